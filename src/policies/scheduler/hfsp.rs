@@ -2,20 +2,21 @@
 //!
 //! Jobs are served one after another, in the order in which processor sharing would end them: so
 //! each ends about as early as if it had shared the cluster with the others, and most end much
-//! earlier. Maps and reduces are scheduled apart, each kind by a [`VirtualCluster`] that says when
-//! sharing would end each job, a [`Trainer`] that says how large the jobs are, and a [`Ranking`].
+//! earlier. Maps and reduces are scheduled apart, each kind by parts of its own:
 //!
-//! A slot goes first to the samples of new jobs, then down the line: to an attempt that is
-//! suspended here, or to a task that its job has for this node. If jobs lack slots that others behind
-//! them hold, those are suspended or killed, or are waited for. Only as many as are lacking, and none
-//! that tells a size. Once too many are suspended on a tracker, it is waited there.
+//! ```text
+//! job begins ─▶ Trainer         a first guess, then the times of a sample ─▶ its size
+//!      size  ─▶ VirtualCluster  all jobs share the slots as equals ─▶ when each would end
+//!      ends  ─▶ Ranking         first in line: the job that would end first
+//! free slot  ─▶ a new job's sample, else down the line: an attempt suspended here, or a new task
+//! none free  ─▶ the last in line give theirs up (Suspensions, kills), or are waited for
+//! ```
+//! No more slots are taken than are lacking, and none from an attempt that tells a size. Once too many
+//! attempts are suspended on a tracker, jobs wait there.
 //!
 //! A reduce can begin when few of its job's maps are done, and then waits for the others. With a place
-//! in line it would take a slot from one that works. So in the papers, where a job's reduces are a job
-//! of their own, that job comes when the maps are done; what is launched before stands last in line.
-//!
-//! [`Ranking`]: self::ranking::Ranking
-//! [`Trainer`]: self::trainer::Trainer
+//! in line it would take a slot from one that works. So the papers treat a job's reduces as a job of
+//! their own, which comes when the maps are done; reduces that are launched before stand last in line.
 
 mod options;
 mod phase;
@@ -100,6 +101,8 @@ impl Hfsp {
     fn refresh(&mut self, view: &View<'_>, id: JobId) {
         let Some(job) = view.job(id) else { return };
         for kind in SlotKind::BOTH {
+            // The JobTracker still counts suspended and doomed attempts as running,
+            // but their slots are given away.
             let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
             let doomed = self.doomed.iter().filter(is_own).count() as u32;
             self.phases[kind].count(view, job, self.suspended.of(id, kind) + doomed);
@@ -108,6 +111,7 @@ impl Hfsp {
 
     /// Serves a tracker's slots of a kind.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
+        // Free slots first: taking a slot from another job costs that job something.
         while 0 < offer.free(kind) && self.fill(offer, kind) {}
         let how = match self.means(kind) {
             SlotTaking::Wait => return,
@@ -118,20 +122,24 @@ impl Hfsp {
     }
 
     fn may_preempt(&mut self, offer: &mut Offer<'_>, how: Preemption) -> bool {
+        // A killed attempt keeps no memory, so only suspensions are limited.
         how == Preemption::Kill || self.suspended.have_room(offer)
     }
 
-    /// Gives a free slot to the first who can use it.
+    /// Gives a free slot to the first job that can use it.
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let Self { phases, delay, .. } = self;
         let mut began = phases[kind].samples().find_map(|claim| begin(&claim, offer, delay, kind));
+        // Not before the samples have declined: this lookup may rank all jobs.
         let here = if began.is_none() { self.suspended_here(offer, kind) } else { None };
+        // Borrowed anew, as the lookup needed all of `self`.
         let Self { phases, delay, .. } = self;
         let mut from = Some(Rank::FIRST);
         while began.is_none()
             && let Some(rank) = from
         {
-            // Those that have places are asked before others get some.
+            // Ask the jobs that have places before ranking more:
+            // mostly one of these takes the slot.
             began = phases[kind]
                 .in_line(here, rank)
                 .find_map(|claim| begin(&claim, offer, delay, kind));
@@ -143,9 +151,10 @@ impl Hfsp {
         began.inspect(|attempt| self.note_begun(offer, *attempt)).is_some()
     }
 
-    /// Takes a slot from one behind for the first who lacks one and can use it here.
+    /// Takes a slot from a job further back for the first job that lacks one and can use it here.
     fn make_room(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
         let here = self.suspended_here(offer, kind);
+        // If no job claims a slot among all that can be ranked, none need be taken.
         while self.phases[kind].claims(here).next().is_none() {
             if !self.phases[kind].rank_more() {
                 return false;
@@ -154,12 +163,16 @@ impl Hfsp {
         let candidates = self.candidates(offer, kind, how);
         let Self { phases, delay, rules, .. } = self;
         let phase = &phases[kind];
+        // Slots that no job holds, such as free ones of other trackers:
+        // for these nobody has to give way.
         let spare = offer.view().capacity(kind).saturating_sub(phase.held());
         let mut takers = slot_takers(phase.claims(here), &candidates, spare, rules.victims);
         let found = takers.find_map(|(claim, victim)| {
+            // Only a claimant that has really begun something here costs a victim its slot.
             let attempt = begin(&claim, offer, delay, kind)?;
             Some((attempt, victim))
         });
+        // It borrows the phases, which are about to change.
         drop(takers);
         let Some((attempt, victim)) = found else { return false };
         self.note_begun(offer, attempt);
@@ -191,6 +204,7 @@ impl Hfsp {
         let reports = view.reports(offer.tracker()).iter();
         let of_kind = reports.filter(|report| {
             report.attempt.slot() == kind
+                // Setups and cleanups are short, belong to the JobTracker, and keep their slots.
                 && report.attempt.task.is_work()
                 && is_free(report.attempt)
         });
@@ -198,12 +212,14 @@ impl Hfsp {
         if of_kind.is_empty() {
             return Vec::new();
         }
+        // Victims are sought from the end of the line, so all jobs need their places.
         self.phases[kind].rank_all();
         let phase = &self.phases[kind];
         let placed = of_kind.into_iter();
         let placed =
             placed.filter_map(|report| Some((phase.place_of(report.attempt.job())?, report)));
         let placed: Vec<(RankedPlace, &Report)> = placed.collect();
+        // Jobs before the first one that runs here have nothing to give on this tracker.
         let Some(first) = placed.iter().map(|(place, _)| *place).min() else { return Vec::new() };
         let is_spared = |job| how == Preemption::Suspend && !is_suspendable(&view, job);
         let givers = phase.givers(is_spared).take_while(|giver| first <= giver.place);
@@ -222,6 +238,8 @@ impl Hfsp {
     /// Returns the first in line of what is suspended on a tracker, where all have their places then.
     fn suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<SlotClaim> {
         if self.suspended.on(offer.tracker()).next().is_some() {
+            // Suspended attempts go on in the order of their jobs,
+            // which therefore need their places.
             self.phases[kind].rank_all();
         }
         let reports = offer.view().reports(offer.tracker());
@@ -234,6 +252,7 @@ impl Hfsp {
 
     /// Notes that an attempt was launched or resumed.
     fn note_begun(&mut self, offer: &Offer<'_>, attempt: AttemptId) {
+        // A resumed attempt was launched long ago; only a new one may belong to a sample.
         if !self.suspended.forget(attempt) {
             self.phases[attempt.slot()].launched(attempt);
         }
@@ -264,20 +283,24 @@ fn begin(
     launched.map(|launched| launched.attempt)
 }
 
-/// Returns who may take a slot from one behind, in their order, and whose; so many slots are nobody's.
+/// Returns the claims that may take a slot here, in their order, each with its victim. So many
+/// slots are held by no job.
 fn slot_takers(
     claims: impl Iterator<Item = SlotClaim>,
     candidates: &[VictimCandidate],
     spare: u32,
     rule: Victims,
 ) -> impl Iterator<Item = (SlotClaim, AttemptId)> {
+    // No attempt on this tracker stands behind a job at or behind this place.
     let last = candidates.iter().map(|candidate| candidate.giver.place).max();
     let mut wanted = 0;
     claims.take_while(move |claim| last.is_some_and(|last| claim.place < last)).filter_map(
         move |claim| {
+            // Slots that come free elsewhere go to the first in line, so
+            // count what the jobs before want.
             wanted += claim.tasks;
             let lacking = match claim.what {
-                // It can go on nowhere else, so whoever is behind it here gives way.
+                // A suspended attempt can go on nowhere else, so any job behind it gives way.
                 SlotUse::Resume(_) => u32::MAX,
                 _ => wanted.saturating_sub(spare),
             };
@@ -290,8 +313,8 @@ fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
     view.job(job).is_some_and(|job| job.spec().suspendable)
 }
 
-/// Returns which of the candidates gives its slot up to one before them, of the jobs that have too
-/// many if so many are lacking.
+/// Returns which of the candidates gives its slot up to the claimant, which stands before them. Of
+/// jobs that have too many slots, only those count that are needed for so many lacking ones.
 fn victim(
     candidates: &[VictimCandidate],
     claimant: RankedPlace,
@@ -299,13 +322,17 @@ fn victim(
     rule: Victims,
 ) -> Option<AttemptId> {
     let able = candidates.iter().filter(|VictimCandidate { giver, .. }| {
+        // Jobs further behind give first: a job gives only if these have
+        // too few. None takes from itself.
         claimant < giver.place && claimant.1 != giver.place.1 && giver.behind < lacking
     });
     let chosen = match rule {
+        // The attempt's number decides ties, so that a run repeats itself.
         Victims::Youngest => able.min_by_key(|one| (one.ran, one.attempt)),
         Victims::LargestJob => able
             .min_by_key(|one| (Reverse(one.size), Reverse(one.giver.place), one.ran, one.attempt)),
         Victims::LastJob => able.min_by_key(|one| (Reverse(one.giver.place), one.ran, one.attempt)),
+        // The published source walks a job's attempts by their ids, so the oldest go first.
         Victims::LastJobOldest => able.min_by_key(|one| (Reverse(one.giver.place), one.attempt)),
     };
     chosen.map(|one| one.attempt)
@@ -331,6 +358,7 @@ impl Scheduler for Hfsp {
         self.delay.job_changed(view, event);
         let id = event.job;
         match event.change {
+            // As in the published source, a job counts from when it gives tasks, after its setup.
             JobChange::Submitted | JobChange::Initialised => {}
             JobChange::SlowTasks => self.refresh(view, id),
             JobChange::Running => {
@@ -342,6 +370,7 @@ impl Scheduler for Hfsp {
             }
             JobChange::Attempt(attempt, state) => {
                 use AttemptState as S;
+                // In any other state the attempt never goes on, so it is no longer suspended.
                 if !matches!(state, S::Unassigned | S::Running | S::Suspended) {
                     self.suspended.forget(attempt);
                 }
@@ -364,19 +393,22 @@ impl Scheduler for Hfsp {
     fn patience(&self, view: &View<'_>) -> SimSpan {
         let phases =
             SlotKind::BOTH.into_iter().filter(|kind| self.means(*kind) != SlotTaking::Wait);
-        // Jobs change places as they age, and who comes to the front takes slots.
+        // Jobs change places as they age, and a job that comes to the front takes slots.
         let ages = phases.map(|kind| self.phases[kind].ages()).max().unwrap_or(SimSpan::ZERO);
         self.delay.patience(view) + ages
     }
 
     /// To take slots there, or to measure the reduces of samples.
     fn wants_full_trackers(&self) -> bool {
+        // Hadoop offers only free slots; preemption has to look at trackers that have none.
         let makes_room = SlotKind::BOTH.iter().any(|kind| self.means(*kind) != SlotTaking::Wait);
         makes_room || self.rules.reduce_time_out.is_some()
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
         for kind in SlotKind::BOTH {
+            // What this heartbeat tells of sizes changes places, so
+            // read it before anything is given.
             self.phases[kind].look(&offer.view(), offer.tracker());
             if let Some(note) = self.phases[kind].settle(&offer.view()) {
                 offer.note(note);

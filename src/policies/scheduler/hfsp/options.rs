@@ -355,58 +355,89 @@ impl HfspRules {
         Self {
             estimator: EstimatorKind::Mean,
             error: None,
+            // 2013, section 3.2.1: five tasks are accurate enough; 2015 has the same default.
             sample: 5,
             sampled: SampledTasks::First,
+            // 2013, section 4.1: all slots of the cluster.
             training_slots: 1.0,
+            // The papers' Δ is 60 s.
             reduce_time_out: Some(SimSpan::from_secs(60)),
             shuffle_counts: false,
+            // The papers' experiments use ξ = 1.
             confidence: 1.0,
+            // The papers do not say; the published source begins with
+            // 60 s for maps and for reduces.
             first_guess: SimSpan::from_secs(60),
             recent_tasks: None,
+            // 2013, section 3.2.1: "discounted by the amount of work done by tasks
+            // scheduled in the Training module".
             discount: Discount::Sample,
             order: HfspOrder::ProjectedFinish,
             aging: 1.0,
+            // Round robin that begins with jobs of few tasks (2013,
+            // section 3.1; 2015, section 3.3).
             virtual_slots: VirtualSlots::SmallestFirst,
             weights: Weights::Equal,
+            // Eager preemption: tasks are suspended, in 2013 maps as well as reduces.
             preemption: SlotTaking::Eager,
             map_preemption: SlotTaking::Eager,
             spared: SparedAttempts::Sample,
             reduces_arrive: ReduceArrival::MapsDone,
+            // 2013, section 3.3: tasks of jobs "sorted in decreasing order of their size".
             victims: Victims::LargestJob,
+            // 2013 has thresholds with hysteresis and gives no numbers: chosen.
             suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
+            // The papers use delay scheduling and give no times: as long as `fair` waits.
             delay: DelaySpec { w1: wait, w2: wait, long_task: None },
         }
     }
 
     fn of_variant(variant: HfspVariant) -> Self {
         match variant {
+            // The guess goes by "recently executed jobs" (section 3.1), without a number: chosen.
             HfspVariant::Paper2013 => Self { recent_tasks: Some(100), ..Self::of_papers() },
             HfspVariant::Paper2015 => Self {
                 // The text says that it is limited and gives no number.
                 training_slots: 0.5,
                 shuffle_counts: true,
                 discount: Discount::VirtualWork,
+                // Section 3.4: maps are short, so they are waited for.
                 map_preemption: SlotTaking::Wait,
                 // As in the source that the authors published beside it; the text does not say.
                 spared: SparedAttempts::Training,
+                // Section 3.4: "tasks that have been launched last",
+                // which have the smallest memory.
                 victims: Victims::Youngest,
+                // One threshold only: each attempt that goes on makes room for another.
                 suspended: SuspendedSpec { most: Count::of(4), few: Count::of(3) },
                 ..Self::of_papers()
             },
             HfspVariant::Hadoop => Self {
+                // `trainer.min-maps` and `trainer.completed-tasks.map.num-completed` are 2.
                 sample: 2,
+                // The source takes any completed tasks, not the first that were launched.
                 sampled: SampledTasks::Any,
+                // `train-map-slots` and `train-reduce-slots` are 0.
                 training_slots: 0.0,
+                // `sojourn-trainer.reduce.time` is the largest integer.
                 reduce_time_out: None,
+                // The source gives the measured length to all tasks, also to those that have ended.
                 discount: Discount::Nothing,
                 order: HfspOrder::VirtualWork,
+                // The source ages the virtual cluster by half of the time that has passed.
                 aging: 0.5,
+                // The source deals slots in the order of job ids.
                 virtual_slots: VirtualSlots::OldestFirst,
+                // The source's default is the class NoPreemption; the class
+                // that suspends was not published.
                 preemption: SlotTaking::Wait,
                 map_preemption: SlotTaking::Wait,
+                // The source takes nothing from jobs in training.
                 spared: SparedAttempts::Training,
                 reduces_arrive: ReduceArrival::WithMaps,
+                // The source walks the last job's attempts by their ids.
                 victims: Victims::LastJobOldest,
+                // `delay.enabled` is false.
                 delay: DelaySpec::NONE,
                 ..Self::of_papers()
             },
@@ -463,7 +494,8 @@ impl HfspOptions {
     /// Returns the options with all that the variant adds.
     pub(super) fn rules(&self) -> HfspRules {
         let base = HfspRules::of_variant(self.variant);
-        // Maps are spared by some variants, whatever is done to reduces.
+        // Some variants never preempt maps, whatever `preemption` says; only
+        // `map_preemption` changes that.
         let spares_maps = base.map_preemption == SlotTaking::Wait;
         let preemption = self.preemption.unwrap_or(base.preemption);
         let maps = if spares_maps { SlotTaking::Wait } else { preemption };

@@ -1,4 +1,4 @@
-//! All jobs' tasks of one kind: how large they are, where they stand, and who claims a slot.
+//! All jobs' tasks of one kind: how large the jobs are, where they stand, and which claim a slot.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ pub(super) struct Phase {
     is_stale: bool,
     /// The jobs that have the place that the virtual cluster gives them now.
     ranked: Ranked,
-    /// Those that have places in its line; they lose them before it gives others.
+    /// The jobs with a place in the virtual line; they lose it before new places are given.
     placed: Vec<JobId>,
     /// Whether some job has no virtual slot.
     leaves_some_out: bool,
@@ -49,18 +49,20 @@ pub(super) struct Phase {
 /// is measured changes the places: so the policy orders a few at a time, not thousands for the sake of the first.
 #[derive(Debug)]
 enum Ranked {
-    /// Nobody.
+    /// No job.
     Nobody,
-    /// Those that have ended in the virtual cluster or are not in it, and some of the others, who end first.
+    /// Jobs that have ended in the virtual cluster or are not in it, and some of
+    /// the others: those that end first.
     First(Dealing),
     /// All.
     All,
 }
 
 /// So many jobs get places at once; if those do not suffice, as many again.
+// Chosen: a tracker has fewer slots of a kind, and a second batch is rarely needed.
 const AT_ONCE: usize = 64;
 
-/// Somebody who could use a slot of this kind.
+/// A job's claim to slots of this kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SlotClaim {
     pub(super) place: RankedPlace,
@@ -115,12 +117,16 @@ impl Phase {
     /// Takes in a job that gives tasks from here on.
     pub(super) fn enter(&mut self, view: &View<'_>, job: &Job) {
         let tasks = job.tasks(self.kind).total();
+        // A job without reduces is no job of the reduces' virtual cluster, which divides by tasks.
         if tasks == 0 {
             return;
         }
+        // The oracle needs no sample.
         if self.true_work(job).is_none() {
             self.trainer.enter(job.id(), tasks);
         }
+        // Last in line until it is in the virtual cluster: launched
+        // early, its reduces would only wait.
         self.ranking.enter(job.id(), Rank(f64::INFINITY));
         self.awaited.insert(job.id());
         self.await_arrival(view, job);
@@ -141,14 +147,18 @@ impl Phase {
         }
         let tasks = job.tasks(self.kind).total();
         let known = self.true_work(job).map(|work| work * self.misjudgement(job.id()));
+        // The papers' first guess is ξ · k · l, with k tasks and the mean l of
+        // past tasks (2015, section 3.2.1).
         let task = self.trainer.past().unwrap_or(self.rules.first_guess.as_secs_f64());
         let guess = match self.rules.confidence {
+            // Not by multiplication, as infinity times a past mean of 0 is not a number.
             f64::INFINITY => f64::INFINITY,
             times => times * f64::from(tasks) * task,
         };
         let work = known.unwrap_or(guess);
         let weight = self.rules.weights.of(job);
         self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
+        // It leaves the end of the line and gets a place with the next ranking.
         self.ranking.displace(job.id());
         self.is_stale = true;
         self.sizes.insert(job.id(), work);
@@ -167,6 +177,7 @@ impl Phase {
     /// Returns by which factor a job's size is misjudged on purpose.
     fn misjudgement(&self, job: JobId) -> f64 {
         let (Some(error), Some(truth)) = (self.rules.error, &self.truth) else { return 1.0 };
+        // A stream for each job and kind, so that the error is the same whenever it is drawn.
         let mut rng = truth.stream(Purpose::SizeError, 2 * u64::from(job.0) + self.kind as u64);
         error.draw(&mut rng)
     }
@@ -187,11 +198,13 @@ impl Phase {
         if self.rules.order == HfspOrder::RemainingWork {
             self.note_done(job, attempt, report);
         }
+        // Projected ends do not move when a real task ends; the other orders may.
         self.is_stale |= self.rules.order != HfspOrder::ProjectedFinish;
         self.use_findings(view, job);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
-            // It leaves with the place that it has now, or had last.
+            // The virtual line loses the job: rank until the job has its
+            // present place, and let it keep that.
             while !self.is_stale && self.ranking.place(job.id()).is_none() && self.rank_more() {}
             self.ranking.keep_rank(job.id());
             self.is_stale |= self.cluster.leave(view.now(), job.id());
@@ -208,6 +221,7 @@ impl Phase {
             _ => report.map_or(0.0, |report| self.trainer.seconds(report)),
         };
         if let Some(left) = self.left.get_mut(&job.id()) {
+            // The size is an estimate, and the tasks may have taken longer than it says.
             *left = (*left - seconds).max(0.0);
         }
     }
@@ -230,6 +244,7 @@ impl Phase {
             Discount::VirtualWork => self.cluster.done(view.now(), id),
             Discount::Nothing => 0.0,
         };
+        // More may be done than the sample says that there is: then the job has virtually ended.
         self.cluster.set_left(view.now(), id, (size - done).max(0.0));
         self.ranking.displace(id);
         self.is_stale = true;
@@ -272,6 +287,7 @@ impl Phase {
         // Virtual work melts away faster of some jobs than of others, so that time alone changes their order;
         // when they will have ended is known beforehand.
         let melts = self.rules.order == HfspOrder::VirtualWork && self.settled_at < view.now();
+        // Nothing has changed that places depend on, so spare the ranking.
         if !self.is_stale && !melts && slots == self.slots {
             return None;
         }
@@ -282,7 +298,8 @@ impl Phase {
         (self.slots, self.is_stale) = (slots, false);
         match self.rules.order {
             HfspOrder::ProjectedFinish => self.ranked = Ranked::Nobody,
-            // Those that have ended come before all others, the first to end first.
+            // Work left is not negative, so a negative rank puts jobs that have virtually ended in
+            // front; it grows with the instant of their end, so the first to end is first.
             HfspOrder::VirtualWork => {
                 let rank =
                     |left: f64, ended: Option<f64>| ended.map_or(left, |at| -1.0 / (1.0 + at));
@@ -294,6 +311,7 @@ impl Phase {
             }
         }
         let leaves_some_out = self.cluster.leaves_some_out();
+        // Only the change is worth a note.
         if leaves_some_out == std::mem::replace(&mut self.leaves_some_out, leaves_some_out) {
             return None;
         }
@@ -317,12 +335,14 @@ impl Phase {
         self.ranked = Ranked::All;
     }
 
-    /// Gives some jobs their places, of those that have none those that are to have the first: enough for who
-    /// asks for [those in line](Phase::in_line). Returns whether anybody was without.
+    /// Gives places to some more jobs, those that come first among the jobs without a place. That
+    /// is enough for a caller that asks for [those in line](Phase::in_line). Returns whether any
+    /// job was without a place.
     pub(super) fn rank_more(&mut self) -> bool {
         if let Ranked::Nobody = self.ranked
             && let Some(dealing) = self.cluster.foresee()
         {
+            // Places of the last ranking are out of date: take them away before new ones are given.
             let known = self.placed.drain(..).filter(|job| self.cluster.has(*job));
             known.for_each(|job| self.ranking.displace(job));
             self.cluster.ended().for_each(|(job, at)| self.ranking.place_at(job, Rank(at)));
@@ -344,11 +364,11 @@ impl Phase {
         !was_done
     }
 
-    /// Returns before which rank all have their places; none, if all have.
+    /// Returns the rank up to which jobs have their places; `None` if all jobs have.
     pub(super) fn ranked_before(&self) -> Option<Rank> {
         match &self.ranked {
             Ranked::All => None,
-            // All others end then or later.
+            // Jobs without a place end at this instant or later.
             Ranked::First(dealing) => Some(Rank(dealing.next_end().unwrap_or(f64::INFINITY))),
             Ranked::Nobody => Some(Rank::FIRST),
         }
@@ -356,16 +376,17 @@ impl Phase {
 
     // ---- claims ----
 
-    /// Returns who could use a slot, in the order in which they should have it; `here` is who could
-    /// go on.
+    /// Returns the claims to slots in the order in which they should be met; `here` is a suspended
+    /// attempt that could go on.
     pub(super) fn claims(&self, here: Option<SlotClaim>) -> impl Iterator<Item = SlotClaim> {
         self.samples().chain(self.in_line(here, Rank::FIRST))
     }
 
-    /// Returns those of them that are of samples; they hang on no places.
+    /// Returns the claims of samples, which need no places.
     pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim> {
         // Thousands may be in the queue while others have all the slots that there are for samples.
         let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
+        // Reduces of a job whose maps still run could only fetch: they are no sample yet.
         let is_here = |job: &JobId| !self.awaited.contains(job);
         queue.filter(is_here).map(|job| SlotClaim {
             place: (Rank::FIRST, job),
@@ -376,11 +397,13 @@ impl Phase {
 
     /// Returns whether samples may have more slots.
     fn trains(&self) -> bool {
+        // Bounded, so that many new jobs at once do not starve the others (2013, section 3.2).
         let reserved = self.rules.training_slots * f64::from(self.slots);
         f64::from(self.trainer.running()) < reserved
     }
 
-    /// Returns those that come after samples, from a rank on, [as far as they have places](Phase::ranked_before).
+    /// Returns the claims after those of samples, from a rank on, [as far as jobs have
+    /// places](Phase::ranked_before).
     pub(super) fn in_line(
         &self,
         here: Option<SlotClaim>,
@@ -389,6 +412,7 @@ impl Phase {
         let trains = self.trains();
         let may_train = move |job: &JobId| trains && !self.awaited.contains(job);
         let in_line = move |(place, pending): (RankedPlace, u32)| {
+            // The same job claims these tasks as its sample already.
             let as_sample = if may_train(&place.1) { self.trainer.to_launch(place.1) } else { 0 };
             SlotClaim { place, tasks: pending.saturating_sub(as_sample), what: SlotUse::Launch }
         };
@@ -402,6 +426,7 @@ impl Phase {
             };
             self.ranking.waiting(from).take_while(is_placed)
         };
+        // The suspended attempt stands at the place of its job: before that job's new tasks.
         let before = waiting().take_while(is_before).map(in_line).filter(has_tasks);
         let after = here.map(|_| waiting().skip_while(is_before).map(in_line).filter(has_tasks));
         before.chain(here).chain(after.into_iter().flatten())
@@ -434,7 +459,7 @@ impl Phase {
         Rank(self.sizes.get(&job).copied().unwrap_or(f64::INFINITY))
     }
 
-    /// Returns whether nobody may take an attempt's slot.
+    /// Returns whether an attempt keeps its slot in any case.
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
         match self.rules.spared {
             SparedAttempts::Sample => self.trainer.needs(attempt),
@@ -451,6 +476,7 @@ impl Phase {
         let granted = move |job| {
             let is_training =
                 self.rules.spared == SparedAttempts::Training && self.trainer.trains(job);
+            // More than any job holds, so that a spared job gives nothing.
             if is_spared(job) || is_training { u32::MAX } else { self.trainer.granted(job) }
         };
         self.ranking.givers(granted).filter(|giver| 0 < giver.own)

@@ -4,8 +4,8 @@
 //! end, each at O(log n). The jobs at the front should have slots first: if they lack some, the jobs at the end
 //! give theirs ([`Ranking::givers`]).
 //!
-//! A job may be without a place for a while: its rank is then not known, or not up to date, and all who have
-//! places are before it or need not be compared with it.
+//! A job may be without a place for a while, when its rank is not known or out of date. All jobs
+//! with a place then stand before it, or need not be compared with it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -35,6 +35,7 @@ impl PartialOrd for Rank {
 impl Ord for Rank {
     fn cmp(&self, other: &Self) -> Ordering {
         step();
+        // Ranks may be infinite, so they are no integers; none is NaN.
         self.0.total_cmp(&other.0)
     }
 }
@@ -46,9 +47,9 @@ pub(super) type RankedPlace = (Rank, JobId);
 #[derive(Debug, Default)]
 pub(super) struct Ranking {
     jobs: FxHashMap<JobId, JobStanding>,
-    /// Those that have tasks to launch.
+    /// The jobs with tasks to launch.
     waiting: BTreeSet<RankedPlace>,
-    /// Those that hold slots.
+    /// The jobs that hold slots.
     holding: BTreeSet<RankedPlace>,
     held: u32,
 }
@@ -60,7 +61,7 @@ pub(super) struct SlotGiver {
     pub(super) place: RankedPlace,
     /// How many it could give.
     pub(super) own: u32,
-    /// How many those behind it could give, who give first.
+    /// How many slots the jobs behind it could give; these give first.
     pub(super) behind: u32,
 }
 
@@ -110,10 +111,13 @@ impl Ranking {
     pub(super) fn rank(&mut self, ranks: impl IntoIterator<Item = (JobId, Rank)>) {
         for (job, rank) in ranks {
             step();
+            // Jobs that are over in the real cluster may still be in the
+            // virtual one: they have no place here.
             self.jobs.entry(job).and_modify(|standing| standing.rank = rank);
         }
         self.jobs.values_mut().for_each(|standing| standing.has_place = true);
-        // Most places have changed: to build anew is cheaper than to move them one by one.
+        // Most places have changed, so building the lines anew is
+        // cheaper than moving jobs one by one.
         let places = |has: fn(&JobStanding) -> bool| {
             let those = self.jobs.iter().filter(move |(_, standing)| has(standing));
             those.map(|(job, standing)| (standing.rank, *job)).collect()
@@ -151,6 +155,7 @@ impl Ranking {
         move_place(&mut self.waiting, waited, waits);
         move_place(&mut self.holding, held, holds);
         let held = |standing: Option<JobStanding>| standing.map_or(0, |standing| standing.held);
+        // The sum contains what was held, so it never falls below zero.
         self.held = self.held + held(now) - held(was);
     }
 
@@ -173,8 +178,8 @@ impl Ranking {
             .map(|place| (*place, self.jobs[&place.1].pending))
     }
 
-    /// Returns the jobs that hold slots, the last first. Nobody gives those that it is granted
-    /// whatever happens.
+    /// Returns the jobs that hold slots, the last first. A job never
+    /// gives the slots that it is granted.
     pub(super) fn givers(&self, granted: impl Fn(JobId) -> u32) -> impl Iterator<Item = SlotGiver> {
         let mut behind = 0;
         self.holding.iter().rev().map(move |place| {

@@ -38,10 +38,13 @@ impl Suspensions {
         let limits = self.limits;
         let here = self.here(offer.tracker());
         let reports = offer.view().reports(offer.tracker());
-        // One that was told to go on is stopped until it is said to run.
+        // An attempt that was told to go on counts as suspended until
+        // its tracker says that it runs.
         let stopped = reports.iter().filter(|report| report.state == AttemptState::Suspended);
+        // Attempts that were told to stop count at once, before their tracker says that they have.
         let is_new = |attempt: &&AttemptId| !stopped.clone().any(|one| one.attempt == **attempt);
         let count = (stopped.clone().count() + here.attempts.iter().filter(is_new).count()) as u32;
+        // Two thresholds, so that the state does not change with every attempt (2013, section 3.3).
         let is_full =
             if here.is_full { limits.few.get() < count } else { limits.most.get() <= count };
         if is_full != here.is_full {

@@ -51,6 +51,7 @@ impl EndedTaskTimes {
     fn add(&mut self, seconds: f64) {
         (self.count, self.seconds) = (self.count + 1, self.seconds + seconds);
         if let Some(most) = self.most {
+            // Single times are needed only to forget the oldest; otherwise the sums suffice.
             self.last.push_back(seconds);
             if most < self.last.len() {
                 self.last.pop_front();
@@ -129,6 +130,7 @@ impl Trainer {
 
     /// Takes a job of so many tasks in whose size is not known.
     pub(super) fn enter(&mut self, job: JobId, tasks: u32) {
+        // A job with few tasks is its own sample.
         self.samples
             .insert(job, JobSample { wanted: self.size.min(tasks), ..JobSample::default() });
     }
@@ -136,6 +138,7 @@ impl Trainer {
     pub(super) fn remove(&mut self, job: JobId) {
         if let Some(sample) = self.samples.remove(&job) {
             sample.place.inspect(|place| _ = self.queue.remove(place));
+            // Its attempts no longer use up slots of the training share.
             self.running -= sample.running();
         }
     }
@@ -151,6 +154,7 @@ impl Trainer {
     /// Notes a launch: it belongs to the sample if that is not complete.
     pub(super) fn launched(&mut self, attempt: AttemptId) {
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
+        // A second attempt of a task of the sample takes no place of its own.
         let same =
             |task: &&mut SampledAttempt| task.attempt.task == attempt.task && task.is_running;
         if let Some(rival) = sample.tasks.iter_mut().find(same) {
@@ -170,6 +174,7 @@ impl Trainer {
     /// in the place of the last of it that is not measured.
     fn take_in(&mut self, attempt: AttemptId) {
         let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
+        // In the papers the sample is fixed once its tasks are launched.
         let Some(sample) = sample.filter(|_| self.sampled == SampledTasks::Any) else { return };
         if sample.tasks.iter().any(|task| task.is(attempt)) {
             return;
@@ -182,10 +187,12 @@ impl Trainer {
         self.launched(attempt);
     }
 
-    /// Hears that an attempt has ended; what it was measured at stays, whatever becomes of it.
+    /// Hears that an attempt has ended. A time that was measured before stays,
+    /// also if the attempt has failed.
     pub(super) fn ended(&mut self, attempt: AttemptId, outcome: Outcome, report: Option<&Report>) {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
         if let Some(TaskSeconds { work, before, .. }) = times {
+            // First guesses go by all tasks that succeed, not by samples alone.
             self.past.add(work + before);
             self.take_in(attempt);
         }
@@ -194,19 +201,22 @@ impl Trainer {
         let Some(index) = index else { return };
         let task = &mut sample.tasks[index];
         match task.second.take() {
-            // One of two is over; the task is measured by the other.
+            // One of two attempts has come to nothing: the other will measure the task.
             Some(second) if times.is_none() => {
                 if task.attempt == attempt {
                     task.attempt = second;
                 }
                 return;
             }
-            // The winner tells how long the task took; what becomes of the other is of no account.
+            // The attempt that succeeded tells how long the task took;
+            // the other one no longer matters.
             Some(_) => task.attempt = attempt,
             None => {}
         }
         self.running -= u32::from(mem::take(&mut task.is_running));
+        // A reduce that fails after it was measured while running keeps that time.
         task.times = times.or(task.times);
+        // The task came to nothing and tells nothing: another takes its place.
         if task.times.is_none() {
             sample.tasks.remove(index);
         }
@@ -223,8 +233,10 @@ impl Trainer {
                 && time_out <= report.worked
         };
         for report in reports.iter().filter(reduces) {
-            // Of a reduce's progress, the last third is reducing.
+            // Hadoop's progress of a reduce is a third each for copying, sorting and reducing: this
+            // is the share of the reducing that is done.
             let done = 3.0 * f64::from(report.progress) - 2.0;
+            // Δ / p needs some progress.
             if done <= 0.0 {
                 continue;
             }
@@ -234,6 +246,7 @@ impl Trainer {
             let task = sample.and_then(|sample| {
                 sample.tasks.iter_mut().find(|task| task.attempt == report.attempt)
             });
+            // A task is measured once, as the papers do when Δ has passed.
             if let Some(task) = task.filter(|task| task.times.is_none()) {
                 task.times = Some(TaskSeconds { work: times.work / done, ..times });
                 measured.push(report.attempt.job());
@@ -263,13 +276,15 @@ impl Trainer {
     /// reduces fetch, which is known of those that have done so.
     pub(super) fn findings(&mut self, job: JobId, fetched: &TaskBytes) -> Option<SampleFindings> {
         let sample = self.samples.get_mut(&job).filter(|sample| !sample.is_used)?;
+        // Some of the sample are not even launched.
         if sample.tasks.is_empty() || 0 < sample.to_launch() {
             return None;
         }
         let times: Vec<TaskSeconds> =
             sample.tasks.iter().map(|task| task.times).collect::<Option<_>>()?;
+        // A size is told once; the papers and the source never estimate it again.
         sample.is_used = true;
-        // From here on its attempts are like any others.
+        // From here on attempts of the sample are like any others, and leave the training share.
         self.running -= sample.running();
         sample.tasks.iter_mut().for_each(|task| task.is_running = false);
         let work = times.iter().map(|times| times.work).collect();
@@ -303,7 +318,7 @@ impl Trainer {
         self.samples.get(&job).map_or(0, JobSample::to_launch)
     }
 
-    /// Returns how many slots a job has for its sample, which nobody takes from it.
+    /// Returns how many slots a job has for its sample; it keeps these in any case.
     pub(super) fn granted(&self, job: JobId) -> u32 {
         let sample = self.samples.get(&job).filter(|sample| !sample.is_used);
         sample.map_or(0, JobSample::running)
@@ -327,6 +342,7 @@ impl JobSample {
     /// nothing is known to be, none weighs more.
     fn before(&self, times: &[TaskSeconds], fetched: &TaskBytes) -> f64 {
         let bytes = |task: &SampledAttempt| fetched.of(task.attempt.task.index).get() as f64;
+        // The weights are the "normalized input data size" of the tasks (2015, section 3.2.3).
         let most = self.tasks.iter().map(bytes).fold(0.0, f64::max);
         let weight = |task: &SampledAttempt| if most == 0.0 { 1.0 } else { bytes(task) / most };
         let weighed = self.tasks.iter().zip(times).map(|(task, times)| weight(task) * times.before);
@@ -334,6 +350,7 @@ impl JobSample {
     }
 
     fn to_launch(&self) -> u32 {
+        // Not negative: `launched` takes no task in beyond the wanted ones.
         self.wanted - self.tasks.len() as u32
     }
 

@@ -1,19 +1,27 @@
 //! A virtual cluster: the same jobs on the same slots under processor sharing, as the paper on HFSP
-//! (Pastorelli et al.) has it. When it ends a job says where the job stands in the real cluster.
+//! (Pastorelli et al.) has it. The instant at which it ends a job gives the job its place in the real
+//! cluster.
 //!
-//! A job is so many slot-seconds of work that at most as many slots as it has tasks can share. The
+//! ```text
+//! slot 4 ┤AAAAABBBBAAA      job A: 4 tasks, 40 slot-seconds, comes at 0 s
+//! slot 3 ┤AAAAABBBBAAA      job B: 4 tasks,  8 slot-seconds, comes at 5 s
+//! slot 2 ┤AAAAAAAAAAAA      B ends at 9 s and A at 12 s, so the real
+//! slot 1 ┤AAAAAAAAAAAA      cluster serves B first from 5 s on
+//!         0    5   9  12 s
+//! ```
+//! A job is so many slot-seconds of work, which at most as many slots as it has tasks can share. The
 //! slots are divided by weight, and what a job cannot use goes to the others, so that the smallest
 //! are the first to have all that they can use: a share is `min(tasks, weight × ratio)`, exactly
 //! ([`sharing`]) or in whole slots ([`dealing`]). Shares change only when a job comes, changes or
-//! ends: in between work melts away at constant rates, and nobody has to look. So what changes shares
-//! lets time pass first, and nothing else does. Tasks are never looked at, only counted.
+//! ends. In between, work melts away at constant rates, so each change first lets the time since the
+//! last one pass. Tasks are only counted.
 //!
-//! The papers deal whole slots in turn, the smallest job first. Where there are more jobs than slots
-//! that leaves the largest without any for as long as smaller ones keep coming, so that it may starve:
-//! [`VirtualCluster::leaves_some_out`] says when. With parts of slots nobody does.
+//! The papers deal whole slots in turn, the smallest job first. With more jobs than slots the largest
+//! get none for as long as smaller ones keep coming, and may starve: [`VirtualCluster::leaves_some_out`]
+//! says when. With parts of slots no job starves.
 //!
-//! A job that is really over stays until it is virtually over too, or the others would get its
-//! share too early.
+//! A job that has ended in the real cluster stays until it has virtually ended too, or the others
+//! would get its share too early.
 
 mod dealing;
 mod division;
@@ -39,7 +47,7 @@ pub(super) struct VirtualCluster {
     /// The same in seconds of virtual time.
     clock: f64,
     jobs: BTreeMap<JobId, VirtualJob>,
-    /// Those that have ended, and those that have not, in turn.
+    /// The jobs that have virtually ended, and those that have not, in turn.
     over: BTreeSet<JobId>,
     open: BTreeSet<VirtualTurn>,
     /// How many of the latter have each weight, by its bits.
@@ -100,6 +108,7 @@ impl VirtualCluster {
     fn turn(&self, id: JobId, job: &VirtualJob) -> VirtualTurn {
         match self.rule {
             VirtualSlots::SmallestFirst => (job.size.tasks, id),
+            // Numbers follow arrival. Where slots are shared in parts the order decides nothing.
             VirtualSlots::OldestFirst | VirtualSlots::Parts => (0, id),
         }
     }
@@ -109,6 +118,7 @@ impl VirtualCluster {
         let job = self.jobs.remove(&id)?;
         if !self.over.remove(&id) {
             self.open.remove(&self.turn(id, &job));
+            // Weights are only counted by equality, for which bits serve as a key.
             let weight = job.size.weight.to_bits();
             let alike = self.weights.entry(weight).or_default();
             *alike -= 1;
@@ -136,6 +146,7 @@ impl VirtualCluster {
     fn age(&mut self, now: SimTime) {
         let passed = now.saturating_since(self.aged).as_secs_f64() * self.pace;
         self.aged = self.aged.max(now);
+        // Several changes at one instant are common, and nothing melts between them.
         if passed == 0.0 {
             return;
         }
@@ -143,6 +154,7 @@ impl VirtualCluster {
         for (id, left, ended) in self.course(until) {
             step();
             let Some(job) = self.jobs.get_mut(&id) else { continue };
+            // Of endless work nothing is ever done: infinity less infinity is not a number.
             job.done += if left.is_finite() { job.left - left } else { 0.0 };
             job.left = left;
             if ended.is_some()
@@ -158,8 +170,11 @@ impl VirtualCluster {
     /// as one after the other.
     pub(super) fn ages(&self) -> SimSpan {
         let slots = self.slots.max(1);
+        // Sharing takes no longer than serving one job after the other,
+        // each on all slots that it can use.
         let alone = |job: &VirtualJob| job.left / f64::from(job.size.tasks.min(slots));
         let all = self.jobs.values().filter(|job| job.left.is_finite()).map(alone);
+        // Virtual time stands still, so no job changes its place with time.
         if self.pace == 0.0 {
             return SimSpan::ZERO;
         }
@@ -201,6 +216,7 @@ impl VirtualCluster {
         let Some(job) = self.take(id) else { return false };
         let endless = job.left.is_infinite();
         self.put(id, VirtualJob { is_gone: true, ..job });
+        // Such a job would keep its virtual share for ever. It has shared up to now, so age first.
         if endless {
             self.age(now);
             self.take(id);
@@ -221,13 +237,13 @@ impl VirtualCluster {
         self.over.iter().filter_map(|id| Some((*id, self.jobs[id].ended?)))
     }
 
-    /// Returns what tells of the others which end first, with whole slots; it is of use until something
-    /// changes.
+    /// Returns the dealing of whole slots, which tells the ends of the other jobs one by one. It
+    /// holds until something changes.
     pub(super) fn foresee(&self) -> Option<Dealing> {
         (self.rule != VirtualSlots::Parts).then(|| Dealing::new(self))
     }
 
-    /// Returns who ends next, and when; none if nobody ends any more.
+    /// Returns which job ends next, and when; `None` if no job ends any more.
     pub(super) fn next_to_end(&self, dealing: &mut Dealing) -> Option<(JobId, f64)> {
         dealing.end_next(self, f64::INFINITY)
     }
@@ -236,6 +252,7 @@ impl VirtualCluster {
     /// Takes O(n log n) for n jobs on as many slots, with whole slots as long as weights are few.
     pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
         let course = self.course(f64::INFINITY);
+        // The course covers the first jobs in turn; the others never get a virtual slot.
         let others = self.open.iter().skip(course.len()).map(|(_, id)| (*id, f64::INFINITY));
         let ends = course.iter().map(|(id, _, ended)| (*id, ended.unwrap_or(f64::INFINITY)));
         self.ended().chain(ends).chain(others).collect()

@@ -1,15 +1,19 @@
-//! How jobs share whole slots: who ends next, for as long as somebody asks.
+//! How jobs share whole slots: which job ends next, one after the other, as far as the caller asks.
 //!
-//! Slots are dealt in turn, one to each job that can use another, until none is left: so everyone has
-//! the whole part of its fair share, its *level*, which is the same for all of a weight, and of what is
-//! over the first in turn have one more each. With more jobs than slots the last in turn have none. As
-//! long as nobody has a whole part, whoever ends leaves its slot to the next in turn, and those behind
-//! are not even looked at.
+//! Slots are dealt in turn, one to each job that can use another, until none is left. So each job has
+//! the whole part of its fair share, its *level*, which is the same for all jobs of a weight; of the
+//! slots left over the first jobs in turn have one more each. With more jobs than slots the last in
+//! turn have none. As long as no job has a whole part, a job that ends leaves its slot to the next in
+//! turn, and the jobs behind are not even looked at.
 //!
-//! Nobody comes, so levels only rise. As long as they stay, a job that ends concerns those alone that
-//! have one more instead; where one rises, all are walked that could use more. The fewer they are, the
-//! faster levels rise: with one weight n jobs end on m slots in O((n + m) log n), and with many no
-//! later than if slots were dealt anew with each that ends.
+//! ```text
+//! 7 slots, jobs A B C D of one weight    A 2  B 2  C 2  D 1    level 1, and one more for A to C
+//! A ends: 7 slots, B C D                 B 3  C 2  D 2         level 2, and one more for B
+//! ```
+//! No job comes, so levels only rise. While a level stays, a job that ends concerns only those jobs
+//! that have one slot more in its place. Where a level rises, all jobs that could use more are walked.
+//! The fewer jobs, the faster levels rise: with one weight n jobs end on m slots in O((n + m) log n),
+//! and with many weights no later than if slots were dealt anew with each end.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -57,7 +61,7 @@ struct WeightLevel {
 #[derive(Debug)]
 pub(in crate::scheduler::hfsp) struct Dealing {
     now: f64,
-    /// Those that were looked at, in turn, and how many were not.
+    /// The jobs that were looked at, in turn, and how many were not.
     jobs: Vec<DealtJob>,
     unseen: usize,
     division: Division,
@@ -65,7 +69,7 @@ pub(in crate::scheduler::hfsp) struct Dealing {
     levels: Vec<WeightLevel>,
     /// When jobs end; the first is right, others may have other ends by now.
     ends: BinaryHeap<Reverse<OrderedBits>>,
-    /// Those that are hungry, in turn, and some that were.
+    /// The hungry jobs, in turn, and some that are hungry no longer.
     line: Vec<usize>,
     /// How many of them have one slot more than their level, and up to where in the line.
     more: f64,
@@ -110,6 +114,8 @@ impl Dealing {
         let job = &mut self.jobs[place];
         let (id, level) = (job.turn.1, &mut self.levels[job.of]);
         if std::mem::replace(&mut job.stage, DealingStage::Ended) == DealingStage::Fed {
+            // A fed job has its slots from the division; those of a
+            // hungry job are part of its level.
             self.division.spare += job.slots;
         } else {
             level.jobs -= 1.0;
@@ -133,11 +139,12 @@ impl Dealing {
         0 < self.unseen || self.jobs.iter().any(|job| job.slots == 0.0)
     }
 
-    /// Deals out what nobody has.
+    /// Deals out the slots that no job has.
     fn deal(&mut self, cluster: &VirtualCluster) {
         self.give_capped_jobs(cluster);
         let (mut over, mut rises) = (self.division.spare, false);
         for level in &mut self.levels {
+            // No job comes, so a level cannot fall; the `max` keeps rounding from lowering it.
             let slots = level.slots.max(level.part_of(&self.division));
             rises |= level.slots < slots;
             level.slots = slots;
@@ -145,9 +152,11 @@ impl Dealing {
         }
         if rises {
             let jobs = &self.jobs;
+            // With new levels all slots beyond them are dealt anew, from the first in turn.
             self.line.retain(|place| jobs[*place].is_hungry());
             (self.more, self.mark) = (0.0, 0);
         }
+        // What whole parts leave over goes round one slot each, in turn.
         while self.more < over {
             let next = self.line.get(self.mark).copied();
             let Some(place) = next.or_else(|| self.look_further(cluster)) else { break };
@@ -155,17 +164,21 @@ impl Dealing {
             let job = &self.jobs[place];
             if job.is_hungry() {
                 let level = self.levels[job.of].slots;
+                // A job cannot use more slots than it has tasks.
                 let slots = (level + 1.0).min(job.most());
                 self.give(place, slots);
                 self.more += slots - level;
             }
         }
         if rises {
+            // The others in the line get the new level; those before the
+            // mark have it and one slot more.
             for number in self.mark..self.line.len() {
                 let place = self.line[number];
                 self.give(place, self.levels[self.jobs[place].of].slots);
             }
         }
+        // Ends that were computed for other numbers of slots are dropped as they come to the top.
         while let Some(Reverse((at, place))) = self.ends.peek()
             && !self.jobs[*place].ends_at(f64::from_bits(*at))
         {
@@ -173,12 +186,13 @@ impl Dealing {
         }
     }
 
-    /// Gives those all that they can use that can use no more than their part.
+    /// Gives jobs that can use no more than their part all that they can use.
     fn give_capped_jobs(&mut self, cluster: &VirtualCluster) {
         self.weigh();
         // A part of a whole slot or more is a job's own wherever it stands in turn, so look at all jobs first.
         if 0 < self.unseen && self.levels.iter().any(|it| 1.0 <= it.part_of(&self.division)) {
             while self.look_further(cluster).is_some() {}
+            // Whole parts end what is cheap about few slots: from now on all jobs are known.
             self.division.expect(self.jobs.iter().map(|job| job.size));
         }
         while let Some(place) = self.division.next_sated() {
@@ -221,6 +235,7 @@ impl Dealing {
         if job.slots != slots {
             job.left = job.left_at(self.now);
             job.slots = slots;
+            // Without slots this is infinite, and the job waits for no end.
             job.end = self.now + job.left / job.slots;
             if job.end.is_finite() {
                 self.ends.push(Reverse(mark(job.end, place)));
@@ -252,6 +267,7 @@ impl DealtJob {
     }
 
     fn left_at(&self, now: f64) -> f64 {
+        // From the end backwards, so that at its end exactly nothing is left.
         if self.slots == 0.0 { self.left } else { ((self.end - now) * self.slots).max(0.0) }
     }
 }

@@ -14,7 +14,7 @@ pub(super) type OrderedBits = (u64, usize);
 /// The slots that are divided, and by whom.
 #[derive(Debug)]
 pub(super) struct Division {
-    /// The slots that nobody has for as long as it is there.
+    /// The slots that are not given to a job until its end.
     pub(super) spare: f64,
     /// The weight of the jobs that divide them.
     pub(super) weight: f64,
@@ -28,7 +28,7 @@ pub(super) fn mark(number: f64, place: usize) -> OrderedBits {
 }
 
 impl Division {
-    /// Returns the division of so many slots among nobody.
+    /// Returns so many slots that no job shares yet.
     pub(super) fn new(slots: u32) -> Self {
         Self { spare: f64::from(slots), weight: 0.0, needs: Vec::new() }
     }
@@ -37,11 +37,13 @@ impl Division {
     pub(super) fn expect(&mut self, sizes: impl Iterator<Item = Size>) {
         let needs = sizes.map(|size| f64::from(size.tasks) / size.weight).enumerate();
         self.needs = needs.map(|(place, ratio)| mark(ratio, place)).collect();
+        // The highest first, so that the lowest is cheap to take off the end.
         self.needs.sort_unstable_by(|a, b| b.cmp(a));
     }
 
     /// Returns the slots for a weight of one.
     pub(super) fn ratio(&self) -> f64 {
+        // Subtracted weights may leave a little less than zero when the last job has gone.
         if 0.0 < self.weight { self.spare / self.weight } else { 0.0 }
     }
 

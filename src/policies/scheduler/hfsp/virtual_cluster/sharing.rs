@@ -62,6 +62,7 @@ impl Sharing {
         };
         for (place, (_, id)) in cluster.open.iter().enumerate() {
             let job = &cluster.jobs[id];
+            // The common clock counts slots for a weight of one, and stands at 0 now.
             let end = job.left / job.size.weight;
             sharing.division.weight += job.size.weight;
             sharing.shared.push(Reverse(mark(end, place)));
@@ -76,6 +77,7 @@ impl Sharing {
     /// Lets time pass.
     pub(super) fn run(&mut self, until: f64) {
         while let Some((at, place)) =
+            // Jobs with endless work have infinite ends.
             self.next_end().filter(|(at, _)| *at <= until && at.is_finite())
         {
             step();
@@ -108,7 +110,7 @@ impl Sharing {
         self.now += passed;
     }
 
-    /// Returns who ends next, and when.
+    /// Returns when the next job ends, and its place.
     fn next_end(&mut self) -> Option<(f64, usize)> {
         let Self { sharers, steady, shared, .. } = self;
         for (ends, stage) in [
@@ -116,6 +118,8 @@ impl Sharing {
             (shared, SharingStage::Shared),
         ] {
             while let Some(Reverse((end, place))) = ends.peek()
+                // A job that has become steady or has ended leaves old
+                // marks in the heaps: drop them.
                 && sharers[*place].stage != stage(f64::from_bits(*end))
             {
                 ends.pop();
@@ -125,6 +129,7 @@ impl Sharing {
         let ratio = self.division.ratio();
         let shared = self.shared.peek().map(|Reverse((end, place))| {
             let on_the_common_clock = f64::from_bits(*end) - self.common;
+            // The common clock may have passed an end by rounding.
             mark(self.now + (on_the_common_clock / ratio).max(0.0), *place)
         });
         let next = steady.into_iter().chain(shared).min();
@@ -141,7 +146,7 @@ impl Sharing {
         (job.stage, job.ended) = (SharingStage::Ended, Some(self.now));
     }
 
-    /// Divides what nobody has steadily among those that share.
+    /// Divides the slots of no steady job among the jobs that share.
     fn divide(&mut self) {
         while let Some(place) = self.division.next_sated() {
             let job = &self.sharers[place];
