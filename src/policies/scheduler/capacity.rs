@@ -1,9 +1,16 @@
 //! `capacity`: Hadoop's capacity scheduler.
 //!
-//! Queues in a tree have guaranteed shares of the slots. Others may use the slots that a queue leaves idle,
-//! up to their maximum, and the queue gets these back as their tasks end. A free slot goes to the queue that has
-//! least of what is guaranteed to it, there to the first job in line whose user is below its limit.
-//! Jobs whose tasks take several slots have trackers kept for them ([`reserved`]).
+//! Queues in a tree have guaranteed shares of the slots. Others may use the slots that a queue leaves
+//! idle, up to their maximum, and the queue gets these back as their tasks end.
+//!
+//! ```text
+//! job arrives ─▶ admission  it waits until its queue and its user may initialise another job
+//! free slot   ─▶ reserved   is the tracker kept for a job of wide tasks? Only that job gets the slot
+//!             ─▶ tree       queues by used / guaranteed slots, the lowest first
+//!             ─▶ lines      the first job in the queue whose user is below the limit
+//! poll        ─▶ admission  lets jobs in
+//!             ─▶ reclaim    kills tasks for queues that have lent slots and want them back
+//! ```
 //!
 //! The three lines of Hadoop differ in much, so the policy follows the rules of one of them ([`Rules`]);
 //! the tree, which 0.20 and 1.x do not have, maximums, which 0.20 does not have, and giving slots back
@@ -44,7 +51,7 @@ use mumakil_core::mapred::{
 #[derive(Debug)]
 pub struct Capacity {
     options: CapacityOptions,
-    /// Those of a line.
+    /// The rules of a line of Hadoop, never `auto`.
     rules: Rules,
     init_poll: SimSpan,
     maps_per_heartbeat: u32,
@@ -72,7 +79,8 @@ impl Policy for Capacity {
     fn promised(options: &Self::Options, slots: PerSlot<u64>) -> PromisedSlots {
         let CapacityOptions { rules, queue_by, allocations, .. } = &options.own;
         let queues = allocations.given();
-        // Those of users are no queues that jobs name, and a queue by itself shares with none.
+        // Charts find promises by the queues that jobs name, and with queues by user jobs name
+        // none. A single queue shares with no other.
         if *queue_by == QueueBy::User || queues.queues.is_empty() {
             return PromisedSlots::new();
         }
@@ -87,14 +95,17 @@ impl Policy for Capacity {
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
+        // `settle` replaces `auto` by a line's rules. Without it, as in tests, those of 0.21 hold.
         let rules = if options.rules == Rules::Auto { Rules::V21 } else { options.rules };
         let queues = options.allocations.given();
         let tree = QueueTree::new(&queues, rules, Reduces::new(&reduces));
         let number = tree.ids().count();
         let factor = options.wait_factor.map(Factor::get);
+        // Of the three lines only 1.x waits for input.
         let by_chances = || (rules == Rules::V1).then(|| Delay::by_chances(factor));
         let delay = options.delay.as_ref().map(Delay::new).or_else(by_chances);
         let reclaims = tree.ids().any(|id| tree.node(id).reclaim_after.is_some());
+        // `mapred.capacity-scheduler.init-poll-interval` is 5 s, in 1.x 3 s.
         let auto = SimSpan::from_secs(if rules == Rules::V1 { 3 } else { 5 });
         Self {
             rules,
@@ -125,6 +136,8 @@ impl Scheduler for Capacity {
         }
         let Some(job) = view.job(event.job) else { return };
         match event.change {
+            // A job counts from its arrival: up to 0.21 user limits divide by all
+            // users with a job in the queue.
             JobChange::Submitted => {
                 let queue = self.tree.leaf(self.options.queue_by.of(job.spec()));
                 self.tree.enter(job, queue, self.options.width(job.spec().memory));
@@ -133,6 +146,7 @@ impl Scheduler for Capacity {
                 }
             }
             JobChange::Ended(_) => {
+                // Before the tree forgets the job: the admission needs to know its queue and user.
                 if let Some(member) = self.tree.member(event.job) {
                     self.admission.leave(member);
                 }
@@ -168,7 +182,7 @@ impl Scheduler for Capacity {
             }
             for kind in SlotKind::BOTH {
                 let ready = members(self.tree.node(leaf).ready[kind].in_order());
-                // Up to 0.21 the limits of users hold while somebody in the queue is below them.
+                // Up to 0.21 the limits of users hold while some user of the queue is below them.
                 let is_below =
                     |(_, member): &(_, &QueueMember)| self.limit(member, kind, true).is_none();
                 let limits_users = self.rules == Rules::V1 || ready.iter().any(is_below);
@@ -200,6 +214,7 @@ impl Scheduler for Capacity {
             orders.read(job);
             self.tree.admit(&orders.view(), job);
         }
+        // Before the claims, for which trackers that are kept do not count as use.
         self.reserved.prune(&orders.view(), &mut self.tree);
         if let Some(reclaim) = &mut self.reclaim {
             reclaim.look(orders, &mut self.tree, self.init_poll);
@@ -214,22 +229,27 @@ impl Scheduler for Capacity {
         let [map, reduce] = [SlotKind::Map, SlotKind::Reduce];
         match self.rules {
             Rules::V20 => {
+                // 0.20: one task for each heartbeat, a reduce first only if more reduce slots than
+                // map slots are free.
                 let maps_first = offer.free(reduce) <= offer.free(map);
                 let kinds = if maps_first { [map, reduce] } else { [reduce, map] };
                 kinds.into_iter().find_map(|kind| self.serve(offer, kind));
             }
             Rules::V21 | Rules::Auto => {
+                // 0.21: one reduce, then one map, each if a slot is free.
                 self.serve(offer, reduce);
                 self.serve(offer, map);
             }
             Rules::V1 => {
                 for _ in 0..self.maps_per_heartbeat {
                     let launched = self.serve(offer, map);
-                    // One that has no input near ends the heartbeat's maps.
+                    // After a far map the heartbeat brings no more
+                    // (`maximum-tasks-after-offswitch` is 0 in Hadoop).
                     if !launched.is_some_and(|launched| launched.is_near()) {
                         break;
                     }
                 }
+                // Also when the maps have used up their number, as in Hadoop.
                 self.serve(offer, reduce);
             }
         }
@@ -238,9 +258,9 @@ impl Scheduler for Capacity {
 
 /// The answer of a job that was asked for a task.
 enum JobAnswer {
-    /// Here it is.
+    /// The task was launched.
     Launched(Launched),
-    /// It has none for this tracker, or may have no more.
+    /// The job has none for this tracker, or may have no more.
     No,
     /// The tracker's slots are to stay free.
     Keep,
@@ -261,7 +281,7 @@ impl<'j> QueuePass<'j> {
 }
 
 impl Capacity {
-    /// Launches a task of a kind, if somebody may have one here.
+    /// Launches a task of a kind, if a job may have one here.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         if offer.free(kind) == 0 {
             return None;
@@ -271,6 +291,7 @@ impl Capacity {
             JobAnswer::Keep => return None,
             JobAnswer::No => {}
         }
+        // Sorted anew for each task, as in 1.x: a launch changes which queue has least.
         let mut leaves = std::mem::take(&mut self.leaves);
         self.tree.sort(kind, &mut leaves);
         let answers = leaves.iter().map(|leaf| self.serve_queue(offer, *leaf, kind));
@@ -285,10 +306,12 @@ impl Capacity {
     /// Serves the job that a tracker is kept for.
     fn serve_reserved(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> JobAnswer {
         let Some(job) = self.reserved.by(offer.tracker(), kind) else { return JobAnswer::No };
+        // Until enough slots are free, no other job may take one of them.
         if self.lacks_slots(offer, job, kind) {
             self.refuse_others(offer, job, kind);
             return JobAnswer::Keep;
         }
+        // Before the launch, or the job would count for its task and for the tracker.
         self.reserved.free(&offer.view(), &mut self.tree, offer.tracker(), kind);
         let why = Reason::Reserved;
         self.launch(offer, job, kind, true, why).map_or(JobAnswer::No, JobAnswer::Launched)
@@ -333,6 +356,7 @@ impl Capacity {
 
     /// Returns whether the limits of users hold in each pass over a queue.
     fn passes(&self) -> &'static [bool] {
+        // 1.x has no second pass: slots stay idle if all users are at their limits.
         if self.rules == Rules::V1 { &[true] } else { &[true, false] }
     }
 
@@ -372,11 +396,12 @@ impl Capacity {
         let Some(member) = self.tree.member(job) else { return JobAnswer::No };
         let (node, free, width) =
             (self.tree.node(member.queue), offer.free(kind), member.width[kind]);
-        // As long as a queue's limit counts, its users' limits are not asked: limits are told for the whole queue.
+        // Only the maximum of the queue: jobs of users at their limit were passed over before.
         if self.limit(member, kind, false).is_some() {
             return JobAnswer::No;
         }
         let reserves = self.rules != Rules::V20 && limits_users;
+        // Another tracker would be kept for no task.
         let has_enough = free < width && reserves && member.pending[kind] <= member.reserved[kind];
         if has_enough || !offer.suits(job, kind, width) {
             offer.refuse(job, kind, Reason::BadTracker);
@@ -394,6 +419,8 @@ impl Capacity {
             let launched = self.launch(offer, job, kind, anywhere, why);
             return launched.map_or(JobAnswer::No, JobAnswer::Launched);
         }
+        // The job does not fit now, so the slots stay free for it. Neither 0.20 nor a second pass
+        // keeps the tracker beyond this heartbeat.
         self.refuse_others(offer, job, kind);
         if reserves {
             self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
@@ -422,6 +449,7 @@ impl Capacity {
         let slots = self.tree.member(job)?.width[kind];
         let launched = match (kind, &mut self.delay) {
             (SlotKind::Reduce, _) => offer.launch_wide_reduce(job, slots, why),
+            // 0.20 and 0.21 take any map, the nearest first.
             (SlotKind::Map, None) => offer.launch_wide_map(job, slots, MapReach::Any, why),
             (SlotKind::Map, Some(delay)) => delay.launch_wide_map(offer, job, slots, anywhere, why),
         }?;

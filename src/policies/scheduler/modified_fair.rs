@@ -12,6 +12,12 @@
 //! 4. [`waits`]: jobs wait for their input as long as others have waited before they got it.
 //! 5. [`priorities`]: a job whose input gets nearer rises, one whose input gets farther falls.
 //!
+//! ```text
+//! round      classes ─▶ allotment      which pool a job stands in, how many slots a pool may have
+//! heartbeat  order ─▶ waits ─▶ launch  which job is asked, and how far its input may be
+//! launch     waits ─▶ priorities       what it tells for the maps that come next
+//! ```
+//!
 //! The paper says twice a second, and leaves open what happens to a slot that becomes free in between;
 //! here it is allotted before anybody is served. It takes equal pools at random (see [`order`]). It has
 //! pools of users alone, so none lie in others, and kills nothing. A pool that says `order: fifo`
@@ -98,10 +104,13 @@ impl Default for ModifiedFairOptions {
             maximum: Maximum::Cap,
             sorting: true,
             delay_adjustment: true,
+            // All five mechanisms are on, as in the paper.
             priority_adjustment: PriorityAdjustment::Text,
             assign_multiple: true,
             max_load_difference: Factor::of(0.0),
             tracker_load: TrackerLoad::Auto,
+            // The paper recomputes every 500 ms (sections 3.1 and
+            // 3.2), like Hadoop's fair scheduler.
             update_interval: SimSpan::from_millis(500),
         }
     }
@@ -156,6 +165,7 @@ impl Scheduler for ModifiedFair {
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.delay.job_changed(view, event);
         match event.change {
+            // As in Hadoop's fair scheduler, an arrival makes a round of its own.
             JobChange::Submitted => self.standings.round(view),
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };
@@ -198,8 +208,11 @@ impl Scheduler for ModifiedFair {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
+        // Slots that came free since the last round would otherwise
+        // belong to no pool for up to 500 ms.
         self.standings.allot_freed(&offer.view());
         self.delay.begin(&offer.view());
+        // Once no pool has a task of a kind, the kind is given up for this heartbeat, as in `fair`.
         let mut refused: PerSlot<bool> = PerSlot::default();
         let counted = self.options.tracker_load;
         while let Some(kind) =
@@ -238,10 +251,11 @@ impl ModifiedFair {
     /// Returns whether all that is demanded runs, by what was counted last.
     fn is_sated(&self, kind: SlotKind) -> bool {
         let (running, demand) = self.standings.work(kind);
+        // Equality as in Hadoop's fair scheduler, which this scheduler modifies.
         running == demand
     }
 
-    /// Launches a task of whoever is first to have one for this node.
+    /// Launches a task of the first job that has one for this node.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { standings, delay, waits, options } = self;
         let mut pools = standings.ready(kind);
@@ -254,6 +268,7 @@ impl ModifiedFair {
         }
         let jobs = |pool| standings.ready_in(pool, kind).map(move |job| (pool, job));
         pools.flat_map(jobs).find_map(|(pool, job)| {
+            // Before the launch, which sets the wait back to zero.
             let waited = delay.waited(job);
             let reason = Reason::Share(standings.standing(pool, kind));
             let launched = delay.launch_map(offer, job, false, reason)?;

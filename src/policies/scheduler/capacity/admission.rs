@@ -19,7 +19,7 @@ use super::rules::Rules;
 use super::tree::{QueueMember, QueueTree};
 use mumakil_core::mapred::{Job, JobId, Reason, SlotKind, View};
 
-/// The jobs that wait, and those that count.
+/// The jobs that wait to be initialised, and the initialised ones that count.
 #[derive(Debug)]
 pub(super) struct Admission {
     rules: Rules,
@@ -78,7 +78,7 @@ impl Admission {
         self.queues[queue.index()].waiting.in_order()
     }
 
-    /// Returns why a job waits: others are as many as may be, or nobody has looked since.
+    /// Returns why a job waits: as many others run as may, or the next poll has not come yet.
     pub(super) fn refusal(&self, view: &View<'_>, tree: &QueueTree, job: &QueueMember) -> Reason {
         let (jobs, node) = (&self.queues[job.queue.index()], tree.node(job.queue));
         let fits = || {
@@ -86,6 +86,7 @@ impl Admission {
             entry.is_some_and(|(_, entry)| jobs.fits(&entry, node))
         };
         let has_room = match self.rules {
+            // If there is room, the job waits only for the next poll.
             Rules::V1 => jobs.may_run(&job.user, node, self.max_system_jobs) && fits(),
             _ => jobs.may_wait(&job.user, node),
         };
@@ -103,6 +104,7 @@ impl Admission {
             });
         }
         for member in admitted.iter().filter_map(|job| tree.member(*job)) {
+            // Not during the walk, which needs lines that stay as they are.
             let waiting = &mut self.queues[member.queue.index()].waiting;
             waiting.remove(member.user.clone(), member.turn);
         }
@@ -142,15 +144,19 @@ impl QueueJobs {
         tree: &QueueTree,
         node: &QueueNode,
     ) -> Vec<JobId> {
+        // Hadoop gives the place of a job free when a poll finds that it has launched something.
         self.forget_launched(view);
+        // Hadoop counts in one walk along the queue, so a job counts only for those behind it.
         let mut before: VecDeque<(QueueTurn, AdmittedJob)> =
             take(&mut self.counted).into_iter().collect();
         let known: BTreeSet<Arc<str>> = before.iter().map(|(_, it)| it.user.clone()).collect();
         (self.all, self.users) = (AdmittedCount::default(), FxHashMap::default());
+        // Beyond this number of jobs nobody further back can be let in.
         let most = node.limits.jobs_per_user.saturating_mul(node.limits.users);
         let (mut walk, mut admitted) = (QueueWalk::default(), Vec::new());
         while self.all.jobs <= most {
-            // A user for whom there is no place gets one when a job of theirs counts further back.
+            // A user without a place may still get one where a counted job of
+            // this user stands further back.
             let will_count = |user: &Arc<str>| self.of(user).jobs == 0 && known.contains(user);
             let may = |user: &Arc<str>| self.may_wait(user, node) || will_count(user);
             let Some(job) = self.waiting.next(&mut walk, may) else { break };
@@ -159,6 +165,7 @@ impl QueueJobs {
                 let (other, entry) = before.pop_front().expect("one was seen there");
                 self.count(other, entry);
             }
+            // Asked again: jobs that were counted on the way may have taken the last place.
             if self.may_wait(&entry.user, node) {
                 self.count(turn, entry);
                 admitted.push(job);
@@ -173,6 +180,7 @@ impl QueueJobs {
         let jobs = self.of(user).jobs;
         let is_known = 0 < jobs;
         jobs < node.limits.jobs_per_user
+            // Only a user who has no counted job takes up a place among the users.
             && (is_known || (self.users.len() as u32) < node.limits.users)
     }
 
@@ -211,7 +219,7 @@ impl QueueJobs {
         }
     }
 
-    /// Counts those no more that have had a task launched.
+    /// Stops counting jobs that have had a task launched.
     fn forget_launched(&mut self, view: &View<'_>) {
         let has_begun = |job: &Job| {
             SlotKind::BOTH.iter().any(|kind| {

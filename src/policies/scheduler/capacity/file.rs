@@ -101,7 +101,7 @@ const OF_QUEUE: [QueueKeyword<Queue>; 11] = [
             Some(())
         }),
     ),
-    // No job is refused here.
+    // 1.x refuses jobs beyond this factor. No job is refused here, so it is read without an effect.
     word("init-accept-jobs-factor", "max_active_tasks", Whole(|_, _| {})),
 ];
 
@@ -124,7 +124,7 @@ const OF_ALL: [QueueKeyword<Queues>; 6] = [
             Some(())
         }),
     ),
-    // In 0.20.0, which reclaims where later lines choose jobs: here one clock does both.
+    // 0.20.0's interval of looking at claims. One clock serves claims and the choice of jobs here.
     word(
         "reclaimCapacity.interval",
         "init_poll",
@@ -140,7 +140,7 @@ const OF_ALL: [QueueKeyword<Queues>; 6] = [
             text.parse().ok().and_then(Count::new).map(|most| all.maps_per_heartbeat = most)
         }),
     ),
-    // One map without input near ends the maps of a heartbeat.
+    // A far map ends the maps of a heartbeat here, which is what 0 says.
     word(
         "maximum-tasks-after-offswitch",
         "maps_per_heartbeat",
@@ -148,7 +148,8 @@ const OF_ALL: [QueueKeyword<Queues>; 6] = [
             (text == "0").then_some(())
         }),
     ),
-    // Threads make no difference here.
+    // Hadoop's number of threads that initialise jobs has no
+    // counterpart here: read without an effect.
     word("init-worker-threads", "init_poll", Whole(|_, _| {})),
 ];
 
@@ -203,6 +204,7 @@ fn properties<'d>(root: Node<'d, 'd>, findings: &mut XmlFindings) -> Vec<Propert
                     let message = format!("unknown property `{}`", clip(&name));
                     findings.fault(node, message, &format!("names begin with `{PREFIX}`"));
                 }
+                // Hadoop takes the last of two; readers here are strict.
                 Some(_) if !names.insert(name.clone()) => {
                     let message = format!("`{}` is said twice", clip(&name));
                     findings.fault(node, message, "leave one of them out");
@@ -229,11 +231,14 @@ impl<'d> QueueFileReader<'d> {
     fn read(mut self, properties: &[Property<'d>], findings: &mut XmlFindings) -> Queues {
         for property in properties {
             let name = property.name.as_str();
+            // The last part is the word, as a queue's name may contain dots.
             if let Some((queue, word)) =
                 name.strip_prefix("queue.").and_then(|rest| rest.rsplit_once('.'))
             {
                 let names: Vec<String> = queue.split(':').map(str::to_owned).collect();
                 let at = keys(&names);
+                // The first property of a queue is the place both of
+                // `queues` around it and of the queue.
                 for len in [at.len() - 1, at.len()] {
                     findings.stands(property.node, at[..len].to_vec());
                 }
@@ -253,6 +258,7 @@ impl<'d> QueueFileReader<'d> {
                 findings.fault(node, message, &hint);
             }
         }
+        // With faults there will be no run, and queues that lie in none could not be put anywhere.
         if findings.are_none() { self.nested() } else { self.all }
     }
 
@@ -278,9 +284,11 @@ impl<'d> QueueFileReader<'d> {
 
     /// Puts queues into those that they are inside of.
     fn nested(mut self) -> Queues {
+        // Outer queues first, whatever the order of the file; the sort keeps it within a level.
         self.queues.sort_by(|a, _, b, _| a.len().cmp(&b.len()));
         for (names, (_, mut queue)) in self.queues {
             let Some((own, around)) = names.split_last() else { continue };
+            // Inner queues take these defaults from the queue around them, when the tree is built.
             if around.is_empty() {
                 queue.inherit(&self.defaults);
             }

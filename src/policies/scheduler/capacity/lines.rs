@@ -22,7 +22,7 @@ pub(super) struct QueueLines<L> {
     heads: BTreeMap<QueueTurn, L>,
 }
 
-/// A way through the jobs of a queue, in their order. No job comes or goes meanwhile.
+/// A walk through the jobs of a queue, in their order. No job comes or goes meanwhile.
 #[derive(Debug)]
 pub(super) struct QueueWalk<L> {
     /// The last head that was looked at.
@@ -64,6 +64,7 @@ impl<L: Ord + Clone> QueueLines<L> {
         if head.is_none() {
             self.lines.remove(&of);
         }
+        // Only the first job of a line stands among the heads.
         if was != head {
             was.map(|turn| self.heads.remove(&turn));
             head.map(|turn| self.heads.insert(turn, of));
@@ -85,6 +86,7 @@ impl<L: Ord + Clone> QueueLines<L> {
     /// Returns the next job of a walk whose line may have what it waits for. A line that may not is
     /// passed over for the rest of the walk.
     pub(super) fn next(&self, walk: &mut QueueWalk<L>, may: impl Fn(&L) -> bool) -> Option<JobId> {
+        // The line of the job that was returned may have more, so its next job joins the walk.
         if let Some((last, of)) = walk.last.take() {
             let next =
                 self.lines.get(&of).and_then(|line| line.range((Excluded(last), Unbounded)).next());
@@ -93,6 +95,8 @@ impl<L: Ord + Clone> QueueLines<L> {
         loop {
             step();
             let behind = walk.next.peek().map(|Reverse((turn, _))| turn);
+            // A merge of two sorted sources: heads that were not met,
+            // and next jobs of lines that were.
             let head = self.heads.range((walk.head.map_or(Unbounded, Excluded), Unbounded)).next();
             let (turn, of) = match head {
                 Some((turn, of)) if behind.is_none_or(|behind| turn < behind) => {
@@ -101,6 +105,7 @@ impl<L: Ord + Clone> QueueLines<L> {
                 }
                 _ => walk.next.pop()?.0,
             };
+            // Otherwise nothing of its line is put into `next`, so the walk passes over all of it.
             if may(&of) {
                 walk.last = Some((turn, of));
                 return Some(turn.2);

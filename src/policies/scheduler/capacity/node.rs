@@ -12,6 +12,7 @@ use mumakil_base::units::{Factor, Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{PerSlot, SlotKind, SlotShare, SlotStanding};
 
 /// The slots by which a sum of binary fractions may be off.
+// Chosen: far more than sums of shares are off, and far less than a slot.
 pub(super) const ROUNDING: f64 = 1e-6;
 
 /// A queue, numbered from the root on: one declared before another has the lower number.
@@ -26,7 +27,7 @@ pub(super) type LineOf = (Arc<str>, u32);
 pub(super) struct QueueNode {
     pub(super) name: String,
     pub(super) parent: Option<QueueId>,
-    /// Those inside of it, in the order in which they were served last.
+    /// The queues inside of it, in the order in which they were served last.
     pub(super) children: PerSlot<Vec<QueueId>>,
     /// Its guaranteed share of the cluster, and the most that it gets. Without a maximum, its own or
     /// one around it, nothing is checked: what counts as used may be more than there are slots.
@@ -109,22 +110,29 @@ impl QueueNode {
         share: f64,
         queue: &Queue,
     ) -> Self {
+        // `minimum-user-limit-percent` is 100: one user may have the whole queue.
         let min_user = queue.minimum_user_limit.map_or(1.0, Fraction::get);
         let number = |said: Option<JobLimit>, default| said.map_or(default, JobLimit::get);
         Self {
             name: name.to_owned(),
             parent: Some(id),
+            // Of the whole cluster, so that the slots need no walk up the tree.
             share: around.share * share,
             most_share: match (around.most_share, queue.maximum_capacity) {
                 (around, Some(most)) => Some(around.unwrap_or(1.0) * most.get()),
                 (around, None) => around,
             },
             min_user,
+            // `user-limit-factor` is 1: a user alone gets the queue's own slots and no more.
             user_factor: queue.user_limit_factor.map_or(1.0, Factor::get),
+            // `supports-priority` is off.
             by_priority: queue.supports_priority.unwrap_or(false),
             limits: Limits {
+                // Hadoop lets two users more initialise jobs than can share the queue at a time.
                 users: trunc(1.0 / min_user) + 2,
+                // `maximum-initialized-jobs-per-user` is 2.
                 jobs_per_user: number(queue.max_initialised_per_user, 2),
+                // 1.x: `maximum-initialized-active-tasks`, and the same per user.
                 tasks: number(queue.max_active_tasks, 200_000),
                 tasks_per_user: number(queue.max_active_tasks_per_user, 100_000),
             },
@@ -136,6 +144,7 @@ impl QueueNode {
     /// Returns how many jobs may be initialised and not over, of the queue and of each user, if
     /// there may be so many in all.
     pub(super) fn system_jobs(&self, all: u32) -> (u32, u32) {
+        // 1.x: the queue's share of `maximum-system-jobs`, rounded up.
         let jobs = ceil(f64::from(all) * self.share);
         (jobs, ceil(f64::from(jobs) * self.min_user))
     }
@@ -172,6 +181,8 @@ impl QueueNode {
     /// how much it has of what is guaranteed to it.
     pub(super) fn urgency(&self, kind: SlotKind) -> (SimTime, f64) {
         let ratio = match self.slots[kind] {
+            // As in Hadoop: without slots of its own a queue counts as
+            // full, not as the most starved one.
             0 => 1.0,
             slots => f64::from(self.used[kind]) / f64::from(slots),
         };
@@ -181,20 +192,22 @@ impl QueueNode {
     /// Returns whether a user may have another task of so many slots: in 1.x they all count against
     /// its limit, before that only that it is one more.
     pub(super) fn may_have(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> bool {
+        // Up to 0.21 Hadoop tests `used >= limit`: a wide task may take its user beyond.
         let counted = if rules == Rules::V1 { width } else { 1 };
         counted <= self.room(rules, kind, user, width)
     }
 
-    /// Returns how many slots more a user may have, who is about to get a task of so many.
+    /// Returns how many slots more a user may have who is about to get a task of this width.
     pub(super) fn room(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> u32 {
         let used = self.users.get(user).map_or(0, |user| user.used[kind]);
         self.user_limit(rules, kind, width).saturating_sub(used)
     }
 
-    /// Returns the most slots that a user may have, who is about to get a task of so many.
+    /// Returns the most slots that a user may have who is about to get a task of this width.
     fn user_limit(&self, rules: Rules, kind: SlotKind, width: u32) -> u32 {
         let (slots, used) = (self.slots[kind], self.used[kind]);
-        // 1.x divides the queue among users that have something to launch, earlier lines among all that have a job.
+        // 1.x divides the queue among users with something to launch, earlier lines among all users
+        // with a job. In 1.x a queue smaller than the task counts as large as the task.
         let (users, own) = match rules {
             Rules::V1 => (self.active[kind], slots.max(width)),
             _ => (self.users.len() as u32, slots),
@@ -203,10 +216,12 @@ impl QueueNode {
             Rules::V1 => used + width <= own,
             _ => used < own,
         };
+        // A queue that has lent slots divides what it has taken and what it takes with this task.
         let current = f64::from(if is_within { own } else { used + width });
         let even = ceil(current / f64::from(users.max(1)));
         let limit = even.max(ceil(current * self.min_user));
         match rules {
+            // Only 1.x bounds a user that is alone in its queue.
             Rules::V1 => limit.min(self.user_slots(own.into())),
             _ => limit,
         }

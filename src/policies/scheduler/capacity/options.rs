@@ -14,6 +14,7 @@ use mumakil_base::units::{Bytes, Factor};
 use mumakil_core::mapred::{Complaint, PerSlot, PolicySite, SlotKind};
 
 /// More slots than any tracker has.
+// Chosen: it keeps absurd memory sizes within 32 bits; `too_wide` complains about them.
 const MOST_SLOTS: u64 = 1_000_000;
 
 /// The options of `capacity`.
@@ -71,6 +72,7 @@ impl CapacityOptions {
             unknown_names(&queues.queues, &names.collect())
         });
         let no_memory = no_memory(self);
+        // Widths mean nothing while a slot has no memory.
         if no_memory.is_empty() {
             complaints.extend(self.too_wide(site));
         }
@@ -84,6 +86,7 @@ impl CapacityOptions {
     /// Returns how many slots each of a job's tasks takes that have so much memory.
     pub(super) fn width(&self, memory: PerSlot<Bytes>) -> PerSlot<u32> {
         let slots = |slot: Option<Bytes>, memory: Bytes| {
+            // Hadoop rounds up to whole slots. A slot without memory gets a complaint of its own.
             let slots = slot.map_or(1, |slot| memory.get().div_ceil(slot.get().max(1)));
             slots.clamp(1, MOST_SLOTS) as u32
         };
@@ -137,7 +140,7 @@ fn slotless(queues: &Queues, rules: Rules, site: &PolicySite<'_>) -> Vec<Complai
             complaints.push(Complaint::warning(&["allocations", "queues"], message, hint));
             continue;
         }
-        // By the rules of 0.21 nobody serves a queue to which nothing is guaranteed.
+        // By the rules of 0.21 a queue to which nothing is guaranteed is never served.
         let share = if rules == Rules::V21 { *share } else { most_share.unwrap_or(1.0) };
         for kind in SlotKind::BOTH {
             let (slots, word) = (site.slots[kind], kind.word());

@@ -21,6 +21,7 @@ use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec};
 
 /// The queue of jobs that name none there is.
+// Hadoop's name of the queue of such jobs.
 pub(super) const DEFAULT: &str = "default";
 
 /// A number of jobs or tasks that may be there.
@@ -38,6 +39,7 @@ pub enum QueueBy {
 }
 
 /// How far sums of shares may be off.
+// Binary fractions: 0.7 + 0.2 + 0.1 is not quite 1.
 const ROUNDING: f64 = 1e-6;
 
 /// The queues, and what holds for all of them.
@@ -94,7 +96,8 @@ pub struct Queue {
     /// 0.20.0.
     pub reclaim_after: Option<SimSpan>,
     /// Queues inside it, which share its slots.
-    // Not as itself: a schema with everything in its place cannot refer back.
+    // The schema is written out in place, without references: `Self`
+    // inside of itself would never end.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("title" = "a mapping from names, each to a queue as this one"))]
     pub queues: IndexMap<String, Self>,
@@ -118,8 +121,10 @@ impl Default for Queues {
     fn default() -> Self {
         Self {
             queues: IndexMap::new(),
+            // 1.x: `maximum-system-jobs`.
             max_system_jobs: JobLimit::of(5_000),
             init_poll: AutoSpan::Auto,
+            // 1.x: `maximum-tasks-per-heartbeat`, the largest Java short.
             maps_per_heartbeat: Count::of(32_767),
         }
     }
@@ -150,6 +155,7 @@ impl FileOptions for Queues {
 impl Queue {
     /// Takes from the queue around it, or from what holds for all, what it does not say itself.
     pub(super) fn inherit(&mut self, around: &Self) {
+        // Capacities are left out: they are shares of the queue around, which cannot be inherited.
         self.minimum_user_limit = self.minimum_user_limit.or(around.minimum_user_limit);
         self.user_limit_factor = self.user_limit_factor.or(around.user_limit_factor);
         self.supports_priority = self.supports_priority.or(around.supports_priority);
@@ -166,6 +172,7 @@ impl Queue {
 pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
     let said = queues.values().filter_map(|queue| queue.capacity);
     let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
+    // If all queues say their share this is used for none; the `max` avoids a division by zero.
     (1.0 - sum).max(0.0) / (queues.len() - number).max(1) as f64
 }
 
@@ -193,6 +200,7 @@ fn check_sum(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<
     let whose = around.map_or("the outermost queues".to_owned(), |around| {
         format!("the queues inside of `{around}`")
     });
+    // Four decimals, which hide the rounding of the sum.
     let percent = (sum * 1e6).round() / 1e4;
     let all_say_it = number == queues.len();
     if 1.0 + ROUNDING < sum {

@@ -17,6 +17,8 @@ use mumakil_core::mapred::{
 
 /// So many heartbeat intervals before a claim is due, tasks are killed for it; but not later than
 /// when claims are looked at for the last time before.
+// 0.20.0 kills three heartbeat intervals before the deadline: a kill
+// takes two of them to free a slot.
 const BEFORE: u64 = 3;
 
 /// The claims of queues.
@@ -71,6 +73,7 @@ impl Reclaim {
         let somebody_has_more = leaves.iter().any(|id| 0 < excess(tree, *id, kind));
         for id in leaves {
             let node = tree.node(id);
+            // Without a time limit the queue waits until others' tasks end.
             let Some(after) = node.reclaim_after else { continue };
             let lacks = u64::from(node.slots[kind].saturating_sub(node.used[kind]));
             let wanted = lacks.min(tree.usable(id, kind)) as u32;
@@ -87,10 +90,13 @@ impl Reclaim {
                     claims.pop_front();
                 }
             }
+            // If no queue has lent slots out, a claim could be met by none.
             if claimed < wanted && somebody_has_more {
                 let (due, slots) = (view.now() + after, wanted - claimed);
                 claims.push_back(ReclaimedSlots { due, slots, is_helped: false });
             }
+            // Claims are made with the same delay, so the first is the
+            // earliest; its queue is served first.
             let due = claims.front().map(|claim| claim.due);
             tree.note_due(id, kind, due);
         }
@@ -98,10 +104,13 @@ impl Reclaim {
 
     /// Returns how many slots claims lack that are about to be due.
     fn needed(&mut self, view: &View<'_>, kind: SlotKind, every: SimSpan) -> u32 {
+        // At least one look ahead, or a claim could fall due between two looks.
         let soon = view.now() + (view.heartbeat_interval() * BEFORE).max(every);
         let all = self.claims.iter_mut().flat_map(|claims| &mut claims[kind]);
         let due = all.filter(|claim| claim.due <= soon && !claim.is_helped);
         due.map(|claim| {
+            // Kills take effect later: without this mark the next look
+            // would kill for the claim again.
             claim.is_helped = true;
             claim.slots
         })
@@ -122,6 +131,7 @@ impl Reclaim {
         // Tasks that take several slots may not fill a queue's part; the next queue gives the rest.
         let (mut left, mut more) = (needed, 0);
         for (id, excess) in rich {
+            // Rounded up, so that the parts suffice together; `left` ends it at what is needed.
             let part = (u64::from(needed) * u64::from(excess)).div_ceil(total.into()) as u32;
             let part = left.min(part + more).min(excess);
             let killed = self.kill_in(orders, tree, id, kind, part);
@@ -141,6 +151,7 @@ impl Reclaim {
         let mut killed = 0;
         for job in tree.latest_first(id) {
             let width = tree.member(job).map_or(1, |member| member.width[kind]);
+            // Whole tasks only: a task that takes more slots than are wanted is left alone.
             let most = (slots - killed) / width;
             if 0 < most {
                 let attempts = self.least_progressed(&orders.view(), job, kind);
@@ -164,6 +175,7 @@ impl Reclaim {
     fn least_progressed(&self, view: &View<'_>, job: JobId, kind: SlotKind) -> Vec<AttemptId> {
         let all = self.launches.latest_first(job, kind);
         let mut all: Vec<AttemptId> = all.map(|(_, attempt)| attempt).collect();
+        // The sort is stable: of two with the same progress the one launched later dies first.
         all.sort_by(|a, b| view.progress(*a).total_cmp(&view.progress(*b)));
         all
     }

@@ -30,6 +30,7 @@ impl Reserved {
         kind: SlotKind,
         job: JobId,
     ) {
+        // A tracker is kept for one job at a time; that of another job must not count any more.
         self.free(view, tree, tracker, kind);
         self.jobs[kind].insert(tracker, job);
         tree.reserve(view, job, kind, true);
@@ -52,6 +53,8 @@ impl Reserved {
     pub(super) fn prune(&mut self, view: &View<'_>, tree: &mut QueueTree) {
         for kind in SlotKind::BOTH {
             let is_vain = |(tracker, job): (&TrackerId, &JobId)| {
+                // A job that has ended, or whose last task was launched elsewhere,
+                // would keep slots idle for ever.
                 let wants = tree.member(*job).is_some_and(|member| 0 < member.pending[kind]);
                 (!wants || !view.is_active(*tracker)).then_some(*tracker)
             };

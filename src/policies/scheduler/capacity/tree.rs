@@ -1,4 +1,5 @@
-//! The queues at work: what each has and may have, who stands in it, and which queue comes first.
+//! The queues at work: what each has and may have, which jobs stand in
+//! it, and which queue comes first.
 //!
 //! A leaf keeps its jobs that could use a slot in their order, and what each of its users has, so
 //! that nothing is counted when a tracker asks. Queues side by side are sorted then, by how much
@@ -70,8 +71,10 @@ impl QueueTree {
         tree.declare(QueueId::ROOT, &Queue { queues, ..Queue::default() });
         let first = tree.ids().find(|id| tree.is_leaf(*id));
         let default = tree.leaves.get(DEFAULT).copied();
+        // There is one queue at least, and the innermost one of a branch is a leaf.
         tree.fallback = default.or(first).expect("a tree has a leaf");
-        // Hadoop's first order is that of the names.
+        // 0.21 begins with the order of names; 0.20 and 1.x with that of a Java
+        // hash map, which is not modelled.
         for id in tree.ids() {
             let mut children = tree.nodes[id.index()].children.map.clone();
             children.sort_by(|a, b| tree.node(*a).name.cmp(&tree.node(*b).name));
@@ -92,6 +95,8 @@ impl QueueTree {
             self.nodes[around.index()].children.map.push(id);
             self.nodes.push(node);
             if queue.queues.is_empty() {
+                // Names were checked to be unique; if they are not, the
+                // first leaf of the name is used.
                 self.leaves.entry(name.clone()).or_insert(id);
             }
             self.declare(id, &queue);
@@ -141,6 +146,7 @@ impl QueueTree {
     /// Takes a job in, whose tasks take so many slots each.
     pub(super) fn enter(&mut self, job: &Job, queue: QueueId, width: PerSlot<u32>) {
         let node = &mut self.nodes[queue.index()];
+        // With one priority for all jobs, arrival decides.
         let priority = if node.by_priority { job.priority() } else { Priority::Normal };
         let user = job.spec().user.clone();
         let turn = (priority, job.submitted_at(), job.id());
@@ -170,6 +176,7 @@ impl QueueTree {
         for kind in SlotKind::BOTH {
             self.count(&mut member, kind, 0, 0);
         }
+        // Trackers that are kept for the job count no longer; the next poll lets them go.
         let QueueNode { users, jobs, kept, .. } = &mut self.nodes[member.queue.index()];
         for kind in SlotKind::BOTH {
             kept[kind] -= member.reserved[kind] * member.width[kind];
@@ -196,6 +203,7 @@ impl QueueTree {
         if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
             let kept = &mut self.nodes[member.queue.index()].kept[kind];
             let reserved = &mut member.reserved[kind];
+            // All of the job's trackers leave the sum and come back, as their number may stay 0.
             *kept -= *reserved * member.width[kind];
             *reserved = if is_kept { *reserved + 1 } else { reserved.saturating_sub(1) };
             *kept += *reserved * member.width[kind];
@@ -211,6 +219,7 @@ impl QueueTree {
             let holds = job.tasks(kind).running() + member.reserved[kind];
             let is_admitted = member.admitted_at.is_some();
             let pending = if is_admitted { self.reduces.pending(job, kind) } else { 0 };
+            // A tracker that is kept counts as a task of the job, in Hadoop too.
             let used = holds * member.width[kind];
             self.count(&mut member, kind, used, pending);
         }
@@ -226,6 +235,7 @@ impl QueueTree {
             user.used[kind] = user.used[kind] - was_used + used;
         }
         let width = u64::from(member.width[kind]);
+        // In slots, as claims to get slots back are.
         node.pending[kind] -= u64::from(was_pending) * width;
         node.pending[kind] += u64::from(pending) * width;
         let (was_ready, is_ready) = (0 < was_pending, 0 < pending);
@@ -234,6 +244,7 @@ impl QueueTree {
             node.change_ready(line, member.turn, kind, is_ready);
         }
         let mut queue = Some(member.queue);
+        // Queues around sum up no more than this, so without a change the walk ends at once.
         while let Some(id) = queue.filter(|_| was_used != used || was_ready != is_ready) {
             let node = &mut self.nodes[id.index()];
             node.used[kind] = node.used[kind] - was_used + used;
@@ -251,6 +262,7 @@ impl QueueTree {
             let slots = view.capacity(kind);
             if std::mem::replace(&mut self.slots[kind], slots) != slots {
                 for node in &mut self.nodes {
+                    // Hadoop rounds down to whole slots, so small queues may have none.
                     node.slots[kind] = trunc(node.share * f64::from(slots));
                     let most = node.most_share.map(|share| trunc(share * f64::from(slots)));
                     node.most[kind] = most.unwrap_or(u32::MAX);
@@ -273,6 +285,7 @@ impl QueueTree {
             return leaves.push(id);
         }
         let mut children = std::mem::take(&mut self.nodes[id.index()].children[kind]);
+        // A stable sort of the last order: equal queues stay as they were, as in Hadoop.
         children.sort_by(|a, b| self.compare(kind, *a, *b));
         for child in &children {
             self.sort_in(*child, kind, leaves);
@@ -290,6 +303,7 @@ impl QueueTree {
 
     /// In 0.21 a queue without slots of its own gets none.
     fn may_be_served(&self, node: &QueueNode, kind: SlotKind) -> bool {
+        // 0.20 and 1.x serve such a queue with slots that others leave idle.
         0 < node.slots[kind] || self.rules != Rules::V21
     }
 
@@ -313,10 +327,12 @@ impl QueueTree {
 
     // ---- limits ----
 
-    /// Returns what keeps a queue, whoever of its users asks, from so many slots more: how it stands.
+    /// Returns how a queue stands if it may not have so many slots more, whichever user asks: because
+    /// of a maximum, or in 0.21 for want of slots of its own.
     pub(super) fn limit(&self, queue: QueueId, kind: SlotKind, slots: u32) -> Option<SlotStanding> {
         let has_room = |id| {
             let node = self.node(id);
+            // Saturating, as the width of a task and a missing maximum may both be very large.
             let is_below = node.used[kind].saturating_add(slots) <= node.most[kind];
             is_below && self.may_be_served(node, kind)
         };

@@ -8,9 +8,9 @@
 //! This is not for the pool that small jobs share: to the letter of the paper it never has more than
 //! half of what one of them could use, even while slots are idle.
 //!
-//! Slots are allotted whenever some have become free, and then to all pools. So no pool is walked for
-//! it: what one may have is found when somebody asks ([`Share`]), and what all demand by how many need
-//! alike ([`PoolNeeds`]).
+//! Slots are allotted whenever some have become free, and then to all pools. To walk all pools each
+//! time would be slow: a pool's part is computed when it is asked for ([`Share`]), and the demand
+//! of all from the numbers of pools whose needs are alike ([`PoolNeeds`]).
 
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ impl PoolNeed {
     /// whether it may have one more does not depend on how many are free.
     fn allot(self, free: u32, all_pending: u64) -> u32 {
         let part = u64::from(free) * u64::from(self.pending);
-        // No larger than what is free.
+        // At most the free slots, as a pool's pending tasks are part of all.
         let part = part.div_ceil(all_pending.max(1)) as u32;
         let owed = self.min.min(self.running + self.pending);
         match self.maximum {
@@ -91,7 +91,7 @@ impl PoolNeed {
 
     /// Returns a need that lacks as much, whatever is free.
     fn alike(self) -> Self {
-        // Without bounds it does not matter what a pool has.
+        // Without minimum and maximum a pool's lack depends on its pending tasks alone.
         let is_bounded = 0 < self.min || self.max < u32::MAX;
         if is_bounded { self } else { Self { running: 0, ..self } }
     }
@@ -108,6 +108,7 @@ pub(super) struct PoolNeeds {
 impl PoolNeeds {
     /// Notes that a pool's need has changed.
     pub(super) fn change(&mut self, was: PoolNeed, now: PoolNeed) {
+        // Pools without pending tasks lack nothing and are not kept.
         if 0 < was.pending
             && let Some(pools) = self.alike.get_mut(&was.alike())
         {

@@ -52,9 +52,11 @@ impl Classes {
     /// keep another from ending.
     pub(super) fn small(&self, map_slots_per_node: f64) -> Option<SmallJobs> {
         let (maps, class) = self.by_maps.first_key_value()?;
+        // The paper's test, small / all > 1 / slots of a node, with the factors on other sides.
         if self.jobs as f64 / map_slots_per_node < class.len() as f64 {
             return None;
         }
+        // The set is sorted by reduces first, so its last member has the most.
         let reduces = class.last().map_or(0, |(reduces, _)| *reduces);
         let slots = PerSlot { map: maps.div_ceil(2), reduce: reduces.div_ceil(2) };
         Some(SmallJobs { maps: *maps, slots })

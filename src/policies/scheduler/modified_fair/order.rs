@@ -59,6 +59,8 @@ impl SharingKey {
     pub(super) fn by_need(pool: &SharingPool, id: PoolId, kind: SlotKind) -> Self {
         let SharingTasks { running, pending } = pool.tasks[kind];
         let min = pool.min[kind].min(pending);
+        // "No greater than minAllocated" comes first, so a pool exactly
+        // at its minimum is among these.
         let key = Self::new(pool, id, running, min, min < running);
         Self { last_launch: pool.last_launch, ..key }
     }
@@ -67,10 +69,12 @@ impl SharingKey {
     pub(super) fn by_share(pool: &SharingPool, id: PoolId, kind: SlotKind) -> Self {
         let running = pool.tasks[kind].running;
         let owed = pool.min[kind].min(pool.demand[kind]);
+        // In Hadoop a pool exactly at its minimum share is served already.
         Self::new(pool, id, running, owed, owed <= running)
     }
 
     fn new(pool: &SharingPool, id: PoolId, running: u32, min: u32, is_served: bool) -> Self {
+        // Hadoop's comparator divides by `max(minShare, 1)`, too.
         let part = if is_served { pool.weight } else { f64::from(min.max(1)) };
         let ratio = (f64::from(running) / part).to_bits();
         Self { is_served, ratio, last_launch: 0, name: pool.name.clone(), pool: id }

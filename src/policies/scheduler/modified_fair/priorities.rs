@@ -28,9 +28,11 @@ pub enum PriorityAdjustment {
     Off,
 }
 
+// In the order of the numbers of `Priority`, with which levels are computed.
 const LEVELS: [Priority; 5] = [Vh, H, N, L, Vl];
 
 /// Table 3: by the locality of the map before, that of the map, and the priority.
+// Copied as it stands, with rows that contradict the text.
 const TABLE: [[[Priority; 5]; 3]; 3] = [
     [[Vh, H, N, L, Vl], [H, N, L, Vl, L], [N, L, Vl, Vl, L]],
     [[H, Vh, H, N, L], [Vh, H, N, L, Vl], [H, N, L, Vl, L]],
@@ -50,10 +52,12 @@ impl PriorityAdjustment {
 
 fn by_text(priority: Priority, before: Locality, now: Locality) -> Priority {
     match (priority, (before as usize).cmp(&(now as usize))) {
+        // "A minor adjustment … for the balance of fairness": no job stays at either end.
         (Vh, std::cmp::Ordering::Equal) => H,
         (Vl, std::cmp::Ordering::Equal) => L,
         _ => {
             let level = priority as usize + now as usize;
+            // Beyond an end of the scale a priority stays at that end.
             LEVELS[level.saturating_sub(before as usize).min(LEVELS.len() - 1)]
         }
     }

@@ -1,4 +1,4 @@
-//! The jobs and pools at work: who has how much, who may have more, and who comes first.
+//! The jobs and pools at work: how many slots each has and may have, and which comes first.
 //!
 //! A round decides what holds until the next one: which jobs are small and which may run, what each
 //! pool demands and how many slots it may have. The counts of running and pending tasks follow every change,
@@ -28,6 +28,7 @@ use mumakil_core::mapred::{
 };
 
 /// The pool of small jobs: that around all others, which holds no jobs otherwise.
+// Jobs stand in leaves, so the root is free for this use and needs no name that a user could take.
 const SHARED: PoolId = PoolId::ROOT;
 
 /// The jobs and pools.
@@ -130,6 +131,7 @@ impl Standings {
             has_freed: false,
         };
         standings.make_states();
+        // Section 3.1: "Jobs in the sharedPool are scheduled using FIFO for simplicity."
         standings.pools[SHARED.index()].order = JobOrder::Fifo;
         standings
     }
@@ -220,6 +222,7 @@ impl Standings {
         let total = PerSlot::of(|kind| job.tasks(kind).total());
         let member = SharingJob {
             own,
+            // Which size is small is decided in rounds; a new job of that size is small at once.
             pool: if self.small_maps == Some(total.map) { SHARED } else { own },
             came_with: job.priority(),
             priority: job.priority(),
@@ -237,6 +240,7 @@ impl Standings {
 
     /// Lets a job go that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
+        // The sums of its pool lose it before it is forgotten.
         self.withdraw(job);
         let Some(member) = self.jobs.remove(&job) else { return };
         self.line.leave(job, member.came_with, member.arrived);
@@ -259,6 +263,7 @@ impl Standings {
         let Some(member) = self.jobs.get_mut(&id) else { return };
         self.launches += 1;
         self.pools[member.pool.index()].last_launch = self.launches;
+        // The first map has none before it to be compared with; maps without input say nothing.
         if let Some(now) = launched.locality
             && let Some(before) = member.locality.replace(now)
         {
@@ -280,6 +285,7 @@ impl Standings {
         let pool = &mut self.pools[at.index()];
         let was = mem::replace(&mut member.tasks[kind], tasks);
         let needed = pool.need(kind, self.options.maximum);
+        // The shared pool has slots of its own and takes no part in what is divided.
         if at != SHARED {
             // The last allotment went by the needs up to now: read it before the counts change.
             pool.hear(kind, needed, self.share[kind], self.allotments);
@@ -322,15 +328,18 @@ impl Standings {
 
     /// Puts small jobs into the pool that is shared, and the others where they belong.
     fn classify(&mut self, view: &View<'_>) {
+        // "The average number of map slots configured in a slave node" (section 3.1).
         let per_node = f64::from(view.capacity(SlotKind::Map)) / f64::from(view.trackers().max(1));
         let small = if self.options.classification { self.classes.small(per_node) } else { None };
         let shared = &mut self.pools[SHARED.index()];
+        // Section 3.2: the shared pool gets this many slots, neither fewer nor more.
         (shared.min, shared.max) = match small {
             Some(SmallJobs { slots, .. }) if self.options.pool_allocation => (slots, slots),
             _ => (PerSlot::default(), PerSlot { map: u32::MAX, reduce: u32::MAX }),
         };
         let are = small.map(|small| small.maps);
         let were = mem::replace(&mut self.small_maps, are);
+        // All jobs with other numbers of maps stay where they are.
         if were != are {
             for maps in [were, are].into_iter().flatten() {
                 self.classes.of(maps).into_iter().for_each(|job| self.move_job(view, job));
@@ -340,6 +349,7 @@ impl Standings {
 
     /// Moves a job to where it stands now.
     fn move_job(&mut self, view: &View<'_>, id: JobId) {
+        // From the sums of the pool that it leaves; `refresh` counts it in the other.
         self.withdraw(id);
         let Some(member) = self.jobs.get_mut(&id) else { return };
         let is_small = self.small_maps == Some(member.total.map);
@@ -351,6 +361,7 @@ impl Standings {
     /// users may.
     fn choose_runnable(&mut self, view: &View<'_>) {
         let Self { line, tree, jobs, .. } = self;
+        // Noted first, as counting a job needs all of `self`.
         let mut changed = Vec::new();
         line.choose(tree, |job, is_runnable| {
             if let Some(member) = jobs.get_mut(&job)
@@ -396,9 +407,11 @@ impl Standings {
         let free = slots.saturating_sub(self.running[kind]).saturating_sub(kept);
         let needs = &self.needs[kind];
         let share = Share::Free { slots: free, pending: needs.pending() };
+        // Without the mechanism a pool may have its maximum, as in `fair`.
         let share = if self.options.pool_allocation { share } else { Share::All };
         self.share[kind] = share;
         shared.hear(kind, shared.need(kind, self.options.maximum), Share::All, self.allotments);
+        // Not negative: a pool's demand is never less than what it runs.
         let shared_lacks = shared.demand[kind] - running;
         self.demand[kind] = self.running[kind] + shared_lacks + needs.lacking(share);
     }
@@ -426,6 +439,7 @@ impl SharingPool {
 
     /// Hears what it was allotted with this allotment, as it needed this then.
     fn hear(&mut self, kind: SlotKind, need: PoolNeed, share: Share, allotment: u64) {
+        // Only the first call after an allotment counts: it comes with the needs of that instant.
         if mem::replace(&mut self.told_by[kind], allotment) != allotment {
             self.limit[kind] = need.limit(share);
             self.demand[kind] = need.demand(self.limit[kind]);

@@ -33,6 +33,7 @@ impl Waits {
             _ if waited.is_zero() => return,
             Some(Locality::Node) => &mut self.node,
             Some(Locality::Rack) => &mut self.rack,
+            // Off the rack a map has not found what its job waited for.
             _ => return,
         };
         mean.micros = mean.micros.saturating_add(waited.as_micros());
@@ -43,7 +44,9 @@ impl Waits {
     /// not measured.
     pub(super) fn delays(&self) -> [Option<SimSpan>; 2] {
         let [node, rack] = [self.node, self.rack]
+            // Nothing measured is no mean, and the delay stays as it is.
             .map(|mean| mean.micros.checked_div(mean.number).map(SimSpan::from_micros));
+        // The two means are of different maps, so that for racks may be the shorter one.
         [node, rack.zip(node).map(|(rack, node)| rack.saturating_sub(node))]
     }
 }
