@@ -1,9 +1,13 @@
 //! `external`: a policy that is another process, in any language.
 //!
-//! It is spoken to in lines of JSON ([`protocol`]) over its standard input and output (`process`).
-//! The JobTracker asks it as it asks any policy; `policy` keeps what it was told last, so that it is
-//! told changes only, and plays its answers. The guide's chapter `external` has the protocol message by
-//! message.
+//! ```text
+//! JobTracker ─offer─▶ policy ─▶ process   {"offer": {"number": 7, "tracker": 3, "free": [2, 0], …}}
+//! JobTracker ◀launch─ policy ◀─ process   {"answer": {"number": 7, "do": [{"map": {"job": 1}}]}}
+//! ```
+//! The lines are JSON ([`protocol`]), on the standard input and output of the process. The JobTracker
+//! asks this policy as it asks any other. `policy` keeps what it has told the process, so that it tells
+//! changes only, and carries out the answers. The guide's chapter `external` has the protocol message
+//! by message.
 
 mod options;
 mod policy;

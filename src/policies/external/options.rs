@@ -42,6 +42,7 @@ impl Default for ExternalOptions {
             name: None,
             command: Vec::new(),
             options: Value::Null,
+            // Chosen: a policy may think for long, but a study should notice one that hangs.
             timeout: SimSpan::from_secs(10),
             environment: Vec::new(),
             files: BTreeMap::new(),
@@ -52,6 +53,7 @@ impl Default for ExternalOptions {
 impl ExternalOptions {
     /// Notes what the command's files are, or says that they are others than was said.
     pub(super) fn settle(&mut self, folder: &Path) -> Vec<Complaint> {
+        // Without a command nothing below can be looked at.
         if self.command.first().is_none_or(String::is_empty) {
             return vec![Complaint::error(
                 &["command"],
@@ -87,6 +89,8 @@ impl ExternalOptions {
         }
         for (word, said) in &self.files {
             let message = match files.get(word) {
+                // A study that goes on must go on with the same program, or
+                // its runs could not be compared.
                 Some(digest) if digest == said => continue,
                 Some(_) => format!("`{word}` is another file than it was"),
                 None => format!("`{word}` is not there"),
@@ -105,6 +109,8 @@ impl ExternalOptions {
     /// Returns the command with files where they are.
     pub(super) fn found(&self, folder: &Path) -> Vec<String> {
         let word = |word: &String| match find(word, folder, self.files.get(word)) {
+            // The process starts in the scenario's folder, where a
+            // relative path would mean another file.
             Some(path) => path.canonicalize().unwrap_or(path).to_string_lossy().into_owned(),
             None => word.clone(),
         };
@@ -138,6 +144,7 @@ fn called<'w>(
     }
     let is_script = |word: &&str| {
         let extension = Path::new(word).extension().and_then(OsStr::to_str);
+        // So `python3.11` is no script: its extension is a number.
         let is_one = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
         !word.starts_with('-') && extension.is_some_and(is_one)
     };
@@ -149,6 +156,7 @@ fn called<'w>(
 /// the folder of a study.
 pub fn find(word: &str, folder: &Path, sha256: Option<&String>) -> Option<PathBuf> {
     let kept = sha256.and_then(|sha256| files::kept(folder, Path::new(word), sha256));
+    // The scenario's folder first, as for all paths in a scenario.
     let mut places = [folder.join(word), PathBuf::from(word)].into_iter();
     kept.or_else(|| places.find(|path| path.is_file()))
 }

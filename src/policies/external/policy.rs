@@ -1,5 +1,5 @@
-//! The policy in the other process, as the JobTracker sees it: what it was told last, so that it is told
-//! changes only, and its answers played.
+//! The policy in the other process, as the JobTracker sees it. Keeps what the process was told
+//! last, so that it is told changes only, and carries out its answers.
 
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
@@ -46,7 +46,7 @@ pub struct External {
     waiting: PerSlot<BTreeSet<JobId>>,
     cluster: Cluster,
     line: Vec<u8>,
-    /// Gets a copy of each line that is exchanged, if somebody listens.
+    /// Gets a copy of each line that is exchanged, if a log is wanted.
     overhear: Option<PolicyDialogue>,
 }
 
@@ -80,10 +80,12 @@ impl Scheduler for External {
     fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
         let name = self.options.called();
         let blame = |words: String| format!("`{name}`: {words}");
+        // The process may be one of several, so its words carry its name.
         let tell = {
             let (name, tell) = (name.clone(), setting.tell.clone());
             Arc::new(move |line: &str| tell(&format!("{name}: {line}")))
         };
+        // A scenario of somebody else may name any program; `--no-external` is for such scenarios.
         if !setting.may_start {
             let words = "it is a program of the scenario's, and --no-external forbids to start it";
             return Err(blame(words.to_owned()));
@@ -112,6 +114,7 @@ impl Scheduler for External {
                 "it did not answer `hello` with `hello`".to_owned() + &process.told(),
             ));
         };
+        // A policy of another version might mean something else with the same words.
         if wishes.protocol != VERSION {
             let theirs = wishes.protocol;
             return Err(blame(format!(
@@ -122,6 +125,7 @@ impl Scheduler for External {
             return Err(blame("`tick_us` is 0, and time would stand still".to_owned()));
         }
         self.wishes = wishes;
+        // Shared with the farewell below, which outlives the policy's own part of the run.
         let process = Arc::new(Mutex::new(process));
         self.process = Some(process.clone());
         Ok(Some(Box::new(move || {
@@ -163,6 +167,7 @@ impl Scheduler for External {
                     WireNews::Attempt { job: id.0, attempt: attempt.into(), state: state.into() },
                 ));
             }
+            // Not wanted as news, but the job's counts may have changed: it is noted below.
             JobChange::Attempt(..) | JobChange::SlowTasks => {}
             JobChange::Ended(outcome) => {
                 self.news.push((at, WireNews::Ended { job: id.0, outcome: outcome.into() }));
@@ -178,6 +183,7 @@ impl Scheduler for External {
     }
 
     fn patience(&self, _: &View<'_>) -> SimSpan {
+        // A day, as for any policy that does not say: too long a time only makes the verdict late.
         self.wishes.patience_us.map_or(SimSpan::from_secs(24 * 60 * 60), SimSpan::from_micros)
     }
 
@@ -195,6 +201,7 @@ impl Scheduler for External {
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
         let now = orders.view().now();
+        // Before the question, so that changed counts go out with it.
         self.look(&orders.view());
         let question = self.question(&orders.view());
         for deed in self.ask(now, WireToPolicy::Tick(question)) {
@@ -206,8 +213,9 @@ impl Scheduler for External {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
-        // Of some jobs nothing can be launched here though something waits: what waits has failed here. That is
-        // known once it is tried, and what was decided after it may be another thing then.
+        // A job may have waiting tasks of which none can run here, as they have failed on this
+        // tracker. That shows only when a launch is tried. The policy may then decide otherwise, so
+        // it is asked again.
         let mut in_vain = PerSlot::<Vec<u32>>::default();
         while let Some((job, kind)) = self.offer_but(offer, &in_vain)
             // The policy was told that this job has nothing to launch here, and named it again: end the offer.
@@ -238,6 +246,7 @@ impl External {
         // unless a task is left to launch.
         let is_first = SlotKind::BOTH.iter().all(|kind| in_vain[*kind].is_empty());
         let is_wanted = is_first && self.wants(Want::AllOffers);
+        // No task could be launched, and a question costs real time.
         if !has_some && !is_wanted {
             return None;
         }
@@ -250,6 +259,8 @@ impl External {
         let question = Question { tracker, free: Some(free), near, not_here, progress, ..question };
         let mut deeds = self.ask(now, WireToPolicy::Offer(question)).into_iter();
         let in_vain = deeds.find_map(|deed| self.play(offer, deed));
+        // What follows a launch in vain is not carried out. The policy has counted these launches,
+        // so it is told the counts anew.
         for deed in deeds {
             if let WireAction::Map { job, .. } | WireAction::Reduce { job, .. } = deed {
                 let job = self.known(&offer.view(), now, job);
@@ -259,14 +270,14 @@ impl External {
         in_vain
     }
 
-    /// Tells a job's counts with the next question, though they may be as they were: the policy has counted
-    /// itself what it launches, of which nothing may come, or which may be lost by then.
+    /// Sends a job's counts with the next question even if they are unchanged. The policy counts
+    /// its own launches, and some of them may have come to nothing or be lost by then.
     fn resend_counts(&mut self, job: JobId) {
         self.note(job);
         self.told[job.index()].counts = None;
     }
 
-    // ---- what it is told ----
+    // ---- questions ----
 
     fn submitted(&self, job: &Job) -> Submitted {
         let spec = job.spec();
@@ -308,6 +319,7 @@ impl External {
     fn look(&mut self, view: &View<'_>) {
         for id in std::mem::take(&mut self.changed) {
             self.told[id.index()].is_noted = false;
+            // The policy knows of the end, and `forget` has dropped the job.
             let Some(job) = view.job(id).filter(|job| !matches!(job.state(), JobState::Ended(_)))
             else {
                 continue;
@@ -320,6 +332,7 @@ impl External {
                 };
             }
             let told = self.told[id.index()].counts.replace(counts);
+            // A job of which nothing was told counts as one with zeros.
             if told.unwrap_or(Counts { job: id.0, ..Counts::default() }) != counts {
                 self.news.push((view.now().as_micros(), WireNews::Counts(counts)));
             }
@@ -338,9 +351,11 @@ impl External {
         for (kind, free) in SlotKind::BOTH.into_iter().zip(free).filter(|(_, free)| 0 < *free) {
             for &job in self.waiting[kind].iter().filter(|job| !in_vain[kind].contains(&job.0)) {
                 has_some = true;
+                // Said beforehand, as a launch of this job here would be in vain.
                 if !offer.suits(job, kind, 1) {
                     not_here[kind].push(job.0);
                 } else if kind == SlotKind::Map {
+                    // Up to the free slots: more cannot be launched, and each map costs a look.
                     let [node, rack] = offer.near_maps(job, free);
                     if 0 < rack {
                         near.push((job.0, node, rack));
@@ -364,16 +379,18 @@ impl External {
         Question {
             number: self.asked,
             now_us: view.now().as_micros(),
+            // Left out if unchanged, as most heartbeats change nothing of it.
             cluster: (was != cluster).then_some(cluster),
             news: std::mem::take(&mut self.news),
             ..Question::default()
         }
     }
 
-    // ---- what it answers ----
+    // ---- answers ----
 
     fn ask(&mut self, now: SimTime, question: WireToPolicy) -> Vec<WireAction> {
         match self.exchange(Some(now), &question) {
+            // The number shows when a policy answers a question late or twice.
             WireFromPolicy::Answer(Answer { number, deeds }) if number == self.asked => deeds,
             WireFromPolicy::Answer(Answer { number, .. }) => {
                 let words = format!("it answered question {number}, and was asked {}", self.asked);
@@ -403,7 +420,7 @@ impl External {
             overhear(&self.line, heard);
         }
         let parsed: Result<WireFromPolicy, _> = serde_json::from_slice(heard);
-        // To begin, or to take over, is to answer no question of the run's.
+        // `hello` and `inherit` are no questions of the run, so they do not count.
         if let WireToPolicy::Offer(_) | WireToPolicy::Tick(_) = what {
             process.done += ExternalWork { questions: 1, waited };
         }
@@ -416,6 +433,7 @@ impl External {
         let (job, kind, reach, why) = match deed {
             WireAction::Map { job, reach, why } => (job, SlotKind::Map, reach.into(), why),
             WireAction::Reduce { job, why } => (job, SlotKind::Reduce, MapReach::Any, why),
+            // For the record of decisions alone; it launches nothing and takes nothing back.
             WireAction::Refuse { job, kind, why } => {
                 let id = self.known(&offer.view(), now, job);
                 offer.refuse(id, kind.into(), reason(Some(why)));
@@ -430,6 +448,8 @@ impl External {
         };
         let id = self.known(&offer.view(), now, job);
         let word = kind.word();
+        // The JobTracker would just launch nothing. A policy that has lost
+        // count should learn it at once.
         if offer.view().job(id).is_none_or(|job| job.pending(kind) == 0) {
             let words = format!(
                 "it launches a {word} of job {job}, of which none waits: there are as many as `pending` of \
@@ -474,7 +494,7 @@ impl External {
         else {
             return Some(deed);
         };
-        // It may name what has ended since it was told.
+        // The attempt may have ended since the last news; its job must be one that has arrived.
         self.known(&orders.view(), now, attempt.0);
         match deed {
             WireAction::Kill { attempt, why } => orders.kill(attempt.into(), reason(why)),
@@ -497,7 +517,7 @@ impl External {
         id
     }
 
-    /// Ends the run: it has broken the rules.
+    /// Ends the run because the policy has broken the rules; shows the last exchanges.
     fn fail(&self, now: Option<SimTime>, words: &str) -> ! {
         let told = self.process.as_ref().map_or_else(String::new, |process| process.lock().told());
         self.give_up(now, &format!("{words}{told}"))
@@ -507,6 +527,8 @@ impl External {
     fn give_up(&self, now: Option<SimTime>, words: &str) -> ! {
         let name = self.options.called();
         let at = now.map_or_else(String::new, |now| format!(" at {now} of the run"));
+        // Not `panic!`, whose message and backtrace would blame Mumakil.
+        // The run's driver catches this.
         resume_unwind(Box::new(PolicyFailed(format!("`{name}`{at}: {words}"))))
     }
 }
@@ -514,6 +536,7 @@ impl External {
 fn write(line: &mut Vec<u8>, what: &WireToPolicy) -> Result<(), String> {
     line.clear();
     serde_json::to_writer(&mut *line, what).map_err(|error| error.to_string())?;
+    // JSON text of one value contains no line break, so this one ends it.
     line.push(b'\n');
     Ok(())
 }

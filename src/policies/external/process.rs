@@ -1,7 +1,7 @@
 //! A process that is asked a line at a time, and that may be a bad neighbour.
 //!
-//! It gets pipes, few variables and a process group of its own, has so long to answer and so much to
-//! say, and whatever becomes of it, nothing of it is left when this is dropped.
+//! It gets pipes, few variables and a process group of its own. Its time to answer and the length
+//! of its answers are limited, and it is killed with all its children when this is dropped.
 
 use std::collections::VecDeque;
 use std::env;
@@ -17,17 +17,22 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use mumakil_core::mapred::{ExternalWork, PolicyWords};
 
-/// A line has so many bytes at most.
+/// The most bytes of a line.
+// Chosen: no answer comes near; it stops a policy that writes without end before memory is full.
 const LONGEST: usize = 16 << 20;
-/// So many exchanges are told when something goes wrong, each with so many characters.
+/// How many exchanges are shown when something goes wrong.
 const RECENT: usize = 3;
+// Characters of each. Chosen: the mistake should be in sight, and all of it fit a terminal.
 const SHOWN: usize = 300;
-/// So many lines of what it says of itself are shown, each with so many bytes.
+/// How many lines of its standard error are shown.
 const LINES: usize = 1_000;
+// Bytes of each. Chosen: a policy that logs every offer must not flood the terminal.
 const LINE: u64 = 4 << 10;
 /// The most bytes that one read takes.
+// As much as a pipe of Linux holds.
 const CHUNK: usize = 64 << 10;
-/// So long its last words may take to arrive once it is gone.
+/// How long its last words may take to arrive once it has ended.
+// Chosen: enough for the listening thread, and only waited for when a policy ends.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Variables that programs need to be found, and to find what is theirs.
@@ -80,6 +85,7 @@ impl Process {
     ) -> Result<Self, String> {
         let (program, arguments) = command.split_first().ok_or("there is no command")?;
         let mut start = Command::new(program);
+        // A run should not depend on what happens to be set in the user's shell.
         start.args(arguments).env_clear();
         if !folder.as_os_str().is_empty() {
             start.current_dir(folder);
@@ -89,12 +95,14 @@ impl Process {
                 start.env(name, value);
             }
         }
-        // Otherwise the order of Python's sets is another in each process.
+        // Without this the order of Python's sets differs from process
+        // to process, and so would runs.
         start.env("PYTHONHASHSEED", "0");
         start.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         {
             use std::os::unix::process::CommandExt as _;
-            // Its own, so that all of it can be ended, and Ctrl-C is ours alone.
+            // A group of its own: all its processes can be killed at once,
+            // and Ctrl-C reaches Mumakil alone.
             start.process_group(0);
         }
         let mut child = start
@@ -104,15 +112,20 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err("the system gives no pipes".to_owned());
         };
+        // Without blocking: a process that does not read would
+        // otherwise hold us beyond the time-out.
         rustix::io::ioctl_fionbio(&stdin, true)
             .map_err(|error| format!("its pipe cannot be set up: {error}"))?;
         let (done, silent) = channel();
         let listen = move || {
             listen(stderr, &tell);
-            // Nobody may be waiting for it.
+            // The receiver is gone if the process was dropped meanwhile.
             let _ = done.send(());
         };
+        // A thread reads standard error, or a policy that writes much
+        // there would stop on a full pipe.
         let thread = thread::Builder::new().name("policy".to_owned()).spawn(listen);
+        // Made before a failed thread is looked at: dropping it ends the child.
         let process = Self {
             child,
             stdin: Some(stdin),
@@ -135,8 +148,10 @@ impl Process {
         let asked = now();
         let deadline = asked + self.timeout;
         self.say(line, deadline)?;
+        // What came after the last answer's line is the beginning of this one.
         self.buffer.copy_within(self.taken..self.filled, 0);
         (self.filled, self.taken) = (self.filled - self.taken, 0);
+        // Each byte is searched once, however many reads a long line takes.
         let mut searched = 0;
         loop {
             let new = &self.buffer[searched..self.filled];
@@ -156,6 +171,7 @@ impl Process {
                 return Err(self.tell(words, line));
             }
             self.wait(deadline, line)?;
+            // Doubled, so that a long line is copied few times.
             if self.filled == self.buffer.len() {
                 self.buffer.resize(2 * self.filled, 0);
             }
@@ -188,6 +204,7 @@ impl Process {
                 Ok(0) => return Err(self.exit_reason(line)),
                 Ok(count) => left = &left[count..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // The pipe is full: wait until the policy reads, but no longer than for an answer.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let waited = ready(PollFd::new(stdin, PollFlags::OUT), deadline);
                     if !waited.unwrap_or(false) {
@@ -205,9 +222,9 @@ impl Process {
     pub(super) fn end(&mut self, line: &[u8]) -> Result<(), String> {
         let deadline = now() + self.timeout;
         self.say(line, deadline)?;
+        // A policy that does not know `end` notices that its input is closed.
         self.stdin = None;
-        // It may say something still, which nobody wants to hear; what it wrote goes on being read, so that
-        // it does not wait for that.
+        // The policy may still write. Read it and drop it, or the policy would wait on a full pipe.
         let mut scrap = [0; 4096];
         loop {
             match self.child.try_wait() {
@@ -222,8 +239,11 @@ impl Process {
                 Ok(None) => {}
                 Err(error) => return Err(format!("what became of it is not known: {error}")),
             }
+            // The end of a process wakes no `poll`, so look every 5 ms.
             let soon = deadline.min(now() + Duration::from_millis(5));
             let says = ready(PollFd::new(&self.stdout, PollFlags::IN), soon).unwrap_or(false);
+            // A closed output is always ready: without a pause this
+            // would spin until the process ends.
             if says && self.stdout.read(&mut scrap).unwrap_or(0) == 0 {
                 pause(Duration::from_millis(1));
             }
@@ -238,8 +258,8 @@ impl Process {
 
     /// Returns why it says nothing more.
     fn exit_reason(&mut self, line: &[u8]) -> String {
-        // Wait a moment: a process that ends closes its output just before its status can be had. It may also
-        // live on without output.
+        // A process that ends closes its output just before its status is known, so wait a moment.
+        // It may also live on without output.
         pause(Duration::from_millis(20));
         let words = match self.child.try_wait() {
             Ok(Some(status)) => format!("it ended with {}", told(status)),
@@ -277,10 +297,11 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // All of its group, and then it is waited for: no zombie is left.
+        // Kill its whole group, which may have grown; then wait for it, so that no zombie is left.
         if let Some(group) = Pid::from_raw(self.child.id().cast_signed()) {
             let _ = kill_process_group(group, Signal::KILL);
         }
+        // In case the group could not be signalled. Errors mean that it has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -292,10 +313,12 @@ fn listen(stderr: ChildStderr, tell: &PolicyWords) {
     let mut line = Vec::new();
     for number in 0.. {
         line.clear();
+        // A longer line goes on as the next one.
         match (&mut stderr).take(LINE).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) if number < LINES => tell(String::from_utf8_lossy(&line).trim_end()),
             Ok(_) if number == LINES => tell("… and more, which is left out"),
+            // Read on without showing it: a full pipe would stop the policy.
             Ok(_) => {}
         }
     }
@@ -312,6 +335,7 @@ fn ready(pipe: PollFd<'_>, deadline: Instant) -> io::Result<bool> {
         };
         match poll(&mut pipes, Some(&left)) {
             Ok(count) => return Ok(0 < count),
+            // A signal came: wait for what is left until the deadline.
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

@@ -16,6 +16,7 @@ use serde_json::Value;
 use mumakil_core::mapred::{self, AttemptId, JobId, TaskId, TaskKind};
 
 /// The protocol's version. A policy that speaks another is not asked anything.
+// Goes up when a line may mean something else to a policy that was written before.
 pub const VERSION: u32 = 1;
 
 /// A line from Mumakil to the policy.
@@ -491,7 +492,7 @@ pub struct WireStanding {
 /// Returns the JSON Schema of the lines: under `said` those of Mumakil, under `heard` those of the policy.
 pub fn schema() -> Value {
     let lines = SchemaSettings::draft07();
-    // A line that is written may lack what is empty.
+    // Lines that are written leave empty parts out, so these are not required there.
     let said =
         lines.clone().for_serialize().into_generator().into_root_schema_for::<WireToPolicy>();
     let heard = lines.into_generator().into_root_schema_for::<WireFromPolicy>();

@@ -16,7 +16,7 @@ const RUST: [(&str, &str); 3] = [
 
 /// Returns the files of a package in Rust of this name, by their paths in its folder.
 pub fn rust(name: &str) -> Vec<(String, String)> {
-    // A workspace of its own, wherever it lies.
+    // A workspace of its own, or cargo would look for one in the folders around it.
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n"
     );

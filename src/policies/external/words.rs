@@ -1,11 +1,12 @@
-//! Words of another process, kept for as long as we live: reasons travel with every decision and are
-//! too small to own text.
+//! The words in which another process gives its reasons. Reasons travel with every decision and are
+//! too small to own text, so each different text is kept until Mumakil ends.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-/// So many different reasons are kept, of so many characters each.
+/// So many different reasons are kept.
 const MOST: usize = 4_096;
+// Chosen: a line of a table. With at most four bytes a character, two megabytes are kept.
 const LONGEST: usize = 120;
 
 static KEPT: Mutex<Option<FxHashMap<String, &'static &'static str>>> = Mutex::new(None);
@@ -18,9 +19,12 @@ pub(super) fn kept(words: &str) -> &'static &'static str {
     if let Some(known) = kept.get(&words) {
         return known;
     }
+    // A policy that puts numbers into its words would fill the memory:
+    // from here on they share a text.
     if kept.len() == MOST {
         return &"one more reason";
     }
+    // Leaked twice: a reference to this reference is one word, where one to the text takes two.
     let text: &'static str = Box::leak(words.clone().into_boxed_str());
     let known: &'static &'static str = Box::leak(Box::new(text));
     kept.insert(words, known);
