@@ -60,13 +60,19 @@ impl Reference {
         if ending.is_empty() { nearest(key, paths()).into_iter().collect() } else { ending }
     }
 
-    /// Returns the reference as Markdown: a section for each first key, a point for each other.
+    /// Returns the reference as Markdown: a section for each first key, a point for each other. A key
+    /// that several policies or faults have alike is described once.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         let mut is_below_heading = false;
-        for (place, ReferenceEntry { path, takes, default, about }) in
-            self.entries.iter().enumerate()
-        {
+        let mut place = 0;
+        while let Some(ReferenceEntry { path, takes, default, about }) = self.entries.get(place) {
+            if let Some(other) = self.described(place) {
+                let _ = writeln!(text, "- **`{path}`**: as `{}`", self.entries[other].path);
+                place += self.tree(place).len();
+                is_below_heading = false;
+                continue;
+            }
             let default = default.as_ref().map(|it| format!("; default {it}")).unwrap_or_default();
             // A part of the reference begins with any key, which is its heading then.
             let is_heading = place == 0 || !path.contains(['.', '[']);
@@ -80,10 +86,44 @@ impl Reference {
                 writeln!(text, "- **`{path}`**: {takes}{default}{gap}{about}")
             };
             is_below_heading = is_heading;
+            place += 1;
         }
         text
     }
+
+    /// Returns a key and those inside it.
+    fn tree(&self, place: usize) -> &[ReferenceEntry] {
+        let (key, below) = self.entries[place..].split_first().expect("there is such a place");
+        let is_inside = |entry: &ReferenceEntry| {
+            let rest = entry.path.strip_prefix(&key.path);
+            rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+        };
+        let inside = below.iter().take_while(|entry| is_inside(entry)).count();
+        &self.entries[place..=place + inside]
+    }
+
+    /// Returns the first key of which all is true that is said of this one and of those inside it, if
+    /// that stands further up and is longer than a reference to it.
+    fn described(&self, place: usize) -> Option<usize> {
+        let tree = self.tree(place);
+        let words = tree.iter().map(|entry| entry.about.split(' ').count()).sum::<usize>();
+        let last = |entry: &ReferenceEntry| entry.path.rsplit('.').next().map(str::to_owned);
+        let mut others = (0..place).filter(|_| LONG < words);
+        others.find(|&other| {
+            let others = self.tree(other);
+            last(&others[0]) == last(&tree[0])
+                && others.len() == tree.len()
+                && others.iter().zip(tree).all(|(other, own)| {
+                    let [of, to] = [&others[0], &tree[0]].map(|it| it.path.len());
+                    (&other.path[of..], &other.takes, &other.default, &other.about)
+                        == (&own.path[to..], &own.takes, &own.default, &own.about)
+                })
+        })
+    }
 }
+
+/// How many words about a key may be repeated. Chosen: a line of text.
+const LONG: usize = 12;
 
 /// Adds a key and those inside it; what is around may have conditions for it.
 fn collect(
@@ -272,6 +312,20 @@ mod tests {
             assert!(told(key).contains(when), "{}", told(key));
         }
         assert!(!told("scheduler.fair.allocations.order").contains("It matters only"));
+    }
+
+    #[test]
+    fn a_key_that_several_policies_have_alike_is_described_once() {
+        let reference = Reference::of(&schema(&Registry::builtin()));
+        let (whole, order) = (reference.markdown(), "In what order jobs of a pool or queue get");
+        assert_eq!(whole.matches(order).count(), 1);
+        assert!(whole.contains("- **`scheduler.hfsp.delay.w1`**: as `scheduler.fifo.delay.w1`\n"));
+        // What is inside of it goes with it.
+        assert!(whole.contains("- **`scheduler.fair.srt`**: as `scheduler.fifo.srt`\n"));
+        assert!(!whole.contains("scheduler.fair.srt.running_maps"));
+        // Asked for alone, each is described.
+        let part = reference.part("scheduler.fair").unwrap().markdown();
+        assert!(part.contains(order) && part.contains("`scheduler.fair.srt.running_maps`"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! study.yaml    names ../traces/fb.tsv
-//! its folder    files/3f9a81c2…-fb.tsv -> /home/ann/traces/fb.tsv    a link, or a copy
+//! its folder    files/3f9a81c2…-fb.tsv -> /data/traces/fb.tsv    a link, or a copy
 //! ```
 //! The name in `files/` has the first digits of the SHA-256, by which a run finds the file
 //! ([`files::kept`]). A file that has changed since the study was planned is refused.
