@@ -1,6 +1,7 @@
-//! Lists by dense numbers, as those of jobs and trackers are, which grow as numbers are heard of.
+//! Lists indexed by dense numbers, such as those of jobs and trackers, which grow with each new
+//! number.
 
-/// Returns what a list has for a number; up to there it is filled with defaults.
+/// Returns the entry of a list for a number; fills the list with defaults up to there.
 #[inline]
 pub fn grown<T: Default>(list: &mut Vec<T>, number: usize) -> &mut T {
     if list.len() <= number {

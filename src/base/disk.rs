@@ -6,8 +6,8 @@
 //!                  a test may refuse here, as a full disk would
 //! ```
 //!
-//! So a test can let each operation fail, one after the other, see [`testing`]. Removing files is
-//! not here: a file too many does no harm.
+//! So a test can let each operation fail, one after another, see [`testing`]. Removals are not
+//! here: a leftover file does no harm.
 
 #[doc(hidden)]
 pub mod testing;
@@ -16,7 +16,7 @@ use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is written.
+/// A file that is being written.
 #[derive(Debug)]
 pub struct File {
     path: PathBuf,
@@ -24,10 +24,10 @@ pub struct File {
 }
 
 impl File {
-    /// Makes a file; one that is there is emptied.
+    /// Creates a file, or empties an existing one.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::open(path, fs::File::options().write(true).create(true).truncate(true))
     }
@@ -41,7 +41,7 @@ impl File {
         Ok(Self { path: path.to_owned(), file: options.open(path)? })
     }
 
-    /// Opens a file that is gone on with; it is made if it is not there.
+    /// Opens a file to go on writing it; creates it if it does not exist.
     ///
     /// # Errors
     /// If it cannot be opened.
@@ -49,10 +49,10 @@ impl File {
         Self::open(path, fs::File::options().write(true).create(true).truncate(false))
     }
 
-    /// Cuts off what stands behind so many bytes.
+    /// Cuts the file after its first `length` bytes.
     ///
     /// # Errors
-    /// If that cannot be.
+    /// If it cannot be cut.
     pub fn cut(&mut self, length: u64) -> io::Result<()> {
         ask(&self.path)?;
         self.file.set_len(length)
@@ -84,35 +84,35 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     File::create(path)?.write_all(content)
 }
 
-/// Makes a folder.
+/// Creates a folder.
 ///
 /// # Errors
-/// If it cannot be made.
+/// If it cannot be created.
 pub fn create_dir(path: &Path) -> io::Result<()> {
     ask(path)?;
     fs::create_dir(path)
 }
 
-/// Makes a folder and those above it, if they are not there.
+/// Creates a folder and those above it, unless they exist.
 ///
 /// # Errors
-/// If one of them cannot be made.
+/// If one of them cannot be created.
 pub fn create_dir_all(path: &Path) -> io::Result<()> {
     ask(path)?;
     fs::create_dir_all(path)
 }
 
-/// Changes something at a path with `how`, for what is none of the above, such as to rename.
+/// Changes the disk at a path with `how`, in another way than those above, such as to rename.
 ///
 /// # Errors
-/// As `how` has them.
+/// The errors of `how`.
 pub fn change<T>(at: &Path, how: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     ask(at)?;
     how()
 }
 
-/// Says whether an operation may begin: only a test says no.
+/// Asks whether an operation may begin: only a test refuses.
 fn ask(path: &Path) -> io::Result<()> {
-    // A release build has nothing to ask: its writes cost what they cost without this.
+    // A release build does not ask, so its writes cost nothing extra.
     if cfg!(debug_assertions) { testing::ask(path) } else { Ok(()) }
 }

@@ -1,20 +1,20 @@
-//! The names of a run's files: once, for the code that writes them, that reads them, and that knows a
-//! folder by them.
+//! The names of a run's files, in one place for the code that writes them, reads them, and
+//! recognises a folder by them.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A run in numbers; in a study's folder, a study in numbers.
+/// The results of a run in numbers; in a study's folder, those of the study.
 pub const SUMMARY: &str = "summary.json";
 
-/// A line for each fact.
+/// The events, one a line.
 pub const EVENTS: &str = "events.jsonl";
 
-/// The folder of a table for each histogram.
+/// The folder of the histograms' tables.
 pub const HISTOGRAMS: &str = "histograms";
 
-/// The ending of such a table's name.
+/// The ending of these tables' names.
 pub const HISTOGRAM: &str = ".hgrm";
 
 /// All histograms in one log.
@@ -23,49 +23,48 @@ pub const LATENCY: &str = "latency.hlog";
 /// The verdicts on the scenario's expectations.
 pub const EXPECTATIONS: &str = "expectations.json";
 
-/// The cost of the run on this machine.
+/// The cost of the run on this computer.
 pub const PERF: &str = "perf.json";
 
-/// The run, or the study, on one page.
+/// The report on the run, or on the study.
 pub const REPORT: &str = "report.html";
 
-/// The scenario with all its defaults, which every folder of a run has.
+/// The scenario with all its defaults, which is in every folder of a run.
 pub const RESOLVED: &str = "scenario.resolved.yaml";
 
 /// The study, which every folder of a study has.
 pub const STUDY: &str = "study.json";
 
-/// The study itself with all that its runs are made of, from which a study's folder goes on.
+/// The study with everything that its runs are made from, with which it can be resumed.
 pub const STUDY_RESOLVED: &str = "study.resolved.yaml";
 
-/// The folder in a study's folder that has the files that its scenarios name.
+/// The folder in a study's folder with copies of the files that its scenarios name.
 pub const KEPT: &str = "files";
 
-/// All that a run may leave beside its tables.
+/// All that a run may write beside its tables.
 pub const OF_A_RUN: [&str; 8] =
     [RESOLVED, SUMMARY, EVENTS, EXPECTATIONS, REPORT, LATENCY, HISTOGRAMS, PERF];
 
-/// Returns what a file that scenarios name is called where a study keeps it: by its content and by its
-/// name. Files of other content have other names, so none of them is ever replaced.
+/// Returns the name of a study's copy of a file: it consists of the hash and the file's name. Files
+/// with other contents have other names, so no copy is ever replaced.
 pub fn kept_name(file: &Path, sha256: &str) -> Option<String> {
     let name = file.file_name()?.to_string_lossy();
-    // 64 bits of the digest: enough to tell the files of a study apart.
+    // 64 bits of the hash are enough to distinguish the files of a study.
     Some(format!("{}-{name}", sha256.get(..16)?.to_lowercase()))
 }
 
-/// Returns the file of this name and content that a study keeps, if the study's folder is this one
-/// or lies around it. The content is not checked: the reader compares the SHA-256.
+/// Returns a study's copy of the file with this name and hash, if the folder is the study's or
+/// inside it. The content is not checked here: the reader compares the SHA-256.
 pub fn kept(folder: &Path, file: &Path, sha256: &str) -> Option<PathBuf> {
     let name = kept_name(file, sha256)?;
-    // `absolute` refuses an empty path, which is what
-    // a file in the current folder has as its folder.
+    // `absolute` refuses an empty path, which is the folder of a file in the current folder.
     let folder = std::path::absolute(folder.join(".")).ok()?;
     let mut places = folder.ancestors().map(|around| around.join(KEPT).join(&name));
     places.find(|place| place.is_file())
 }
 
-/// Opens a file that a user has named. A named pipe is refused: opening it waits for a writer,
-/// maybe for ever. Pipes that a shell has opened, `<(…)` and `/dev/stdin`, have one.
+/// Opens a file that a user has named. A named pipe is refused, since opening it could wait for a
+/// writer for ever. Pipes that a shell has opened, `<(…)` and `/dev/stdin`, have a writer.
 ///
 /// # Errors
 /// If it cannot be opened.
@@ -73,7 +72,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;
-        // A pipe that a shell has opened has a name in /dev or /proc only: it stands nowhere else.
+        // A pipe that a shell has opened has a name only in /dev or /proc.
         let has_place = || !path.starts_with("/dev") && fs::canonicalize(path).is_ok();
         if fs::metadata(path)?.file_type().is_fifo() && has_place() {
             let why =

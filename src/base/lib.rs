@@ -1,4 +1,4 @@
-//! The ground of Mumakil: what has no idea of clusters, jobs or Hadoop.
+//! The base of Mumakil: code that does not know clusters, jobs or Hadoop.
 //!
 //! ```text
 //! units        3s, 128MiB, 5 %: quantities with their unit, as people write them
@@ -8,7 +8,7 @@
 //! files, disk  the names of a run's files, and all that changes the disk
 //! ```
 //!
-//! Nothing of Mumakil lies below this crate; all other crates stand on it.
+//! This crate depends on no other crate of Mumakil; all others depend on it.
 
 pub mod dense;
 pub mod disk;

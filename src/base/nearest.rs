@@ -1,12 +1,12 @@
-//! "Did you mean …?": the known name nearest to one that is not known.
+//! "Did you mean …?": the known name that is nearest to an unknown one.
 
 use strsim::osa_distance;
 
-/// Returns the candidate that takes the fewest changes of letters (added, dropped, replaced, swapped with
-/// their neighbour), if they are few for its length.
+/// Returns the candidate with the fewest changes of letters (added, dropped, replaced, swapped with
+/// their neighbour), if they are few for its length; else `None`.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let name = simple(name);
-    // Long texts are no misspelt names, and their distance would take long.
+    // A long text is no misspelt name, and its distances would take long.
     if name.chars().count() > 64 {
         return None;
     }
@@ -15,15 +15,15 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|candidate| (osa_distance(&name, &simple(candidate)), candidate))
         .filter(|(changes, candidate)| {
             let letters = candidate.chars().count();
-            // Chosen: one slip in three letters. The second rule keeps names of one letter from
-            // being near to everything.
+            // Chosen: one change in three letters. The second condition keeps names of one letter
+            // from being near to everything.
             *changes <= 1.max(letters / 3) && *changes < letters
         })
         .min_by_key(|(changes, _)| *changes)
         .map(|(_, candidate)| candidate)
 }
 
-/// Case, dashes and underscores are what people mix up first.
+/// Returns a name without its case and its dashes, which people mix up first.
 fn simple(name: &str) -> String {
     name.to_lowercase().replace('-', "_")
 }

@@ -11,7 +11,7 @@
 //! subject   56 bits: a job, a task and an attempt, or a node, or a block
 //! ```
 //!
-//! The very numbers of Mumak, which are others, are in [`mumak`].
+//! The exact random numbers of Mumak are in [`mumak`].
 
 mod dist;
 pub mod mumak;
@@ -22,17 +22,17 @@ pub use dist::{Dist, Shape};
 pub use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
 
-/// The purpose of a stream.
+/// The purpose of a random stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Purpose {
-    // New purposes go to the end, since the numbers of the others are part of all results so far.
+    // New purposes go to the end, since the numbers of the others affect all results so far.
     // From 1: a generator without a purpose starts with stream 0.
     /// When a tracker sends its first heartbeat.
     Phase = 1,
-    /// The part that a tracker adds to its heartbeat interval.
+    /// The random part of a tracker's heartbeat interval.
     Fuzz,
-    /// Where the blocks of a file lie.
+    /// The nodes that hold the blocks of a file.
     Placement,
     /// How long a map's work takes.
     MapTime,
@@ -46,7 +46,7 @@ pub enum Purpose {
     ReduceFailure,
     /// How long an actor's messages travel, which are lost and which arrive twice.
     Link,
-    /// How an attempt goes that a trace does not have.
+    /// The times and outcome of an attempt that a trace does not have.
     Traced,
     /// The jobs of a generated workload.
     Workload,
@@ -58,23 +58,23 @@ pub enum Purpose {
     ReduceCleanupTime,
     /// Which values a bootstrap draws again.
     Bootstrap,
-    /// On which disk of its node a copy of a block lies.
+    /// The disk of its node on which a copy of a block is.
     BlockDisk,
-    /// From which copy of its input a map's attempt reads.
+    /// The copy of its input that a map's attempt reads.
     Source,
-    /// On which disk a map's attempt writes.
+    /// The disk on which a map's attempt writes.
     MapDisk,
-    /// On which disk a reduce's attempt works.
+    /// The disk on which a reduce's attempt works.
     ReduceDisk,
-    /// By how much a job's size is misjudged.
+    /// The error in the estimate of a job's size.
     SizeError,
-    /// How the reduces of a job share its bytes.
+    /// How a job's bytes are distributed over its reduces.
     ReduceShares,
     /// The settings of a random scenario.
     Chaos,
-    /// Which nodes a fault strikes.
+    /// The nodes that a fault strikes.
     Target,
-    /// When something befalls a node, and for how long.
+    /// When a mishap strikes a node, and for how long.
     Mishap,
     /// Whether and where a map attempt hangs.
     MapHang,
@@ -84,14 +84,14 @@ pub enum Purpose {
     MapMemory,
     /// Whether and where a reduce attempt runs out of memory.
     ReduceMemory,
-    /// Where blocks are copied again whose copies were lost.
+    /// The targets for new copies of blocks that have lost copies.
     Recopy,
-    /// On which of its node's disks a copy of a block lies that was made again.
+    /// The disk of its node on which a new copy of a block is.
     CopyDisk,
 }
 
-/// Returns the random stream of one (seed, purpose, subject): always the same, whatever else is
-/// drawn.
+/// Returns the random stream of one (seed, purpose, subject): always the same, whatever other
+/// streams are used.
 ///
 /// A subject is a job (24 bits), task (24) and attempt (8), or any other dense number.
 pub fn stream(seed: u64, purpose: Purpose, subject: u64) -> ChaCha8Rng {
@@ -101,8 +101,8 @@ pub fn stream(seed: u64, purpose: Purpose, subject: u64) -> ChaCha8Rng {
     rng
 }
 
-/// Returns a generator with this seed. A run has one seed and takes a stream for every block and attempt, so
-/// what is made of the last seed is kept.
+/// Returns a generator with this seed. A run has one seed and takes a stream for every block and
+/// attempt, so the key of the last seed is cached.
 fn seeded(seed: u64) -> ChaCha8Rng {
     thread_local! {
         static LAST: Cell<Option<(u64, [u8; 32])>> = const { Cell::new(None) };
@@ -115,17 +115,17 @@ fn seeded(seed: u64) -> ChaCha8Rng {
     rng
 }
 
-/// Draws what a trace leaves open of a job's attempts.
+/// Draws what a trace leaves open about a job's attempts.
 pub trait Dice {
-    /// Draws a share of one.
+    /// Draws a number from 0 up to, but not including, 1.
     fn share(&mut self) -> f64;
-    /// Draws a number below `n`, which is above zero.
+    /// Draws a whole number below `n`, which is above zero.
     fn below(&mut self, n: u128) -> u128;
-    /// Draws a share of one for a distribution, given by its number among those of the job.
+    /// Draws a number below 1 for a distribution, given by its number among those of the job.
     fn share_of(&mut self, distribution: usize) -> f64;
 }
 
-/// A stream draws everything, in the order in which it is asked for.
+/// One stream serves all draws, in the order of the calls.
 impl Dice for ChaCha8Rng {
     fn share(&mut self) -> f64 {
         self.random()
@@ -140,12 +140,12 @@ impl Dice for ChaCha8Rng {
     }
 }
 
-/// Draws one of several by their weights, of which one is above zero; returns its place.
+/// Draws one of several by their weights, at least one of them above zero; returns its index.
 pub fn pick<R: Rng>(weights: impl Iterator<Item = f64> + Clone, rng: &mut R) -> usize {
     let mut left = rng.random::<f64>() * weights.clone().sum::<f64>();
     let mut place = 0;
     for (next, weight) in weights.enumerate().filter(|(_, weight)| 0.0 < *weight) {
-        // If rounding leaves a little after the last weight, the last one above zero is drawn.
+        // If rounding leaves a remainder after the last weight, the last one above zero is drawn.
         place = next;
         if left < weight {
             break;

@@ -1,4 +1,4 @@
-//! Numbers about numbers: means, quantiles, and how far to trust them.
+//! Statistics: means, quantiles, and how reliable they are.
 //!
 //! ```text
 //! estimate   a mean with its 95 % interval: of the seeds of one cell
@@ -6,7 +6,7 @@
 //! fit        the straight line through points
 //! ```
 //!
-//! Every function takes a plain slice and says what it answers to an empty one. Nothing here draws
+//! Every function takes a plain slice and documents its answer to an empty one. No function draws
 //! random numbers but [`interval`], which draws the same ones each time.
 
 mod estimate;
@@ -19,28 +19,29 @@ pub use paired::{
     HolmStep, LEVEL, MOST_PAIRS, Outlier, POWER, PairedRatio, holm, logarithms, outliers,
 };
 
-/// Returns the arithmetic mean; `None` of nothing.
+/// Returns the arithmetic mean; `None` without values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Returns the standard deviation of a sample (with n − 1); `None` of fewer than two values.
+/// Returns the standard deviation of a sample (with n − 1); `None` for fewer than two values.
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     let mean = mean(values).filter(|_| 2 <= values.len())?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// Returns the quantile, interpolated between two neighbours as NumPy does; `None` of nothing.
+/// Returns the quantile, interpolated between two neighbours as NumPy does; `None` without values.
 ///
-/// `share` is from 0 to 1. Sorts a copy: use [`quantile_of_sorted`] for several of the same values.
+/// `share` is from 0 to 1. Sorts a copy: use [`quantile_of_sorted`] for several quantiles of the
+/// same values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     quantile_of_sorted(&sorted, share)
 }
 
-/// Returns the quantile of values in ascending order; `None` of nothing.
+/// Returns the quantile of values in ascending order; `None` without values.
 pub fn quantile_of_sorted(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share.clamp(0.0, 1.0) * sorted.len().checked_sub(1)? as f64;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
@@ -64,8 +65,8 @@ pub fn distribution(values: &[f64]) -> Vec<(f64, f64)> {
     points
 }
 
-/// Returns Jain's index of fairness: 1 if all have the same, 1/n if one has all; `None` if all have
-/// nothing.
+/// Returns Jain's index of fairness: 1 if all have the same, 1/n if one has everything; `None` if
+/// all values are zero.
 pub fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|value| value * value).sum();

@@ -1,20 +1,20 @@
-//! Theory to be put beside measured numbers: closed forms and fluid models.
+//! Theory to compare with measured numbers: closed forms and fluid models.
 //!
 //! ```text
 //! a run: 95 % of the maps are local   |  delay: DelayedJob { .. }.mean_locality(skips)
 //! a run: a mean sojourn under HFSP    |  fluid: FluidDiscipline::Fsp.serve(jobs)
 //! ```
 //!
-//! A form takes plain numbers and answers with a finite one, or says which of them cannot be. The
-//! expectation language has the forms as functions, and `mumakil theory` prints them. A model takes jobs
-//! and answers with their whole course.
+//! A form takes plain numbers and returns a finite one, or says which of them is out of its range.
+//! The expectation language has the forms as functions, and `mumakil theory` prints them. A model
+//! takes jobs and returns their whole course.
 
 mod delay;
 pub mod fluid;
 
 pub use delay::{DelayedJob, SkippedTime, StickySlots};
 
-/// A number for which a form has no answer.
+/// A number outside of the range of a form.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("`{name}` is {value}; it must be {allowed}")]
 pub struct DomainError {
@@ -22,15 +22,15 @@ pub struct DomainError {
     pub name: &'static str,
     /// Its value.
     pub value: f64,
-    /// The values that it may have.
+    /// The range, in words.
     pub allowed: &'static str,
 }
 
-/// The largest count that a form takes. Chosen: the forms walk all nodes, and a million take a
-/// moment.
+/// The largest count that a form takes. Chosen: the forms walk all nodes, and a million nodes take
+/// a moment.
 const MOST: f64 = 1e6;
 
-/// Checks a number of things of which there is at least one.
+/// Checks a number of things, at least one.
 fn count(name: &'static str, value: f64) -> Result<(), DomainError> {
     let allowed = "a whole number from 1 to 1000000";
     check(name, value, value.fract() == 0.0 && (1.0..=MOST).contains(&value), allowed)

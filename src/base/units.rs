@@ -7,20 +7,20 @@
 //! ```
 //!
 //! Time is an integer number of microseconds ([`SimTime`], [`SimSpan`]); sizes are whole bytes
-//! ([`Bytes`]), speeds whole bytes a second ([`Rate`]). Floats live inside models and reports and
-//! become integers once, here, with the rounding in the function's name. Every type reads the
-//! texts of a scenario (`3s`, `128MiB`, `1Gb/s`, `5 %`) and prints a text that reads back as the
-//! same value, so that a resolved scenario loses nothing. How numbers are told to people, who want
-//! fewer digits, is in [`tell`].
+//! ([`Bytes`]), speeds whole bytes a second ([`Rate`]). Floats occur inside models and reports and
+//! become integers once, here, with the rounding in the function's name. Every type reads the texts
+//! of a scenario (`3s`, `128MiB`, `1Gb/s`, `5 %`) and prints a text that reads back as the same
+//! value, so that a resolved scenario loses no digit. [`tell`] prints numbers for people, who want
+//! fewer digits.
 
-/// Lets amounts that are whole numbers of a unit be added up and taken from each other.
+/// Lets amounts in whole units be added and subtracted.
 macro_rules! amounts {
     ($Amount:ident, $fits:literal) => {
         impl $Amount {
-            /// Nothing.
+            /// Zero.
             pub const ZERO: Self = Self(0);
 
-            /// Returns what is left after `other`, or nothing.
+            /// Returns the difference, or zero if `other` is larger.
             pub const fn saturating_sub(self, other: Self) -> Self {
                 Self(self.0.saturating_sub(other.0))
             }
@@ -54,7 +54,7 @@ pub use time::{SimSpan, SimTime};
 
 /// A quantity that models compute with as a float, in the type's base unit.
 pub trait Quantity: Copy {
-    /// The distance of two neighbours that a model must tell apart: none unless values are counts.
+    /// The smallest step that a model must respect: zero unless values are counts.
     const STEP: f64 = 0.0;
     /// Returns the value in the base unit.
     fn as_f64(self) -> f64;

@@ -1,10 +1,10 @@
-//! The emulated cluster: what stands (nodes, racks, disks, HDFS) and what runs on it (JobTracker,
-//! TaskTrackers, NameNode, map outputs) as state machines without I/O.
+//! The emulated cluster as state machines without I/O: its hardware and file system (nodes, racks,
+//! disks, HDFS) and its daemons (JobTracker, TaskTrackers, NameNode).
 //!
 //! No core reads a clock, owns a thread or opens a file. The trait of policies is here, too, since
-//! the JobTracker asks it; the policies are in `mumakil-policies`. So is the reader of files of
-//! records. `mumakil-runtime` makes actors of the cores, `mumakil-scenario` says which there are.
-//! The crate stands on `mumakil-base` alone.
+//! the JobTracker calls it; the policies are in `mumakil-policies`. The reader of trace files is
+//! here as well. `mumakil-runtime` runs the cores as actors, `mumakil-scenario` chooses them. The
+//! crate depends on `mumakil-base` alone.
 //!
 //! ```text
 //! message ─► core.handle(message, out) ─┬─► out.letters: to other cores, or to itself later

@@ -1,11 +1,10 @@
 //! The MapReduce v1 protocol and the state machines that speak it.
 //!
-//! [`JobTracker`] and [`TaskTracker`] are cores: plain structs with one entry, driven by messages
-//! and instants, without a clock, a thread or a random number of their own making. The truth about
-//! a node is its tracker's; the JobTracker's [`ledger`](Job) holds what heartbeats have told it.
-//! The [`FaultInjector`] strikes machines, the [`NameNode`] says where blocks are, and
-//! [`MapOutputs`] which outputs of maps can be fetched; the [`Fabric`] gives each transfer its
-//! rate.
+//! [`JobTracker`] and [`TaskTracker`] are cores: plain structs with one entry function, driven by
+//! messages and instants, without a clock or a thread. A tracker knows the truth about its node;
+//! the JobTracker's `ledger` of [jobs](Job) holds only the content of heartbeats. The
+//! [`FaultInjector`] strikes machines, the [`NameNode`] says where blocks are, and [`MapOutputs`]
+//! which outputs of maps can be fetched; the [`Fabric`] gives each transfer its rate.
 //!
 //! ```text
 //!             heartbeat: reports                    flows begin and end
@@ -14,22 +13,22 @@
 //!             reply: launch, kill …                 new rates
 //! ```
 //!
-//! # The floors
-//! A file here uses only files on a floor above its own. Other rooms use the names that are
+//! # Layers
+//! A file here uses only files of the layers above its own. Other folders use the names that are
 //! exported below.
 //!
-//! | floor | |
+//! | layer | |
 //! |---|---|
-//! | `ids`, `locality`, `speculation`, `stall` | words: who is who, how far, and the answers to rare questions |
+//! | `ids`, `locality`, `speculation`, `stall` | ids, distances, second attempts, stalls |
 //! | `hadoop`, `holders`, `reason`, `traced` | settings, reasons, and what traces say of tasks |
 //! | `spec` | a job as it is submitted |
 //! | `event`, `map_cache`, `replicas` | what happened; where maps find their input |
-//! | `heartbeat` | what a heartbeat and its answer carry |
-//! | `cost`, `job`, `message`, `unfetched` | how long work takes, a job in the books, all messages |
-//! | `outbox`, `true_durations` | what a core is and leaves; what oracles may know |
-//! | `fabric`, `map_outputs`, `name_node`, `fault_injector`, `refusals`, `task_tracker` | the cores but one |
-//! | `ledger` | what the JobTracker knows |
-//! | `scheduler` | what a policy sees of it, and decides |
+//! | `heartbeat` | the contents of a heartbeat and of its answer |
+//! | `cost`, `job`, `message`, `unfetched` | durations of work, a job in the ledger, all messages |
+//! | `outbox`, `true_durations` | the trait of cores, and its output; what oracles know |
+//! | `fabric`, `map_outputs`, `name_node`, `fault_injector`, `refusals`, `task_tracker` | all other cores |
+//! | `ledger` | the JobTracker's knowledge |
+//! | `scheduler` | the view and the decisions of a policy |
 //! | `job_tracker` | the JobTracker |
 
 mod cost;

@@ -1,9 +1,8 @@
-//! Files of records: read exactly, with a place for every mistake, nothing interpreted.
+//! Trace files: read exactly, with a place for every mistake, nothing interpreted.
 //!
-//! [`Records`] is the way in, the same for every format: it opens a file, plain or gzipped, and
-//! gives one [`Record`] after the other. [`Opening`] shows the first record of a file, which tells
-//! its format. This module does not know what the records of a trace are or become: each trace has
-//! a folder in the workload.
+//! [`Records`] opens a file of any format, plain or gzipped, and gives one [`Record`] after the
+//! other. [`Opening`] shows the first record of a file, which reveals the format. This module does
+//! not know what the records mean: each trace format has a folder in the workload.
 //!
 //! ```text
 //! file ─► text, unpacked ─► a line, object or entry ─► T::parse ─┬─► record, and notes
@@ -11,9 +10,9 @@
 //! ```
 //!
 //! Any bytes become records or a [`TraceError`]. A pass holds one record at a time and the ids of
-//! the jobs that it has seen: a line has at most 1 MiB, an object at most 1 GiB and a hundred
-//! brackets within each other, an id at most 1 KiB. The jobs of a trace have at most 2,000,000
-//! tasks that it does not list, and none of its times is more than a hundred years away.
+//! all jobs so far. Limits: a line has 1 MiB, an object 1 GiB and brackets nested a hundred deep,
+//! an id 1 KiB. The jobs of a trace have at most 2,000,000 tasks that it does not list, and no time
+//! is more than a hundred years away.
 
 mod error;
 mod file;

@@ -1,4 +1,4 @@
-//! The actor around a core: it feeds the core from its mailbox, by its clock.
+//! The actor around a core: it passes the messages of its mailbox to the core.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use mumakil_core::mapred::{Event, Message, Outbox, ToJobTracker};
 
 /// The clock of a drive, as an actor uses it.
 pub(super) trait ActorClock: Unpin + 'static {
-    /// Lets the core handle a message that was due at `due`, and takes over what it leaves.
+    /// Lets the core handle a message that was due at `due`, and collects its letters and events.
     fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>);
 }
 
@@ -19,12 +19,12 @@ pub(super) trait ActorClock: Unpin + 'static {
 #[derive(actix::Message)]
 #[rtype(result = "()")]
 pub(super) struct Delivery<M> {
-    /// When it was due.
+    /// When the message was due.
     pub(super) at: SimTime,
     pub(super) msg: M,
 }
 
-/// Asks the JobTracker for what it has kept to itself, now that the run is over.
+/// Asks the JobTracker for the events that it has held back, at the end of the run.
 #[derive(actix::Message)]
 #[rtype(result = "Vec<Event>")]
 pub(super) struct HearOut {
@@ -44,7 +44,7 @@ impl<M, C> CoreActor<M, C> {
     }
 }
 
-// actix gives an actor's mailbox 16 places, but `do_send` does not wait for one.
+// actix gives an actor's mailbox 16 places, but `do_send` does not wait for a free one.
 impl<M: Message, C: ActorClock> Actor for CoreActor<M, C> {
     type Context = Context<Self>;
 }
@@ -64,7 +64,7 @@ impl<C: ActorClock> Handler<HearOut> for CoreActor<ToJobTracker, C> {
         let mut out = Outbox::default();
         // The run is over, so letters in this outbox are dropped; only its events are wanted.
         let handle = || self.body.borrow_mut().handle(at, &ToJobTracker::Over, &mut out);
-        // How the run has ended is known already.
+        // It is known already how the run ended.
         let _ = caught(handle);
         MessageResult(out.events)
     }

@@ -1,8 +1,8 @@
 //! The bare drive: the virtual clock without actors.
 //!
-//! The virtual drive lets one message be on its way at any moment, so a mailbox never holds two, and
-//! nothing of a run depends on it. Here the clock hands each message to its core in place: the same
-//! cores, links and queue, the same bytes, without what it costs to send to an actor and to wake it.
+//! The virtual drive has one message under way at any moment, so a mailbox never holds two, and no
+//! result depends on mailboxes. Here the clock passes each message to its core directly: the same
+//! cores, links and queue, the same bytes, without the cost of sending to an actor and waking it.
 
 use std::cell::RefCell;
 
@@ -11,24 +11,24 @@ use super::{Ending, RunPlan, RunStats};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Message;
 
-/// Runs the cores on the virtual clock, on this thread and without actors, until one of them stops
-/// the run or its time is up.
+/// Runs the cores on the virtual clock, on this thread and without actors, until a core stops the
+/// run or its time is up.
 pub fn run_bare(mut play: RunPlan) -> (RunStats, Ending) {
     let drive = BareDrive { agenda: RefCell::new(Agenda::new(&mut play)) };
     let seats = CoreSeats::new(play.cast, play.links, &drive);
-    // Once around all messages, not around each.
+    // Catch panics around all messages, not around each.
     let played = caught(|| {
         loop {
             let mut agenda = drive.agenda.borrow_mut();
             let Some(mail) = agenda.next() else { break };
             let at = agenda.now();
-            // It must be free again when the core leaves its letters.
+            // The borrow must end before the core leaves its letters.
             drop(agenda);
             seats.deliver(&drive, at, &mail);
         }
     });
     let mut agenda = drive.agenda.into_inner();
-    // A policy or a core has panicked: the run ends with its words.
+    // A policy or a core has panicked: the run ends with its message.
     if let Err(ending) = played {
         agenda.end(ending);
     }

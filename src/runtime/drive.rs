@@ -1,8 +1,9 @@
-//! The common part of all drives: the queue of a run, the step that a core takes, and the seats of the cores.
+//! The common part of all drives: the queue of a run, the step of a core, and the seats of the
+//! cores.
 //!
-//! A drive makes time pass. It is a file of its own that says three things: how it holds a core,
+//! A drive makes time pass. It is a file of its own that defines three things: how it holds a core,
 //! how a message reaches the core ([`Drive`]), and when it takes the next message from the
-//! [`Agenda`]. The rest is here, and the same under every drive.
+//! [`Agenda`]. Everything else is here, and the same under every drive.
 
 use std::any::Any;
 use std::mem;
@@ -20,9 +21,9 @@ use mumakil_core::mapred::{
     ToTracker, TrackerFact, TrackerId,
 };
 
-/// The wall clock is read once in so many messages. They take milliseconds: often enough for a
-/// limit that is given in seconds.
-// Chosen: asking the wall clock each time would cost as much as a message.
+/// How many messages are taken for each look at the wall clock. They take milliseconds, which is
+/// precise enough for a limit in seconds.
+// Chosen: a look at each message would cost as much as the message.
 const LOOK_EVERY: u64 = 1 << 14;
 
 #[expect(clippy::disallowed_methods, reason = "a limit of real time is about the wall")]
@@ -32,21 +33,21 @@ fn wall_clock() -> Instant {
 
 /// How messages reach cores.
 pub(super) trait Drive {
-    /// The place through which messages `M` reach their core.
+    /// The handle through which messages `M` reach their core.
     type Seat<M: Message>;
 
     /// Gives a core its seat.
     fn seat<M: Message>(&self, body: SeatedCore<M>) -> Self::Seat<M>;
 
-    /// Lets a message reach a core. It was due at `at`.
+    /// Passes a message, which was due at `at`, to a core.
     fn deliver<M: Message>(&self, seat: &Self::Seat<M>, at: SimTime, msg: &M);
 }
 
-/// Where each core of a run sits.
+/// The seats of a run's cores: the handles through which messages reach them.
 pub(super) struct CoreSeats<D: Drive> {
     pub(super) job_tracker: D::Seat<ToJobTracker>,
     injector: D::Seat<ToInjector>,
-    /// By number.
+    /// The TaskTrackers, by number.
     trackers: Vec<D::Seat<ToTracker>>,
     fabric: Option<D::Seat<ToFabric>>,
     nature: Option<D::Seat<ToFaultInjector>>,
@@ -56,7 +57,7 @@ pub(super) struct CoreSeats<D: Drive> {
 
 impl<D: Drive> CoreSeats<D> {
     pub(super) fn new(cast: RunCores, links: Links, drive: &D) -> Self {
-        // One table for all: each sender only has its random numbers of its own.
+        // One table for all: only the random numbers are separate for each sender.
         let links = Arc::new(links);
         let link = |address| Link::new(links.clone(), address);
         let tracker = |(id, core)| drive.seat(SeatedCore::new(core, link(Address::Tracker(id))));
@@ -90,7 +91,7 @@ impl<D: Drive> CoreSeats<D> {
     }
 }
 
-/// Returns the seat of a core that not every run has.
+/// Returns the seat of a core that only some runs have.
 fn taken<S>(seat: &Option<S>) -> &S {
     seat.as_ref().expect("nobody writes to a core that a run does not have")
 }
@@ -110,14 +111,14 @@ impl<M: Message> SeatedCore<M> {
         self.link.from()
     }
 
-    /// Lets the core handle a message; what it leaves is in `out`.
+    /// Lets the core handle a message; its letters and events go into `out`.
     pub(super) fn handle(&mut self, now: SimTime, msg: &M, out: &mut Outbox) {
         out.now = now;
         self.core.handle(msg, out);
     }
 
-    /// Carries the letters that the core has left: `post` gets each with the instant of its arrival.
-    /// Returns how what it has left ends the run, if it does.
+    /// Carries the core's letters: `post` gets each with the instant of its arrival. Returns how
+    /// the run ends, if the core ends it.
     pub(super) fn carry(
         &mut self,
         now: SimTime,
@@ -125,8 +126,8 @@ impl<M: Message> SeatedCore<M> {
         mut post: impl FnMut(SimTime, Mail),
     ) -> Option<Ending> {
         while let Some(letter) = out.letters.front() {
-            // Look at the letter in its place: to read a copy right after writing it makes the
-            // processor wait.
+            // Read the letter in place: the processor would wait for a copy that was written just
+            // before.
             let [copy, itself] = self.link.delays(now, letter);
             let Some(Letter { mail, .. }) = out.letters.pop_front() else { break };
             if let Some(delay) = copy {
@@ -140,8 +141,8 @@ impl<M: Message> SeatedCore<M> {
     }
 }
 
-/// Lets a core do something; if it panics, returns how that ends the run. A core that has panicked
-/// must not be called again: it has stopped half-way.
+/// Lets a core work; if it panics, returns how that ends the run. A core that has panicked must not
+/// be called again: it has stopped half-way.
 pub(super) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, Ending> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         match panic.downcast_ref::<PolicyFailed>() {
@@ -151,45 +152,45 @@ pub(super) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, Ending> {
     })
 }
 
-/// Returns what a panic said.
+/// Returns the message of a panic.
 pub fn words_of_panic(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic without words".to_owned())
 }
 
-/// The messages to come in a run, how far it is, and how it ends.
+/// The future messages of a run, its present time, and how it ends.
 pub(super) struct Agenda {
     timers: Timers<Mail>,
     witness: FactListeners,
-    /// The outbox of the core at work; one for all, so that it stays in the processor's cache.
+    /// The outbox of the working core; one for all, so that it stays in the processor's cache.
     outbox: Outbox,
     until: SimTime,
     now: SimTime,
     messages: u64,
-    /// How many messages were taken in all, those that do not count among them.
+    /// How many messages were taken in all, including those that do not count.
     taken: u64,
-    /// How many messages are to come, or are being handled, that may [move](MessageEffect::moves) something.
+    /// How many future or current messages may [move](MessageEffect::moves) something.
     moves: u64,
-    /// When the last of them was handled.
+    /// When the last such message was handled.
     moved_at: SimTime,
-    /// Whether the JobTracker has been told that nothing is due any more.
+    /// Whether the JobTracker was informed that only rounds are due.
     is_at_rest: bool,
-    /// When the run has taken as much real time as it may.
+    /// When the run reaches its limit of real time.
     wall_end: Option<Instant>,
     ending: Option<Ending>,
 }
 
-/// The listeners that are told what cores have seen.
+/// The listeners for the events of cores.
 struct FactListeners {
     events: Box<dyn EventSink>,
     pace: Option<Box<dyn ClockPace>>,
-    /// How many machines run.
+    /// How many TaskTracker processes run.
     machines: u32,
 }
 
 impl FactListeners {
-    /// Tells of events, and leaves the list empty; returns whether there is a listener for more.
+    /// Hands on events, and empties the list; returns whether a listener wants more.
     fn tell(&mut self, events: &mut Vec<Event>) -> bool {
         if events.is_empty() {
             return true;
@@ -211,9 +212,9 @@ impl FactListeners {
 }
 
 impl Agenda {
-    /// Takes over the parts of a run that are not its cores and links.
+    /// Takes the parts of a run that are not its cores and links.
     pub(super) fn new(play: &mut RunPlan) -> Self {
-        // Taken out, so that the drive can take the cast and the links afterwards.
+        // Taken out, so that the drive can take the cores and the links afterwards.
         let opening = mem::take(&mut play.opening);
         let events = mem::replace(&mut play.events, Box::new(()));
         let pace = play.pace.take();
@@ -228,9 +229,9 @@ impl Agenda {
             taken: 0,
             moves: 0,
             moved_at: SimTime::ZERO,
-            // With `outlasts` the JobTracker is never told that the run is at rest: pretend it was.
+            // With `outlasts` the JobTracker is never informed: pretend that it was.
             is_at_rest: outlasts,
-            // One that is too far for the machine's clock never comes.
+            // A limit beyond the range of the machine's clock is never reached.
             wall_end: time_limit.and_then(|limit| wall_clock().checked_add(limit)),
             ending: None,
         };
@@ -239,7 +240,7 @@ impl Agenda {
     }
 
     /// Takes the next message and moves time on to it; [`step`](Self::step) counts it. If there is
-    /// none, or none before the end, the run is over. So a drive may only ask when all its cores
+    /// no message before the end, the run is over. So a drive may call this only when all its cores
     /// are idle.
     pub(super) fn next(&mut self) -> Option<Mail> {
         if self.ending.is_some() {
@@ -249,7 +250,7 @@ impl Agenda {
             self.end(Ending::Stopped(StopReason::Stalled(Box::default())));
             return None;
         };
-        // A message that is due at the very end still counts.
+        // A message that is due exactly at the end still counts.
         if self.until < at {
             self.now = self.until;
             self.end(Ending::Stopped(StopReason::TimeUp));
@@ -264,35 +265,35 @@ impl Agenda {
         debug_assert!(self.now <= at, "time runs back from {} to {at}", self.now);
         self.now = at;
         self.taken += 1;
-        // Counted over all messages: a run may have long stretches of clockwork only.
+        // Counted over all messages: a run may have long stretches of timers alone.
         if self.taken.is_multiple_of(LOOK_EVERY) {
             self.check_wall_clock();
         }
         self.timers.pop()
     }
 
-    /// Returns the instant that time has reached.
+    /// Returns the present instant.
     pub(super) fn now(&self) -> SimTime {
         self.now
     }
 
-    /// Ends the run if it has taken as much real time as it may.
+    /// Ends the run if its limit of real time is reached.
     pub(super) fn check_wall_clock(&mut self) {
         if self.wall_end.is_some_and(|end| end <= wall_clock()) {
             self.end(Ending::Stopped(StopReason::TimeLimit));
         }
     }
 
-    /// Returns how much real time is left: at most an hour, then one looks again.
+    /// Returns how much real time is left: at most an hour, after which the caller looks again.
     pub(super) fn patience(&self) -> Duration {
         const HOUR: Duration = Duration::from_secs(3_600);
         self.wall_end.map_or(HOUR, |end| end.saturating_duration_since(wall_clock()).min(HOUR))
     }
 
-    /// Takes the next message if it is due by `now`. Cores may still be at work: that none is due
-    /// does not mean that none will come.
+    /// Takes the next message if it is due by `now`. Cores may still be at work, so more messages
+    /// may come even if none is due.
     pub(super) fn next_due(&mut self, now: SimTime) -> Option<(SimTime, Mail)> {
-        // By the wall the end has come: messages that are still waiting are too late for this run.
+        // The wall clock has reached the end: messages that still wait are too late for this run.
         if self.until <= now {
             self.end(Ending::Stopped(StopReason::TimeUp));
         }
@@ -305,24 +306,24 @@ impl Agenda {
         Some((at, mail))
     }
 
-    /// Moves time on to an instant, or to the end if that is before.
+    /// Moves time on to an instant, or to the end of the run if that is earlier.
     pub(super) fn reach(&mut self, now: SimTime) {
         self.now = now.min(self.until);
     }
 
-    /// Returns when there is something to do, if cores leave nothing that comes before: the next
-    /// message or the end.
+    /// Returns when the next message is due, or the end; working cores may still add an earlier
+    /// message.
     pub(super) fn wakes_at(&mut self) -> SimTime {
         self.timers.next_time().map_or(self.until, |next| next.min(self.until))
     }
 
-    /// Lets a core handle a message, and takes over what it leaves.
+    /// Lets a core handle a message, and takes its letters and events.
     pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: &M, body: &mut SeatedCore<M>) {
         let MessageEffect { counts, moves: moved } = msg.effect();
         self.messages += u64::from(counts);
         let Self { timers, outbox, moves, witness, .. } = self;
         body.handle(now, msg, outbox);
-        // Before the letters, which the processor is still writing.
+        // Hand on events before the letters, which the processor is still writing.
         let is_heard = witness.tell(&mut outbox.events);
         let ending = body.carry(now, outbox, |at, mail| {
             *moves += u64::from(mail.effect().moves);
@@ -333,17 +334,17 @@ impl Agenda {
         self.settle(now, moved, calm);
     }
 
-    /// Notes that a message was handled, and what the JobTracker says after it. If nothing is due that
-    /// may move anything, and nothing has come of what was, the run is at rest.
+    /// Notes that a message was handled, and whether the JobTracker is idle after it. If nothing
+    /// that may move a slot or a job is due or has had an effect, the run is at rest.
     pub(super) fn settle(&mut self, now: SimTime, moved: bool, calm: Option<IdleState>) {
         if moved {
             self.moves -= 1;
-            // On a scaled clock what threads have done comes here in any order.
+            // On a scaled clock the results of threads come here in any order.
             self.moved_at = self.moved_at.max(now);
         }
         if let Some(IdleState { trackers, since }) = calm
-            // Nothing is due that could move anything, nothing has moved since the JobTracker last
-            // heard of everybody, and no machine runs that is still to register.
+            // No due message could move anything, nothing has moved since the JobTracker's last
+            // news from every tracker, and no running machine is still to register.
             && self.moves == 0
             && self.moved_at < since
             && trackers == self.witness.machines
@@ -353,7 +354,7 @@ impl Agenda {
         }
     }
 
-    /// Takes over what a core has planned and said.
+    /// Adds letters, with the instants of their arrival, to the queue.
     pub(super) fn post(&mut self, letters: impl IntoIterator<Item = (SimTime, Mail)>) {
         for (at, mail) in letters {
             self.moves += u64::from(mail.effect().moves);
@@ -361,13 +362,13 @@ impl Agenda {
         }
     }
 
-    /// Takes over what a core has seen, and whether that ends the run.
+    /// Takes the events of a core, and the end of the run if the core ends it.
     pub(super) fn take_over(&mut self, events: &mut Vec<Event>, ending: Option<Ending>) {
         let is_heard = self.witness.tell(events);
         self.end_if(is_heard, ending);
     }
 
-    /// Ends the run if its events have no listener any more, or for another reason.
+    /// Ends the run if its events have no listener any more, or if there is an ending.
     fn end_if(&mut self, is_heard: bool, ending: Option<Ending>) {
         if !is_heard {
             self.end(Ending::SinkBroke);
@@ -377,7 +378,7 @@ impl Agenda {
         }
     }
 
-    /// Hands on events that are held back.
+    /// Hands on the events that are held back.
     pub(super) fn flush(&mut self) {
         self.witness.events.flush();
     }
@@ -388,7 +389,7 @@ impl Agenda {
 
     /// Ends the run, unless it has ended already.
     pub(super) fn end(&mut self, ending: Ending) {
-        // The first reason counts: what comes after it may follow from it.
+        // The first reason counts: later ones may follow from it.
         self.ending.get_or_insert(ending);
     }
 
@@ -396,20 +397,20 @@ impl Agenda {
         self.ending.is_some()
     }
 
-    /// Returns when the run has ended, unless a core has failed.
+    /// Returns when the run ended; `None` if a core has failed.
     pub(super) fn stopped_at(&self) -> Option<SimTime> {
         matches!(self.ending, Some(Ending::Stopped(_))).then_some(self.now)
     }
 
-    /// Lets the JobTracker tell what it has kept to itself, now that the run is over.
+    /// Lets the JobTracker emit the events that it has held back, at the end of the run.
     pub(super) fn flush_job_tracker(&mut self, job_tracker: &mut SeatedCore<ToJobTracker>) {
         if let Some(at) = self.stopped_at() {
-            // How the run has ended is known already.
+            // It is known already how the run ended.
             let _ = caught(|| self.step(at, &ToJobTracker::Over, job_tracker));
         }
     }
 
-    /// Returns what the run was, and how it has ended.
+    /// Returns the measures of the run, and how it ended.
     pub(super) fn result(&self) -> (RunStats, Ending) {
         let ending = self.ending.clone().expect("a drive goes on until the run has ended");
         (RunStats { end: self.now, messages: self.messages, lag: None }, ending)

@@ -1,21 +1,22 @@
-//! The only place that knows actix: it makes the cores actors and gives them a clock.
+//! The only crate that uses actix: it makes actors of the cores and gives them a clock.
 //!
 //! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker. It
 //! has one for the fabric if disks, wires or cores are shared, one for the fault injector if
-//! machines may fail, and one each for the NameNode and for the outputs of maps if blocks or
-//! outputs may be lost then. Actors share nothing; all messages travel over [`Links`] and through
-//! the clock.
+//! machines may fail, and, if blocks or outputs may be lost then, one for the NameNode and one for
+//! the outputs of maps. Actors share no state; all messages travel over [`Links`] and through the
+//! clock.
 //!
 //! ```text
 //! queue, by time ─► message ─► core ─┬─► letters ─► link: delay or loss ─► queue
 //!                                    └─► events ─► listener: tables, reports
 //! ```
 //!
-//! There are three drives: [`run_virtual`] (`mailboxes.rs`), [`run_scaled`] (`scaled.rs`) and [`run_bare`]
-//! (`bare.rs`), the first without its actors. Their common part is in `drive.rs`, so a further drive is one file.
+//! There are three drives: [`run_virtual`] (`mailboxes.rs`), [`run_scaled`] (`scaled.rs`) and
+//! [`run_bare`] (`bare.rs`), which is the first without actors. Their common part is in `drive.rs`,
+//! so a new drive is one file.
 //!
-//! The crate stands on `mumakil-core`, whose cores and messages it moves, and on `mumakil-base`. Above it,
-//! `mumakil-run` wires a scenario's actors and lets them go.
+//! The crate depends on `mumakil-core`, whose cores and messages it runs, and on `mumakil-base`.
+//! Above it, `mumakil-run` builds the cores of a scenario and starts them.
 
 mod actor;
 mod bare;
@@ -54,9 +55,9 @@ use mumakil_core::mapred::{
 pub trait EventSink: Send {
     /// Takes events, in their order, and leaves the list empty.
     fn take(&mut self, events: &mut Vec<Event>);
-    /// Hands on what was taken and held back.
+    /// Hands on the events that are held back.
     fn flush(&mut self);
-    /// Returns whether its reader is gone, so that the run has no use.
+    /// Returns whether the reader of the events has closed, so that the run has no use.
     fn is_broken(&self) -> bool;
 }
 
@@ -71,23 +72,23 @@ impl EventSink for () {
     }
 }
 
-/// A run to be made: its cores, their first messages and the limits.
+/// A run that is ready to start: its cores, their first messages and the limits.
 pub struct RunPlan {
     /// The cores that take part.
     pub cast: RunCores,
     /// How messages travel between them.
     pub links: Links,
-    /// The messages that set them going.
+    /// The first messages, with which the run begins.
     pub opening: OpeningMail,
     /// The listener that takes their events.
     pub events: Box<dyn EventSink>,
-    /// When the run ends, if it has not before.
+    /// When the run ends at the latest.
     pub until: SimTime,
-    /// How much real time it may take.
+    /// How much real time the run may take; `None` for no limit.
     pub time_limit: Option<Duration>,
-    /// Whether it goes on when nothing moves any more.
+    /// Whether the run goes on when only rounds are due.
     pub outlasts: bool,
-    /// The pace at which a watcher holds the run up, if one does; on the virtual clock only.
+    /// The pace that a watcher sets, if there is one; on the virtual clock only.
     pub pace: Option<Box<dyn ClockPace>>,
 }
 
@@ -101,28 +102,28 @@ pub struct RunCores {
     pub trackers: Vec<Box<dyn Core<Msg = ToTracker>>>,
     /// The fabric, if nodes share disks, wires or cores.
     pub fabric: Option<Box<dyn Core<Msg = ToFabric>>>,
-    /// FaultInjector, if machines may fail.
+    /// The fault injector, if machines may fail.
     pub nature: Option<Box<dyn Core<Msg = ToFaultInjector>>>,
-    /// The NameNode, if nodes that have blocks may be lost.
+    /// The NameNode, if nodes with blocks may be lost.
     pub name_node: Option<Box<dyn Core<Msg = ToNameNode>>>,
-    /// The outputs of maps, if machines that have them may be lost.
+    /// The outputs of maps, if machines with outputs may be lost.
     pub map_outputs: Option<Box<dyn Core<Msg = ToMapOutputs>>>,
 }
 
-/// The carrier of messages on the virtual clock. It shows in no result.
+/// How messages reach cores on the virtual clock. No result depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transport {
     /// Mailboxes of actors.
     #[default]
     Actors,
-    /// Calls: nothing lies between the clock and a core.
+    /// Calls: the clock calls the core directly.
     Bare,
 }
 
-/// The messages that set a run going.
+/// The first messages of a run.
 pub type OpeningMail = Vec<(SimTime, Mail)>;
 
-/// The measures of a run, beside its events.
+/// The measures of a run, apart from its events.
 #[derive(Clone, Debug)]
 pub struct RunStats {
     /// The virtual time at which it ended.
@@ -136,14 +137,14 @@ pub struct RunStats {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// As a core wanted, or because the time was up.
+    /// A core stopped it, or its time was up.
     Stopped(StopReason),
-    /// The policy cannot go on; with its words.
+    /// The policy cannot go on; with its message.
     PolicyFailed(String),
     /// A core panicked.
     Panicked(String),
     /// Its events have no listener any more.
     SinkBroke,
-    /// Its [`ClockPace`] has given it up.
+    /// Its [`ClockPace`] has cancelled it.
     GivenUp,
 }

@@ -1,7 +1,7 @@
 //! How long a message travels, and whether it arrives.
 //!
-//! The JobTracker stands in the first rack. Heartbeats and their replies may be lost, doubled or late;
-//! the few calls of a job's client are retried below the protocol until they are through.
+//! The JobTracker is in the first rack. Heartbeats and their replies may be lost, doubled or late;
+//! the few calls of a job's client are repeated below the protocol until they arrive.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::cluster::{NetworkCut, NetworkSpec, PodId, RackId, Topology};
 use mumakil_core::mapred::{Letter, Mail, TrackerId};
 
-/// The network as messages see it.
+/// The network as messages use it.
 #[derive(Clone, Debug)]
 pub struct Links {
-    /// Seeds the travels of every sender.
+    /// The seed of the random streams of all senders.
     pub seed: u64,
-    /// How long a message takes inside of a rack.
+    /// How long a message takes within a rack.
     pub latency: Dist<SimSpan>,
     /// How long a message takes between racks.
     pub cross_rack: Dist<SimSpan>,
-    /// For each tracker, whether it stands in another rack than the JobTracker.
+    /// For each tracker, whether it is in another rack than the JobTracker.
     pub is_away: Vec<bool>,
     /// How long a message takes between pods.
     pub cross_pod: Dist<SimSpan>,
-    /// For each tracker, whether it stands in another pod than the JobTracker.
+    /// For each tracker, whether it is in another pod than the JobTracker.
     pub is_far: Vec<bool>,
     /// The share of heartbeats and replies that never arrive.
     pub loss: Fraction,
@@ -35,12 +35,12 @@ pub struct Links {
     pub late: Fraction,
     /// How late they are.
     pub late_by: Dist<SimSpan>,
-    /// The cuts of the network: a message is lost if it leaves for the other side during one.
+    /// The cuts of the network: a message across a cut is lost if it leaves while the cut holds.
     pub cuts: Vec<Arc<NetworkCut>>,
 }
 
 impl Links {
-    /// Returns the links of a cluster, without faults.
+    /// Returns the links of a cluster without faults.
     pub fn new(seed: u64, network: &NetworkSpec, topology: &Topology) -> Self {
         let trackers = topology.nodes().map(|(_, node)| node.rack != RackId(0));
         let pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());
@@ -49,7 +49,7 @@ impl Links {
             latency: network.latency.clone(),
             cross_rack: network.cross_rack.clone(),
             is_away: trackers.collect(),
-            // Without a latency of their own, pods are as far from each other as racks are.
+            // Without a latency of their own, pods are as far apart as racks.
             cross_pod: pods.unwrap_or(&network.cross_rack).clone(),
             is_far: topology.nodes().map(|(id, _)| topology.pod(id) != PodId(0)).collect(),
             loss: Fraction::ZERO,
@@ -65,9 +65,9 @@ impl Links {
         LinkPlace { is_far: is_in(&self.is_far), is_away: is_in(&self.is_away) }
     }
 
-    /// Returns whether chance decides what becomes of messages.
+    /// Returns whether messages may be lost, doubled or late at random.
     fn is_faulty(&self) -> bool {
-        // If all shares are zero nothing is drawn: the run is the same as without these faults.
+        // If all shares are zero, do not draw: the run is the same as without these faults.
         [self.loss, self.duplication, self.late].iter().any(|share| *share > Fraction::ZERO)
     }
 }
@@ -97,19 +97,19 @@ impl Address {
         }
     }
 
-    /// Returns which random stream the travels of its messages come from, if they travel.
+    /// Returns the number of the random stream for its messages; `None` if they do not travel.
     fn stream(self) -> Option<u64> {
         match self {
             Self::JobTracker => Some(0),
             Self::Injector => Some(1),
             Self::Tracker(id) => Some(u64::from(id.0) + 2),
-            // Fabric, nature and the outputs are no machines: their messages take no time and are never
-            // lost. The NameNode is treated so, too.
+            // Fabric, fault injector and map outputs are no machines: their messages take no time
+            // and are never lost. The NameNode is treated in the same way.
             Self::Fabric | Self::FaultInjector | Self::NameNode | Self::MapOutputs => None,
         }
     }
 
-    /// Returns on which node it is, if not on the JobTracker's machine.
+    /// Returns the node that it is on; `None` for the JobTracker's machine.
     fn machine(self) -> Option<TrackerId> {
         match self {
             Self::Tracker(id) => Some(id),
@@ -127,19 +127,20 @@ impl Address {
     }
 }
 
-/// One sender's end of the network, with a random stream of its own where one is needed.
+/// The network as one sender uses it, with a random stream of its own if one is needed.
 #[derive(Debug)]
 pub(super) struct Link {
     links: Arc<Links>,
     from: Address,
-    /// Where the sender stands.
+    /// Where the sender is.
     place: LinkPlace,
-    /// Whether chance decides what becomes of messages.
+    /// Whether messages may be lost, doubled or late at random.
     is_faulty: bool,
     rng: Option<Box<ChaCha8Rng>>,
 }
 
-/// Where a machine stands, as seen from the JobTracker: whether in another pod and in another rack.
+/// The position of a machine relative to the JobTracker: whether in another pod, and in another
+/// rack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LinkPlace {
     is_far: bool,
@@ -151,7 +152,7 @@ impl Link {
         let latencies = [&links.latency, &links.cross_rack, &links.cross_pod];
         let draws = latencies.iter().any(|latency| !latency.is_constant());
         let is_faulty = links.is_faulty();
-        // Thousands of trackers would each carry 320 bytes of generator for nothing.
+        // Otherwise thousands of trackers would each carry an unused generator of 320 bytes.
         let rng = (from.stream())
             .filter(|_| draws || is_faulty)
             .map(|subject| Box::new(stream(links.seed, Purpose::Link, subject)));
@@ -162,23 +163,24 @@ impl Link {
         self.from
     }
 
-    /// Returns after how long a letter that is written now arrives: a second copy of it, and the
-    /// letter itself. A copy or letter that does not arrive has none.
+    /// Returns the times until the arrival of a letter that is written now: of a second copy, and
+    /// of the letter itself. A copy or letter that does not arrive is `None`.
     pub(super) fn delays(&mut self, now: SimTime, letter: &Letter) -> [Option<SimSpan>; 2] {
         let Letter { after, travels, ref mail } = *letter;
-        // A timer or a matter of physics: no network lies in between.
+        // A timer or a matter of physics does not use the network.
         if !travels {
             return [None, Some(after)];
         }
         let to = Address::of(mail);
-        // The cut counts when the message leaves, which may be later than it was written.
+        // The cut must hold when the message leaves, which may be later than it was written.
         if self.is_cut(now + after, to) {
             return [None, None];
         }
         let (mut copy, mut late) = (None, SimSpan::ZERO);
-        // Of heartbeats and replies only: a client's calls are repeated until they are through.
+        // Only heartbeats and replies: a client's calls are repeated until they arrive.
         if self.is_faulty && (self.from.is_tracker() || to.is_tracker()) {
-            // The draws stand in this order for ever, as a run must be the same with the same seed.
+            // The order of these draws must never change, as a run must be the same with the same
+            // seed.
             if self.happens(self.links.loss) {
                 return [None, None];
             }
@@ -196,7 +198,7 @@ impl Link {
         self.links.cuts.iter().any(|cut| cut.holds(at) && cut.parts(from, to))
     }
 
-    /// Returns how much later than others a message arrives. Where none is late nothing is drawn.
+    /// Returns the extra delay of a message. Draws nothing if no message can be late.
     fn lateness(&mut self) -> SimSpan {
         if self.links.late == Fraction::ZERO || !self.happens(self.links.late) {
             return SimSpan::ZERO;
@@ -212,8 +214,8 @@ impl Link {
     fn latency(&mut self, to: Address) -> SimSpan {
         let Links { latency, cross_rack, cross_pod, .. } = &*self.links;
         let (here, there) = (self.place, self.links.place(to));
-        // All that travels begins or ends at the JobTracker's machine, so comparing both ends with
-        // it is enough.
+        // Every message that travels begins or ends at the JobTracker's machine, so comparing both
+        // ends with it is enough.
         let latency = match (here.is_far != there.is_far, here.is_away != there.is_away) {
             (true, _) => cross_pod,
             (false, true) => cross_rack,
@@ -238,8 +240,8 @@ mod tests {
 
     const FAR: Address = Address::Tracker(TrackerId(2));
 
-    /// Links of three trackers, one beside the JobTracker, one in another rack and one in another pod:
-    /// 1 ms inside of a rack, 3 ms between racks, 7 ms between pods.
+    /// Links of three trackers, one beside the JobTracker, one in another rack and one in another
+    /// pod: 1 ms inside of a rack, 3 ms between racks, 7 ms between pods.
     fn links() -> Links {
         Links {
             seed: 42,
@@ -260,13 +262,13 @@ mod tests {
         Link::new(Arc::new(links.clone()), from)
     }
 
-    /// Returns the delays of what arrives of a letter that is kept back for 10 ms.
+    /// Returns the delays of the copies that arrive of a letter that leaves after 10 ms.
     fn send(link: &mut Link, mail: Mail) -> Vec<SimSpan> {
         let letter = Letter { after: MS * 10, travels: true, mail };
         link.delays(SimTime::ZERO, &letter).into_iter().flatten().collect()
     }
 
-    /// Returns the stream from which a sender's travels are drawn.
+    /// Returns the stream from which a sender's delays are drawn.
     fn draws(sender: u64) -> ChaCha8Rng {
         stream(42, Purpose::Link, sender)
     }

@@ -1,12 +1,12 @@
-//! The virtual drive: through mailboxes, as fast as the machine.
+//! The virtual drive: messages go through mailboxes, as fast as the machine allows.
 //!
-//! Exactly one message is on its way at any moment: when an actor has handled it, what the actor
-//! leaves goes to the clock, and the clock at once delivers what is due next. So time moves when all
-//! actors are idle, the order of events is that of the queue, and no task of the clock's own has to
-//! be woken in between.
+//! Exactly one message is under way at any moment: when an actor has handled it, the actor's
+//! letters go to the clock, and the clock at once delivers the next message. So time moves when all
+//! actors are idle, the order of events is that of the queue, and the clock needs no task of its
+//! own that must be woken.
 //!
-//! An actor's own clockwork (a heartbeat that is due, say) is no message and needs no mailbox: the
-//! clock hands it to the core in place, while all actors are idle, and goes on.
+//! An actor's own timer (a heartbeat that is due, say) is no message and needs no mailbox: the
+//! clock passes it to the core directly, while all actors are idle, and goes on.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -19,19 +19,20 @@ use super::{Ending, RunPlan, RunStats};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Message;
 
-/// Runs the cores on the virtual clock, on this thread, until one of them stops the run or its time
-/// is up.
+/// Runs the cores on the virtual clock, on this thread, until a core stops the run or its time is
+/// up.
 pub fn run_virtual(mut play: RunPlan) -> (RunStats, Ending) {
     let agenda = Agenda::new(&mut play);
     let RunPlan { cast, links, .. } = play;
     let clock = Rc::new(VirtualClock { agenda: RefCell::new(agenda), seats: OnceCell::new() });
-    // On this thread alone: with several, the order of messages would depend on the machine.
+    // On this thread alone: with several threads, the order of messages would depend on the
+    // machine.
     let system = System::new();
     system.block_on(async {
         clock.seats.get_or_init(|| CoreSeats::new(cast, links, &clock));
         clock.deliver_next();
     });
-    // Stopping is how every run ends; what it means is in the agenda.
+    // Every run ends by stopping the system; the agenda knows why.
     let _ = system.run();
     let (mut agenda, seats) = (clock.agenda.borrow_mut(), clock.seats.get());
     let seats = seats.expect("they were taken before the first message");
@@ -46,26 +47,25 @@ struct VirtualClock {
     seats: OnceCell<CoreSeats<Rc<Self>>>,
 }
 
-/// An actor and the core inside of it: messages reach the core through the mailbox, timers
-/// directly.
+/// An actor and its core: messages reach the core through the mailbox, timers directly.
 struct MailboxActor<M: Message> {
     actor: Addr<CoreActor<M, Rc<VirtualClock>>>,
     body: Rc<RefCell<SeatedCore<M>>>,
 }
 
 impl VirtualClock {
-    /// Delivers the next message. Timers that are due before it are handled at once.
+    /// Delivers the next message, after the timers that are due before it.
     fn deliver_next(self: &Rc<Self>) {
         let seats = self.seats.get().expect("everybody is seated before the first message");
         loop {
             let mut agenda = self.agenda.borrow_mut();
             let (next, at) = (agenda.next(), agenda.now());
-            // Free again before the message: its handling posts to the agenda.
+            // The borrow must end before the message, whose handling adds to the agenda.
             drop(agenda);
             let Some(mail) = next else { return System::current().stop() };
             let is_message = mail.effect().counts;
             seats.deliver(self, at, &mail);
-            // The actor calls again when it has handled this one.
+            // The actor calls this again when it has handled the message.
             if is_message {
                 return;
             }
@@ -121,7 +121,7 @@ mod tests {
         play.cast.job_tracker = job_tracker(|msg, out| {
             see(out, called(&msg));
             if called(&msg) == 0 {
-                // Without delay, and yet after what was sent before.
+                // Without delay, but after the messages that were sent before.
                 out.send(tell(0, 4));
                 out.plan(SimSpan::ZERO, recall(5));
                 out.send(remark(6));
@@ -131,7 +131,7 @@ mod tests {
             |_| -> Box<dyn Core<Msg = ToTracker>> { core(|msg, out| see(out, told(&msg))) };
         play.cast.trackers = (0..2).map(tracker).collect();
         play.cast.injector = core(|_, out| see(out, 6));
-        // Messages and clockwork by turns.
+        // Messages and timers in turn.
         play.opening =
             vec![(ms(1), call(0)), (ms(1), beat(1, 1)), (ms(1), tell(1, 2)), (ms(1), beat(0, 3))];
         let (stats, _) = run_virtual(play);

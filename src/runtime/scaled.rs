@@ -1,13 +1,14 @@
 //! The scaled drive: virtual time is wall time times a factor.
 //!
-//! A pacer, on the caller's thread, holds the timers and delivers each message when the wall says
-//! so. Actors run on several others, the JobTracker on one of its own, so queueing and the cost
-//! of deciding are real. All that an actor leaves goes to the pacer in one parcel, letters and
-//! events together, so events reach the recorder in an order in which causes precede effects.
+//! A pacer, on the caller's thread, holds the timers and delivers each message when the wall clock
+//! reaches its time. Actors run on several other threads, the JobTracker on one of its own, so
+//! queueing and the cost of decisions are real. All letters and events of an actor go to the pacer
+//! in one parcel, so events reach the recorder in an order in which causes precede effects.
 //!
-//! Tokio's timers know whole milliseconds, which at 600x are 0.6 s; so the pacer sleeps only while
-//! the next message is far away and else watches the clock. How late a message reaches its core, in
-//! virtual time, is the clock's *lag*: what the pacer, the mailbox and a busy thread add together.
+//! Tokio's timers count whole milliseconds, which at 600x are 0.6 s; so the pacer sleeps only while
+//! the next message is far away, and polls the clock otherwise. How late a message reaches its
+//! core, in virtual time, is the clock's *lag*: the delays of pacer, mailbox and busy threads
+//! together.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -29,14 +30,14 @@ use mumakil_core::mapred::{Event, IdleState, Mail, Message, Outbox, StopReason};
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
 const NAP: Duration = Duration::from_micros(200);
 
-/// Runs the cores against the wall clock, `factor` times as fast, until one of them stops the run
-/// or its time is up.
+/// Runs the cores on the wall clock, `factor` times as fast, until a core stops the run or its time
+/// is up.
 pub fn run_scaled(mut play: RunPlan, factor: f64) -> (RunStats, Ending) {
     let agenda = Agenda::new(&mut play);
     let RunPlan { cast, links, .. } = play;
-    // Arbiters belong to a system; this thread's is theirs.
+    // Arbiters belong to a system; they use this thread's.
     let system = System::new();
-    // Unbounded, as an actor that waited for the pacer could wait for ever.
+    // Unbounded, as an actor that waits for the pacer could wait for ever.
     let (pacer, parcels) = unbounded();
     let wall = Wall::new(factor);
     let threads =
@@ -53,10 +54,10 @@ pub fn run_scaled(mut play: RunPlan, factor: f64) -> (RunStats, Ending) {
     pacer.run(&system)
 }
 
-/// Wall time as virtual time.
+/// The wall clock in virtual time.
 #[derive(Clone)]
 struct Wall {
-    /// The beginning of virtual time, set once all actors are there.
+    /// The beginning of virtual time, set once all actors are ready.
     origin: Arc<OnceLock<Instant>>,
     factor: f64,
 }
@@ -73,7 +74,8 @@ impl Wall {
         SimTime::from_micros(micros as u64)
     }
 
-    /// Returns how long the wall takes until an instant: at most an hour, then one looks again.
+    /// Returns how much wall time is left until an instant: at most an hour, after which the caller
+    /// looks again.
     fn until(&self, time: SimTime) -> Duration {
         let virtual_secs = time.saturating_since(self.now()).as_secs_f64();
         // An infinite wait would overflow the duration.
@@ -81,33 +83,33 @@ impl Wall {
     }
 }
 
-/// An actor's handle of the pacer.
+/// An actor's connection to the pacer.
 #[derive(Clone)]
 struct ScaledClock {
     wall: Wall,
     pacer: Sender<ActorOutput>,
-    /// Whether the run is over as far as the actor knows: the actor has ended it, or the pacer has.
+    /// Whether the run is over, as far as the actor knows: the actor or the pacer has ended it.
     is_over: Cell<bool>,
 }
 
-/// The letters and events that an actor leaves after a message.
+/// The letters and events of an actor after a message.
 struct ActorOutput {
     lag: SimSpan,
     letters: Vec<(SimTime, Mail)>,
     events: Vec<Event>,
     ending: Option<Ending>,
-    /// When the message was handled, and whether it may have moved something.
+    /// When the message was handled, and whether it may have moved a slot or a job.
     handled: (SimTime, bool),
     calm: Option<IdleState>,
 }
 
 impl ActorClock for ScaledClock {
     fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>) {
-        // Messages that were in the mailbox when the run ended are no part of it.
+        // Messages that were in the mailbox at the end of the run are not part of it.
         if self.is_over.get() {
             return;
         }
-        // A core must not see a message before it is due, however the wall's time is rounded.
+        // A core must not get a message before it is due, however the wall clock is rounded.
         let now = self.wall.now().max(due);
         let handled = (now, msg.effect().moves);
         let mut outbox = Outbox::default();
@@ -121,7 +123,7 @@ impl ActorClock for ScaledClock {
         let ending = match caught(handle) {
             Ok(ending) => ending,
             Err(ending) => {
-                // The core has stopped half-way: what it has left so far may contradict itself.
+                // The core has stopped half-way: its letters and events may contradict each other.
                 outbox = Outbox::default();
                 letters.clear();
                 Some(ending)
@@ -131,24 +133,24 @@ impl ActorClock for ScaledClock {
         let lag = now.saturating_since(due);
         let ends = ending.is_some();
         let sent = self.pacer.send(ActorOutput { lag, letters, events, ending, handled, calm });
-        // The messages that are left in the mailbox then are not part of the run.
+        // Messages that are still in the mailbox are not part of the run.
         self.is_over.set(ends || sent.is_err());
     }
 }
 
-/// The threads of the actors, the JobTracker's first. Dropped, they end.
+/// The threads of the actors, the JobTracker's first. They end when this is dropped.
 struct Threads {
     arbiters: Vec<Arbiter>,
     clock: ScaledClock,
-    /// How many actors have a thread that they may share.
+    /// How many actors have a place on the shared threads.
     seated: Cell<usize>,
 }
 
 impl Threads {
     fn start(clock: ScaledClock) -> Self {
-        // If the system does not say, assume two.
+        // If the number of cores is unknown, assume two.
         let cores = thread::available_parallelism().map_or(2, usize::from);
-        // Two for the trackers even on a small machine: they have to be concurrent.
+        // Two threads for the trackers even on a small machine: trackers must run concurrently.
         let count = 1 + cores.saturating_sub(1).max(2);
         let arbiters = (0..count).map(|_| Arbiter::new()).collect();
         Self { arbiters, clock, seated: Cell::default() }
@@ -159,7 +161,7 @@ impl Threads {
         if address == Address::JobTracker {
             return own;
         }
-        // In turn, so that each thread has as many trackers as the others.
+        // In turn, so that each thread gets as many trackers as the others.
         let number = self.seated.replace(self.seated.get() + 1);
         &shared[number % shared.len()]
     }
@@ -171,7 +173,7 @@ impl Drop for Threads {
             arbiter.stop();
         }
         for arbiter in self.arbiters.drain(..) {
-            // The pacer has been told of a core's panic already.
+            // The pacer knows of a core's panic already.
             let _ = arbiter.join();
         }
     }
@@ -209,38 +211,39 @@ impl Pacer<'_> {
         while !self.agenda.is_over() {
             self.agenda.check_wall_clock();
             self.deliver_due();
-            // While a message is being handled, more may come of it.
+            // A message that is being handled may lead to more messages.
             if self.under_way == 0 && self.agenda.has_nothing_to_come() {
                 self.agenda.end(Ending::Stopped(StopReason::Stalled(Box::default())));
             }
             self.take_parcels();
         }
-        // From here on actors find that the run is over, and what comes from them is lost.
+        // From here on actors find that the run is over, and their parcels are lost.
         drop(self.parcels);
         self.agenda.reach(self.wall.now());
         if let Some(at) = self.agenda.stopped_at() {
             let told = system.block_on(self.seats.job_tracker.send(HearOut { at }));
-            // It does not answer if it has panicked since.
+            // The JobTracker does not answer if it has panicked since.
             self.agenda.take_over(&mut told.unwrap_or_default(), None);
         }
         let (stats, ending) = self.agenda.result();
         (RunStats { lag: Some(self.lag), ..stats }, ending)
     }
 
-    /// Delivers what the wall says is due.
+    /// Delivers the messages that are due by the wall clock.
     fn deliver_due(&mut self) {
         let now = self.wall.now();
-        // Up to the instant that was read above: else a fast run would never come to its parcels.
+        // Up to the instant that was read above: otherwise a fast run would never get to its
+        // parcels.
         while let Some((at, mail)) = self.agenda.next_due(now) {
             self.under_way += 1;
             self.seats.deliver(self.threads, at, &mail);
         }
     }
 
-    /// Takes what actors have left, and waits for more if nothing is due soon.
+    /// Takes the parcels of actors, and waits for more if no message is due soon.
     fn take_parcels(&mut self) {
-        // Parcels wake the pacer as well, so it never sleeps past what an actor has planned
-        // meanwhile.
+        // Parcels wake the pacer as well, so it never sleeps past a message that an actor has just
+        // planned.
         let wait = self.wall.until(self.agenda.wakes_at());
         let wait = wait.min(self.agenda.patience());
         let mut is_idle = wait <= NAP;
@@ -258,7 +261,7 @@ impl Pacer<'_> {
             is_idle = false;
         }
         if is_idle {
-            // Watching the clock must not keep the actors from their core.
+            // Polling the clock must not keep the actors from their core.
             thread::yield_now();
         }
     }
@@ -266,7 +269,7 @@ impl Pacer<'_> {
     fn take(&mut self, parcel: ActorOutput) {
         let ActorOutput { lag, letters, mut events, ending, handled: (now, moved), calm } = parcel;
         self.under_way -= 1;
-        // A histogram that grows takes any value; one that saturates would hide the worst.
+        // A histogram that grows takes any value; one that saturates would hide the largest.
         self.lag.record(lag.as_micros()).expect("the histogram grows");
         self.agenda.post(letters);
         self.agenda.take_over(&mut events, ending);
@@ -289,7 +292,7 @@ mod tests {
         move |play| run_scaled(play, factor)
     }
 
-    /// Lets wall time pass: at least so much.
+    /// Lets at least this much wall time pass.
     fn hold_up(wall: Duration) {
         let (_nobody, nothing) = unbounded::<()>();
         let _ = nothing.recv_timeout(wall);
@@ -363,7 +366,7 @@ mod tests {
         const ALL: u32 = 300;
         let (events, facts) = witness();
         let mut play = RunPlan { events, ..play(3) };
-        // A number goes round three trackers, on whatever threads they are.
+        // A number goes round three trackers, whatever threads they are on.
         let tracker = |id: u32| -> Box<dyn Core<Msg = ToTracker>> {
             core(move |msg: ToTracker, out| {
                 see(out, told(&msg));
@@ -404,7 +407,7 @@ mod tests {
         play.cast.job_tracker = job_tracker(move |_, _| {
             *count.lock() += 1;
             let _ = begins.send(());
-            // Busy until the pacer has heard that the run is over, too.
+            // Busy until the pacer knows, too, that the run is over.
             let _ = ended.recv();
             hold_up(Duration::from_millis(500));
         });

@@ -1,7 +1,8 @@
-//! How long a policy thinks, by the wall clock, and whose fault a panic is.
+//! How long a policy's decisions take, by the wall clock, and whether a panic is the policy's
+//! fault.
 //!
-//! Wrapped around the policy so that neither it nor the JobTracker knows of it. To read the clock
-//! costs as much as a simple policy's decision, so of many decisions only some are timed.
+//! The stopwatch wraps the policy, so neither the policy nor the JobTracker knows of it. Reading
+//! the clock costs as much as a simple policy's decision, so of many decisions only some are timed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -12,16 +13,16 @@ use parking_lot::Mutex;
 
 use mumakil_core::mapred::{Offer, Scheduler, Wrapper};
 
-/// So many decisions are timed one by one; after them, one in [`STRIDE`] stands for all.
-// Chosen: short runs are timed in full, and in long ones the clock costs a thirtieth of that.
+/// How many decisions are timed one by one; after them, one in [`STRIDE`] is timed for all.
+// Chosen: short runs are timed in full, and in long runs the clock costs a thirty-second of that.
 const ALL_OF: u64 = 10_000;
 const STRIDE: u64 = 32;
 
 /// The measurements of the stopwatch.
 #[derive(Debug)]
 pub struct StopwatchReadings {
-    /// How long offers took to answer, in nanoseconds. After the first 10,000, one in 32 is timed
-    /// and counted for all of them.
+    /// How long offers took, in nanoseconds. After the first 10,000 offers, one in 32 is timed and
+    /// counted for all of them.
     pub decision_time: Histogram<u64>,
     /// Whether the policy panicked.
     pub panicked: bool,
@@ -35,14 +36,14 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Returns the policy with a stopwatch, and where that can be read.
+    /// Returns the policy with a stopwatch, and the stopwatch's readings.
     pub fn new(policy: Box<dyn Scheduler>) -> (Self, Arc<Mutex<StopwatchReadings>>) {
         let decision_time = Histogram::new(3).expect("three digits are within the crate's limits");
         let seen = Arc::new(Mutex::new(StopwatchReadings { decision_time, panicked: false }));
         (Self { policy, seen: seen.clone(), offers: 0 }, seen)
     }
 
-    /// Returns a policy that takes the place of this one later, under the same stopwatch.
+    /// Returns a policy that replaces this one later, under the same stopwatch.
     pub fn successor(&self, policy: Box<dyn Scheduler>) -> Self {
         Self { policy, seen: self.seen.clone(), offers: 0 }
     }
@@ -53,7 +54,7 @@ impl Wrapper for Stopwatch {
         &*self.policy
     }
 
-    /// If the policy panics, notes so and lets the panic go on.
+    /// Calls the policy; if it panics, notes that and lets the panic go on.
     fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
         let policy = &mut *self.policy;
         catch_unwind(AssertUnwindSafe(|| ask(policy))).unwrap_or_else(|panic| {
@@ -64,12 +65,12 @@ impl Wrapper for Stopwatch {
 
     fn offer_inner(&mut self, offer: &mut Offer<'_>) {
         self.offers += 1;
-        // A timed offer counts for those that were not timed around it, so that the shares in the
-        // histogram stay true.
+        // A timed offer counts for the untimed ones around it, so that the shares in the histogram
+        // stay true.
         let stands_for = if self.offers <= ALL_OF { 1 } else { STRIDE };
         let ask = |policy: &mut dyn Scheduler| {
             policy.offer(offer);
-            // In here, so that a policy that gives too much is named as the one to blame.
+            // Inside the pass, so that a policy that gives too much is blamed.
             offer.assert_fits();
         };
         if !self.offers.is_multiple_of(stands_for) {
@@ -97,7 +98,7 @@ mod tests {
         JobId, MapReach, Orders, PerSlot, Precedence, PrecedenceBy, Reason,
     };
 
-    /// Launches a map of the first job wherever it is asked, and panics when it is told to.
+    /// Launches a map of the first job at every offer, and panics when a test says so.
     #[derive(Default)]
     struct Simple {
         panics: bool,
@@ -167,7 +168,7 @@ mod tests {
             seen.lock().decision_time.len()
         };
         assert_eq!(timed_after(ALL_OF), ALL_OF, "each of the first");
-        // The strides are counted from the first decision of all.
+        // Strides are counted from the very first decision.
         assert_eq!(timed_after(STRIDE - ALL_OF % STRIDE - 1), ALL_OF);
         assert_eq!(timed_after(1), ALL_OF + STRIDE);
         assert_eq!(timed_after(10 * STRIDE), ALL_OF + 11 * STRIDE);

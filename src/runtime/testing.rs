@@ -1,5 +1,5 @@
-//! Cores made of closures, for the tests of drives: what is said has a number, and so has what is
-//! seen.
+//! Cores made of closures, for the tests of drives: each message has a number, and so has each
+//! event.
 
 use std::marker::PhantomData;
 
@@ -19,7 +19,7 @@ pub(super) fn ms(millis: u64) -> SimTime {
     SimTime::ZERO + MS * millis
 }
 
-/// A core that does what a closure says.
+/// A core that runs a closure.
 struct Scripted<M, F> {
     script: F,
     told: PhantomData<fn(M)>,
@@ -39,7 +39,7 @@ pub(super) fn core<M: Message>(
     Box::new(Scripted { script, told: PhantomData })
 }
 
-/// A JobTracker that keeps nothing to itself.
+/// A JobTracker that holds no events back.
 pub(super) fn job_tracker(
     mut script: impl FnMut(ToJobTracker, &mut Outbox) + Send + 'static,
 ) -> Box<dyn Core<Msg = ToJobTracker>> {
@@ -49,7 +49,7 @@ pub(super) fn job_tracker(
     })
 }
 
-/// A run without end of cores that do nothing, over links that take no time.
+/// A run without end, of cores that do nothing, over links that take no time.
 pub(super) fn play(trackers: usize) -> RunPlan {
     let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> { core(|_, _| {}) };
     RunPlan {
@@ -72,7 +72,7 @@ pub(super) fn play(trackers: usize) -> RunPlan {
     }
 }
 
-/// Links inside of a rack that take no time and lose nothing.
+/// Links within a rack that take no time and lose no message.
 pub(super) fn links(trackers: usize) -> Links {
     Links {
         seed: 1,
@@ -91,32 +91,32 @@ pub(super) fn links(trackers: usize) -> Links {
 
 // ---- what is said ----
 
-/// Says a number to the JobTracker.
+/// Returns a message with a number to the JobTracker.
 pub(super) fn call(number: u32) -> Mail {
     ToJobTracker::KillJob(JobId(number)).into()
 }
 
-/// Has the JobTracker say a number to itself, which is no message.
+/// Returns a timer of the JobTracker with a number.
 pub(super) fn recall(number: u32) -> Mail {
     ToJobTracker::Initialised(JobId(number), 0).into()
 }
 
-/// Says a number to the injector.
+/// Returns a message with a number to the injector.
 pub(super) fn remark(number: u32) -> Mail {
     ToInjector::JobEnded(JobId(number), Outcome::Succeeded).into()
 }
 
-/// Says a number to a tracker.
+/// Returns a message with a number to a tracker.
 pub(super) fn tell(tracker: u32, number: u32) -> Mail {
     Mail::Tracker(TrackerId(tracker), ToTracker::PhaseEnds(number.into()))
 }
 
-/// Has a tracker say a number to itself, which is no message.
+/// Returns a timer of a tracker with a number.
 pub(super) fn beat(tracker: u32, number: u32) -> Mail {
     Mail::Tracker(TrackerId(tracker), ToTracker::Beat(number))
 }
 
-/// Returns the number that the JobTracker is told.
+/// Returns the number in a message to the JobTracker.
 pub(super) fn called(msg: &ToJobTracker) -> u32 {
     match msg {
         ToJobTracker::KillJob(id) | ToJobTracker::Initialised(id, _) => id.0,
@@ -124,7 +124,7 @@ pub(super) fn called(msg: &ToJobTracker) -> u32 {
     }
 }
 
-/// Returns the number that a tracker is told.
+/// Returns the number in a message to a tracker.
 pub(super) fn told(msg: &ToTracker) -> u32 {
     match msg {
         ToTracker::PhaseEnds(number) => u32::try_from(*number).expect("it was one"),
@@ -135,12 +135,12 @@ pub(super) fn told(msg: &ToTracker) -> u32 {
 
 // ---- what is seen ----
 
-/// Sees a number.
+/// Emits an event with a number.
 pub(super) fn see(out: &mut Outbox, number: u32) {
     out.emit(Fact::Member(TrackerId(number), MemberFact::Forgiven));
 }
 
-/// Hands events on, until nobody receives them any more.
+/// Hands events on, until the receiver is closed.
 struct EventRelay {
     events: Sender<Event>,
     is_broken: bool,
@@ -158,13 +158,13 @@ impl EventSink for EventRelay {
     }
 }
 
-/// Returns a sink, and where what it was given is received.
+/// Returns a sink, and the receiver of its events.
 pub(super) fn witness() -> (Box<dyn EventSink>, Receiver<Event>) {
     let (events, seen) = unbounded();
     (Box::new(EventRelay { events, is_broken: false }), seen)
 }
 
-/// Returns the numbers that were seen, in order.
+/// Returns the numbers of the events, in order.
 pub(super) fn seen(events: &Receiver<Event>) -> Vec<u32> {
     let number = |event: Event| match event.fact {
         Fact::Member(id, MemberFact::Forgiven) => id.0,

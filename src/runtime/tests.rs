@@ -36,7 +36,7 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
         let mut play = RunPlan { events, ..play(1) };
-        // A call is told to the tracker, which waits and calls with the next number.
+        // Each call leads to a message to the tracker, which waits and calls with the next number.
         play.cast.job_tracker = job_tracker(|msg, out| {
             see(out, called(&msg));
             if called(&msg) < 5 {
@@ -57,8 +57,8 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
     }
 }
 
-/// The JobTracker hears itself every millisecond, says that it has been calm for as long, and once
-/// that nothing moves any more stops the run.
+/// The JobTracker has a timer every millisecond, reports that it has been idle that long, and stops
+/// the run when it learns that only rounds are due.
 fn calm(trackers: u32) -> RunPlan {
     let mut play = play(1);
     play.cast.job_tracker = job_tracker(move |msg, out| {
@@ -122,7 +122,7 @@ fn a_run_ends_when_its_real_time_is_up() {
 
 #[test]
 fn what_is_due_together_is_delivered_in_the_order_of_sending() {
-    // Far more than the sixteen after which a mailbox of actix calls itself full.
+    // Far more than the sixteen after which a mailbox of actix counts as full.
     const ALL: u32 = 5_000;
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
@@ -133,7 +133,7 @@ fn what_is_due_together_is_delivered_in_the_order_of_sending() {
                 out.send(call(number));
             }
         });
-        // Half was sent before the injector hears that it shall send the rest.
+        // Half of the calls were sent before the injector gets the message to send the rest.
         play.opening = (0..ALL / 2).map(|number| (ms(1), call(number))).collect();
         play.opening.push((ms(1), remark(0)));
         let (stats, _) = run(play);
@@ -220,13 +220,13 @@ fn a_run_ends_when_its_time_is_up() {
         play.opening = vec![(ms(3), recall(0))];
         let (stats, ending) = run(play);
         assert_eq!((stats.end, ending), (ms(11), Ending::Stopped(StopReason::TimeUp)), "{drive}");
-        // At 3, 7 and 11 ms; a busy machine's wall may pass over some.
+        // Events at 3, 7 and 11 ms; on a busy machine the wall clock may skip some.
         let times = seen(&facts).len();
         assert!(times == 3 || drive == SCALED && times < 3, "{drive}: {times}");
     }
 }
 
-/// The JobTracker is told once, last of all, at the instant at which the run has ended; not after a panic.
+/// The JobTracker gets `Over` once, as the last message, at the end of the run; not after a panic.
 #[test]
 fn the_job_tracker_is_heard_out_when_the_run_is_over() {
     let ends: [fn(&mut Outbox); 2] =
@@ -319,7 +319,7 @@ fn a_run_whose_facts_nobody_takes_ends() {
 }
 
 thread_local! {
-    /// Held by a thread for as long as it lives.
+    /// Values that a thread holds for as long as it lives.
     static HELD: RefCell<Vec<Arc<()>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -330,7 +330,7 @@ fn no_core_and_no_thread_is_left_behind() {
     for (drive, run) in DRIVES {
         for end in endings {
             let (cores, threads) = (Arc::new(()), Arc::new(()));
-            // On a thread of its own, which has to be over as well before all is counted.
+            // On a thread of its own, which must have ended before the values are counted.
             let mut play = play(0);
             let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
                 let (own, thread) = (cores.clone(), threads.clone());

@@ -1,16 +1,17 @@
-//! A queue of entries by the time at which they are due; at one instant, in the order in which they
+//! A queue of entries by their due times; entries of one instant come in the order in which they
 //! were added.
 //!
-//! A calendar: time is cut into slots of about four milliseconds, and these into blocks of eight seconds.
-//! A ring of slots holds what is due in the block that time has reached and in the next one; all later
-//! blocks are lists. When time reaches a block, the one after it is dealt out to the slots; when it reaches
-//! a slot, that is sorted. So to add something costs a push into a list or two and its part of a short sort,
-//! however many trackers there are, where a heap would pay the logarithm of all that is due. Lists that
-//! are used up are filled again, the last one first: as many are in the processor's cache as are in use,
-//! not one for each slot of the ring.
+//! A calendar: time is cut into slots of about four milliseconds, and slots are grouped into blocks
+//! of eight seconds. A ring of slots holds the entries due in the current block and in the next
+//! one; each later block is a list. When time reaches a block, the entries of the block after it
+//! are dealt out to the slots; when time reaches a slot, its entries are sorted. So adding an entry
+//! costs a push into a list or two and a share of a short sort, however many trackers there are; a
+//! heap would cost the logarithm of the number of entries. Used-up lists are filled again, the last
+//! one first: so only as many lists as are in use are in the processor's cache, not one for each
+//! slot of the ring.
 //!
-//! An entry goes in behind all that are in its list, and lists are sorted so that equals keep their order. So the
-//! queue need not remember in which order entries went in.
+//! An entry goes to the end of its list, and sorting keeps the order of equal entries. So the queue
+//! need not store the order in which entries were added.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,16 +19,17 @@ use std::mem::{self, ManuallyDrop};
 
 use mumakil_base::units::SimTime;
 
-/// Microseconds of a slot, as a power of two.
+/// The length of a slot in microseconds, as a power of two.
 // Chosen: with a thousand trackers at 3 s, a slot of 4.1 ms holds about four messages.
 const SLOT_BITS: u32 = 12;
-/// Slots of a block.
-// Chosen: 8.4 s, so that the next heartbeats lie within the ring.
+/// The number of slots in a block.
+// Chosen: 8.4 s, so that the next heartbeats are within the ring.
 const BLOCK: u64 = 2_048;
-/// Slots of the ring: a power of two, so that the place of a slot is quickly found.
+/// The number of slots in the ring: a power of two, so that the index of a slot is quickly
+/// computed.
 const SLOTS: u64 = 2 * BLOCK;
 
-/// A queue of things that are due at some instant.
+/// A queue of entries, each due at some instant.
 #[derive(Debug)]
 pub struct Timers<T> {
     /// The slot that time has reached.
@@ -36,21 +38,21 @@ pub struct Timers<T> {
     due: Vec<TimerEntry<T>>,
     /// The entries due in the slots after it, to the end of the next block.
     ring: Vec<Vec<TimerEntry<T>>>,
-    /// A bit for each slot of the ring: whether it holds something.
+    /// A bit for each slot of the ring: 1 if it has entries.
     filled: Vec<u64>,
-    /// Lists of slots that are used up, with the room that they have.
+    /// Lists of used-up slots, with their memory.
     spare: Vec<Vec<TimerEntry<T>>>,
-    /// The entries due in later blocks.
+    /// The entries due in later blocks, by block.
     far: BTreeMap<u64, Vec<TimerEntry<T>>>,
 }
 
 #[derive(Debug)]
 struct TimerEntry<T> {
     time: SimTime,
-    /// Dropped by the caller of [`Timers::pop`], or with the queue. With nothing to drop in
-    /// between, an entry is put together in its place. Otherwise it would be on the stack first, in
-    /// case that a list cannot grow, and the processor would wait as it reads as a whole what it
-    /// has just written in parts.
+    /// Dropped by the caller of [`Timers::pop`], or with the queue. Because it needs no drop in
+    /// between, the compiler builds an entry in place. Otherwise the entry would be built on the
+    /// stack first, in case a list cannot grow, and the processor would wait when it copies as a
+    /// whole what was just written in parts.
     what: ManuallyDrop<T>,
 }
 
@@ -68,18 +70,18 @@ impl<T> Default for Timers<T> {
 }
 
 impl<T> Timers<T> {
-    /// Adds something that is due at `time`; if that has passed, it is due at once.
+    /// Adds an entry that is due at `time`; if that has passed, it is due at once.
     pub fn push(&mut self, time: SimTime, what: T) {
         let what = ManuallyDrop::new(what);
         let slot = slot_of(time);
         let list = if slot <= self.slot {
-            // Mostly it is the next one: a message that is sent now and arrives soon.
+            // Usually it is the next entry: a message that is sent now and arrives soon.
             if self.due.last().is_some_and(|next| next.time <= time) {
                 let at = self.due.partition_point(|other| time < other.time);
                 return self.due.insert(at, TimerEntry { time, what });
             }
             &mut self.due
-        // The ring holds two blocks, so a slot's place in it is never shared by two slots.
+        // The ring holds two blocks, so no two slots share an index.
         } else if slot / BLOCK <= self.slot / BLOCK + 1 {
             self.slot_list(slot)
         } else {
@@ -88,22 +90,22 @@ impl<T> Timers<T> {
         list.push(TimerEntry { time, what });
     }
 
-    /// Returns when the next thing is due.
+    /// Returns when the next entry is due; `None` if the queue is empty.
     pub fn next_time(&mut self) -> Option<SimTime> {
         self.reach_next();
         self.due.last().map(|entry| entry.time)
     }
 
-    /// Takes the next thing that is due.
+    /// Removes and returns the next entry.
     pub fn pop(&mut self) -> Option<T> {
         self.reach_next();
         let last = self.due.len().checked_sub(1)?;
-        // Unlike `pop`, this copies it as a whole: to read at once what was just written in parts
-        // makes the processor wait.
+        // Unlike `pop`, this copies the entry as a whole: reading a copy right after it was written
+        // in parts makes the processor wait.
         Some(ManuallyDrop::into_inner(self.due.swap_remove(last).what))
     }
 
-    /// Moves on to the next slot that holds something, if the reached one is used up.
+    /// Moves on to the next slot with entries, if the reached one is used up.
     #[inline]
     fn reach_next(&mut self) {
         if self.due.is_empty() {
@@ -111,30 +113,30 @@ impl<T> Timers<T> {
         }
     }
 
-    /// Moves on to the next slot that holds something.
+    /// Moves on to the next slot with entries.
     fn turn(&mut self) {
         let next = self.next_filled().or_else(|| {
-            // Nothing is due before the next block that holds something.
+            // No entry is due before the next block with entries.
             let block = *self.far.first_key_value()?.0;
-            // One slot before the block, as `next_filled` looks behind the reached slot.
+            // One slot before the block, as `next_filled` searches after the reached slot.
             self.reach(block * BLOCK - 1);
             self.next_filled()
         });
         let Some(slot) = next else { return };
         let index = (slot % SLOTS) as usize;
         let list = mem::take(&mut self.ring[index]);
-        // The list that is used up keeps its memory for another slot.
+        // The used-up list keeps its memory for another slot.
         self.spare.push(mem::replace(&mut self.due, list));
         self.filled[index / 64] &= !(1 << (index % 64));
         self.reach(slot);
         if 1 < self.due.len() {
-            // The next one last, of equals too.
+            // The next one last, also among equal ones.
             self.due.reverse();
             self.due.sort_by_key(|entry| Reverse(entry.time));
         }
     }
 
-    /// Moves on to a slot, and deals out the block after the one that it is in.
+    /// Moves on to a slot, and deals out the block after that slot's block.
     fn reach(&mut self, slot: u64) {
         let was = mem::replace(&mut self.slot, slot);
         // Only a new block makes room in the ring for another one.
@@ -151,7 +153,7 @@ impl<T> Timers<T> {
         }
     }
 
-    /// Returns the list of a slot of the ring, to which something is added.
+    /// Returns the list of a slot of the ring, for an entry that is added.
     #[inline(always)]
     fn slot_list(&mut self, slot: u64) -> &mut Vec<TimerEntry<T>> {
         let index = (slot % SLOTS) as usize;
@@ -163,12 +165,12 @@ impl<T> Timers<T> {
         list
     }
 
-    /// Returns the next slot of the ring that holds something, after the reached one.
+    /// Returns the next slot of the ring with entries, after the reached one.
     fn next_filled(&self) -> Option<u64> {
         let start = self.slot + 1;
         let (first_word, first_bit) = ((start % SLOTS / 64) as usize, start % 64);
         let words = self.filled.len();
-        // The first word is looked at twice: its later bits first, its earlier ones at the end.
+        // The first word is searched twice: its later bits first, its earlier ones at the end.
         for step in 0..=words {
             let word = (first_word + step) % words;
             let mask = match step {
@@ -179,7 +181,7 @@ impl<T> Timers<T> {
             let bits = self.filled[word] & mask;
             if bits != 0 {
                 let index = word as u64 * 64 + u64::from(bits.trailing_zeros());
-                // How far the place lies ahead in the ring, which may wrap around its end.
+                // The distance of the index in the ring, which may wrap around its end.
                 let ahead = (index + SLOTS - start % SLOTS) % SLOTS;
                 return Some(start + ahead);
             }
@@ -241,7 +243,8 @@ mod tests {
     }
 
     proptest! {
-        /// Any mix of pushes and pops gives what a sorted list would, over slots, ring and heap.
+        /// Any mix of pushes and pops gives the order of a sorted list, over slots, ring and later
+        /// blocks.
         #[test]
         fn the_order_is_that_of_a_sorted_list(
             steps in prop::collection::vec(

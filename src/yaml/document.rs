@@ -1,7 +1,8 @@
-//! A document in the making: a text, what was laid over it, and where each value was written.
+//! A document that is being put together: a text, the layers over it, and where each value was
+//! written.
 //!
-//! A mistake is shown where the user wrote the value that is wrong: in the file, in an argument of
-//! the command line, or in another file that lies over the first.
+//! A mistake is shown where the user wrote the wrong value: in the file, in an argument of the
+//! command line, or in another file that is laid over the first.
 
 use std::sync::Arc;
 
@@ -16,15 +17,16 @@ use super::read::YamlProblem;
 use super::shape::TreeShape;
 use super::tree;
 
-/// A text, and what lies over it: a stack of layers.
+/// A text and the values laid over it: a stack of layers.
 #[derive(Clone, Debug)]
 pub struct Document {
     text: NamedText,
     /// The layers from the bottom; the text is the first.
     layers: Vec<Layer>,
-    /// All of them, laid over each other.
+    /// All layers, laid over each other.
     tree: Value,
-    /// The outermost nodes that each layer wrote, with its number; the last one is on top.
+    /// The outermost nodes that each layer wrote, with the layer's number; the last entry is the
+    /// topmost.
     written: Vec<(Path, usize)>,
 }
 
@@ -32,13 +34,13 @@ pub struct Document {
 #[derive(Clone, Debug)]
 struct Layer {
     target: Path,
-    /// How many steps of the path lead to the last entry of a list on the way.
+    /// How many steps of the path lead to the last list entry on the way.
     entry: usize,
     value: Arc<Value>,
     origin: Origin,
 }
 
-/// A text and what stands for its file in messages.
+/// A text, and the name of its file in messages.
 #[derive(Clone, Debug)]
 struct NamedText {
     file: Arc<str>,
@@ -55,28 +57,29 @@ enum OriginText {
     Text(NamedText, Path),
 }
 
-/// Settings of a user that are gone, since another choice or preset has taken the place of theirs.
+/// Settings of a user that are lost, since another choice or preset has replaced the one that they
+/// belong to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DisplacedSettings {
     /// The paths of the settings.
     pub settings: Vec<String>,
-    /// The file or argument that has them.
+    /// The file or argument that contains them.
     pub of: String,
     /// The path of the choice.
     pub at: String,
-    /// The choice instead.
+    /// The choice that replaced the old one.
     pub by: String,
-    /// The file or argument that chose it.
+    /// The file or argument that made the new choice.
     pub origin: String,
 }
 
 impl Origin {
-    /// Returns the origin of what stands in an argument of the command line, such as `--set seed=5`.
+    /// Returns the origin of a value in an argument of the command line, such as `--set seed=5`.
     pub fn argument(argument: &str) -> Self {
         Self(OriginText::Argument(argument.into()))
     }
 
-    /// Returns the argument or the file.
+    /// Returns the text of the argument, or the name of the file.
     fn name(&self) -> &str {
         match &self.0 {
             OriginText::Argument(argument) => argument,
@@ -90,8 +93,8 @@ impl Layer {
         Self { target: Path::default(), entry: 0, value: Arc::new(tree), origin }
     }
 
-    /// Returns the value with the keys that lead to it, and the entry of a list that has these keys, or
-    /// the root.
+    /// Returns the value inside its keys, and the path of the list entry that contains these keys,
+    /// or of the root.
     fn tree(&self) -> (Path, Value) {
         let (outer, keys) = self.target.0.split_at(self.entry);
         let value = Value::clone(&self.value);
@@ -102,7 +105,7 @@ impl Layer {
         (Path(outer.to_vec()), tree)
     }
 
-    /// Returns the layer without these keys of the root, if something is left.
+    /// Returns the layer without these keys of the root; `None` if no key is left.
     fn without(&self, keys: &[&str]) -> Option<Self> {
         let mut rest = self.clone();
         match self.target.0.first() {
@@ -117,15 +120,14 @@ impl Layer {
         Some(rest)
     }
 
-    /// Returns the steps from the target to a node in it.
+    /// Returns the steps from the layer's target to a node inside it.
     fn inside<'p>(&self, path: &'p Path) -> Option<&'p [PathStep]> {
         path.0.strip_prefix(&self.target.0[..])
     }
 }
 
 impl Document {
-    /// Reads a text; `file` stands for its file in messages. Keys that stand twice are problems of
-    /// the document.
+    /// Reads a text; messages call it `file`. Keys that occur twice are problems of the document.
     pub fn read(file: &str, text: &str) -> Result<(Self, Vec<YamlProblem>), Box<Finding>> {
         let text = NamedText { file: file.into(), text: text.into() };
         match tree(&text.text) {
@@ -133,7 +135,7 @@ impl Document {
                 let problems = tree.doubled.into_iter().map(doubled).collect();
                 let origin = Origin(OriginText::Text(text.clone(), Path::default()));
                 let layers = [Layer::of(tree.value, origin)];
-                // The first layer lies over nothing, so it needs no shape.
+                // The first layer lies over no other, so it needs no shape.
                 Ok((Self::of(text, layers, &TreeShape::default()).0, problems))
             }
             Err(error) => Err(Box::new(Finding {
@@ -145,7 +147,7 @@ impl Document {
         }
     }
 
-    /// Lays layers over each other, the first of which is of the text; returns the settings that
+    /// Lays layers over each other; the first one is that of the text. Returns the settings that
     /// are displaced.
     fn of(
         text: NamedText,
@@ -158,7 +160,8 @@ impl Document {
         (document, displaced)
     }
 
-    /// Returns what stands at a key as a document of its own: a layer, or a list of them from the bottom.
+    /// Returns the value of a key as a document of its own: one layer, or a list of them from the
+    /// bottom.
     pub fn within(&self, key: &str, shape: &TreeShape) -> Option<(Self, Vec<DisplacedSettings>)> {
         let at = Path::default().key(key);
         let layer = |tree: &Value, at| {
@@ -180,7 +183,7 @@ impl Document {
         Self::of(self.text.clone(), layers, shape)
     }
 
-    /// Returns what stands for the file in messages.
+    /// Returns the name of the file in messages.
     pub fn file(&self) -> &std::path::Path {
         std::path::Path::new(&*self.text.file)
     }
@@ -195,16 +198,16 @@ impl Document {
         &self.tree
     }
 
-    /// Returns the layers from the bottom, each a tree. A value that was put into an entry of a list is part of the
-    /// layer that has the list.
+    /// Returns the layers from the bottom, each as a tree. A value that was put into a list entry
+    /// is part of the layer with the list.
     pub fn layers(&self, shape: &TreeShape) -> Vec<Value> {
         let mut trees: Vec<Value> = Vec::new();
         for layer in &self.layers {
             let (at, over) = layer.tree();
             let is_there = |tree: &&mut Value| at.get(tree).is_some();
             match trees.iter_mut().rev().find(is_there) {
-                // `workload.jobs[0].maps=3` has no meaning by
-                // itself: it is part of the layer with that list.
+                // `workload.jobs[0].maps=3` has no meaning by itself: it is part of the layer with
+                // that list.
                 Some(tree) if layer.entry != 0 => _ = lay_at(tree, &at, over, shape),
                 _ => trees.push(over),
             }
@@ -218,10 +221,10 @@ impl Document {
         layers.flat_map(|layer| self.push(layer, shape)).collect()
     }
 
-    /// Lays a value over what is at a path; returns the settings that it displaces.
+    /// Lays a value over the node at a path; returns the settings that it displaces.
     ///
     /// # Errors
-    /// With the reason, if there can be nothing at the path.
+    /// With the reason, if there can be no value at the path.
     pub fn put(
         &mut self,
         path: &Path,
@@ -247,7 +250,8 @@ impl Document {
     fn displaced(&self, lost: &LostSettings, by: &str) -> Vec<DisplacedSettings> {
         let mut settings: IndexMap<&str, Vec<String>> = IndexMap::new();
         for setting in &lost.settings {
-            // Before this layer is noted as the writer: the settings were written by those below.
+            // Find the writers before this layer is noted as one: the layers below wrote the
+            // settings.
             let of = self.wrote(setting).origin.name();
             settings.entry(of).or_default().push(setting.to_string());
         }
@@ -290,24 +294,24 @@ impl Document {
         }
     }
 
-    /// Returns whether what stands at a path was laid over the text.
+    /// Returns whether the value at a path was laid over the text.
     pub fn is_laid_over(&self, path: &Path) -> bool {
         self.number(path) != 0
     }
 
-    /// Returns what an argument has put at a path or inside of it.
+    /// Returns the path that an argument has written at this path or inside it.
     pub fn argued(&self, path: &Path) -> Option<&Path> {
         let is_argument = |layer: &&Layer| matches!(layer.origin.0, OriginText::Argument(_));
         let mut targets = self.layers.iter().filter(is_argument).map(|layer| &layer.target);
         targets.find(|target| path.contains(target))
     }
 
-    /// Returns what the text says at a key, whatever was laid over it.
+    /// Returns the value of a key in the text itself, without the layers over it.
     pub fn written(&self, key: &str) -> Option<&Value> {
         self.layers[0].value.get(key)
     }
 
-    /// Returns a problem as users see it.
+    /// Returns a problem in the form for users.
     pub fn finding(&self, problem: YamlProblem) -> Finding {
         let layer = self.wrote(&problem.path);
         let mut place = match (&layer.origin.0, layer.inside(&problem.path)) {
@@ -315,7 +319,8 @@ impl Document {
             (OriginText::Text(text, at), Some(inside)) => {
                 text.locate(&at.join(inside), problem.part)
             }
-            // The mistake is around what this layer wrote: a field that is missing beside it, say.
+            // The mistake is around the value that this layer wrote: a field that is missing beside
+            // it, say.
             (OriginText::Text(text, at), None) => text.locate(at, PointAt::Key),
         };
         if let (FindingSpot::Text { column, excerpt, .. }, Some(within)) =
@@ -389,7 +394,7 @@ mod tests {
         assert_eq!(document.argued(&Path::of("list")), Some(&Path::of("list[1].b")));
         assert!(document.is_laid_over(&Path::of("list[1].b")));
         assert!(!document.is_laid_over(&Path::of("list[1].a")));
-        // It has no layer of its own.
+        // The value in the list has no layer of its own.
         assert_eq!(document.layers(&shape()), [all]);
     }
 

@@ -1,4 +1,4 @@
-//! Mistakes in a file, told so that they can be mended: place, path, excerpt, hint.
+//! Mistakes in a file, as messages with which users can correct them: place, path, excerpt, hint.
 
 use std::fmt;
 
@@ -6,40 +6,40 @@ use anstyle::{AnsiColor, Style};
 
 use super::read::TextSpan;
 
-/// Where a mistake stands. Colours only repeat what signs say: `-->` here, `^` below.
+/// The style of a place. Colours only repeat what signs show: `-->` here, `^` below.
 const PLACE: Style = AnsiColor::Cyan.on_default().bold();
 /// The style of the marked text, and of the hint.
 const MARK: Style = AnsiColor::Red.on_default().bold();
 
 /// One mistake in a file.
 ///
-/// Prints as an excerpt of the text with the place marked, without the leading `error: `; its lines
-/// have the colours of a terminal, too.
+/// Prints as an excerpt of the text with the place marked, without the leading `error: `;
+/// [`Self::lines`] has the same lines with the colours of a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The mistake.
+    /// The text of the mistake.
     pub message: String,
-    /// A hint how to mend it, if that is clear.
+    /// A hint how to correct it, if that is clear.
     pub hint: Option<String>,
     /// The field, such as `workload.jobs[0].maps`; empty for the file as a whole.
     pub path: String,
-    /// Where it stands.
+    /// Where the mistake is.
     pub place: FindingSpot,
 }
 
-/// Where a mistake stands.
+/// Where a mistake is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FindingSpot {
-    /// In its text.
+    /// In the file's text.
     Text {
-        /// The file, or what stands for it.
+        /// The name of the file.
         file: String,
         /// The line, from 1.
         line: usize,
         /// The column, from 1, counted in characters.
         column: usize,
-        /// The line, or what of it is worth showing.
+        /// The line, or the part of it to show.
         excerpt: Excerpt,
     },
     /// In an argument of the command line, such as `--set cluster.nodes=0`.
@@ -54,21 +54,21 @@ pub enum FindingSpot {
 pub struct Excerpt {
     /// The line, cut if it is long.
     pub line: String,
-    /// How many characters stand before the mark.
+    /// How many characters of `line` are before the mark.
     pub before: usize,
     /// How many characters are marked.
     pub marked: usize,
 }
 
-/// Prints findings after `error: `: all but the first bring their own.
+/// Prints findings behind `error: `: each but the first prints that word itself.
 pub fn print(findings: &[Finding]) -> String {
     let blocks: Vec<String> = findings.iter().map(Finding::to_string).collect();
     blocks.join("\n\nerror: ")
 }
 
-/// Shortens what a message quotes, and keys of a path: either may be as long as the file.
+/// Shortens quotations in a message, and keys of a path: either may be as long as the file.
 pub(crate) fn clip(text: &str) -> String {
-    // Part by part, so that the words of the message around a long quote stay.
+    // Shorten each part, so that the words around a long quotation stay.
     text.split_inclusive(['"', '`', '.'])
         .map(|part| match part.char_indices().nth(WIDEST) {
             Some((end, _)) => {
@@ -84,10 +84,10 @@ pub(crate) fn clip(text: &str) -> String {
 const WIDEST: usize = 100;
 
 impl Excerpt {
-    /// Cuts out what stands at a line and column, from 1.
+    /// Cuts out the value at a line and column, from 1.
     pub(crate) fn of(text: &str, line: usize, column: usize) -> Self {
         let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
-        // A line may be the whole file: look only at the part that could be shown.
+        // A line may be the whole file: use only the part that could be shown.
         let first = column.saturating_sub(WIDEST / 2 + 1);
         let first = if column <= WIDEST / 2 { 0 } else { first };
         let shown: Vec<char> = line
@@ -103,13 +103,13 @@ impl Excerpt {
         Self { line, before: before + tail, marked }
     }
 
-    /// Marks no more than a part of the text that is marked, if that is what stands here; returns by
-    /// how much the mark has moved.
+    /// Narrows the mark to a part of the marked text, if that text is found here; returns how far
+    /// the mark has moved.
     pub(crate) fn narrow(&mut self, to: &TextSpan) -> usize {
         let marked: String = self.line.chars().skip(self.before).collect();
         let bare = marked.trim_start_matches(['"', '\'']);
-        // The text may be written with escapes or over
-        // several lines: then the whole value stays marked.
+        // The text may be written with escapes or over several lines: then the whole value stays
+        // marked.
         if !bare.starts_with(&to.text) {
             return 0;
         }
@@ -120,7 +120,7 @@ impl Excerpt {
     }
 }
 
-/// Returns how long the key or scalar is that a text begins with; at least 1.
+/// Returns the length of the key or scalar at the beginning of a text; at least 1.
 fn token(text: &[char]) -> usize {
     let end = match text.first() {
         Some(quote @ ('"' | '\'')) => {
@@ -130,7 +130,7 @@ fn token(text: &[char]) -> usize {
             .find(|&at| match text[at] {
                 ',' | '[' | ']' | '{' | '}' => true,
                 ':' => text.get(at + 1).is_none_or(|next| next.is_whitespace()),
-                // A comment of YAML needs a blank before it.
+                // A comment in YAML needs a blank before it.
                 ' ' => text.get(at + 1) == Some(&'#'),
                 _ => false,
             })
@@ -141,7 +141,8 @@ fn token(text: &[char]) -> usize {
 }
 
 impl Finding {
-    /// Returns its lines, each with its parts and their colours. A part may hold any text; it ends no line.
+    /// Returns its lines, each as parts with their colours. A part may hold any text, but no line
+    /// break.
     pub fn lines(&self) -> Vec<Vec<(Style, String)>> {
         const PLAIN: Style = Style::new();
         let path = if self.path.is_empty() { "" } else { "   " };

@@ -1,14 +1,14 @@
-//! Layers: a tree laid over another one, by one rule for files, arguments and presets.
+//! Layers: a tree is laid over another one, by one rule for files, arguments and presets.
 //!
-//! Structs and maps are laid over each other key by key, at any depth; scalars and lists replace. A
-//! bare name is short for the mapping that names it. The same choice keeps the options that lie
-//! under it; another choice replaces them, and so does a value that names a preset. A choice that
-//! stands beside fields, as the source of a workload does, leaves the fields as they are; a preset
-//! goes with the choice that it brings. A `null` takes away.
+//! Structs and maps are merged key by key, at any depth; scalars and lists replace. A bare name is
+//! short for the mapping that names it. A choice keeps the options of the same choice below it, and
+//! replaces another choice with all its options; so does a value that names a preset. A choice
+//! beside fields, such as the source of a workload, leaves the fields as they are; a preset is lost
+//! together with the choice that it brings. A `null` removes.
 //!
-//! Layers are laid from the bottom, each over all that lie under it. Two of them cannot become one
-//! beforehand: over `fifo`, `{fair: {x: 1}}` keeps no options of a `fair` further down; without the
-//! `fifo` between them it does.
+//! Layers are laid from the bottom, each over the result of all below it. Two layers cannot be
+//! merged first: over `fifo`, `{fair: {x: 1}}` keeps no options of a `fair` further down; without
+//! the `fifo` between, it keeps them.
 
 use serde_yaml::{Mapping, Value};
 
@@ -20,18 +20,18 @@ use super::shape::TreeShape;
 pub(crate) struct LaidTree {
     /// The outermost nodes that were written.
     pub(super) written: Vec<Path>,
-    /// Settings that are gone without having been named.
+    /// Settings that are lost without having been named.
     pub lost: Vec<LostSettings>,
 }
 
-/// Settings that are gone because the choice or preset to which they belong was replaced.
+/// Settings that are lost because the choice or preset that they belong to was replaced.
 #[derive(Debug)]
 pub(crate) struct LostSettings {
     /// The settings.
     pub settings: Vec<Path>,
-    /// Where something else stands now.
+    /// The path of the replaced choice or preset.
     pub at: Path,
-    /// The value instead.
+    /// The value that replaced it.
     pub by: Value,
 }
 
@@ -40,7 +40,8 @@ pub fn lay(under: &mut Value, over: Value, shape: &TreeShape) {
     lay_at(under, &Path::default(), over, shape);
 }
 
-/// Lays a tree over a node of another one, which must be there; tells what became of that.
+/// Lays a tree over a node of another one, which must exist; returns which nodes were written and
+/// which settings were lost.
 pub(super) fn lay_at(tree: &mut Value, at: &Path, over: Value, shape: &TreeShape) -> LaidTree {
     let mut laid = LaidTree::default();
     let node = at.get_mut(tree).expect("a list that a layer brings is there when it is laid");
@@ -48,13 +49,13 @@ pub(super) fn lay_at(tree: &mut Value, at: &Path, over: Value, shape: &TreeShape
     laid
 }
 
-/// Returns a path as it is in a tree, and how many of its steps lead to the last entry of a list on the
-/// way. Entries of lists must be there. Numbers may be written like keys, and a key may be a path
-/// itself, as in a study's `sweep: {cluster.nodes: [10]}`, or a name with a point in it that the shape
+/// Returns a path as it is in a tree, and how many of its steps lead to the last list entry on the
+/// way. Entries of lists must exist. Numbers may be written like keys. A key may be a path itself,
+/// as in a study's `sweep: {cluster.nodes: [10]}`, or a name with a point in it that the shape
 /// knows, such as `hadoop-0.20`.
 ///
 /// # Errors
-/// If the path leads nowhere, or there are no keys at all.
+/// If the path leads nowhere, or has no keys at all.
 pub(super) fn find(tree: &Value, path: &Path, shape: &TreeShape) -> Result<(Path, usize), String> {
     if !tree.is_mapping() {
         return Err("nothing can be set where there is no mapping".to_owned());
@@ -64,7 +65,7 @@ pub(super) fn find(tree: &Value, path: &Path, shape: &TreeShape) -> Result<(Path
     let mut steps = &path.0[..];
     while let Some((step, behind)) = steps.split_first() {
         let rest = Path(steps.to_vec()).to_string();
-        // A key of the text may have points in it: it goes before a path of several keys.
+        // A key of the text may have points in it: it takes precedence over a path of several keys.
         if node.is_some_and(|node| node.get(&rest).is_some()) {
             return Ok((at.key(&rest), entry));
         }
@@ -104,20 +105,20 @@ impl LaidTree {
         if !shape.merges(under, &over) {
             return self.replace(under, over, shape, at);
         }
-        // The bare name of the choice that is made already: its options stay, and their writer too.
+        // The bare name of the present choice: its options stay, and so does their writer.
         if !over.is_mapping() && *under == over {
             return;
         }
         shape.lengthen(under);
         shape.lengthen(&mut over);
-        // Both are mappings now: `merges` lets nothing else through.
+        // Both are mappings now: `merges` allows no other values.
         let (Value::Mapping(under), Value::Mapping(mut over)) = (under, over) else { return };
         self.choose(under, &mut over, shape, at);
         for (key, value) in over {
             let name = key.as_str().unwrap_or_default();
             let at = at.key(name);
             match under.get_mut(&key) {
-                // `{fair: }` is the choice without any options, and takes none away.
+                // `{fair: }` is the choice without options, and removes none.
                 Some(_) if shape.is_choice() && value.is_null() => {}
                 Some(known) if shape.is_choice() && known.is_null() => {
                     *known = value;
@@ -132,8 +133,8 @@ impl LaidTree {
         }
     }
 
-    /// Takes away what is chosen beside fields, and the name of a preset that brings it, if the upper
-    /// layer chooses something else.
+    /// Removes the choice beside fields, and the name of a preset that brings it, if the upper
+    /// layer makes another choice.
     fn choose(&mut self, under: &mut Mapping, over: &mut Mapping, shape: &TreeShape, at: &Path) {
         let (below, above) = (shape.chosen(under), shape.chosen(over));
         let mut lost = Vec::new();
@@ -144,7 +145,7 @@ impl LaidTree {
                 None => !above.is_empty(),
             };
             if over.contains_key(field) || brought.is_some_and(is_replaced) {
-                // With `null` the user says that the setting goes: no warning is needed.
+                // With `null` the user removes the setting on purpose: no warning is needed.
                 let is_null = |key: &str| over.get(key).is_some_and(Value::is_null);
                 if !is_null(field) && !brought.is_some_and(is_null) {
                     lost.push(at.key(field));
@@ -154,8 +155,8 @@ impl LaidTree {
         }
         let is_gone = |key: &Value| shape.is_beside(key) && !above.contains(key);
         let Some(by) = above.first() else {
-            // Only `null`s of choices can be here. One of a
-            // choice that is not made below takes nothing away.
+            // Only `null`s of choices can be here. A `null` of a choice that is not made below
+            // removes nothing.
             return over.retain(|key, _| !is_gone(key) || below.is_empty() || below.contains(key));
         };
         let unnamed = below.iter().filter(|key| is_gone(key) && !over.contains_key(*key));
@@ -168,7 +169,7 @@ impl LaidTree {
     }
 
     fn replace(&mut self, under: &mut Value, over: Value, shape: &TreeShape, at: &Path) {
-        // With `null` the user says that all of it goes: no warning is needed.
+        // With `null` the user removes all of it on purpose: no warning is needed.
         if !over.is_null() {
             let inside = shape.settings_lost(under, &over).into_iter();
             let settings: Vec<Path> = inside.map(|path| at.join(&path.0)).collect();

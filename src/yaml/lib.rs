@@ -1,5 +1,5 @@
-//! Files that people write: read as a tree, laid over each other, and what is wrong in them said so
-//! that it can be mended.
+//! Files that people write: they are read as trees and laid over each other, and mistakes in them
+//! become messages that help to correct them.
 //!
 //! ```text
 //! tree              a text becomes a tree of values
@@ -9,10 +9,10 @@
 //! locate, finding   the path of a mistake becomes a place in the text
 //! ```
 //!
-//! The meaning of keys is not known here.
+//! This crate does not know the meaning of keys.
 //!
-//! The crate stands on `mumakil-base` alone. `mumakil-scenario` says what the fields of a scenario are,
-//! `mumakil-study` those of a study; both get their mistakes told from here.
+//! The crate depends on `mumakil-base` alone. `mumakil-scenario` defines the fields of a scenario,
+//! `mumakil-study` those of a study; both get their messages from here.
 
 mod document;
 mod finding;

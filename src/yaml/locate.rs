@@ -1,19 +1,19 @@
-//! From a path to line and column, on the error path only.
+//! From a path to line and column, only if there is a mistake.
 //!
-//! The reader of YAML knows where an error was raised. So the tree is built once more, one is raised at
-//! the end of the path, and its place is the answer.
+//! The reader of YAML knows where an error was raised. So the tree is built once more, with an
+//! error raised at the end of the path, and the place of that error is the answer.
 
 use super::path::{Path, PathStep, PointAt};
 use super::tree::{FOUND, build};
 
-/// Returns the line and column, from 1, of a node; of what is around it where the text lacks it,
-/// but never of the text as a whole.
+/// Returns the line and column, from 1, of a node; of the node around it if the text lacks it, but
+/// never of the text as a whole.
 pub(crate) fn locate(text: &str, path: &Path, part: PointAt) -> Option<(usize, usize)> {
     let outermost = usize::from(!path.0.is_empty());
     (outermost..=path.0.len()).rev().find_map(|len| {
         let node = Path(path.0[..len].to_vec());
-        // An entry of a list has no key; and what is around is pointed at by its value: its first key,
-        // mostly.
+        // An entry of a list has no key. A node around the missing one is marked by its value,
+        // usually its first key.
         let is_entry = !matches!(node.0.last(), Some(PathStep::Key(_)));
         let is_around = len < path.0.len();
         let part = if is_entry || is_around { PointAt::Value } else { part };

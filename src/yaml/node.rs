@@ -1,8 +1,8 @@
-//! A tree as `serde` reads and writes it: a mistake comes back as what it is, with its path.
+//! A tree as `serde` reads and writes it: a mistake comes back as a value, with its path.
 //!
 //! The errors of other formats are sentences, in the words of Rust. Here a mistake stays a value
-//! until `read`, which knows the shape of the tree, says it in the words of files. A choice is a
-//! name, or a mapping from one name to its options, wherever it stands.
+//! until `read`, which knows the shape of the tree, turns it into the words of files. A choice is a
+//! name, or a mapping from one name to its options, in every part of a file.
 
 use std::fmt;
 
@@ -32,13 +32,13 @@ pub(super) struct Mistake {
 /// A kind of mistake.
 #[derive(Debug)]
 pub(super) enum MistakeKind {
-    /// A key that is none here, and those that are.
+    /// An unknown key, with the known keys.
     UnknownField(String, &'static [&'static str]),
-    /// A name that is none here, and those that are.
+    /// An unknown name, with the known names.
     UnknownName(String, &'static [&'static str]),
-    /// A field that must be there.
+    /// A missing field.
     Missing(&'static str),
-    /// The name of a choice that must have options, without any.
+    /// The name of a choice that needs options, without options.
     Bare(String),
     /// Anything else, in words.
     Wrong(String),
@@ -95,7 +95,7 @@ impl de::Error for Mistake {
     }
 }
 
-/// Returns what was found, in the words of files.
+/// Returns the name of the found value, in the words of files.
 fn words(found: Unexpected<'_>) -> String {
     match found {
         Unexpected::Str(text) => format!("text {text:?}"),
@@ -106,15 +106,15 @@ fn words(found: Unexpected<'_>) -> String {
     }
 }
 
-/// Returns the tree of a value, its choices as they are read.
+/// Returns the tree of a value, with choices in the form in which they are read.
 pub fn write(value: &impl Serialize) -> Value {
     singleton_map_recursive::serialize(value, serde_yaml::value::Serializer)
         .expect("what is read from a tree can be written as one")
 }
 
-/// Returns the names of the fields of a struct that knows no others, in their order.
+/// Returns the names of the fields of a struct that allows no others, in their order.
 pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
-    // Offer a field that no struct has: the refusal names those that it knows.
+    // Offer a field that no struct has: the error lists the known ones.
     let unknown = Value::Mapping(Mapping::from_iter([(Value::from(""), Value::Null)]));
     match T::deserialize(TreeNode(&unknown)).map_err(|mistake| mistake.kind) {
         Err(MistakeKind::UnknownField(_, known)) => known,
@@ -138,7 +138,7 @@ impl<'de> TreeNode<'de> {
         }
     }
 
-    /// Refuses the node.
+    /// Returns the mistake that the node is not what was expected.
     fn refuse(self, expected: &str) -> Mistake {
         de::Error::invalid_type(self.found(), &expected)
     }
@@ -190,12 +190,12 @@ impl<'de> TreeNode<'de> {
     }
 }
 
-/// Returns whether a value is a whole number of zero or more, up to another.
+/// Returns whether a value is a whole number from 0 to `most`.
 fn is_whole(value: &Value, most: u64) -> bool {
     value.as_u64().is_some_and(|number| number <= most)
 }
 
-/// Reads the types of Rust itself, whose own error messages would say nothing to users.
+/// Reads types of Rust itself, whose own error messages would not help users.
 macro_rules! typed {
     ($($deserialize:ident: $expected:literal, $is:expr;)+) => {
         $(fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -205,8 +205,8 @@ macro_rules! typed {
     };
 }
 
-// Most methods here are compiled for each type that is read.
-// So all code that does not depend on the type is above.
+// Most methods here are compiled for each type, so all code that does not depend on the type is
+// above.
 impl<'de> Deserializer<'de> for TreeNode<'de> {
     type Error = Mistake;
 
@@ -256,7 +256,7 @@ impl<'de> Deserializer<'de> for TreeNode<'de> {
         if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        // Only a choice without options is read as nothing.
+        // Only a choice without options is read as a unit.
         if self.0.is_null() { visitor.visit_unit() } else { Err(Mistake::wrong(NO_OPTIONS)) }
     }
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -335,7 +335,7 @@ impl<'de> Entries<'de> {
         self.entries.as_mut()?.next()
     }
 
-    /// Refuses entries that are left: the reader of a choice stops after its first name.
+    /// Refuses the entries that are left: the reader of a choice stops after its first name.
     fn end(mut self) -> Result<(), Mistake> {
         match self.next() {
             None => Ok(()),
@@ -364,7 +364,7 @@ fn step(key: &Value) -> PathStep {
     PathStep::Key(key.as_str().unwrap_or_default().to_owned())
 }
 
-/// A name, with what stands under it.
+/// A name of a choice, with its options.
 struct NamedChoice<'de> {
     name: &'de str,
     options: Option<&'de Value>,
@@ -375,12 +375,12 @@ impl<'de> NamedChoice<'de> {
         let Self { name, options } = *self;
         move |mistake| match options {
             Some(_) => mistake.inside(PathStep::Key(name.to_owned())),
-            // A bare name is the node itself: there is no key to step into.
+            // A bare name is the node itself, so the path has no key to add.
             None => mistake,
         }
     }
 
-    /// Returns the options, if there are any.
+    /// Returns the options; an error if there are none.
     fn options(&self) -> Result<&'de Value, Mistake> {
         match self.options {
             Some(options) if !options.is_null() => Ok(options),

@@ -1,23 +1,24 @@
-//! Settings that have an effect only as others are: the schema says it of a field by `x-only-if`.
+//! Settings that have an effect only under a condition: the schema declares the condition of a
+//! field as `x-only-if`.
 //!
 //! ```json
 //! {"hadoop.setup_cleanup": true, "hadoop.task_cleanup": true}
 //! ```
-//! One of the entries has to hold. A path leads on from the innermost mapping around the field in which
-//! its first key may stand.
+//! One of the entries must hold. A path begins at the innermost mapping around the field that may
+//! have the path's first key.
 //!
-//! | written | holds if what stands at the path |
+//! | written | holds if the value at the path |
 //! |---|---|
-//! | `"shared"`, `true` | is that |
+//! | `"shared"`, `true` | equals it |
 //! | `null` | is missing |
-//! | `{"not": null}` | is there |
-//! | `{"not": "none"}` | is there and something else |
-//! | `{"not": 0}` | is there and not zero: neither `0` nor `0s` or `0B` |
+//! | `{"not": null}` | exists |
+//! | `{"not": "none"}` | exists and differs |
+//! | `{"not": 0}` | exists and is not zero: neither `0` nor `0s` or `0B` |
 //! | `[null, "eager"]` | is one of these |
 //!
-//! A key with spaces is a fact in words: no tree shows it, and the caller knows whether it is so. In a list
-//! of conditions all have to hold. `{"inside": {"order": CONDITION}}` says it of fields inside, for a type
-//! that several share.
+//! A key with spaces is a fact in words: it is not in the tree, and the caller knows whether it
+//! holds. In a list of conditions all must hold. `{"inside": {"order": CONDITION}}` is a condition
+//! of the fields inside, for a type that several fields share.
 
 use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value};
@@ -26,22 +27,22 @@ use super::path::{Path, PathStep};
 use super::shape::{MappingForm, TreeShape};
 use mumakil_base::units::tell::listed;
 
-/// A setting that the user wrote and that has an effect only on a condition.
+/// A setting that the user wrote and that has an effect only under a condition.
 #[derive(Clone, Debug)]
 pub struct ConditionalSetting<'s> {
-    /// Where it stands: of several entries of a list, the first.
+    /// Its path; in a list, that of the first entry with the setting.
     pub path: Path,
-    /// How many others like it there are.
+    /// How many other entries have the same setting.
     others: usize,
-    /// Its condition; of several, the first that does not hold.
+    /// Its condition; of several conditions, the first that does not hold.
     condition: &'s Json,
     holds: bool,
 }
 
 impl<'s> ConditionalSetting<'s> {
-    /// Returns the settings with conditions in a tree that stands at a path, as far as `is_said`
-    /// says that the user wrote them. Parts that others may add to, such as policies with their
-    /// options, are trees of their own.
+    /// Returns the conditional settings in a tree at a path, if `is_said` says that the user wrote
+    /// them. Parts that users can extend, such as policies with their options, are trees of their
+    /// own.
     pub fn find(
         shape: &'s TreeShape,
         tree: &Value,
@@ -53,13 +54,13 @@ impl<'s> ConditionalSetting<'s> {
         finder.found
     }
 
-    /// Returns whether it has an effect, if these facts are so.
+    /// Returns whether it has an effect, given which facts hold.
     pub fn matters(&self, is_fact: impl Fn(&str) -> bool) -> bool {
         let mut keys = self.condition.as_object().into_iter().flat_map(|of| of.keys());
         self.holds || keys.any(|key| is_fact(key))
     }
 
-    /// Says that it has no effect; it is one of ours, or ` of` something.
+    /// Returns the warning that it has no effect; `of` is ` of` its owner, or empty.
     pub fn warning(&self, of: &str) -> String {
         let others = match self.others {
             0 => String::new(),
@@ -72,7 +73,7 @@ impl<'s> ConditionalSetting<'s> {
     }
 }
 
-/// Returns what a condition asks for, such as "with `model: shared`".
+/// Returns the words of a condition, such as "with `model: shared`".
 pub fn only(condition: &Json) -> String {
     let quoted = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let alternative = |key: &str, wanted: &Json| match wanted {
@@ -89,22 +90,22 @@ pub fn only(condition: &Json) -> String {
     listed(all, "or")
 }
 
-/// Returns each entry of a list, or what is none.
+/// Returns each entry of a list; of any other value, the value itself.
 pub fn each(value: &Json) -> impl Iterator<Item = &Json> {
     value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice).iter()
 }
 
-/// Walks through a tree.
+/// A walk through a tree.
 struct Finder<'s, 'v, F> {
     is_said: F,
-    /// The mappings around, from the outermost.
+    /// The mappings around the present node, from the outermost.
     around: Vec<(&'s TreeShape, &'v Mapping)>,
     path: Path,
     found: Vec<ConditionalSetting<'s>>,
 }
 
 impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
-    /// Looks at what is inside of a value; what is around may say something of fields in it.
+    /// Visits the values inside a value; `of_inside` are conditions on them from outside.
     fn visit(&mut self, shape: &'s TreeShape, value: &'v Value, of_inside: Option<&'s Json>) {
         match (&shape.form, value) {
             (_, Value::Sequence(list)) => {
@@ -115,7 +116,7 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
                     self.path.0.pop();
                 }
             }
-            // The options of a policy are walked with the shape that the registry has of it.
+            // The options of a policy are walked with the registry's shape of that policy.
             (MappingForm::Choice { may_be_other: true, .. }, _) => {}
             (_, Value::Mapping(map)) => {
                 self.around.push((shape, map));
@@ -143,7 +144,8 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
         let condition = inside.or_else(|| around.only_if(key));
         let mut inner = around.key(key);
         if inner.is_plain() && value.is_mapping() {
-            // A type is not followed inside of itself: pools in a pool are as those around it.
+            // A type inside itself is not followed: pools in a pool have the shape of the outer
+            // pools.
             let mut same = self.around.iter().rev().map(|(around, _)| around.key(key));
             inner = same.find(|same| is_map(same)).unwrap_or(inner);
         }
@@ -155,7 +157,7 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
         if let Some(condition) = condition.filter(|_| of_inner.is_none())
             && (self.is_said)(&self.path, value)
         {
-            // Of several conditions all have to hold; a warning names the first that does not.
+            // Of several conditions all must hold; a warning names the first that does not.
             let unmet = each(condition).find(|condition| !self.holds(condition));
             self.note(unmet.unwrap_or(condition), unmet.is_none());
         }
@@ -176,18 +178,18 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
         })
     }
 
-    /// Returns what stands at the path of a condition.
+    /// Returns the value at the path of a condition.
     fn said(&self, path: &Path) -> Option<&'v Value> {
         let Some((PathStep::Key(first), rest)) = path.0.split_first() else { return None };
-        // From the inside: the innermost mapping that may
-        // have this key decides, even if it does not say it.
+        // From the inside: the innermost mapping that may have this key decides, even if the key is
+        // missing there.
         let (_, map) = self.around.iter().rev().find(|(shape, _)| shape.has_field(first))?;
         let value = Path(rest.to_vec()).get(map.get(first.as_str())?);
         value.filter(|value| !value.is_null())
     }
 
     fn note(&mut self, condition: &'s Json, holds: bool) {
-        // The entries of a list have the very same condition: one warning speaks for all of them.
+        // The entries of a list share the same condition: one warning is for all of them.
         let is_same = |of: &&mut ConditionalSetting<'_>| {
             std::ptr::eq(of.condition, condition) && of.holds == holds
         };
@@ -208,7 +210,7 @@ fn is(said: &Value, wanted: &Json) -> bool {
     }
 }
 
-/// Returns whether a value says nothing, as `0`, `0B` and `0s` do.
+/// Returns whether a value is zero: `0`, `0B` or `0s`.
 pub fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -222,7 +224,7 @@ pub fn is_nothing(value: &Value) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns where something has no effect, and what is asked for.
+    /// Returns the paths of settings without effect, with their conditions.
     fn idle(tree: &str) -> Vec<String> {
         let shape = TreeShape::of(&serde_json::json!({ "properties": {
             "mode": {},

@@ -1,10 +1,10 @@
-//! Where in a tree something stands: `workload.jobs[0].maps`.
+//! The place of a node in a tree: `workload.jobs[0].maps`.
 
 use std::fmt;
 
 use serde_yaml::Value;
 
-/// One step from a node of the YAML to a node inside of it.
+/// One step from a node of the tree to a node inside it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathStep {
     /// To the value of a key.
@@ -13,7 +13,8 @@ pub enum PathStep {
     Index(usize),
 }
 
-/// The steps from a node of the YAML, such as the root, to one inside of it; by default none.
+/// The steps from a node of the tree, such as the root, to a node inside it; the default has no
+/// steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Path(pub Vec<PathStep>);
 
@@ -22,15 +23,15 @@ pub struct Path(pub Vec<PathStep>);
 pub enum PointAt {
     /// Its value.
     Value,
-    /// The key that it is the value of.
+    /// Its key.
     Key,
-    /// The second time that this key stands in its mapping.
+    /// The second occurrence of the key in its mapping.
     SecondKey,
 }
 
 impl Path {
-    /// Reads `workload.jobs[0].maps` or `workload.jobs.0.maps`; the second form's number is a key
-    /// until it meets a list.
+    /// Reads `workload.jobs[0].maps` or `workload.jobs.0.maps`; in the second form the number is a
+    /// key until it meets a list. `None` if the text is no path.
     pub fn parse(text: &str) -> Option<Self> {
         let mut steps = Vec::new();
         for part in text.split('.') {
@@ -64,28 +65,28 @@ impl Path {
         Self(steps)
     }
 
-    /// Returns the path of what these steps lead to inside of this node.
+    /// Returns the path that these steps lead to from this node.
     pub fn join(&self, inside: &[PathStep]) -> Self {
         Self([&self.0[..], inside].concat())
     }
 
-    /// Returns the path of a dotted text that the program itself names.
+    /// Returns the path of a dotted text in the program itself.
     pub fn of(keys: &str) -> Self {
         Self::parse(keys).expect("a path in the source is well formed")
     }
 
-    /// Returns the node around this one, and the last step; nothing for the root.
+    /// Returns the path of the node around this one, and the last step; `None` for the root.
     pub fn split_last(&self) -> Option<(Self, &PathStep)> {
         let (last, parents) = self.0.split_last()?;
         Some((Self(parents.to_vec()), last))
     }
 
-    /// Returns whether `self` is `other`, or around it.
+    /// Returns whether `other` is this node, or inside it.
     pub fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }
 
-    /// Returns the node at this path.
+    /// Returns the node at this path; `None` if there is none.
     pub fn get<'v>(&self, root: &'v Value) -> Option<&'v Value> {
         self.0.iter().try_fold(root, |node, step| match step {
             PathStep::Key(key) => node.as_mapping()?.get(key.as_str()),

@@ -1,8 +1,8 @@
 //! From a tree to a typed value, with all mistakes at once.
 //!
-//! `serde` stops at the first mistake. So the node to blame is replaced by what stands there when
-//! the user says nothing, or removed where that is nothing, and the reading starts again, until it
-//! succeeds. The value that comes out of it is used only to look for further mistakes.
+//! `serde` stops at the first mistake. So the wrong node is replaced by its default, or removed if
+//! it has none, and the reading starts again, until it succeeds. The resulting value is used only
+//! to look for further mistakes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,19 +19,19 @@ use mumakil_base::units::tell::{listed, quoted};
 /// A mistake, before its place in the text is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlProblem {
-    /// Where in the tree it is.
+    /// The path of the wrong node.
     pub path: Path,
-    /// Whether the key or the value is wrong.
+    /// The part of the node that is wrong: key or value.
     pub part: PointAt,
     /// The mistake.
     pub message: String,
-    /// A hint how to mend it.
+    /// A hint how to correct it.
     pub hint: Option<String>,
-    /// The part of the value's text that is wrong, if not all of it.
+    /// The wrong part of the value's text; `None` if all of it is wrong.
     pub within: Option<TextSpan>,
 }
 
-/// A part of a text: where it begins and how long it is, in letters.
+/// A part of a text, with its position and length in letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextSpan {
     pub(crate) text: String,
@@ -39,21 +39,22 @@ pub struct TextSpan {
     pub(crate) len: usize,
 }
 
-/// How many mistakes are reported at most. Chosen: a screen full; users mend these and look again.
+/// How many mistakes are reported at most. Chosen: a screen full; users correct these and look
+/// again.
 pub const MOST: usize = 20;
 
 impl YamlProblem {
-    /// A value that is wrong.
+    /// Returns a problem with a value.
     pub fn value(path: Path, message: impl Into<String>) -> Self {
         Self { path, part: PointAt::Value, message: message.into(), hint: None, within: None }
     }
 
-    /// A key that is wrong: it should not be there, or have another name.
+    /// Returns a problem with a key: the key should not be there, or should have another name.
     pub fn key(path: Path, message: impl Into<String>) -> Self {
         Self { path, part: PointAt::Key, message: message.into(), hint: None, within: None }
     }
 
-    /// A name that is none of those that are known, be it a key or a value.
+    /// Returns a problem with an unknown name, be it a key or a value.
     pub fn unknown<'c>(
         what: &str,
         name: &str,
@@ -74,7 +75,7 @@ impl YamlProblem {
         problem.nearest(name, known)
     }
 
-    /// A value of whose text a part is wrong, given by its bytes.
+    /// Returns a problem with a part of a value's text, given by its bytes.
     pub fn part(path: Path, message: impl Into<String>, text: &str, part: Range<usize>) -> Self {
         let letters = |bytes| text.get(bytes).map(|part: &str| part.chars().count());
         let from = letters(0..part.start).or_else(|| letters(0..text.len()));
@@ -83,26 +84,26 @@ impl YamlProblem {
         Self { within: Some(within), ..Self::value(path, message) }
     }
 
-    /// Returns the problem of something that stands at a path.
+    /// Returns the problem with its path begun at `at`.
     pub fn inside(self, at: &Path) -> Self {
         Self { path: at.join(&self.path.0), ..self }
     }
 
-    /// Adds what to do about it.
+    /// Adds a hint how to correct the mistake.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds the known name nearest to a wrong one, if there is one.
+    /// Adds the known name nearest to a wrong name, if there is one.
     pub fn nearest<'c>(mut self, name: &str, known: impl IntoIterator<Item = &'c str>) -> Self {
         self.hint = nearest(name, known).map(|known| format!("did you mean `{known}`?"));
         self
     }
 }
 
-/// Reads a value of a shape, looking for up to `most` mistakes. The result is without mistakes if, and
-/// only if, no problem comes with it.
+/// Reads a value of a shape, and up to `most` mistakes. The value is correct if, and only if, there
+/// are no problems.
 pub fn read<T: DeserializeOwned>(
     mut root: Value,
     fallback: &Value,
@@ -117,8 +118,8 @@ pub fn read<T: DeserializeOwned>(
             Err(mistake) => mistake,
         };
         let path = mistake.path();
-        // Mistakes that only follow from a repair: a field is missing that a repair removed, or a
-        // node is wrong because something in it was removed. Their cause has been reported.
+        // Mistakes that only follow from a repair: a missing field that a repair removed, or a node
+        // that is wrong because a node inside it was removed. Their cause has been reported.
         let follows = match mistake.kind {
             MistakeKind::Missing(field) => repairs.removed.contains(&path.key(field)),
             _ => repairs.has_removal_inside(&path),
@@ -132,7 +133,7 @@ pub fn read<T: DeserializeOwned>(
     }
 }
 
-/// Reads a value that stands by itself; the error is the first mistake.
+/// Reads a value without a document around it; the error is the first mistake.
 pub fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, YamlProblem> {
     T::deserialize(TreeNode(root)).map_err(|mistake| {
         let path = mistake.path();
@@ -140,26 +141,25 @@ pub fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, YamlProblem> {
     })
 }
 
-/// Changes that let the reading go on.
+/// Changes of the tree that let the reading go on.
 #[derive(Default)]
 struct YamlRepairs {
-    /// Nodes that now are as if the user had said nothing.
+    /// Nodes that now have their defaults.
     replaced: Vec<Path>,
     /// Keys that were removed.
     removed: Vec<Path>,
-    /// For each list, by its path as it now is: the original indices of the entries that were
-    /// removed, rising.
+    /// For each list, by its present path: the original indices of the removed entries, ascending.
     dropped: BTreeMap<Path, Vec<usize>>,
 }
 
 impl YamlRepairs {
-    /// Takes the node at a path, or else one around it, out of the way; returns whether that is
+    /// Replaces or removes the node at a path, or else a node around it; returns whether that is
     /// possible.
     fn make(&mut self, root: &mut Value, path: Path, fallback: &Value) -> bool {
         let mut path = path;
         while let Some((parent, last)) = path.split_last() {
-            // Only once: a value that is wrong even so is wrong
-            // together with what is around it, which goes next.
+            // Only once: a value that is wrong even so is wrong together with the node around it,
+            // which goes next.
             let plain = path.get(fallback).filter(|_| !self.replaced.contains(&path));
             if let (Some(plain), Some(node)) = (plain, path.get_mut(root)) {
                 *node = plain.clone();
@@ -179,7 +179,7 @@ impl YamlRepairs {
     }
 
     fn drop_entry(&mut self, list: Path, index: usize) {
-        // Mistakes noted inside of the entry or of those behind it no longer have their paths.
+        // Mistakes inside this entry or the entries behind it no longer have their paths.
         let stale = |path: &Path| {
             list.contains(path)
                 && matches!(path.0.get(list.0.len()), Some(PathStep::Index(at)) if *at >= index)
@@ -189,16 +189,16 @@ impl YamlRepairs {
         self.dropped.retain(|path, _| !stale(path));
         let dropped = self.dropped.entry(list).or_default();
         let original = undo(dropped, index);
-        // Sorted: `undo` counts them from the lowest up.
+        // Sorted: `undo` counts from the lowest up.
         dropped.insert(dropped.partition_point(|other| *other < original), original);
     }
 
-    /// Returns whether something inside of a node was removed.
+    /// Returns whether a node inside this one was removed.
     fn has_removal_inside(&self, path: &Path) -> bool {
         self.removed.iter().chain(self.dropped.keys()).any(|removed| path.contains(removed))
     }
 
-    /// Returns the path that a node had before anything was removed.
+    /// Returns the path of a node before nodes were removed.
     fn original(&self, path: &Path) -> Path {
         let steps = path.0.iter().enumerate().map(|(depth, step)| match step {
             PathStep::Index(index) => {
@@ -211,19 +211,19 @@ impl YamlRepairs {
     }
 }
 
-/// Returns the index that an entry had before others were dropped.
+/// Returns the index of an entry before entries were dropped.
 fn undo(dropped: &[usize], index: usize) -> usize {
     dropped.iter().fold(index, |index, gone| index + usize::from(*gone <= index))
 }
 
-/// Says a mistake in the words of files. The shape tells the names that are known there: it has those that a file
-/// may say and the type does not, such as a preset's name.
+/// Returns the problem for a mistake, in the words of files. The shape knows names that a file may
+/// use and the type does not have, such as a preset's name.
 fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> YamlProblem {
     match &mistake.kind {
         MistakeKind::UnknownField(name, known) => {
             let around = path.split_last().map_or_else(Path::default, |(around, _)| around);
             let of_shape = shape.at(&around).names();
-            // A type that stands by itself comes without a shape.
+            // A type without a document has no shape.
             let known = if of_shape.is_empty() { known.to_vec() } else { of_shape };
             YamlProblem::unknown("field", name, known, path)
         }
@@ -239,7 +239,7 @@ fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> YamlProblem {
             YamlProblem::value(path, format!("this name needs its options{such_as}"))
         }
         MistakeKind::Wrong(message) => {
-            // The usual slip: one name where a list is expected.
+            // A common slip: one name where a list is expected.
             let text = message.strip_prefix("invalid type: text ");
             let text = text.and_then(|text| text.strip_suffix(", expected a list"));
             let problem = YamlProblem::value(path, message);

@@ -10,7 +10,8 @@
 //!
 //! The three mappings look alike in YAML, and only the shape tells them apart.
 //!
-//! To make a schema takes longer than a small run, so the shapes of our own types are kept as text.
+//! Making a schema takes longer than a small run, so the shapes of our own types are stored as
+//! text.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -23,54 +24,54 @@ use super::path::{Path, PathStep};
 
 pub(super) mod kept;
 
-/// The values that may stand at a node of a tree.
+/// The shape of a node: which values it may have.
 #[derive(Clone, Debug, Default)]
 pub struct TreeShape {
     /// The meaning of a mapping here.
     pub(super) form: MappingForm,
-    /// The shape of a list's entries, if one may stand here.
+    /// The shape of a list's entries; `None` if the node may not be a list.
     pub(super) items: Option<Arc<Self>>,
 }
 
-/// A shape that is made when it is first asked for: of all that can be chosen one file names little.
+/// A shape that is made at its first use: a file names only few of all the possible choices.
 pub type LateShape = Arc<LazyLock<TreeShape, Box<dyn FnOnce() -> TreeShape + Send>>>;
 
 /// The meaning of a mapping.
 #[derive(Clone, Debug, Default)]
 pub(super) enum MappingForm {
-    /// Nothing that is known: no mapping belongs here, or any.
+    /// An unknown value: no mapping belongs here, or any.
     #[default]
     Free,
     /// Known fields.
     Struct {
         fields: IndexMap<String, Arc<TreeShape>>,
-        /// The conditions of fields that do not always have an effect; see `only_if`.
+        /// The conditions of fields that have an effect only under a condition; see `only_if`.
         only_if: Box<IndexMap<String, Json>>,
         required: Vec<String>,
-        /// The field that a bare value stands for: `ec2-100` is `{preset: ec2-100}`. It names what
-        /// the others are about, and without it they say nothing.
+        /// The field that a bare value stands for: `ec2-100` is `{preset: ec2-100}`. It names the
+        /// subject of the other fields, which have no meaning without it.
         named_by: Option<String>,
-        /// The choice beside the fields, if there is one.
+        /// The choice beside the fields; `None` without one.
         beside: Option<SideChoice>,
     },
     /// Free names, all with values of one shape.
     Map(Arc<TreeShape>),
-    /// One of these names, with its options where it takes any.
+    /// One of these names, with its options if it has any; `may_be_other` allows unknown names.
     Choice { names: IndexMap<String, Option<Arc<TreeShape>>>, may_be_other: bool },
     /// A shape that [`TreeShape::made`] looks up.
     Late(LateShape),
 }
 
-/// A choice beside the fields of a struct: one name with its options, of these or of others that
-/// are not known. Any key that is no field is such a name.
+/// A choice beside the fields of a struct: one name with its options, known or not. Any key that is
+/// no field is such a name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SideChoice {
     pub(super) names: IndexMap<String, Arc<TreeShape>>,
-    /// The choice that naming the struct so makes: a preset brings it.
+    /// The choice that each name of the struct implies: a preset brings a choice.
     pub(super) brought: IndexMap<String, String>,
 }
 
-/// The shape of what nothing is known of.
+/// The shape of an unknown value.
 static FREE: TreeShape = TreeShape { form: MappingForm::Free, items: None };
 
 impl TreeShape {
@@ -80,7 +81,7 @@ impl TreeShape {
         Arc::unwrap_or_clone(reader.shape(schema))
     }
 
-    /// Returns the shape of what a path leads to.
+    /// Returns the shape of the node at a path.
     pub fn at(&self, path: &Path) -> &Self {
         path.0.iter().fold(self, |shape, step| match step {
             PathStep::Key(key) => shape.key(key),
@@ -101,7 +102,7 @@ impl TreeShape {
         inner.map_or(&FREE, |inner| inner.made())
     }
 
-    /// Returns this shape, made if it has not been yet.
+    /// Returns this shape; makes it first if it is a late one.
     fn made(&self) -> &Self {
         match &self.form {
             MappingForm::Late(shape) => shape,
@@ -109,7 +110,7 @@ impl TreeShape {
         }
     }
 
-    /// Returns the condition on which a field has an effect, if it has one.
+    /// Returns the condition under which a field has an effect; `None` if it always has one.
     pub(super) fn only_if(&self, field: &str) -> Option<&Json> {
         let MappingForm::Struct { only_if, .. } = &self.form else { return None };
         only_if.get(field)
@@ -120,22 +121,22 @@ impl TreeShape {
         matches!(&self.form, MappingForm::Struct { fields, .. } if fields.contains_key(key))
     }
 
-    /// Returns the shape of the entries of a list, if one may stand here.
+    /// Returns the shape of the entries of a list; `None` if the node may not be a list.
     pub(super) fn entry(&self) -> Option<&Self> {
         self.items.as_deref().map(Self::made)
     }
 
-    /// Returns whether nothing is known of what stands here.
+    /// Returns whether the node is unknown.
     pub(super) fn is_plain(&self) -> bool {
         matches!(self.form, MappingForm::Free) && self.items.is_none()
     }
 
-    /// Returns whether a key names what the rest of a mapping is about, and so replaces all of it.
+    /// Returns whether a key names the subject of the other fields, and so replaces all of them.
     pub fn is_named_by(&self, key: &str) -> bool {
         matches!(&self.form, MappingForm::Struct { named_by: Some(field), .. } if field == key)
     }
 
-    /// Returns the names that are known as keys here, or as choices.
+    /// Returns the known names here: keys or choices.
     pub fn names(&self) -> Vec<&str> {
         match &self.form {
             MappingForm::Struct { fields, beside, .. } => {
@@ -147,9 +148,9 @@ impl TreeShape {
         }
     }
 
-    /// Returns the key that a step of a path names, and how many of the steps behind it are part of
-    /// it: a point divides the steps of a path, and some names have one in them. A name that is known by itself is
-    /// never made longer.
+    /// Returns the key that begins at a step of a path, and how many further steps belong to it: a
+    /// point divides the steps of a path, but some names contain a point. A name that is known by
+    /// itself takes no further steps.
     pub(super) fn whole_name<'s>(
         &self,
         key: &'s str,
@@ -168,7 +169,7 @@ impl TreeShape {
         (key.into(), 0)
     }
 
-    /// Returns a path in which every name that is known here is one key.
+    /// Returns a path in which every known name is one key.
     pub fn named(&self, path: &Path) -> Path {
         let (mut at, mut steps) = (Path::default(), &path.0[..]);
         while let Some((step, behind)) = steps.split_first() {
@@ -185,7 +186,7 @@ impl TreeShape {
         at
     }
 
-    /// Returns the first option that a name of a choice must have.
+    /// Returns the first option that a name of a choice requires; `None` if it requires none.
     pub(super) fn needed_option(&self, name: &str) -> Option<&str> {
         self.key(name).required().first().map(String::as_str)
     }
@@ -194,34 +195,35 @@ impl TreeShape {
         matches!(self.form, MappingForm::Choice { .. })
     }
 
-    /// Returns whether a key is no field but a name that is chosen beside them.
+    /// Returns whether a key is no field but a name of the choice beside the fields.
     pub(super) fn is_beside(&self, key: &Value) -> bool {
         let is_field = || key.as_str().is_some_and(|key| self.has_field(key));
         matches!(&self.form, MappingForm::Struct { beside: Some(_), .. }) && !is_field()
     }
 
-    /// Returns what a mapping chooses beside its fields.
+    /// Returns the names that a mapping chooses beside its fields.
     pub(super) fn chosen(&self, map: &Mapping) -> Vec<Value> {
         let chosen = map.iter().filter(|(key, value)| self.is_beside(key) && !value.is_null());
         chosen.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Returns a choice that a mapping makes against its preset, and the choice that the preset
-    /// brings: the mapping neither changes that one nor takes it away.
+    /// Returns a choice that a mapping makes against its preset, and the preset's own choice,
+    /// unless the mapping changes or removes the latter.
     pub fn contradiction(&self, map: &Mapping) -> Option<(Value, &str)> {
         let brought = self.chosen_by_name(self.name_of(map)?.1)?;
         let own = self.chosen(map).into_iter().next().filter(|_| !map.contains_key(brought))?;
         Some((own, brought))
     }
 
-    /// Returns the field that says what the rest of a mapping is about, and what it says, if it does.
+    /// Returns the field that names the subject of a mapping, and its value; `None` if the mapping
+    /// has none.
     pub(super) fn name_of<'v>(&self, map: &'v Mapping) -> Option<(&str, &'v Value)> {
         let MappingForm::Struct { named_by: Some(field), .. } = &self.form else { return None };
         let name = map.get(field.as_str()).filter(|name| !name.is_null())?;
         Some((field, name))
     }
 
-    /// Returns what is chosen beside the fields by naming a struct so.
+    /// Returns the choice beside the fields that a name of the struct implies.
     pub(super) fn chosen_by_name(&self, name: &Value) -> Option<&str> {
         let MappingForm::Struct { beside: Some(beside), .. } = &self.form else { return None };
         beside.brought.get(name.as_str()?).map(String::as_str)
@@ -234,7 +236,7 @@ impl TreeShape {
         }
     }
 
-    /// Returns which of the names of a choice a value has, or what it names of a struct.
+    /// Returns the name that a value has of a choice, or of a struct's subject.
     pub(super) fn name_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         match (&self.form, value) {
             (MappingForm::Choice { .. }, Value::Mapping(map)) if map.len() == 1 => {
@@ -254,18 +256,20 @@ impl TreeShape {
         }
     }
 
-    /// Returns whether a value is laid over another one key by key; if not, it replaces it.
+    /// Returns whether a value is merged key by key with the one under it; otherwise it replaces
+    /// that.
     pub(super) fn merges(&self, under: &Value, over: &Value) -> bool {
         let name = self.name_in(over);
         match &self.form {
             MappingForm::Choice { .. } => name.is_some() && name == self.name_in(under),
-            // A named preset says what all the rest is about, so the mapping begins anew with it.
+            // A named preset is the subject of all the other fields, so the mapping begins anew
+            // with it.
             _ if name.is_some() => false,
             _ => over.is_mapping() && (under.is_mapping() || self.name_in(under).is_some()),
         }
     }
 
-    /// Replaces a bare value by the mapping that it is short for.
+    /// Replaces a bare value by the mapping for which it stands.
     pub(super) fn lengthen(&self, value: &mut Value) {
         let (key, inner) = match (&self.form, self.name_in(value)) {
             (_, None) => return,
@@ -278,9 +282,9 @@ impl TreeShape {
         *value = Mapping::from_iter([(key, inner)]).into();
     }
 
-    /// Returns the settings of a value that are lost if another one takes its place, as paths
-    /// inside of it. Required ones are not among them: they are the value itself, which the user
-    /// replaces knowingly.
+    /// Returns the settings of a value that are lost if another value replaces it, as paths inside
+    /// it. Required settings are left out: they are the value itself, which the user replaces on
+    /// purpose.
     pub(super) fn settings_lost(&self, under: &Value, over: &Value) -> Vec<Path> {
         let mapping = |value: &Value| value.as_mapping().cloned().unwrap_or_default();
         let (at, shape, gone, stays) = match (&self.form, self.name_in(under), self.name_in(over)) {
@@ -291,7 +295,7 @@ impl TreeShape {
             (MappingForm::Struct { .. }, _, _) if under.is_mapping() => {
                 (Path::default(), self, mapping(under), mapping(over))
             }
-            // A file, say, that holds what is written out now.
+            // A file, say, whose content is written out now.
             (MappingForm::Struct { named_by: None, .. }, _, _)
                 if over.is_mapping() && !under.is_null() =>
             {
@@ -349,7 +353,8 @@ impl<'s> SchemaReader<'s> {
             shape.items = inner.items.clone().or(shape.items);
         }
         let may_be_bare = || forms_of(schema).any(|form| form["type"] == "string");
-        // A struct with one required field that may also be a bare text: the text is that field.
+        // A struct with one required field that may also be a bare text: the text is the value of
+        // that field.
         if let MappingForm::Struct { required, named_by, .. } = &mut shape.form
             && let [field] = &required[..]
             && may_be_bare()
@@ -363,8 +368,8 @@ impl<'s> SchemaReader<'s> {
         if let Some(known) = self.types.get(reference) {
             return Arc::clone(known);
         }
-        // A type that has itself inside (a pool with pools) finds this empty shape there, and is
-        // not followed without end.
+        // A type that contains itself (a pool with pools) finds this empty shape there, which ends
+        // the recursion.
         self.types.insert(reference, Arc::default());
         let schema = self.root.pointer(reference.trim_start_matches('#'));
         let shape = self.shape(schema.expect("a schema refers to what is in it"));
@@ -372,7 +377,7 @@ impl<'s> SchemaReader<'s> {
         shape
     }
 
-    /// Returns the names of a choice, if these are the forms of one.
+    /// Returns the names of a choice; `None` if these forms are not a choice.
     fn choice(&mut self, forms: &'s [Json]) -> Option<IndexMap<String, Option<Arc<TreeShape>>>> {
         let mut names = IndexMap::new();
         for form in forms {

@@ -1,5 +1,5 @@
-//! Shapes as they are made and written before they are kept as text, which a test compares, and layers of
-//! chance that fit a shape.
+//! Shapes in the making, and as the text in which they are stored, which a test compares; and
+//! random layers that fit a shape.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use serde_yaml::{Mapping, Value};
 use super::shape::{LateShape, MappingForm, SideChoice, TreeShape};
 
 impl TreeShape {
-    /// Returns a mapping of this shape, made of so much luck: the less there is, the smaller.
+    /// Returns a random mapping of this shape; with fewer bytes in `luck` it is smaller.
     pub fn some_mapping(&self, luck: &mut impl Iterator<Item = u8>) -> Value {
         let mut draw = |of: usize| usize::from(luck.next().unwrap_or(0)) % of.max(1);
         let keys: Vec<String> = match &self.form {
@@ -23,11 +23,11 @@ impl TreeShape {
                 ["a", "b", "c"].map(str::to_owned).to_vec()
             }
         };
-        // So few keys that layers meet.
+        // Few keys, so that two layers often have the same ones.
         let most = if self.is_choice() { 1 } else { 1 + draw(4) };
         let mut chosen: Vec<String> =
             (0..most).map(|_| keys[draw(7) * keys.len() / 7].clone()).collect();
-        // To choose twice beside the fields is a mistake of its own.
+        // Choosing twice beside the fields would be a mistake.
         let first = chosen.iter().find(|key| self.is_beside(&key.as_str().into())).cloned();
         chosen.retain(|key| Some(key) == first.as_ref() || !self.is_beside(&key.as_str().into()));
         let entry = |key: String| {
@@ -48,7 +48,7 @@ impl TreeShape {
         Mapping::from_iter(chosen.into_iter().map(entry)).into()
     }
 
-    /// Returns something of this shape.
+    /// Returns a random value of this shape.
     fn some(&self, luck: &mut impl Iterator<Item = u8>) -> Value {
         match luck.next().unwrap_or(0) % 8 {
             0 => Value::Null,
@@ -62,7 +62,7 @@ impl TreeShape {
         }
     }
 
-    /// Returns the shape of a choice of these names, or of others with options that are not known.
+    /// Returns the shape of a choice of these names, or of unknown names with unknown options.
     pub fn open_choice(names: impl IntoIterator<Item = (String, LateShape)>) -> Self {
         let names = names.into_iter().map(|(name, options)| (name, Some(Self::late(options))));
         Self {
@@ -83,7 +83,7 @@ impl TreeShape {
         change(Arc::make_mut(fields.entry(field.to_owned()).or_default()));
     }
 
-    /// Makes a bare value short for a mapping with this field, which gives all the others.
+    /// Makes a bare value stand for a mapping with this field, which implies all the other fields.
     pub fn name_by(&mut self, field: &str) {
         if let MappingForm::Struct { fields, required, named_by, .. } = &mut self.form {
             if !fields.contains_key(field) {
@@ -94,7 +94,7 @@ impl TreeShape {
         }
     }
 
-    /// Puts a choice beside the fields; some of what the struct can be named by implies one.
+    /// Puts a choice beside the fields; some names of the struct imply one.
     pub fn choose_beside(
         &mut self,
         names: IndexMap<String, LateShape>,
@@ -108,18 +108,18 @@ impl TreeShape {
     }
 }
 
-/// A shape gets a line of its own if it is longer than this.
+/// A shape that is longer than this gets a line of its own.
 const LONGEST_INLINE: usize = 40;
 
-/// Writes what `kept` reads.
+/// Writes the text that `kept` reads.
 #[derive(Default)]
 pub struct Writer {
-    /// The lines by their names: what stands at several places is written once.
+    /// The lines by their names: a shape that occurs in several places is written once.
     lines: BTreeMap<String, String>,
 }
 
 impl Writer {
-    /// Keeps a shape under a name.
+    /// Adds a shape under a name.
     pub fn keep(&mut self, name: &str, shape: &TreeShape) {
         let text = self.shape(name.rsplit('.').next().unwrap(), shape);
         assert_eq!(self.lines.insert(name.to_owned(), text), None, "{name} stands for another");
@@ -130,7 +130,7 @@ impl Writer {
         self.lines.iter().map(|(name, text)| format!("{name} {text}\n")).collect()
     }
 
-    /// Returns what stands for a shape where it is the value of a key.
+    /// Returns the text for a shape as the value of a key.
     fn inline(&mut self, key: &str, shape: &TreeShape) -> String {
         let text = self.shape(key, shape);
         if text.len() <= LONGEST_INLINE {

@@ -1,9 +1,9 @@
-//! From text to a tree of values, before anything in it has a meaning.
+//! From text to a tree of values, which have no meaning yet.
 //!
-//! `serde_yaml` bounds the depth of a document and the number of jumps to an anchor, but not what
-//! the jumps add up to: a thousand aliases of a thousand aliases fit in a few kilobytes. So the
-//! tree is built here, within a budget that no document without aliases can exceed. Doubled keys
-//! are noted instead of ending the reading, so that they are reported with all other mistakes.
+//! `serde_yaml` limits the depth of a document and the number of jumps to an anchor, but not the
+//! size that results: a thousand aliases of a thousand aliases fit in a few kilobytes. So the tree
+//! is built here, within a limit that no document without aliases can exceed. Doubled keys are
+//! noted and do not end the reading, so that they are reported with all other mistakes.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -14,25 +14,25 @@ use serde_yaml::{Mapping, Value};
 use super::path::{Path, PathStep, PointAt};
 use super::read::MOST;
 
-/// How deep values may nest. The YAML reader has the same bound, but finds out only after a pass
-/// that takes gigabytes for a text of nothing but brackets or dashes.
+/// How deep values may be nested. The YAML reader has the same limit, but notices only after a pass
+/// that takes gigabytes for a text of brackets or dashes alone.
 const DEEPEST: usize = 128;
 
 /// A document as read.
 #[derive(Debug)]
 pub struct DocumentTree {
-    /// Its values; of a doubled key the first.
+    /// Its values; of a doubled key, the first value.
     pub value: Value,
-    /// Keys that stand twice in a mapping.
+    /// Keys that occur twice in a mapping.
     pub doubled: Vec<Path>,
 }
 
-/// Why a text is no YAML that could be a scenario.
+/// Why a text is not the YAML of a scenario.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TreeError {
-    /// The mistake.
+    /// The text of the mistake.
     pub message: String,
-    /// A hint how to mend it, if that is clear.
+    /// A hint how to correct it, if that is clear.
     pub hint: Option<String>,
     /// The line and column, from 1, if they are known.
     pub(crate) at: Option<(usize, usize)>,
@@ -43,8 +43,8 @@ pub fn read(text: &str) -> Result<DocumentTree, TreeError> {
     refuse_deep_nesting(text)?;
     let nothing = || DocumentTree { value: Mapping::new().into(), doubled: Vec::new() };
     match build(text, None) {
-        // An empty file is a scenario that says nothing, and
-        // its missing workload is the mistake to report.
+        // An empty file is a scenario without any key, and its missing workload is the mistake to
+        // report.
         Ok(DocumentTree { value: Value::Null, .. }) => Ok(nothing()),
         Ok(tree) => Ok(tree),
         Err(_) if text.lines().all(|line| line.trim().is_empty() || line.starts_with('#')) => {
@@ -54,7 +54,7 @@ pub fn read(text: &str) -> Result<DocumentTree, TreeError> {
     }
 }
 
-/// Builds the tree of a text. Where something is sought, an error that says [`FOUND`] is raised there.
+/// Builds the tree of a text. If a node is sought, raises an error with the text [`FOUND`] there.
 pub(super) fn build(
     text: &str,
     sought: Option<(&Path, PointAt)>,
@@ -66,17 +66,17 @@ pub(super) fn build(
     Ok(DocumentTree { value, doubled: state.into_inner().doubled })
 }
 
-/// The text of the error that is no error. No scenario's text appears in ours.
+/// The text of the error that marks the sought node. No scenario contains it.
 pub(crate) const FOUND: &str = "\u{1}found\u{1}";
 
-/// The size that a text may grow to: every node and every byte of a scalar counts one. Without aliases that
-/// is at most three times the text; small documents may repeat themselves a little.
+/// The size that a tree may have: every node and every byte of a scalar counts one. Without aliases
+/// that is at most three times the text; small documents may repeat themselves a little.
 fn budget(text: &str) -> usize {
     3 * text.len() + 100_000
 }
 
-/// Refuses brackets nested too deep, and lists that begin too deep in one line. Wherever they stand:
-/// a text with so many of them is not a scenario, quoted or not.
+/// Refuses brackets that are nested too deep, and lists that begin too deep in one line, even
+/// inside quotes: a text with so many of them is not a scenario.
 fn refuse_deep_nesting(text: &str) -> Result<(), TreeError> {
     let mut brackets = 0_usize;
     for (number, line) in text.lines().enumerate() {
@@ -89,7 +89,7 @@ fn refuse_deep_nesting(text: &str) -> Result<(), TreeError> {
                 b'[' | b'{' => brackets += 1,
                 b']' | b'}' => brackets = brackets.saturating_sub(1),
                 b'-' | b'?' if begins && stands_alone => lists += 1,
-                // Blanks between dashes do not end the row of dashes with which a line may begin.
+                // Blanks between dashes do not end the row of dashes at the beginning of a line.
                 b' ' | b':' => continue,
                 _ => {}
             }
@@ -111,11 +111,11 @@ impl TreeError {
         let mut at = error.location().map(|place| (place.line(), place.column()));
         let mut message = error.to_string();
         if let Some((line, column)) = at {
-            // The finding says the place in front of its excerpt: take it out of the sentence.
+            // The message gives the place in front of its excerpt: remove it from the sentence.
             message = message.replacen(&format!(" at line {line} column {column}"), "", 1);
         }
-        // For a byte that YAML does not allow the reader
-        // says only its offset: count line and column.
+        // For a byte that YAML does not allow the reader gives only its offset: compute line and
+        // column.
         let offset = message.rsplit_once(" at position ").map(|(_, offset)| offset.parse());
         if let Some(Ok(offset)) = offset
             && let Some(before) = text.get(..offset)
@@ -138,12 +138,12 @@ impl TreeError {
     }
 }
 
-/// Returns how to mend a text that YAML cannot be read from at a line and column, if it is a usual slip.
+/// Returns a hint for a YAML error at a line and column, if the mistake is a common one.
 fn mended(message: &str, text: &str, (line, column): (usize, usize)) -> Option<String> {
     let lines: Vec<&str> = text.lines().take(line).filter(|line| !line.trim().is_empty()).collect();
     let (own, before) = lines.split_last()?;
     let indent = |line: &str| line.len() - line.trim_start().len();
-    // First, since the reader complains of a tab in many ways.
+    // First, since the reader reports a tab in many ways.
     if own[..indent(own)].contains('\t') {
         return Some("indent with spaces: YAML takes no tabs there".to_owned());
     }
@@ -177,7 +177,7 @@ struct ReadState<'p> {
 }
 
 impl ReadState<'_> {
-    /// Notes that a node begins, unless it is the one that is sought.
+    /// Notes that a node begins; an error if it is the sought node.
     fn begin<E: de::Error>(&mut self, cost: usize) -> Result<(), E> {
         match self.sought {
             Some((path, PointAt::Value)) if path.0 == self.at => Err(E::custom(FOUND)),
@@ -185,7 +185,7 @@ impl ReadState<'_> {
         }
     }
 
-    /// Notes a key of the node that is read, unless it is the one that is sought.
+    /// Notes a key of the present node; an error if it is the sought node.
     fn meet<E: de::Error>(&mut self, key: &str, is_second: bool) -> Result<(), E> {
         let is_meant = |path: &Path| match path.0.split_last() {
             Some((PathStep::Key(last), around)) => last == key && around == self.at,
@@ -281,7 +281,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
             if values.contains_key(key.as_str()) {
                 let mut state = self.state.borrow_mut();
                 let path = Path(state.at.clone()).key(&key);
-                // More are never shown, and a key that stands a thousand times is one mistake.
+                // More are never shown, and a key that occurs a thousand times is one mistake.
                 if state.doubled.len() < MOST && !state.doubled.contains(&path) {
                     state.doubled.push(path);
                 }
@@ -293,7 +293,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
     }
 }
 
-/// A key, which is read as the text that it is written with: `2009: …` is the key `2009`.
+/// A key, read as the text with which it is written: `2009: …` is the key `2009`.
 struct TextKey<'s, 'p, 'k> {
     map: ValueSeed<'s, 'p>,
     /// The keys before it, with their values.

@@ -1,28 +1,28 @@
-//! A disk that fails, for tests: only where there are debug assertions.
+//! A disk that fails, for tests: only in builds with debug assertions.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
-/// A folder below which operations fail until this is dropped. Other tests of this process
-/// write elsewhere.
+/// A folder in which operations fail until this is dropped. Other tests of this process write
+/// elsewhere.
 pub struct Failing(PathBuf);
 
 struct Plan {
     below: PathBuf,
-    /// How many operations succeed.
+    /// How many operations succeed first.
     good: usize,
-    /// How many fail then.
+    /// How many operations fail then.
     bad: usize,
-    /// Where the first failed.
+    /// The path at which the first operation failed.
     failed: Option<PathBuf>,
 }
 
 static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
 
 impl Failing {
-    /// Lets `bad` operations fail after so many `good` ones.
+    /// Lets `good` operations succeed and the next `bad` ones fail.
     pub fn new(below: &Path, good: usize, bad: usize) -> Self {
         if !cfg!(debug_assertions) {
             panic!("no disk fails where there are no debug assertions");
@@ -32,7 +32,7 @@ impl Failing {
         Self(below)
     }
 
-    /// Returns where the first operation failed.
+    /// Returns the path at which the first operation failed; `None` if none has.
     pub fn failed(&self) -> Option<PathBuf> {
         let plans = PLANS.lock();
         plans.iter().find(|plan| plan.below == self.0).and_then(|plan| plan.failed.clone())

@@ -1,8 +1,8 @@
 //! Distributions of a quantity: a task's time, a link's latency, the noise of a model.
 //!
-//! In a scenario a distribution is a plain value (`20s`: always that), or a name with its options
-//! (`{log_normal: {mean: 20s, cv: 0.2}}`). Counts are drawn like times, and rounded. Means are means of
-//! what is drawn, not parameters of a logarithm.
+//! In a scenario a distribution is a plain value (`20s`: always the same), or a name with its
+//! options (`{log_normal: {mean: 20s, cv: 0.2}}`). Counts are drawn like times, and rounded. Means
+//! are means of the drawn values, not parameters of a logarithm.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,7 +31,7 @@ pub enum Dist<T> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape<T> {
-    /// Any value between two, equally likely.
+    /// Any value between two bounds, equally likely.
     Uniform {
         /// The smallest value.
         from: T,
@@ -50,8 +50,8 @@ pub enum Shape<T> {
         /// The coefficient of variation: standard deviation over mean.
         cv: Factor,
     },
-    /// Times until something breaks: below 1 the `shape` stands for early failures, above it for wear;
-    /// 1 is exponential.
+    /// Times until something breaks: below 1 the `shape` stands for early failures, above it for
+    /// wear; 1 is exponential.
     Weibull {
         /// The mean.
         mean: T,
@@ -65,9 +65,10 @@ pub enum Shape<T> {
         /// The tail index: the smaller, the heavier. Above 1 there is a mean.
         shape: Factor,
     },
-    /// Read off a measured distribution function, straight between its points.
+    /// Drawn from a measured distribution function, interpolated linearly between its points.
     Empirical {
-        /// Values with the share of all that is not above them, both rising, the last share 1.
+        /// Values, each with the share of all values that are not above it; both ascending, the
+        /// last share 1.
         cdf: Vec<(T, Fraction)>,
     },
     /// One of several values, each with its weight: `[[1, 3], [2, 1]]`.
@@ -83,7 +84,7 @@ impl<T: Quantity> Dist<T> {
         }
     }
 
-    /// Returns the mean of what is drawn, in the base unit; infinite for the heaviest tails.
+    /// Returns the mean of the drawn values, in the base unit; infinite for the heaviest tails.
     pub fn mean(&self) -> f64 {
         match self {
             Self::Constant(value) => value.as_f64(),
@@ -102,8 +103,8 @@ impl<T: Quantity> Shape<T> {
         match self {
             Self::Uniform { from, to } => {
                 let (from, to) = (from.as_f64(), to.as_f64());
-                // Counts are rounded afterwards: half a step at both ends gives the first and the
-                // last count as much room as the others.
+                // Counts are rounded afterwards: half a step at both ends makes the first and the
+                // last count as likely as the others.
                 from + (to - from + T::STEP) * rng.random::<f64>() - T::STEP / 2.0
             }
             Self::Exponential { mean } => {
@@ -111,7 +112,7 @@ impl<T: Quantity> Shape<T> {
                 mean.as_f64() * unit
             }
             Self::LogNormal { mean, cv } => {
-                // σ² = ln(1 + cv²); taking σ²/2 off the logarithm keeps the mean.
+                // σ² = ln(1 + cv²); subtracting σ²/2 from the logarithm keeps the mean.
                 let sigma2 = (cv.get() * cv.get()).ln_1p();
                 let normal: f64 = StandardNormal.sample(rng);
                 mean.as_f64() * (sigma2.sqrt() * normal - sigma2 / 2.0).exp()
@@ -162,7 +163,7 @@ impl<T: Quantity> Shape<T> {
         }
     }
 
-    /// Returns what is wrong with the options, if something is.
+    /// Returns what is wrong with the options; `None` if they are right.
     fn fault(&self) -> Option<&'static str> {
         match self {
             Self::Uniform { from, to } if from.as_f64() > to.as_f64() => {
@@ -190,12 +191,13 @@ impl<T: Quantity> Shape<T> {
     }
 }
 
-/// Returns the value below which the share `u` lies, straight between the points.
+/// Returns the value below which the share `u` of all values is, interpolated linearly between the
+/// points.
 ///
-/// Below the first point's share it is the first value: a measured minimum is not undercut.
+/// Below the first point's share it is the first value: no draw is below the measured minimum.
 fn quantile<T: Quantity>(cdf: &[(T, Fraction)], u: f64) -> f64 {
     let above = cdf.partition_point(|(_, share)| share.get() < u);
-    // The last share is 1 and `u` below it; the bound only keeps rounding from the end.
+    // The last share is 1 and `u` below it; the bound only guards against rounding.
     let (value, share) = cdf[above.min(cdf.len() - 1)];
     let Some((below, from)) = above.checked_sub(1).map(|index| cdf[index]) else {
         return value.as_f64();

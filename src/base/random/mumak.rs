@@ -1,14 +1,13 @@
 //! Mumak's random numbers: Java's generator, seeded with hashes of names.
 //!
-//! A run has a master seed. Of that, and of a text that says what is drawn, comes the seed of each
-//! generator: one for all first heartbeats, one for each tracker's fuzz, one for each job. The times
-//! of a job that are made up have generators of their own, one for each of its distributions, and
-//! their seeds lack the master: the quirk by which Mumak makes up the same times in every run, as
-//! long as they are first asked for in the same order.
+//! A run has a master seed. The seed of each generator comes from the master seed and a text: one
+//! generator for all first heartbeats, one for each tracker's fuzz, one for each job. The times of
+//! a job that are not in the trace have generators of their own, one for each of the job's
+//! distributions, and their seeds do not depend on the master seed. Because of this quirk Mumak
+//! draws the same times in every run, as long as they are first used in the same order.
 //!
-//! Unlike Mumakil's [streams](super::stream) these generators remember what was drawn, so that the
-//! order of the questions matters. They live where Mumak has them: in each tracker, and in the
-//! JobTracker.
+//! Unlike Mumakil's [streams](super::stream) these generators have a state, so the order of the
+//! draws matters. They are where Mumak has them: in each tracker, and in the JobTracker.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +20,8 @@ use super::Dice;
 #[derive(Clone, Debug)]
 pub struct JavaRandom(u64);
 
-// Java's generator keeps 48 bits; multiplier and increment are in the documentation of its class.
+// Java's generator has 48 bits of state; multiplier and increment are in the documentation of its
+// class.
 const STATE: u64 = (1 << 48) - 1;
 
 impl JavaRandom {
@@ -30,12 +30,13 @@ impl JavaRandom {
         Self((seed as u64 ^ 0x5_DEEC_E66D) & STATE)
     }
 
-    /// Returns the generator of the trackers' first heartbeats, in the order of the trackers.
+    /// Returns the generator for all trackers' first heartbeats, drawn in the order of the
+    /// trackers.
     pub fn of_phases(master: u64) -> Self {
         Self::new(sub_seed("forStartTaskTrackers()", master as i64))
     }
 
-    /// Returns the generator of what a tracker adds to its heartbeat interval.
+    /// Returns the generator for the random part of a tracker's heartbeat interval.
     pub fn of_fuzz(master: u64, tracker: u32) -> Self {
         Self::new(sub_seed(&format!("forTaskTracker{tracker}"), master as i64))
     }
@@ -48,30 +49,29 @@ impl JavaRandom {
     /// Draws a number below `n`, which is above zero: `nextInt(n)`.
     pub fn below(&mut self, n: i32) -> i32 {
         assert!(0 < n, "no number is below {n}");
-        // As Java has it: a power of two takes the high
-        // bits, which are more random than the low ones.
+        // As in Java, a power of two uses the high bits, which are more random than the low ones.
         if n & (n - 1) == 0 {
             return ((i64::from(n) * i64::from(self.next(31))) >> 31) as i32;
         }
         loop {
             let drawn = self.next(31);
             let value = drawn % n;
-            // The last numbers before 2^31 would make some values likelier than others: Java finds
-            // them by the overflow of this sum, and draws anew.
+            // The last numbers before 2^31 would make some values likelier than others: as in Java,
+            // detect them by the overflow of this sum, and draw again.
             if 0 <= (drawn - value).wrapping_add(n - 1) {
                 return value;
             }
         }
     }
 
-    /// Draws a share of one: `nextDouble()`.
+    /// Draws a number from 0 up to, but not including, 1: `nextDouble()`.
     pub fn share(&mut self) -> f64 {
         let (high, low) = (i64::from(self.next(26)), i64::from(self.next(27)));
         ((high << 27) + low) as f64 / (1u64 << 53) as f64
     }
 }
 
-/// Returns the seed of a generator, of its name and a number.
+/// Returns the seed of a generator, from its name and a number.
 fn sub_seed(name: &str, number: i64) -> i64 {
     let hash: [u8; 16] = Md5::digest(format!("{name}/{number}")).into();
     let (head, _) = hash.split_first_chunk::<8>().expect("a hash has sixteen bytes");
@@ -79,7 +79,7 @@ fn sub_seed(name: &str, number: i64) -> i64 {
     (u64::from_be_bytes(*head) ^ 0x8080_8080_8080_8080) as i64
 }
 
-/// The generators of a run's jobs, and the machines in the order in which the last draw left them.
+/// The generators of a run's jobs, and the list of machines in the order that the last draw left.
 #[derive(Debug)]
 pub struct MumakJobs {
     seed: i64,
@@ -92,30 +92,31 @@ pub struct MumakJobs {
 pub struct JobGenerators {
     name: String,
     own: JavaRandom,
-    /// By distribution, each made when it is first used.
+    /// The generators of the distributions, each made at its first use.
     distributions: BTreeMap<usize, JavaRandom>,
 }
 
 impl MumakJobs {
-    /// Returns the generators of a run on so many machines.
+    /// Returns the generators of a run with `machines` machines.
     pub fn new(master: u64, machines: u32) -> Self {
         let seed = sub_seed("forSimulatorJobStoryProducer", master as i64);
         Self { seed, jobs: FxHashMap::default(), machines: (0..machines).collect() }
     }
 
-    /// Returns the generators of a job, which is called `id` in its trace.
+    /// Returns the generators of a job; `id` is the job's id in its trace.
     pub fn of(&mut self, job: u32, id: &str) -> &mut JobGenerators {
         self.jobs.entry(job).or_insert_with(|| JobGenerators::new(id, self.seed))
     }
 
-    /// Draws some of the machines for a job. The order in which it leaves them stays for the next draw.
+    /// Draws `count` machines for a job. The draw reorders the list of machines, also for the next
+    /// draw.
     pub fn machines(&mut self, job: u32, id: &str, count: usize) -> &[u32] {
         self.of(job, id);
         let Self { jobs, machines, .. } = self;
         let own = &mut jobs.get_mut(&job).expect("it has just been put there").own;
         let total = machines.len();
         let count = count.min(total);
-        // As in Mumak: draw the machines that are not wanted, if they are fewer.
+        // As in Mumak, draw the machines that are not wanted if they are fewer.
         let draws = count.min(total - count);
         for drawn in 0..draws {
             let left = total - drawn;
@@ -143,7 +144,7 @@ impl Dice for JobGenerators {
     }
 
     fn share_of(&mut self, distribution: usize) -> f64 {
-        // Numbered as they are first used: the order of questions decides the seeds.
+        // Numbered in the order of their first use, which therefore decides the seeds.
         let number = self.distributions.len() as i64 + 1;
         let made = || JavaRandom::new(sub_seed(&self.name, number));
         self.distributions.entry(distribution).or_insert_with(made).share()
@@ -162,7 +163,7 @@ mod tests {
         let mut random = fresh();
         assert_eq!([random.below(10), random.below(10), random.below(10)], [0, 3, 8]);
         assert_eq!(fresh().share(), 0.727_563_680_032_868_1);
-        // A power of two takes the upper bits.
+        // A power of two uses the high bits.
         assert_eq!(fresh().below(16), 11);
     }
 
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(sub_seed(&format!("forZombieJob{id}"), stories.seed), 5_161_469_806_599_701_347);
         let story = stories.of(4, id);
         assert_eq!(story.share(), 0.341_485_125_841_441_4);
-        // Distributions are numbered as they are first used.
+        // Distributions are numbered in the order of their first use.
         assert_eq!(story.share_of(2), 0.691_722_566_789_844_2);
         assert_eq!(story.share_of(8), 0.421_667_650_621_399_1);
         assert_eq!(story.share_of(8), 0.567_781_341_278_176_1);

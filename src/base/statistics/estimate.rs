@@ -1,4 +1,4 @@
-//! A number and the interval that probably has the true one.
+//! An estimate and its interval, which probably contains the true value.
 
 use rand::RngExt;
 use serde::Serialize;
@@ -7,15 +7,15 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::{mean, quantile_of_sorted, standard_deviation};
 use crate::random::{ChaCha8Rng, Purpose, stream};
 
-/// How often a bootstrap draws its sample again. Chosen: each end of the interval then has fifty
-/// draws beyond it.
+/// How often a bootstrap draws its sample again. Chosen: then fifty draws are beyond each end of
+/// the interval.
 const RESAMPLES: usize = 2_000;
 
-/// How many values a bootstrap takes at least, by the table of [`interval`]: fewer do not show how
-/// they are distributed.
+/// How many values a bootstrap needs at least, by the table of [`interval`]: fewer values do not
+/// show their distribution.
 const ENOUGH: usize = 8;
 
-/// How much of the probability lies outside of an interval, on either side.
+/// The probability outside of an interval, on either side.
 const TAIL: f64 = 0.025;
 
 /// An estimate with its 95 % interval.
@@ -23,14 +23,14 @@ const TAIL: f64 = 0.025;
 pub struct Estimate {
     /// The estimate.
     pub mean: f64,
-    /// The interval; one value has none.
+    /// The interval; `None` for one value.
     #[serde(flatten)]
     pub band: Option<Band>,
-    /// From how many values it is.
+    /// The number of values.
     pub n: usize,
 }
 
-/// An interval. The estimate need not be in its middle.
+/// An interval. The estimate need not be its middle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Band {
     /// The lower end.
@@ -40,9 +40,9 @@ pub struct Band {
 }
 
 impl Band {
-    /// Returns the part of the interval that a chart shows: an interval knows nothing of what its
-    /// numbers are of, and a reader takes what is drawn for possible. So where no value is below
-    /// zero it begins at zero, and where they are shares, none above one, it ends at one.
+    /// Returns the part of the interval that a chart shows. An interval does not know the possible
+    /// values, but a reader takes the whole drawn interval for possible. So if no value is below
+    /// zero it begins at zero, and if the values are shares, none above one, it ends at one.
     pub fn drawn(self, values: &[f64], shares: bool) -> Self {
         let all = |fits: fn(&f64) -> bool| values.iter().all(fits);
         let low = if all(|value| 0.0 <= *value) { 0.0 } else { f64::NEG_INFINITY };
@@ -51,11 +51,12 @@ impl Band {
     }
 }
 
-/// Returns the mean with its 95 % interval; `None` of nothing.
+/// Returns the mean with its 95 % interval; `None` without values.
 ///
-/// Of fewer than eight values it is Student's, which is right for values that scatter
-/// symmetrically; of eight and more it is that of a bootstrap, which knows skewed ones too. How
-/// often intervals of simulated samples had the true mean in them (3,000 samples of each kind):
+/// For fewer than eight values it is Student's interval, which is right for values that scatter
+/// symmetrically; for eight and more it is that of a bootstrap, which suits skewed values, too. The
+/// table shows how often intervals of simulated samples contained the true mean (3,000 samples of
+/// each kind):
 ///
 /// | values | | normal | exponential | log-normal, σ = 0.5 | log-normal, σ = 1 |
 /// |---|---|---|---|---|---|
@@ -66,21 +67,21 @@ impl Band {
 /// | 20 | Student | 95.8 % | 91.6 % | 93.0 % | 86.5 % |
 /// | | bootstrap | 95.6 % | 94.6 % | 94.0 % | 91.9 % |
 ///
-/// Bootstraps of quantiles and BCa stayed below Student's on all of them.
+/// Bootstraps of quantiles and BCa were below Student's in all of these cases.
 pub fn interval(values: &[f64]) -> Option<Estimate> {
     let mean = mean(values)?;
-    // Seed 0 whatever the seed of the run: equal values have equal intervals.
+    // Seed 0 whatever the seed of the run, so that equal values have equal intervals.
     let drawn = || bootstrap(values, stream(0, Purpose::Bootstrap, 0));
     let band = if values.len() < ENOUGH { None } else { drawn() };
     Some(Estimate { mean, band: band.or_else(|| student(values)), n: values.len() })
 }
 
-/// Returns the differences of pairs: what was measured with the same seed belongs together.
+/// Returns the differences of pairs; a pair has the measurements of one seed.
 pub fn differences(left: &[f64], right: &[f64]) -> Vec<f64> {
     left.iter().zip(right).map(|(left, right)| left - right).collect()
 }
 
-/// Returns the standard error of the mean; `None` of fewer than two values.
+/// Returns the standard error of the mean; `None` for fewer than two values.
 fn standard_error(values: &[f64]) -> Option<f64> {
     Some(standard_deviation(values)? / (values.len() as f64).sqrt())
 }
@@ -92,24 +93,24 @@ pub(super) fn student(values: &[f64]) -> Option<Band> {
     Some(Band { low: mean - half, high: mean + half })
 }
 
-/// Returns Student's distribution of so many values, at least two.
+/// Returns Student's distribution for this many values, at least two.
 pub(super) fn student_of(values: usize) -> StudentsT {
     let freedom = values as f64 - 1.0;
     StudentsT::new(0.0, 1.0, freedom).expect("two values leave a degree of freedom")
 }
 
-/// Returns the interval of a studentised bootstrap: as Student's, but t is that of samples drawn
-/// from the values. `None` if too many of these have no error of their own.
+/// Returns the interval of a studentised bootstrap: like Student's, but with the t values of
+/// samples drawn from the values. `None` if too many of these samples have equal values.
 fn bootstrap(values: &[f64], mut stream: ChaCha8Rng) -> Option<Band> {
     let (centre, error) = (mean(values)?, standard_error(values)?);
     let mut sample = values.to_vec();
     let mut drawn = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
         sample.fill_with(|| values[stream.random_range(0..values.len())]);
-        // A tiny error of equal values is rounding.
+        // A tiny error of equal values comes from rounding.
         let own = standard_error(&sample).filter(|own| 1e-9 * error < *own);
-        // A sample of equal values has an infinite t. A few are only far out; too many reach the
-        // ends of the interval, which is then given up.
+        // A sample of equal values has an infinite t. A few of them are harmless extremes; too many
+        // reach the ends of the interval, which is then given up.
         drawn.push((mean(&sample)? - centre) / own.unwrap_or(0.0));
     }
     drawn.sort_unstable_by(f64::total_cmp);

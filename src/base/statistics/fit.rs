@@ -7,7 +7,7 @@ use super::mean;
 pub struct LinearFit {
     /// How much y grows when x grows by one.
     pub slope: f64,
-    /// The y where x is zero.
+    /// The value of y at x = 0.
     pub intercept: f64,
 }
 
@@ -27,10 +27,10 @@ impl LinearFit {
         self.intercept + self.slope * x
     }
 
-    /// Returns by what share of the line's y a point lies off it at most.
+    /// Returns the largest deviation of a point from the line, as a share of the line's y there.
     pub fn largest_deviation(self, points: &[(f64, f64)]) -> f64 {
         let off = |(x, y): &(f64, f64)| match (y - self.at(*x)).abs() {
-            // Also where the line is at zero, where a share would be 0/0.
+            // Also if the line is at zero, where a share would be 0/0.
             0.0 => 0.0,
             off => off / self.at(*x).abs(),
         };

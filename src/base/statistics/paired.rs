@@ -1,26 +1,25 @@
 //! Two sides that were measured in pairs, and whether they differ.
 //!
-//! Ratios are compared by their logarithms: then a over b says the reverse of b over a, and a factor
-//! weighs the same whatever the size of a pair. Everything here is Student's, of few pairs too.
+//! Ratios are compared by their logarithms: then a over b is the exact opposite of b over a, and a
+//! factor counts the same whatever the size of a pair. All tests are Student's, also for few pairs.
 
 use statrs::distribution::ContinuousCDF;
 
 use super::estimate::{Band, Estimate, student, student_of};
 use super::{mean, quantile, standard_deviation};
 
-/// A result that would be less likely than this if both sides were alike is no chance. The usual
-/// level.
+/// The usual significance level: a result that would be less likely than this if both sides were
+/// alike is significant.
 pub const LEVEL: f64 = 0.05;
 
-/// How likely it shall be that so many pairs as are asked for decide. The usual power.
+/// The usual power: how likely the required number of pairs is to give a significant result.
 pub const POWER: f64 = 0.8;
 
-/// No more pairs than this are asked for. Chosen: a difference that needs more is too small to
-/// matter.
+/// The largest number of pairs that is suggested. Chosen: a difference that needs more pairs is too
+/// small to matter.
 pub const MOST_PAIRS: usize = 10_000;
 
-/// A smaller difference of logarithms is rounding: a float has sixteen digits, of which sums lose a
-/// few.
+/// A smaller difference of logarithms is rounding: a float has sixteen digits, and sums lose a few.
 const ROUNDING: f64 = 1e-12;
 
 /// The ratio of two sides: the geometric mean of the ratios of their pairs.
@@ -29,16 +28,16 @@ pub struct PairedRatio {
     /// The ratio with its 95 % interval.
     pub estimate: Estimate,
     /// How likely a ratio at least as far from one would be if both sides were alike, by the t test
-    /// of the logarithms; `None` of one pair.
+    /// of the logarithms; `None` for one pair.
     pub p: Option<f64>,
     /// The mean of the logarithms.
     centre: f64,
-    /// Their standard deviation.
+    /// The standard deviation of the logarithms; `None` for one pair.
     deviation: Option<f64>,
 }
 
 impl PairedRatio {
-    /// Returns the ratio of pairs; `None` of nothing, or unless all numbers are above zero.
+    /// Returns the ratio of pairs; `None` without pairs, or unless all numbers are above zero.
     pub fn of(left: &[f64], right: &[f64]) -> Option<Self> {
         let logarithms = logarithms(left, right)?;
         let (centre, n) = (mean(&logarithms)?, logarithms.len());
@@ -49,7 +48,7 @@ impl PairedRatio {
             let error = deviation / (n as f64).sqrt();
             match (centre == 0.0, error < ROUNDING) {
                 (true, _) => 1.0,
-                // All pairs have the same ratio: without any scatter there is no chance in it.
+                // All pairs have the same ratio: without scatter the result is not by chance.
                 (false, true) => 0.0,
                 (false, false) => 2.0 * student_of(n).cdf(-(centre / error).abs()),
             }
@@ -63,13 +62,14 @@ impl PairedRatio {
         self.centre == 0.0 && self.deviation.unwrap_or(0.0) == 0.0
     }
 
-    /// Returns how many pairs decide at a level, in four of five studies, if the true ratio and the
-    /// scatter are those that were seen; `None` if one pair tells no scatter, or of more than
-    /// [`MOST_PAIRS`].
+    /// Returns how many pairs give a significant result at a level, in four of five studies, if the
+    /// true ratio and the scatter are those of the sample; `None` for one pair, which has no
+    /// scatter, or if more than [`MOST_PAIRS`] are needed.
     ///
-    /// The least n of which (t(1 − level / 2) + t(0.8)) s / √n reaches no farther than the mean, both
-    /// quantiles with n − 1 degrees of freedom. With the first alone the end of the interval would be
-    /// expected *at* one, and every second study would not decide.
+    /// This is the least n for which (t(1 − level / 2) + t(0.8)) s / √n is at most the distance of
+    /// the mean, both quantiles with n − 1 degrees of freedom. With the first quantile alone the
+    /// end of the interval would be expected *at* one, and every second study would not be
+    /// significant.
     pub fn pairs_to_decide(&self, level: f64) -> Option<usize> {
         let deviation = self.deviation?;
         let decides = |n: usize| {
@@ -80,8 +80,8 @@ impl PairedRatio {
         if self.centre == 0.0 || !decides(MOST_PAIRS) {
             return None;
         }
-        // Bisection, since the reach falls with n. One
-        // pair alone never decides, so `few` starts there.
+        // Bisection, since the reach falls with n. One pair alone is never significant, so `few`
+        // starts there.
         let (mut few, mut enough) = (1, MOST_PAIRS);
         while few + 1 < enough {
             let middle = few.midpoint(enough);
@@ -95,27 +95,27 @@ impl PairedRatio {
 pub fn logarithms(left: &[f64], right: &[f64]) -> Option<Vec<f64>> {
     let logarithm = |(left, right): (&f64, &f64)| {
         let logarithm = (0.0 < *left && 0.0 < *right).then(|| (left / right).ln())?;
-        // Runs that differ by rounding only shall count as the same.
+        // Runs that differ only by rounding count as the same.
         let logarithm = if logarithm.abs() < ROUNDING { 0.0 } else { logarithm };
         logarithm.is_finite().then_some(logarithm)
     };
     left.iter().zip(right).map(logarithm).collect()
 }
 
-/// The answer of Holm's method for one of several tests.
+/// The result of Holm's method for one of several tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HolmStep {
-    /// Its p value, corrected: at most [`LEVEL`] if the test decides among the others.
+    /// The corrected p value: at most [`LEVEL`] if the test is significant among the others.
     pub p: f64,
-    /// At which level it was tested: [`LEVEL`] over the number of tests that were left.
+    /// The level of its test: [`LEVEL`] over the number of tests that were left.
     pub level: f64,
-    /// Its place, the most likely to decide first.
+    /// Its rank, from the smallest p value on.
     pub rank: usize,
 }
 
-/// Corrects the p values of several tests by Holm's method, so that all of those that decide are
-/// right with 95 %: the smallest is multiplied by how many there are, the next by one less, and none
-/// is smaller than the one before it.
+/// Corrects the p values of several tests by Holm's method, so that with 95 % probability all
+/// significant results are right: the smallest p value is multiplied by the number of tests, the
+/// next by one less, and none becomes smaller than the one before it.
 pub fn holm(values: &[f64]) -> Vec<HolmStep> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -129,22 +129,23 @@ pub fn holm(values: &[f64]) -> Vec<HolmStep> {
     steps
 }
 
-/// A value that lies far from the others.
+/// A value that is far from the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlier {
-    /// Its place among the values.
+    /// The index of the value.
     pub place: usize,
-    /// How far it is from their median, in robust standard deviations; infinite where more than half
-    /// of the values are the same.
+    /// The distance from the median, in robust standard deviations; infinite if more than half of
+    /// the values are the same.
     pub distance: f64,
 }
 
-/// Returns the logarithms of ratios that lie far from the others.
+/// Returns the logarithms of ratios that are far from the others.
 ///
 /// Far is more than eight robust standard deviations (1.4826 times the median of the distances from
-/// the median), of five to seven values more than twenty; fewer values have none. Of normal samples
-/// less than one in a hundred has such a value. A value within a hundredth of the median is never far,
-/// and where more than one in five lie far the values are of two kinds, and none is an outlier.
+/// the median); for five to seven values it is more than twenty, and fewer values have no outliers.
+/// Less than one in a hundred normal samples has such a value. A value within a hundredth of the
+/// median is never far. If more than one value in five is far, the values are of two kinds, and
+/// none is an outlier.
 pub fn outliers(logarithms: &[f64]) -> Vec<Outlier> {
     let far = match logarithms.len() {
         0..=4 => return Vec::new(),
@@ -155,7 +156,8 @@ pub fn outliers(logarithms: &[f64]) -> Vec<Outlier> {
     let off: Vec<f64> = logarithms.iter().map(|value| (value - median).abs()).collect();
     let deviation = 1.4826 * quantile(&off, 0.5).unwrap_or_default();
     let outlier = |(place, off): (usize, &f64)| {
-        // More than half of the values are equal: any other is infinitely far by this measure.
+        // More than half of the values are equal: any other value is infinitely far by this
+        // measure.
         let distance = if deviation < ROUNDING { f64::INFINITY } else { off / deviation };
         (0.01 < *off && far < distance).then_some(Outlier { place, distance })
     };
@@ -171,7 +173,7 @@ mod tests {
     use super::*;
     use crate::random::{Purpose, stream};
 
-    /// Returns the ratio of which the logarithms of the pairs are these.
+    /// Returns the ratio of pairs with these logarithms.
     fn ratio(logarithms: &[f64]) -> PairedRatio {
         let left: Vec<f64> = logarithms.iter().map(|value| value.exp()).collect();
         PairedRatio::of(&left, &vec![1.0; left.len()]).unwrap()
@@ -191,8 +193,8 @@ mod tests {
         assert_near(mean.ln(), 0.3, 1e-9);
         assert_near(low.ln(), 0.3 - 2.7764 * 0.070711, 1e-4);
         assert_near(high.ln(), 0.3 + 2.7764 * 0.070711, 1e-4);
-        // t = 0.3 / 0.070711 = 4.2426 lies between t(0.99; 4) = 3.747 and t(0.995; 4) = 4.604. With four
-        // degrees of freedom P(|T| > t) = 1 − sin a (1 + cos² a / 2), where tan a = t / 2.
+        // t = 0.3 / 0.070711 = 4.2426 lies between t(0.99; 4) = 3.747 and t(0.995; 4) = 4.604. With
+        // four degrees of freedom P(|T| > t) = 1 − sin a (1 + cos² a / 2), where tan a = t / 2.
         let (sin, cos) = (4.2426_f64 / 2.0).atan().sin_cos();
         assert_near(found.p.unwrap(), 1.0 - sin * (1.0 + cos * cos / 2.0), 1e-6);
         assert_near(found.p.unwrap(), 0.0132, 1e-4);
@@ -221,13 +223,13 @@ mod tests {
 
     #[test]
     fn so_many_pairs_decide_as_the_quantiles_of_t_say() {
-        // Mean 0.1 and deviation 0.1581: a reach of 0.6325 deviations. By the tables: n = 22: (2.0796 +
-        // 0.8591) / √22 = 0.6265; n = 21: (2.0860 + 0.8600) / √21 = 0.6429.
+        // Mean 0.1 and deviation 0.1581: a reach of 0.6325 deviations. By the tables: n = 22:
+        // (2.0796 + 0.8591) / √22 = 0.6265; n = 21: (2.0860 + 0.8600) / √21 = 0.6429.
         let found = ratio(&[-0.1, 0.0, 0.1, 0.2, 0.3]);
         assert_eq!(found.pairs_to_decide(0.05), Some(22));
-        // With normal quantiles 20 would seem to do: ((1.9600 + 0.8416) / 0.6325)² = 19.6. The level of the
-        // first of five tests takes more. n = 33: (2.7385 + 0.8530) / √33 = 0.6252; n = 32: (2.7440 + 0.8534)
-        // / √32 = 0.6359.
+        // With normal quantiles 20 would seem to do: ((1.9600 + 0.8416) / 0.6325)² = 19.6. The
+        // level of the first of five tests takes more. n = 33: (2.7385 + 0.8530) / √33 = 0.6252; n
+        // = 32: (2.7440 + 0.8534) / √32 = 0.6359.
         assert_eq!(found.pairs_to_decide(0.01), Some(33));
         assert_eq!(ratio(&[-0.1, 0.1001]).pairs_to_decide(0.05), None, "far too many");
     }
@@ -249,8 +251,8 @@ mod tests {
 
     #[test]
     fn holms_steps_are_those_of_the_book() {
-        // Ordered 0.005, 0.01, 0.03, 0.04: times 4, 3, 2, 1 are 0.02, 0.03, 0.06, 0.04; the last is no
-        // smaller than the one before it.
+        // Sorted: 0.005, 0.01, 0.03, 0.04; times 4, 3, 2, 1 they are 0.02, 0.03, 0.06, 0.04; the
+        // last becomes no smaller than the one before it.
         let steps = holm(&[0.01, 0.04, 0.03, 0.005]);
         let told: Vec<(f64, usize)> =
             steps.iter().map(|step| ((step.p * 1e9).round() / 1e9, step.rank)).collect();
@@ -275,7 +277,7 @@ mod tests {
         assert_near(found[0].distance, 0.96 / 0.029652, 1e-3);
         values[8] = 0.04 + 7.9 * 0.029652;
         assert!(outliers(&values).is_empty());
-        // Of five it takes twenty: the deviation is 0.014826.
+        // For five values far is twenty deviations: the deviation is 0.014826.
         assert!(outliers(&[0.0, 0.01, 0.02, 0.03, 0.02 + 19.0 * 0.014826]).is_empty());
         assert_eq!(outliers(&[0.0, 0.01, 0.02, 0.03, 0.02 + 21.0 * 0.014826]).len(), 1);
         assert!(outliers(&[0.0, 0.0, 0.0, 9.0]).is_empty(), "four do not tell");
@@ -313,7 +315,7 @@ mod tests {
             let same = |a: f64, b: f64| (a * b - 1.0).abs() < 1e-6;
             prop_assert!(same(there.estimate.mean, back.estimate.mean));
             if let (Some(there), Some(back)) = (there.estimate.band, back.estimate.band) {
-                // An end may lie beyond all numbers.
+                // An end may be beyond all floats.
                 let ends = [there.low, there.high, back.low, back.high];
                 if ends.iter().all(|end| (1e-200..1e200).contains(end)) {
                     prop_assert!(same(there.low, back.high) && same(there.high, back.low));

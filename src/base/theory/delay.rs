@@ -2,20 +2,20 @@
 //!
 //! From M. Zaharia, D. Borthakur, J. Sen Sarma, K. Elmeleegy, S. Shenker, I. Stoica: "Delay
 //! Scheduling: A Simple Technique for Achieving Locality and Fairness in Cluster Scheduling",
-//! EuroSys 2010; the sections named here are its. All tasks take the same time there, blocks lie
-//! anywhere, and each free slot is on any node with the same chance.
+//! EuroSys 2010; section numbers are those of the paper. In the paper all tasks take the same time,
+//! blocks are anywhere, and each free slot is on any node with the same probability.
 //!
-//! The paper counts the `D` slots that a job looks at. Its Algorithm 2 lets a job be skipped `D`
-//! times and then looks once more; and a job that has waited in vain launches its next tasks without
-//! waiting until one is local again (the paper's footnote 4). [`DelayedJob::exact_locality`] counts
-//! as the algorithm does; the other forms count as the paper.
+//! The paper counts the `D` slots that a job looks at. Its Algorithm 2 skips a job `D` times and
+//! then looks once more; and a job that has waited without success launches its next tasks without
+//! waiting until one of them is local again (footnote 4). [`DelayedJob::exact_locality`] counts as
+//! the algorithm does; the other forms count as the paper does.
 
 use super::{DomainError, MOST, check, count};
 
-/// Jobs with equal shares that get the slots back that they give (section 3.3.2).
+/// Jobs with equal shares that get back the slots that they release (section 3.3.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StickySlots {
-    /// How many jobs share the cluster; one over the paper's `f`, so it need not be whole.
+    /// How many jobs share the cluster: one over the paper's `f`, so it need not be whole.
     pub jobs: f64,
     /// `R`, the copies of a block.
     pub replicas: f64,
@@ -24,10 +24,10 @@ pub struct StickySlots {
 }
 
 impl StickySlots {
-    /// Returns the most locality that such a job can have, `1 - (1 - f)^(R L)`: Figure 3.
+    /// Returns the highest locality that such a job can have, `1 - (1 - f)^(R L)`: Figure 3.
     ///
     /// # Errors
-    /// Unless there is a job, a replica and a slot.
+    /// Unless there is at least one job, replica and slot.
     pub fn locality(self) -> Result<f64, DomainError> {
         let Self { jobs, replicas, slots } = self;
         check("jobs", jobs, (1.0..=MOST).contains(&jobs), "a number from 1 to 1000000")?;
@@ -49,8 +49,8 @@ pub struct DelayedJob {
 }
 
 impl DelayedJob {
-    /// Returns the locality without waiting, as a job at the head of the line has it: the share of
-    /// the nodes that hold data for it (section 3.3.1), averaged over its tasks.
+    /// Returns the locality without waiting of a job at the head of the queue: the share of the
+    /// nodes that hold data for it (section 3.3.1), averaged over its tasks.
     ///
     /// # Errors
     /// Unless there are nodes, replicas and tasks.
@@ -58,10 +58,11 @@ impl DelayedJob {
         self.mean_locality(1.0)
     }
 
-    /// Returns the same with the copies of each block on different nodes, as HDFS has them: the mean of
-    /// `1 - (1 - R/M)^K` over the tasks, with `K` tasks left. In the paper's formula the copies of a
-    /// block may share a node, and the first copies of all blocks may not, nor the second; with more
-    /// than a few blocks that covers more nodes.
+    /// Returns the locality without waiting if the copies of each block are on different nodes, as
+    /// in HDFS: the mean of `1 - (1 - R/M)^K` over the tasks, with `K` tasks left. The paper's
+    /// formula lets the copies of one block share a node, but places the first copies of all blocks
+    /// on different nodes, and so the second copies; with more than a few blocks that covers more
+    /// nodes.
     ///
     /// # Errors
     /// Unless there are nodes, replicas and tasks.
@@ -69,7 +70,7 @@ impl DelayedJob {
         self.check()?;
         let near = (self.replicas / self.nodes).min(1.0);
         let far = 1.0 - near;
-        // The sum of `far^K` is that of a geometric series.
+        // The sum of `far^K` is a geometric series.
         Ok(1.0 - far * some_of(near, self.tasks) / (self.tasks * near))
     }
 
@@ -88,29 +89,30 @@ impl DelayedJob {
     }
 
     /// Returns the paper's lower bound of [`Self::mean_locality`], from which equation (2) follows:
-    /// `1 - e^(-RD/M) / (N (1 - e^(-RD/M)))`, and zero where that is less.
+    /// `1 - e^(-RD/M) / (N (1 - e^(-RD/M)))`, or zero if that is negative.
     ///
     /// # Errors
-    /// As [`Self::mean_locality`].
+    /// The errors of [`Self::mean_locality`].
     pub fn least_locality(self, skips: f64) -> Result<f64, DomainError> {
         self.check()?;
         check_skips(skips)?;
         let exponent = self.replicas * skips / self.nodes;
-        // Without a skip the quotient is infinite, and the bound says nothing.
+        // Without a skip the quotient is infinite, and the bound is zero.
         Ok((1.0 - 1.0 / (self.tasks * exponent.exp_m1())).max(0.0))
     }
 
     /// Returns the expected locality under Algorithm 2 itself, in which a job that was skipped
     /// `skips` times does not wait again before it has launched a local task.
     ///
-    /// A job is skipped whole times, so `skips` is rounded up.
+    /// A job is skipped a whole number of times, so `skips` is rounded up.
     ///
     /// # Errors
-    /// As [`Self::mean_locality`].
+    /// The errors of [`Self::mean_locality`].
     pub fn exact_locality(self, skips: f64) -> Result<f64, DomainError> {
         self.check()?;
         check_skips(skips)?;
-        // The chance that the next task may wait: the first may, and so may each after a local one.
+        // The probability that the next task may wait: the first may, and so may each after a local
+        // one.
         let mut patient = 1.0;
         let mut local = self.sure_tasks();
         for preferred in self.preferred() {
@@ -122,11 +124,12 @@ impl DelayedJob {
         Ok(local / self.tasks)
     }
 
-    /// Returns the skips that a locality takes: equation (2), `-(M/R) ln(x / (1 + x))` with
-    /// `x = (1 - locality) N`. It is not rounded.
+    /// Returns the skips that are needed for a locality: equation (2), `-(M/R) ln(x / (1 + x))`
+    /// with `x = (1 - locality) N`. The result is not rounded.
     ///
     /// # Errors
-    /// Unless there are nodes, replicas and tasks, and the locality is below 1: no wait makes sure.
+    /// Unless there are nodes, replicas and tasks, and the locality is below 1, which no wait
+    /// guarantees.
     pub fn skips_for(self, locality: f64) -> Result<f64, DomainError> {
         self.check()?;
         let allowed = "a share from 0 to less than 1";
@@ -142,23 +145,24 @@ impl DelayedJob {
         check("tasks", tasks, tasks.is_finite() && tasks.fract() == 0.0 && 1.0 <= tasks, allowed)
     }
 
-    /// Returns how many tasks are launched while more are left than there are nodes: `p` is one then.
+    /// Returns how many tasks are launched while more tasks are left than there are nodes: `p` is 1
+    /// then.
     fn sure_tasks(self) -> f64 {
         (self.tasks - self.nodes).max(0.0)
     }
 
-    /// Returns `p`, the share of the nodes that hold data for the job, when each of the other tasks
-    /// is launched: `1 - (1 - K/M)^R`, with `K` tasks left, falling.
+    /// Returns `p`, the share of the nodes that hold data for the job, at the launch of each of the
+    /// other tasks: `1 - (1 - K/M)^R`, with `K` tasks left, descending.
     fn preferred(self) -> impl Iterator<Item = f64> {
         let left = self.tasks.min(self.nodes) as u32;
         (1..=left).rev().map(move |left| some_of(f64::from(left) / self.nodes, self.replicas))
     }
 }
 
-/// How long a job at the head of the line is skipped (section 3.5).
+/// How long a job at the head of the queue is skipped (section 3.5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkippedTime {
-    /// `D`, how often it is skipped.
+    /// `D`, how often the job is skipped.
     pub skips: f64,
     /// `M`, the nodes of the cluster.
     pub nodes: f64,
@@ -167,7 +171,7 @@ pub struct SkippedTime {
 }
 
 impl SkippedTime {
-    /// Returns the longest wait for a local task, in lengths of a task: `D / (M L)`.
+    /// Returns the longest wait for a local task, as a multiple of a task's duration: `D / (M L)`.
     ///
     /// # Errors
     /// Unless there are nodes and slots, and `skips` is a number from zero up.
@@ -184,9 +188,9 @@ fn check_skips(skips: f64) -> Result<(), DomainError> {
     check("skips", skips, (0.0..=1e9).contains(&skips), "a number from 0 to 1,000,000,000")
 }
 
-/// Returns the chance that at least one of so many tries succeeds: `1 - (1 - chance)^tries`.
+/// Returns the probability that at least one of `tries` tries succeeds: `1 - (1 - chance)^tries`.
 fn some_of(chance: f64, tries: f64) -> f64 {
-    // Not by a power of what is nearly one, which would lose a small chance.
+    // A power of a number close to one would lose a small chance.
     if tries == 0.0 { 0.0 } else { -(tries * (-chance).ln_1p()).exp_m1() }
 }
 
@@ -234,7 +238,8 @@ mod tests {
     fn copies_on_different_nodes_come_to_a_little_less_at_the_head_of_the_line() {
         near(EXAMPLE.head_of_line_locality().unwrap(), 0.274, 5e-4);
         near(EXAMPLE.head_of_line_locality_of_distinct().unwrap(), 0.262, 5e-4);
-        // Two copies on four nodes: half of the nodes hold one block, three quarters one of two.
+        // Two copies on four nodes: half of the nodes hold a given block, three quarters one of two
+        // blocks.
         let job = DelayedJob { nodes: 4.0, replicas: 2.0, tasks: 2.0 };
         near(job.head_of_line_locality_of_distinct().unwrap(), (0.5 + 0.75) / 2.0, 1e-12);
         near(job.head_of_line_locality().unwrap(), (1.0 - 0.5625 + 1.0 - 0.25) / 2.0, 1e-12);
@@ -254,12 +259,12 @@ mod tests {
     fn a_job_that_gives_up_waiting_gets_a_little_less_than_the_paper_says() {
         let skips = EXAMPLE.skips_for(0.95).unwrap();
         near(EXAMPLE.mean_locality(skips).unwrap(), 0.951, 5e-4);
-        // The rule of the paper comes to 24 skips here.
+        // The paper's rule gives 24 skips here.
         near(EXAMPLE.exact_locality(skips).unwrap(), 0.936, 5e-4);
         near(EXAMPLE.exact_locality(23.0).unwrap(), 0.932, 5e-4);
     }
 
-    /// Algorithm 2 by its states: tasks left, and whether the job may wait.
+    /// Algorithm 2 by its states: the tasks left, and whether the job may wait.
     fn by_states(job: DelayedJob, left: f64, patient: bool, skips: i32) -> f64 {
         if left == 0.0 {
             return 0.0;
@@ -303,7 +308,7 @@ mod tests {
         assert_eq!(job.mean_locality(0.0).unwrap(), 0.0);
     }
 
-    /// Any job and how often it is skipped.
+    /// Any job, and how often it is skipped.
     fn any() -> impl Strategy<Value = (DelayedJob, f64)> {
         (1..300_u32, 1..6_u32, 1..400_u32, 0.0..1e3).prop_map(|(nodes, replicas, tasks, skips)| {
             let [nodes, replicas, tasks] = [nodes, replicas, tasks].map(f64::from);

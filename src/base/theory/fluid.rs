@@ -1,18 +1,18 @@
-//! Fluid models: what jobs get of a system that is divided at will, and when they end.
+//! Fluid models: the shares that jobs get of a system that can be divided at will, and when jobs
+//! end.
 //!
 //! The system has a capacity of one. A job brings work, measured in seconds of the whole system,
 //! and can use a share of at most [`FluidJob::most`] at once: a job of a few tasks does not fill a
-//! cluster, and with `most` at one for every job this is the single server of queueing theory.
-//! Nothing is whole here (no tasks, no slots) and nothing costs anything (no heartbeats, no
-//! preemption), so this is what a policy comes to on an ideal cluster.
+//! cluster. With `most` at one for every job this is the single server of queueing theory. Amounts
+//! need not be whole (there are no tasks or slots) and nothing costs time (no heartbeats, no
+//! preemption), so this is the result of a policy on an ideal cluster.
 //!
 //! From M. Pastorelli, D. Carra, M. Dell'Amico, P. Michiardi: "HFSP: Bringing Size-Based Scheduling
 //! To Hadoop", 2015, section 2.1, for jobs that need only a part of the system, and E. Friedman,
 //! S. Henderson: "Fairness and Efficiency in Web Server Protocols", SIGMETRICS 2003, for FSP.
 //!
 //! Numbers are exact, since the order in which jobs end decides what FSP does: two jobs that end
-//! together do so here, however they got there. [`exact`] and [`approximate`] are the way in and
-//! out.
+//! together in theory do so here. [`exact`] and [`approximate`] convert from and to floats.
 //!
 //! ```
 //! use mumakil_base::theory::fluid::{FluidDiscipline, FluidJob, approximate, exact};
@@ -46,19 +46,19 @@ use num_traits::{One, ToPrimitive, Zero};
 pub use self::course::{FluidCourse, Interval, ServedJob};
 use super::DomainError;
 
-/// A quotient of whole numbers of any length: seconds, work, a share.
+/// A quotient of whole numbers of any length: seconds, work, or a share.
 pub type Rational = BigRational;
 
-/// Returns the number that a float is written as: 0.55 is 11/20, though no float is. Infinities and
-/// what is no number have none.
+/// Returns the number that a float is written as: 0.55 is 11/20, though no float equals it. `None`
+/// for infinities and NaN.
 pub fn exact(number: f64) -> Option<Rational> {
     let text = number.to_string();
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
-    // `inf` and `NaN` are no digits, so that they do not parse.
+    // `inf` and `NaN` have no digits, so they do not parse.
     format!("{whole}{part}/1{}", "0".repeat(part.len())).parse().ok()
 }
 
-/// Returns the float that is next to a number.
+/// Returns the float nearest to a number.
 pub fn approximate(number: &Rational) -> f64 {
     number.to_f64().expect("a quotient is a number")
 }
@@ -93,28 +93,28 @@ impl FluidJob {
 /// How the system is divided among the jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FluidDiscipline {
-    /// Processor sharing: equal shares; what a job cannot use is shared among the others.
+    /// Processor sharing: equal shares; a share that a job cannot use is divided among the others.
     Ps,
-    /// Generalised processor sharing: the same in proportion to the weights.
+    /// Generalised processor sharing: shares in proportion to the weights.
     Gps,
-    /// The fair sojourn protocol: one after another, in the order in which they would end under
-    /// [`Self::Ps`] if no more of them came. Capacity that a job cannot use goes to the next.
+    /// The fair sojourn protocol: one job after another, in the order in which they would end under
+    /// [`Self::Ps`] if no more jobs came. Capacity that a job cannot use goes to the next.
     ///
-    /// A job that ends early goes on in the sharing that is only imagined. One that has ended
-    /// there but not really is before all those that have not. Jobs that end together are served
-    /// as they arrived.
+    /// A job that really ends early stays in the imagined sharing. A job that has ended there but
+    /// not really comes before all that have not ended there. Jobs that end together are served in
+    /// the order of arrival.
     ///
     /// On a single server no job ends later than under [`Self::Ps`]. A job that can use only a part
-    /// of the system may: it cannot make up for what it has waited.
+    /// of the system may end later: it cannot make up for its waiting.
     Fsp,
-    /// Shortest remaining processing time: the job with the least work left first. Capacity that it cannot use goes
-    /// to the next. Of equal jobs the one that can use more is before the other, and then
-    /// the one that arrived first.
+    /// Shortest remaining processing time: the job with the least work left first. Capacity that it
+    /// cannot use goes to the next. Of equal jobs the one that can use more comes first, then the
+    /// one that arrived first.
     Srpt,
 }
 
 impl FluidDiscipline {
-    /// All of them.
+    /// All disciplines.
     pub const ALL: [Self; 4] = [Self::Ps, Self::Gps, Self::Fsp, Self::Srpt];
 
     /// Returns its name: `ps`, `gps`, `fsp` or `srpt`.
@@ -127,15 +127,17 @@ impl FluidDiscipline {
         }
     }
 
-    /// Serves the jobs until the last one ends. Of jobs that arrive at the same time, the earlier
-    /// in the list counts as first.
+    /// Serves the jobs until the last one ends. Of jobs that arrive at the same time, the first in
+    /// the list comes first.
     ///
-    /// With `n` jobs there are up to `2 n` intervals (under SRPT `n²`, if jobs overtake each other),
-    /// each with a share for every job, and the numbers grow longer with every one of them. FSP
-    /// imagines the sharing anew for every arrival: a hundred jobs take it seconds.
+    /// With `n` jobs there are up to `2 n` intervals (under SRPT `n²`, if jobs overtake each
+    /// other), each with a share for every job, and numbers get longer with every interval. FSP
+    /// computes the imagined sharing anew for every arrival: with a hundred jobs this takes
+    /// seconds.
     ///
     /// # Errors
-    /// If a number of a job cannot be: only arrivals may be zero, and no job can use more than all.
+    /// If a number of a job is out of its range: only arrivals may be zero, and no job can use more
+    /// than the whole system.
     pub fn serve(self, jobs: &[FluidJob]) -> Result<FluidCourse, DomainError> {
         jobs.iter().try_for_each(FluidJob::check)?;
         Ok(match self {

@@ -13,12 +13,12 @@ use super::{Quantity, text};
 pub struct Count<const MIN: u32, const MAX: u32>(u32);
 
 impl<const MIN: u32, const MAX: u32> Count<MIN, MAX> {
-    /// Returns the count, if it is in the range.
+    /// Returns the count; `None` outside of the range.
     pub const fn new(count: u32) -> Option<Self> {
         if MIN <= count && count <= MAX { Some(Self(count)) } else { None }
     }
 
-    /// Returns a count that the program itself names.
+    /// Returns a count from a constant in the program.
     ///
     /// # Panics
     /// If it is outside of the range.
@@ -91,15 +91,15 @@ pub struct Fraction(f64);
 pub struct Factor(f64);
 
 impl Fraction {
-    /// Nothing of it.
+    /// Zero.
     pub const ZERO: Self = Self(0.0);
 
-    /// Returns a share, if it is one.
+    /// Returns a share; `None` unless it is from 0 to 1.
     pub fn new(share: f64) -> Option<Self> {
         (0.0..=1.0).contains(&share).then_some(Self(share))
     }
 
-    /// Returns a share that the program itself names.
+    /// Returns a share from a constant in the program.
     ///
     /// # Panics
     /// If it is not from 0 to 1.
@@ -115,15 +115,15 @@ impl Fraction {
 }
 
 impl Factor {
-    /// Changes nothing.
+    /// The factor that changes nothing.
     pub const ONE: Self = Self(1.0);
 
-    /// Returns a factor, if it is finite and not negative.
+    /// Returns a factor; `None` unless it is finite and not negative.
     pub fn new(factor: f64) -> Option<Self> {
         (factor.is_finite() && 0.0 <= factor).then_some(Self(factor))
     }
 
-    /// Returns a factor that the program itself names.
+    /// Returns a factor from a constant in the program.
     ///
     /// # Panics
     /// If it is negative or not finite.

@@ -12,8 +12,8 @@ pub struct Bytes(u64);
 pub struct Rate(u64);
 
 impl Bytes {
-    /// The largest size that a scenario may name: an exbibyte. Chosen: eleven of it still fit into
-    /// 64 bits, which Hadoop's rule for splits multiplies by.
+    /// The largest size that a scenario may name: an exbibyte. Chosen: eleven times as much still
+    /// fits into 64 bits; Hadoop's rule for splits multiplies by 11.
     pub const LARGEST: Self = Self(1 << 60);
 
     /// Returns a number of bytes.
@@ -44,12 +44,12 @@ impl Quantity for Bytes {
 }
 
 impl Rate {
-    /// Returns a speed of so many megabytes (10⁶ bytes) a second.
+    /// Returns a speed in megabytes (10⁶ bytes) a second.
     pub const fn from_mb_per_s(mb: u64) -> Self {
         Self(mb * 1_000_000)
     }
 
-    /// Returns the speed that moves so much in a time, which is not zero; at least a byte a second.
+    /// Returns the speed that moves `bytes` in a span, which is not zero; at least a byte a second.
     pub fn of(bytes: Bytes, span: SimSpan) -> Self {
         let rate = u128::from(bytes.0) * 1_000_000 / u128::from(span.as_micros());
         Self(u64::try_from(rate).unwrap_or(u64::MAX).max(1))
@@ -62,7 +62,7 @@ impl Rate {
 
     /// Returns how long `bytes` take at this speed, rounded up.
     pub fn time_for(self, bytes: Bytes) -> SimSpan {
-        // In 128 bits: 20 TB times a million are more than 64 hold.
+        // In 128 bits: 20 TB times a million do not fit into 64.
         let micros = (u128::from(bytes.0) * 1_000_000).div_ceil(u128::from(self.0));
         SimSpan::from_micros(
             u64::try_from(micros).unwrap_or(u64::MAX).min(SimSpan::LONGEST.as_micros()),
@@ -108,7 +108,7 @@ crate::text_form! {
     expected: "a size with a unit, such as 128MiB, 1GB or 64KiB",
     pattern: r"^\s*0\s*$|^\s*\d+(\.\d+)?\s*([kMGTP]?B|[KMGTP]iB)\s*$",
     parse: |text| {
-        // The units are those of speeds too, and a size in bits would be a slip.
+        // Speeds have the same units, but a size in bits would be a mistake.
         if text.trim_end().ends_with('b') {
             return None;
         }
@@ -130,7 +130,7 @@ crate::text_form! {
         let per_second = text.trim_end().strip_suffix("/s")?;
         text::with_unit(per_second, UNITS)
             .map(f64::round)
-            // After rounding, since 0.4B/s would become a speed at which nothing ends.
+            // Checked after rounding, since 0.4B/s would become a speed at which no transfer ends.
             .filter(|rate| (1.0..=MOST).contains(rate))
             .map(|rate| Rate(rate as u64))
     },

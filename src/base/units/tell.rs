@@ -1,19 +1,19 @@
-//! How numbers are told to people: on the console, in charts, in verdicts, of traces.
+//! How numbers are printed for people: on the console, in charts, in verdicts, about traces.
 //!
-//! The caller says how closely a number is looked at ([`Detail`]). The units, where one ends and
-//! the next begins, and that no time has 60 seconds, are the same for all. Numbers are told without
-//! a sign: a chart has the true minus, a file for programs the one of ASCII.
+//! The caller says how closely a number is looked at ([`Detail`]). All callers share the units, the
+//! bounds between units, and the rule that no time has 60 seconds. Numbers are printed without a
+//! sign: a chart uses the true minus, a file for programs that of ASCII.
 
 use super::text::NamedUnit;
 
 /// How closely a number is looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Detail {
-    /// In a line or column of its own: a tenth, and two units of the clock at most.
+    /// In a line or column of its own: a tenth, and at most two units of the clock.
     Glance,
-    /// Beside a mark of a chart, where there is little room: three digits, and no idle zeros.
+    /// Beside a mark of a chart, where there is little room: three digits, no trailing zeros.
     Mark,
-    /// To be compared: in the unit and to the precision in which a number of this size is told.
+    /// To be compared: in the unit and with the precision of a number of this size.
     Like(f64),
 }
 
@@ -41,38 +41,39 @@ pub const SIZES: [NamedUnit; 6] = [
     unit(1.0, "B"),
 ];
 
-/// From here on a time is told in minutes: less is rounded to 59.9 s at most.
+/// From here on a time is printed in minutes: a shorter one rounds to 59.9 s at most.
 const A_MINUTE: f64 = 59.95;
 
-/// Returns the first of these units that is not above a size, or the last.
+/// Returns the first of these units that is not above a size, or the last unit.
 pub fn unit_for(units: &[NamedUnit], size: f64) -> NamedUnit {
     let fits = |unit: &&NamedUnit| unit.size <= size;
     *units.iter().find(fits).or(units.last()).expect("there is a unit")
 }
 
-/// Returns the unit in which a size is told that is rounded to such a step of it. A size that
-/// rounds to one of the next unit is told in that.
+/// Returns the unit for a size that is rounded to multiples of `step` of the unit. A size that
+/// rounds to one of the next unit gets the next unit.
 fn unit_of_rounded(units: &[NamedUnit], size: f64, step: f64) -> NamedUnit {
     let unit = unit_for(units, size);
     let rounded = (in_unit(size, unit) / step).round() * step;
     let next = units.iter().rev().find(|next| unit.size < next.size);
-    // Binary fractions may leave a full thousand a little short.
+    // Binary fractions may make a full thousand slightly less.
     let is_full = |next: &&NamedUnit| next.size / unit.size <= rounded * (1.0 + 1e-9);
     *next.filter(is_full).unwrap_or(&unit)
 }
 
-/// Returns a value in a unit. For a unit below the base unit, multiply by the whole number of such
-/// units in one base unit: 0.001 is no exact float, and dividing by it would round 1.05 ms down.
+/// Returns a value in a unit. For a unit below the base unit it multiplies by the whole number of
+/// such units in one base unit: 0.001 is no exact float, and dividing by it would round 1.05 ms
+/// down.
 fn in_unit(value: f64, unit: NamedUnit) -> f64 {
     if unit.size < 1.0 { value * (1.0 / unit.size).round() } else { value / unit.size }
 }
 
-/// Tells how many: `24,442`.
+/// Prints a number: `24,442`.
 pub fn count(number: u64) -> String {
     in_thousands(&number.to_string())
 }
 
-/// Tells how many things: `1 job`, `2,000 jobs`, `2 classes`.
+/// Prints a number of things: `1 job`, `2,000 jobs`, `2 classes`.
 pub fn counted(number: u64, thing: &str) -> String {
     let plural = match number {
         1 => "",
@@ -82,7 +83,7 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", count(number))
 }
 
-/// Tells names one after another, with a word before the last: `a`, `a or b`, `a, b or c`.
+/// Prints names in a list, with a word before the last: `a`, `a or b`, `a, b or c`.
 pub fn listed(names: impl IntoIterator<Item = String>, word: &str) -> String {
     let mut names: Vec<String> = names.into_iter().collect();
     match names.pop() {
@@ -91,44 +92,44 @@ pub fn listed(names: impl IntoIterator<Item = String>, word: &str) -> String {
     }
 }
 
-/// Returns names in the quotes that a message has them in.
+/// Returns names in the quotes of messages.
 pub fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> impl Iterator<Item = String> {
     names.into_iter().map(|name| format!("`{name}`"))
 }
 
-/// Tells how many times as fast: `8.5x`, `21,000x`.
+/// Prints a ratio of speeds: `8.5x`, `21,000x`.
 pub fn times(factor: f64) -> String {
     if factor < 10.0 { format!("{factor:.1}x") } else { format!("{}x", count(factor as u64)) }
 }
 
-/// Tells a share of a whole: `96.2 %`.
+/// Prints a share of a whole: `96.2 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// Tells by how much two shares of a whole differ: `3.4 points`. Per cent would be of one of them.
+/// Prints the difference of two shares: `3.4 points`. Per cent would be a share of one of them.
 pub fn points(difference: f64) -> String {
     format!("{:.1} points", difference * 100.0)
 }
 
-/// Tells seconds at a glance: `0.4 s`, `14 min 08 s`, `3 h 05 min`, `2 d 01 h`.
+/// Prints seconds at a glance: `0.4 s`, `14 min 08 s`, `3 h 05 min`, `2 d 01 h`.
 pub fn span(seconds: f64) -> String {
     time(seconds, Detail::Glance)
 }
 
-/// Tells seconds.
+/// Prints seconds with this detail.
 pub fn time(seconds: f64, detail: Detail) -> String {
     match detail {
         Detail::Glance if seconds < A_MINUTE => format!("{seconds:.1} s"),
         Detail::Glance => clock(seconds, true),
         Detail::Mark if seconds == 0.0 => "0 s".to_owned(),
         Detail::Mark if seconds < A_MINUTE => {
-            // Three digits are whole numbers below a unit that has a thousand of the next one.
+            // With three digits numbers are whole if the next smaller unit is a thousandth.
             let step = if seconds < 1.0 { 1.0 } else { 0.1 };
             let unit = unit_of_rounded(&TIMES, seconds, step);
             format!("{} {}", significant(in_unit(seconds, unit), 3), unit.name)
         }
-        // Chosen: beyond three centuries a clock would need more room than a mark has.
+        // Chosen: beyond three centuries a clock would need more room than there is beside a mark.
         Detail::Mark if seconds < 1e10 => clock(seconds, false),
         Detail::Mark => format!("{} d", significant(seconds / 86_400.0, 3)),
         Detail::Like(0.0) => "0 s".to_owned(),
@@ -140,7 +141,7 @@ pub fn time(seconds: f64, detail: Detail) -> String {
     }
 }
 
-/// Tells bytes.
+/// Prints bytes.
 pub fn size(bytes: f64, detail: Detail) -> String {
     let like = if let Detail::Like(like) = detail { like } else { bytes };
     let step = if detail == Detail::Mark || like < 1024.0 { 1.0 } else { 0.1 };
@@ -154,7 +155,7 @@ pub fn size(bytes: f64, detail: Detail) -> String {
     format!("{value} {}", unit.name)
 }
 
-/// Tells bytes in powers of a thousand, to three digits: `1.26 MB`.
+/// Prints bytes in powers of a thousand, with three digits: `1.26 MB`.
 pub fn decimal_size(bytes: f64) -> String {
     const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
     let mut value = bytes;
@@ -165,7 +166,7 @@ pub fn decimal_size(bytes: f64) -> String {
     }
     let decimals = match value {
         _ if unit == 0 => 0,
-        // Where the rounded number has one digit more: 9.995 is told as 10.0.
+        // A rounded number may have one digit more: 9.995 is printed as 10.0.
         99.95.. => 0,
         9.995.. => 1,
         _ => 2,
@@ -173,8 +174,8 @@ pub fn decimal_size(bytes: f64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
-/// Tells a number without a unit as one of a size like this: four significant digits at least, and
-/// no more than it has.
+/// Prints a number without a unit, with the precision of a number of size `like`: at least four
+/// significant digits, but no more than it has.
 pub fn number(value: f64, like: f64) -> String {
     let decimals = match like {
         _ if value.fract() == 0.0 => 0,
@@ -187,7 +188,7 @@ pub fn number(value: f64, like: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Tells a time in the two units of the clock that it fills.
+/// Prints a time in the two largest units of the clock that it has.
 fn clock(seconds: f64, has_idle_zeros: bool) -> String {
     let [seconds, minutes, hours] = [1.0, 60.0, 3_600.0].map(|unit| (seconds / unit).round());
     let (small, ratio, names) = match () {
@@ -202,9 +203,9 @@ fn clock(seconds: f64, has_idle_zeros: bool) -> String {
     }
 }
 
-/// Tells a time in hours, minutes and whole seconds.
+/// Prints a time in hours, minutes and whole seconds.
 fn to_the_second(seconds: f64) -> String {
-    // Rounded first, so that there are no 60 seconds.
+    // Round first, so that there are no 60 seconds.
     let whole = seconds.round();
     let (hours, minutes, rest) = (whole / 3_600.0, whole % 3_600.0 / 60.0, whole % 60.0);
     match whole {
@@ -216,13 +217,13 @@ fn to_the_second(seconds: f64) -> String {
     }
 }
 
-/// Prints so many significant digits (all digits before the point), without idle zeros.
+/// Prints this many significant digits (all digits before the point), without trailing zeros.
 pub fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
     let magnitude = value.abs().log10().floor() as i32;
-    // Chosen: beyond, the zeros are harder to read than a power of ten.
+    // Chosen: outside of this range zeros are harder to read than a power of ten.
     if !(-7..15).contains(&magnitude) {
         return power(value);
     }
@@ -234,7 +235,7 @@ pub fn significant(value: f64, digits: i32) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Prints `2×10⁻⁹`.
+/// Prints a power of ten: `2×10⁻⁹`.
 pub fn power(value: f64) -> String {
     let text = format!("{value:.2e}");
     let (mantissa, exponent) = text.split_once('e').expect("the format writes an exponent");
@@ -249,7 +250,7 @@ pub fn power(value: f64) -> String {
 
 fn superscript(c: char) -> char {
     const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    // An exponent has digits and perhaps a minus.
+    // An exponent consists of digits and perhaps a minus.
     c.to_digit(10).map_or('⁻', |digit| RAISED[digit as usize])
 }
 

@@ -1,15 +1,16 @@
 //! How a quantity is written in a scenario: one macro gives a type its text form.
 //!
-//! A type names what it expects, how a text is parsed, how the value is printed and how it is
-//! written to a file; from that it gets `FromStr`, `Display`, serde and its entry in the JSON Schema.
-//! Errors are raised in the scalar's visitor, where the YAML reader still knows line and column.
+//! A type defines what it expects, how a text is parsed, how the value is printed and how it is
+//! written to a file; from that it gets `FromStr`, `Display`, serde and its entry in the JSON
+//! Schema. Errors are raised in the scalar's visitor, where the YAML reader still knows line and
+//! column.
 
 /// A unit and its size in a base unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NamedUnit {
     /// The text that people write.
     pub name: &'static str,
-    /// How many of the base unit it is.
+    /// The size in the base unit.
     pub size: f64,
 }
 
@@ -53,8 +54,8 @@ pub(super) fn sum_of_parts(text: &str, units: &[NamedUnit]) -> Option<f64> {
 }
 
 /// Gives a quantity its text form: `FromStr`, `Display`, `Serialize`, `Deserialize`, `JsonSchema`.
-/// Where a type has a largest value, `too_much` recognises a text that is only beyond it, and names
-/// it.
+/// If a type has a largest value, `too_much` recognises a text that is wrong only by being larger,
+/// and returns the largest value in words.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! text_form {
@@ -76,7 +77,7 @@ macro_rules! text_form {
         }
 
         impl $type {
-            /// Returns the words for the largest value, if a text is wrong only by being larger.
+            /// Returns the largest value in words, if a text is wrong only by being larger.
             fn too_much(_text: &str) -> Option<&'static str> {
                 $(
                     let $large = _text;
@@ -115,8 +116,7 @@ macro_rules! text_form {
                             None => E::invalid_value(serde::de::Unexpected::Str(text), &self),
                         })
                     }
-                    // YAML hands over `0.05` as a number: its
-                    // text decides, as with quotes around it.
+                    // YAML passes `0.05` on as a number: use its text, as with quotes around it.
                     fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<$type, E> {
                         number.to_string().parse().map_err(|_: String| {
                             E::invalid_value(serde::de::Unexpected::Unsigned(number), &self)

@@ -1,8 +1,8 @@
 //! Virtual time: instants and spans, in whole microseconds.
 //!
-//! Microseconds because traces and time-outs speak milliseconds (exact multiples), while a
-//! heartbeat's service time and a link's latency are fractions of one. Instant + span = instant,
-//! instant − instant = span; instant + instant does not compile.
+//! Microseconds, because traces and time-outs use milliseconds (exact multiples), while a
+//! heartbeat's service time and a link's latency are fractions of a millisecond. Instant + span =
+//! instant, instant − instant = span; instant + instant does not compile.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -21,7 +21,7 @@ pub struct SimSpan(u64);
 impl SimTime {
     /// The beginning of the scenario.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens.
+    /// Later than any event of a run.
     pub const NEVER: Self = Self(u64::MAX);
 
     /// Returns the instant this many microseconds after the beginning.
@@ -44,7 +44,7 @@ impl SimTime {
         self.0 as f64 / 1e6
     }
 
-    /// Returns the span since `earlier`, or zero if `earlier` is later.
+    /// Returns the span since `earlier`; zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> SimSpan {
         SimSpan(self.0.saturating_sub(earlier.0))
     }
@@ -59,18 +59,18 @@ impl SimSpan {
         Self(micros)
     }
 
-    /// Returns a span of whole milliseconds; the longest there is, if that would be longer.
+    /// Returns a span of whole milliseconds, at most the longest that fits.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000))
     }
 
-    /// Returns a span of whole seconds; the longest there is, if that would be longer.
+    /// Returns a span of whole seconds, at most the longest that fits.
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(1_000_000))
     }
 
-    /// Rounds up, so that work which takes any time at all takes at least one tick; what would take
-    /// longer than [`Self::LONGEST`] takes that.
+    /// Rounds up, so that work which takes any time at all takes at least one microsecond; a longer
+    /// time than [`Self::LONGEST`] becomes [`Self::LONGEST`].
     pub fn ceil_from_secs(secs: f64) -> Self {
         assert!(!secs.is_nan() && 0.0 <= secs, "not a duration: {secs} s");
         Self((secs * 1e6).ceil() as u64).min(Self::LONGEST)
@@ -91,12 +91,12 @@ impl SimSpan {
         self.0 as f64 / 1e6
     }
 
-    /// Returns whether this is no time at all.
+    /// Returns whether the span is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// Scales by a factor from a model, rounding up.
+    /// Multiplies by a factor from a model, rounding up.
     pub fn ceil_mul(self, factor: f64) -> Self {
         Self::ceil_from_secs(self.as_secs_f64() * factor)
     }
@@ -149,7 +149,8 @@ impl Quantity for SimSpan {
         self.0 as f64
     }
     fn from_f64(value: f64) -> Self {
-        // Up, so that a drawn time above zero is never zero; heavy tails end at a hundred years.
+        // Round up, so that a drawn time above zero is never zero; heavy tails end at a hundred
+        // years.
         Self((value.ceil() as u64).min(Self::LONGEST.0))
     }
 }
@@ -189,7 +190,7 @@ crate::text_form! {
             (1_000, "ms"),
         ]
         .into_iter()
-        // The largest unit of which it is a multiple, so that it reads back as the same span.
+        // The largest unit of which the span is a multiple, so that it reads back as the same span.
         .find(|(size, _)| span.0.is_multiple_of(*size))
         .unwrap_or((1, "us"));
         if span.0 == 0 { f.write_str("0s") } else { write!(f, "{}{name}", span.0 / size) }

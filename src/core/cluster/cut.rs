@@ -5,25 +5,25 @@ use std::collections::BTreeSet;
 use super::TrackerId;
 use mumakil_base::units::SimTime;
 
-/// Nodes that are cut off for a time: they reach each other, and nobody else.
+/// Nodes that are cut off for a time: they reach each other, but no other machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkCut {
-    /// From when on.
+    /// When the cut begins.
     pub from: SimTime,
-    /// When this is over.
+    /// When the cut ends; at this instant it no longer holds.
     pub until: SimTime,
-    /// The nodes. The JobTracker is with the others.
+    /// The nodes that are cut off. The JobTracker never is.
     pub nodes: BTreeSet<TrackerId>,
 }
 
 impl NetworkCut {
-    /// Returns whether it holds at an instant.
+    /// Returns whether the cut holds at an instant.
     pub fn holds(&self, at: SimTime) -> bool {
-        // The end is not part of it: a message that leaves at that instant arrives.
+        // The end is not part of the cut: a message that leaves at that instant arrives.
         self.from <= at && at < self.until
     }
 
-    /// Returns whether it lies between two machines; none is that of the JobTracker.
+    /// Returns whether the cut lies between two machines; `None` stands for the JobTracker.
     pub fn parts(&self, one: Option<TrackerId>, other: Option<TrackerId>) -> bool {
         let is_in = |machine: Option<TrackerId>| machine.is_some_and(|id| self.nodes.contains(&id));
         // Two nodes on the same side of the cut reach each other.

@@ -1,9 +1,9 @@
 //! Where the blocks of the file system lie.
 //!
-//! A block's place is a pure function of (seed, file, block): nothing is stored, jobs that read
-//! the same file find the same blocks, and no scheduler can move them. Hadoop's rule leaves the first
-//! copy with the writer if that is a node, else it puts it anywhere; the second goes into another rack
-//! and the third beside the second.
+//! The nodes that hold a block are a pure function of (seed, file, block): nothing is stored, jobs
+//! that read the same file find the same blocks, and no scheduler can move them. By Hadoop's rule
+//! the first copy stays on the writer if the writer is a node, and goes to any node otherwise; the
+//! second copy goes into another rack, the third beside the second.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ pub struct FileId(pub u32);
 /// A block of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId {
-    /// The file.
+    /// The file that has the block.
     pub file: FileId,
-    /// Its place in the file.
+    /// The position of the block in the file, from 0.
     pub place: u32,
 }
 
@@ -36,7 +36,7 @@ pub struct Hdfs {
 }
 
 impl Hdfs {
-    /// Returns a file system over these nodes. There are never more copies than nodes.
+    /// Returns the file system of these nodes. A block has at most one copy a node.
     pub fn new(seed: u64, topology: Arc<Topology>, replication: u32, placement: Placement) -> Self {
         // HDFS places at most one copy of a block on a node.
         let replication = replication.min(topology.len());
@@ -48,22 +48,23 @@ impl Hdfs {
         Self { hot: spec.hot, ..Self::new(seed, topology, spec.replication.get(), spec.placement) }
     }
 
-    /// Returns how many copies of a file there are beside the usual ones when so many jobs read it.
+    /// Returns how many extra copies the blocks of a file have while `readers` jobs read it.
     pub fn more_copies(&self, readers: u32) -> u32 {
         let hot = self.hot.filter(|hot| hot.jobs.get() <= readers);
         hot.map_or(0, |hot| hot.replication.get().saturating_sub(self.replication))
     }
 
-    /// Returns whether there are files with more copies than others.
+    /// Returns whether files that many jobs read get extra copies.
     pub fn has_hot_files(&self) -> bool {
         self.hot.is_some()
     }
 
-    /// Writes the nodes that hold a block into `nodes`, in the order in which they were chosen; `more`
-    /// of them beside the usual ones.
+    /// Writes the nodes that hold a block into `nodes`, in the order in which they were chosen;
+    /// `more` is the number of extra copies.
     pub fn locate(&self, file: FileId, block: u32, more: u32, nodes: &mut Vec<TrackerId>) {
         nodes.clear();
-        // A stream for each block: its places do not depend on which other blocks were asked for.
+        // Draw from a stream for each block, so that its nodes do not depend on which blocks were
+        // located before.
         let subject = u64::from(file.0) << 28 | u64::from(block);
         let mut rng = stream(self.seed, Purpose::Placement, subject);
         let topology = &*self.topology;
@@ -97,9 +98,10 @@ impl Hdfs {
             .unwrap_or_else(|| anywhere(topology, chosen, rng))
     }
 
-    /// Chooses a fit node for one more copy of a block, by Hadoop's rule for blocks that have lost some:
-    /// a lone copy gets one in another rack, two in different racks one beside either of them, and the
-    /// others lie anywhere, but in racks that hold less than their fill of so many copies, if there are such.
+    /// Chooses a fit node for one more copy of a block that has lost copies, by Hadoop's rule: the
+    /// second copy goes into another rack; the third goes beside one of the first two, or into
+    /// another rack if both share one; any other copy goes into a rack below Hadoop's limit of
+    /// copies a rack, if there is such a rack.
     pub fn place_again<R: Rng>(
         &self,
         holders: &[TrackerId],
@@ -118,8 +120,8 @@ impl Hdfs {
                 pick(topology.len(), rng, TrackerId, is_away)
             }
             2 => {
-                // Hadoop takes the rack of the node that sends the copy; which one sends is not
-                // simulated.
+                // Hadoop takes the rack of the node that sends the copy; the sender is not
+                // simulated, so draw it.
                 let beside = holders[rng.random_range(0..2)];
                 let nodes = topology.rack_nodes(topology.rack(beside));
                 pick(nodes.len() as u32, rng, |index| nodes[index as usize], is_free)
@@ -133,11 +135,11 @@ impl Hdfs {
                     self.below_the_rack_limit(holders, copies, &is_fit, rng)
                 }
             })
-            // Rather in a full rack than nowhere.
+            // A full rack is better than no copy.
             .or_else(|| pick(topology.len(), rng, TrackerId, is_free))
     }
 
-    /// Chooses any fit node whose rack does not hold its fill of copies yet.
+    /// Chooses any fit node whose rack is below the limit of copies a rack.
     fn below_the_rack_limit<R: Rng>(
         &self,
         chosen: &[TrackerId],
@@ -178,7 +180,7 @@ fn in_another_rack<R: Rng>(
     chosen: &[TrackerId],
     rng: &mut R,
 ) -> Option<TrackerId> {
-    // Saves the list of all nodes that would be walked for nothing.
+    // With one rack the search would walk all nodes and find none.
     if topology.racks() < 2 {
         return None;
     }
@@ -186,9 +188,11 @@ fn in_another_rack<R: Rng>(
     pick(topology.len(), rng, TrackerId, away)
 }
 
-/// Draws one of the first `count` candidates that fits, all equally likely.
+/// Draws one of the first `count` candidates, with equal chance for all that fit; `None` if none
+/// fits.
 ///
-/// Most draws fit at once; after a few misses the fitting ones are listed, so that it always ends.
+/// Most draws fit at once; after a few misses the fitting candidates are listed, so that the search
+/// ends.
 fn pick<R: Rng>(
     count: u32,
     rng: &mut R,

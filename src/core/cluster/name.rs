@@ -13,10 +13,10 @@ impl NodeName {
         self.0
     }
 
-    /// Returns the node's tracker if there is one among so many nodes.
+    /// Returns the node's tracker in a cluster of `nodes` nodes.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the cluster has fewer nodes.
     pub fn among(self, nodes: u32) -> Result<TrackerId, String> {
         let is_there = self.0.0 < nodes;
         is_there
@@ -48,10 +48,10 @@ impl RackName {
         self.0
     }
 
-    /// Returns the rack if there is one among so many.
+    /// Returns the rack in a cluster of `racks` racks.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the cluster has fewer racks.
     pub fn among(self, racks: u32) -> Result<RackId, String> {
         let has = if racks == 1 { "1 rack".to_owned() } else { format!("{racks} racks") };
         let is_there = self.0.0 < racks;

@@ -1,4 +1,4 @@
-//! Nodes: their numbers, their places and their hardware.
+//! Nodes: their numbers, their racks and their hardware.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct TrackerId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RackId(pub u32);
 
-/// A group of racks at one switch.
+/// A group of racks that share a switch above their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PodId(pub u32);
 
@@ -37,22 +37,22 @@ pub struct PerSlot<T> {
     pub reduce: T,
 }
 
-/// A machine that runs a TaskTracker: its place and its hardware.
+/// A machine that runs a TaskTracker: its rack and its hardware.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// The rack that the node is in.
     pub rack: RackId,
-    /// Its slots.
+    /// How many slots of each kind the node has.
     pub slots: PerSlot<u32>,
-    /// Its cores.
+    /// How many cores the node has.
     pub cores: u32,
-    /// How fast it computes; 1 is the speed that times in a workload are given for.
+    /// How fast the node computes; 1 is the speed that times in a workload are given for.
     pub speed: Factor,
-    /// The memory that its attempts may have.
+    /// The memory for attempts, without what the system and Hadoop's daemons keep.
     pub memory: Bytes,
-    /// How fast one of its disks reads and writes.
+    /// How fast each of its disks reads and writes.
     pub disk: Rate,
-    /// How swapping slows down, if it does.
+    /// How swapping slows down when much is moved at once; `None` if it never does.
     pub swap: Option<SwapSpec>,
 }
 

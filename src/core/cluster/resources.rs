@@ -1,9 +1,10 @@
-//! The resources that attempts of a cluster share: disks, wires and cores, each with a number.
+//! The resources that attempts share: disks, wires and cores, each with a number.
 //!
-//! A node has its cores, two directions of its connection, its page cache and its disks; a rack has two
-//! directions of its uplink, and so has a pod, if racks are grouped. All transfers between nodes, within racks and
-//! between them, may have one limit together, the cluster's fabric. A real network has a limit at each switch, but
-//! users seldom know which nodes share one; here nothing else limits the switch of a rack.
+//! A node has its cores, two directions of its connection, its page cache and its disks. A rack has
+//! two directions of its uplink; so has a pod, if racks are grouped. The cluster's fabric, if it
+//! has one, is a limit on all transfers between nodes together, within racks and between them. A
+//! real network has a limit at each switch, but users seldom know which nodes share one; here
+//! nothing else limits the switch of a rack.
 
 use std::sync::Arc;
 
@@ -19,72 +20,73 @@ pub struct Resources {
     topology: Arc<Topology>,
     disks: u32,
     has_page_caches: bool,
-    /// The pods that have uplinks: none, if all racks are at one switch.
+    /// How many pods have uplinks: 0 if all racks are at one switch.
     pods: u32,
-    /// Those of the nodes, node by node, then those of the racks, the pods, and the fabric's.
+    /// The capacities of all resources: node by node, then rack by rack, then pod by pod, then the
+    /// fabric.
     capacities: Arc<[ResourceCapacity]>,
 }
 
 /// A disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskId {
-    /// Its node.
+    /// The node that has the disk.
     pub node: TrackerId,
-    /// Which of the node's disks it is.
+    /// The position of the disk among the node's disks, from 0.
     pub disk: u32,
 }
 
 /// The resources that a transfer or a computation uses, and its speed when it has them to itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
-    /// The resources, with their weights.
+    /// The resources that it uses, each with its weight.
     pub uses: Arc<[ResourceUse]>,
-    /// Its rate alone: bytes a second, or cores.
+    /// The rate if nothing else uses the resources: bytes a second, or cores.
     pub alone: f64,
-    /// The block that it reads, if that may be in memory; `uses` is for a read from disk.
+    /// The block that it reads, if the block may be in memory; `uses` is for a read from disk.
     pub reread: Option<Arc<Reread>>,
 }
 
-/// A read that needs no disk if its block is in the page cache of the node that has it.
+/// A read that needs no disk if its block is in the page cache of the node that has a copy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reread {
-    /// The node that has the block.
+    /// The node that has the copy.
     pub node: TrackerId,
     /// The block.
     pub block: BlockId,
-    /// How much of it is read, and kept.
+    /// How many bytes of the block are read, and kept in the page cache.
     pub bytes: Bytes,
     /// The resources that a read from memory uses.
     pub uses: Arc<[ResourceUse]>,
 }
 
 impl Demand {
-    /// Returns how long a transfer of so much takes alone.
+    /// Returns how long a transfer of `bytes` takes if nothing else uses the resources.
     pub fn time_for(&self, bytes: Bytes) -> SimSpan {
         SimSpan::ceil_from_secs(bytes.get() as f64 / self.alone)
     }
 }
 
-/// The places of a node's resources, before its disks.
-// The disks come last, as their number differs between clusters.
+/// The offsets of the resources of a node.
+// Disks come last, as their number differs between clusters.
 const CORES: u32 = 0;
 const NIC_IN: u32 = 1;
 const NIC_OUT: u32 = 2;
 const PAGE_CACHE: u32 = 3;
 const DISKS: u32 = 4;
 
-/// The places of a rack's resources, and of a pod's.
+/// The offsets of the resources of a rack, and of a pod.
 const UPLINK_IN: u32 = 0;
 const UPLINK_OUT: u32 = 1;
 const OF_A_RACK: u32 = 2;
 
 impl Resources {
-    /// Returns the resources of these nodes.
+    /// Returns the resources of a cluster.
     pub fn new(spec: &ClusterSpec, topology: Arc<Topology>) -> Self {
         let rate = |rate: Rate| ResourceCapacity::of(rate.bytes_per_s() as f64);
         let (nic, uplink) = (rate(spec.network.nic), rate(spec.network.uplink));
         let disks = spec.disk.count.get();
-        // The memory has enough for everybody; what limits a read is the way out of it.
+        // The memory itself is never full; the rate of each read from it is limited.
         let from_memory = spec.page_cache.map_or(f64::INFINITY, |it| it.rate.bytes_per_s() as f64);
         let page_cache = ResourceCapacity { total: f64::INFINITY, each: from_memory };
         let mut capacities = Vec::new();
@@ -109,18 +111,19 @@ impl Resources {
         Self { topology, disks, has_page_caches, pods, capacities: capacities.into() }
     }
 
-    /// Returns how much there is of each, by number.
+    /// Returns the capacity of each resource, by its number.
     pub fn capacities(&self) -> &[ResourceCapacity] {
         &self.capacities
     }
 
-    /// Returns the capacities of a node's cores, wires and disks while it has these speeds.
+    /// Returns the capacities of a node's cores, wires and disks at these shares of their usual
+    /// speed.
     pub fn at_speeds(
         &self,
         node: TrackerId,
         Speeds { cpu, disk, network }: Speeds,
     ) -> impl Iterator<Item = (ResourceId, ResourceCapacity)> {
-        // The page cache is left out: memory is as fast as ever on a slow node.
+        // The page cache is left out: memory keeps its speed on a slow node.
         let disks = (DISKS..DISKS + self.disks).map(move |place| (place, disk));
         let all = [(CORES, cpu), (NIC_IN, network), (NIC_OUT, network)].into_iter().chain(disks);
         all.map(move |(place, speed)| {
@@ -135,23 +138,24 @@ impl Resources {
         &self.topology
     }
 
-    /// Returns how many disks a node has.
+    /// Returns how many disks each node has.
     pub fn disks(&self) -> u32 {
         self.disks
     }
 
-    /// Returns whether nodes keep what was read from their disks.
+    /// Returns whether nodes keep in memory the blocks that were read from their disks.
     pub fn has_page_caches(&self) -> bool {
         self.has_page_caches
     }
 
-    /// Returns what reading from a disk uses that may be another node's. Writing to one's own disk
-    /// uses as much as reading from it.
+    /// Returns the resources that `to` uses to read from a disk of any node. Writing to a node's
+    /// own disk uses the same.
     pub fn read(&self, from: DiskId, to: TrackerId) -> Demand {
         self.demand(self.moving(self.disk(from), from.node, to))
     }
 
-    /// Returns what reading a block uses, which is on a disk, or else in the memory of its node.
+    /// Returns the resources that `to` uses to read a block from a disk, or from the memory of the
+    /// disk's node.
     pub fn read_block(&self, block: BlockId, bytes: Bytes, from: DiskId, to: TrackerId) -> Demand {
         let node = from.node;
         let reread = || {
@@ -162,7 +166,8 @@ impl Resources {
         Demand { reread: self.has_page_caches.then(reread), ..self.read(from, to) }
     }
 
-    /// Returns what moving bytes from where they are on a node to another node uses.
+    /// Returns the resources that a transfer uses from `source`, a resource of one node, to another
+    /// node.
     fn moving(
         &self,
         source: ResourceId,
@@ -179,7 +184,7 @@ impl Resources {
             }
             let [source, target] = [from, to].map(|node| self.topology.pod(node));
             if source != target {
-                // Without pods all racks are in one, so this is never reached.
+                // Without pods all racks are in one pod, so this is never reached.
                 uses.extend([self.of_pod(source, UPLINK_OUT), self.of_pod(target, UPLINK_IN)]);
             }
             uses.push(self.of_node(to, NIC_IN));
@@ -188,9 +193,10 @@ impl Resources {
         uses.into_iter().map(|resource| ResourceUse { resource, weight: 1.0 })
     }
 
-    /// Returns what fetching from all nodes alike uses, onto a disk.
+    /// Returns the resources that a reduce uses to fetch from all nodes alike and write onto a
+    /// disk.
     ///
-    /// The nodes that it comes from are no bottleneck: each gives but a small share.
+    /// The nodes that send are no bottleneck: each sends only a small share.
     pub fn fetch(&self, to: DiskId) -> Demand {
         let rack = self.topology.rack(to.node);
         let near = self.topology.part_in_rack(to.node, 1.0);
@@ -200,10 +206,10 @@ impl Resources {
             (self.of_rack(rack, UPLINK_IN), 1.0 - near),
         ];
         let from_other_pods = 1.0 - self.topology.part_in_pod(to.node, 1.0);
-        // Without pods the weight is 0, and the number (which would be another resource's) is not
-        // used.
+        // Without pods the weight is 0, and the number (which would be another resource's) is
+        // ignored.
         let uplink = (self.of_pod(self.topology.pod(to.node), UPLINK_IN), from_other_pods);
-        // The part that lies on the reduce's own node does not cross the network.
+        // Map outputs on the reduce's own node do not cross the network.
         let from_others = 1.0 - 1.0 / f64::from(self.topology.len());
         let fabric = self.fabric().map(|fabric| (fabric, from_others));
         let uses = uses.into_iter().chain([uplink]).chain(fabric);
@@ -211,7 +217,8 @@ impl Resources {
         self.demand(used.map(|(resource, weight)| ResourceUse { resource, weight }))
     }
 
-    /// Returns what computing uses on a node; none, if there is a core for every slot.
+    /// Returns the resources that computing uses on a node; `None` if there is a core for every
+    /// slot.
     pub fn compute(&self, on: TrackerId) -> Option<Demand> {
         let node = self.topology.node(on);
         let is_short = node.cores < node.slots.map + node.slots.reduce;
@@ -244,7 +251,7 @@ impl Resources {
     }
 
     fn fabric(&self) -> Option<ResourceId> {
-        // It would be the last one: the place behind the last pod.
+        // The fabric comes behind the last pod.
         let of_all_others = self.of_pod(PodId(self.pods), 0);
         (of_all_others.index() < self.capacities.len()).then_some(of_all_others)
     }
@@ -276,7 +283,7 @@ mod tests {
         DiskId { node: TrackerId(node), disk }
     }
 
-    /// Returns the rates of these demands, in MB/s, all at once.
+    /// Returns the rates of these demands, in MB/s, when all run at once.
     fn rates(resources: &Resources, demands: &[Demand]) -> Vec<f64> {
         let mut sharing = SharedResources::new(resources.capacities().iter().copied());
         let flows: Vec<_> =
@@ -303,7 +310,7 @@ mod tests {
     #[test]
     fn readers_elsewhere_share_the_wire_of_their_source() {
         let resources = resources();
-        // Five from each of two disks of node 0, in its rack and beyond.
+        // Five reads from each of two disks of node 0, in its rack and beyond.
         let reads: Vec<Demand> =
             (0..10).map(|i| resources.read(disk(0, i % 2), TrackerId(1 + i % 3))).collect();
         assert_eq!(rates(&resources, &reads), [12.5; 10]);
@@ -333,29 +340,30 @@ mod tests {
             let uplink = Rate::from_mb_per_s(60);
             spec.racks = Count::of(4);
             spec.network.pods = Some(PodSpec { count: Count::of(2), uplink, latency: None });
-            // The fabric, which comes behind them, is large enough for everything.
+            // The fabric, which comes behind the pods, is large enough for everything.
             spec.network.fabric = Some(Rate::from_mb_per_s(1_000));
         });
         let read = |from, to| resources.read(disk(from, 0), TrackerId(to));
-        // Two from the first pod to the second, one back, and one between the racks of a pod.
+        // Two reads from the first pod to the second, one back, and one between the racks of a pod.
         let reads = [read(0, 2), read(1, 3), read(2, 0), read(3, 2)];
         assert_eq!(rates(&resources, &reads), [30.0, 30.0, 60.0, 80.0]);
         // Half of what a reduce fetches comes from the other pod, three quarters from other racks.
         let fetch = resources.fetch(disk(0, 0));
         let weights: Vec<f64> = fetch.uses.iter().map(|used| used.weight).collect();
         assert_eq!((weights, fetch.alone), (vec![1.0, 1.0, 0.75, 0.5, 0.75], 80e6));
-        // Of 60 MB/s into the pod it needs half its own rate, beside a read that needs all of its own.
+        // The fetch loads the 60 MB/s uplink with half its rate, the read beside it with its whole
+        // rate.
         assert_eq!(rates(&resources, &[fetch, read(2, 1)]), [40.0, 40.0]);
     }
 
     #[test]
     fn all_transfers_share_the_fabric_and_local_reads_do_not() {
-        // 4 x 15 MB/s for whatever goes from node to node, be it in a rack or between them.
+        // 4 x 15 MB/s for all transfers between nodes, within racks and between them.
         let resources = resources_with(|spec| spec.network.fabric = Some(Rate::from_mb_per_s(15)));
         let read = |from, to| resources.read(disk(from, 0), TrackerId(to));
         let in_racks_and_between = [read(0, 1), read(1, 3), read(2, 3), read(3, 3)];
         assert_eq!(rates(&resources, &in_racks_and_between), [20.0, 20.0, 20.0, 80.0]);
-        // A quarter of what a reduce fetches lies on its own node.
+        // A quarter of the bytes that a reduce fetches lies on its own node.
         assert_eq!(resources.fetch(disk(0, 0)).alone, 60e6 / 0.75);
     }
 
@@ -369,7 +377,8 @@ mod tests {
             let uses = read.reread.as_ref().expect("there are page caches").uses.clone();
             Demand { uses, ..read }
         };
-        // Two on the node, as fast as each can be; one elsewhere gets all of its wire.
+        // The two reads on the node are limited by the memory; the one from elsewhere gets its
+        // whole wire.
         assert_eq!(rates(&resources, &[again(0), again(0), again(1)]), [400.0, 400.0, 125.0]);
     }
 

@@ -1,30 +1,31 @@
 //! Max-min fair rates of flows over the resources that they share.
 //!
-//! A flow uses one or more resources at once (a disk, two wires) and moves at one rate everywhere;
-//! a weight says how much of that rate burdens each of them. Rates are *max-min fair*: none can
-//! grow unless one that is not larger shrinks. Equivalently, no resource is over its capacity and
-//! every flow has a *bottleneck*: a resource that is full and on which no flow is faster, or on
-//! which the flow goes as fast as one alone may.
+//! A flow uses one or more resources at once (a disk, two wires) at one rate; a weight says how
+//! much of that rate loads each resource. Rates are *max-min fair*: no flow can get more unless a
+//! flow that is not faster gets less. Equivalently, no resource is over its capacity and every flow
+//! has a *bottleneck*: a resource that is full and on which no flow is faster, or on which the flow
+//! has the highest rate that one flow alone may have.
 //!
 //! ```text
 //! flow a: disk and wire    full: the wire, of 40 MB/s     a moves at 40 MB/s
 //! flow b: the same disk    full: the disk, of 100 MB/s    b moves at 60 MB/s
 //! ```
 //!
-//! That second form makes changes cheap. When flows begin or end, only a few are awake at first:
-//! they share, by progressive filling, what the others leave. Then every sleeper that they met is
-//! looked at. A sleeper that has lost its bottleneck wakes, and so does one that is faster than an
-//! awake flow on that flow's bottleneck. If one woke, all awake flows share again. When none wakes,
-//! every flow has a bottleneck; and as max-min fair rates are unique, no flow farther off has to be
-//! looked at. The work grows with the flows on the resources that the awake ones use.
+//! The second form makes changes cheap. When flows begin or end, only a few are awake at first:
+//! they share, by progressive filling, the capacity that the sleeping flows leave. Then every
+//! sleeping flow on a resource of an awake flow is checked. A sleeping flow wakes if it has lost
+//! its bottleneck, or if it is faster than an awake flow on that flow's bottleneck. If one woke,
+//! all awake flows share again. When none wakes, every flow has a bottleneck; and as max-min fair
+//! rates are unique, flows farther off need no check. The work grows with the flows on the
+//! resources that the awake flows use.
 //!
-//! Nothing here knows time or messages. Units are the caller's: bytes a second, or cores.
+//! This module knows neither time nor messages. Units are the caller's: bytes a second, or cores.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// A resource, by its place in the list that [`SharedResources::new`] was given.
+/// A resource, by its position in the list that [`SharedResources::new`] takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ResourceId(pub u32);
 
@@ -33,7 +34,7 @@ pub struct ResourceId(pub u32);
 pub struct ResourceCapacity {
     /// For all flows together.
     pub total: f64,
-    /// For one flow: the rate that none exceeds, be it alone or not.
+    /// The highest rate of one flow, even if it is alone.
     pub each: f64,
 }
 
@@ -43,7 +44,7 @@ impl ResourceCapacity {
         Self { total, each: f64::INFINITY }
     }
 
-    /// Returns the rate of flows of this weight in sum, were there no other.
+    /// Returns the rate of flows whose weights sum to `weight`, if no other flow used the resource.
     pub fn alone(self, weight: f64) -> f64 {
         (self.total / weight).min(self.each)
     }
@@ -54,11 +55,11 @@ impl ResourceCapacity {
 pub struct ResourceUse {
     /// The resource, which a flow names at most once.
     pub resource: ResourceId,
-    /// The share of the flow's rate that burdens it; above zero.
+    /// The share of the flow's rate that loads the resource; above zero.
     pub weight: f64,
 }
 
-/// A flow, by its place among those that are there; free for another after its end.
+/// A flow, by its position among the present flows; after its end another flow may get the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowIndex(u32);
 
@@ -82,12 +83,12 @@ pub struct SharedResources {
     resources: Vec<Resource>,
     flows: Vec<Flow>,
     free: Vec<FlowIndex>,
-    /// Flows whose rates are being looked for, in the order in which they woke.
+    /// The flows whose rates are being computed, in the order in which they woke.
     awake: Vec<FlowIndex>,
-    /// Resources that they use, in the order in which they were met.
+    /// The resources that the awake flows use, in the order in which they were found.
     met: Vec<ResourceId>,
-    /// The levels at which resources will be full, by their bits, which for numbers that are not
-    /// negative have the order of the numbers.
+    /// The rate at which each resource becomes full, with its bits as the key: for numbers that are
+    /// not negative, the bits have the order of the numbers.
     levels: BinaryHeap<Reverse<(u64, ResourceId)>>,
 }
 
@@ -95,14 +96,14 @@ pub struct SharedResources {
 struct Resource {
     capacity: ResourceCapacity,
     users: Vec<ResourceUser>,
-    /// Whether an awake flow uses it.
+    /// Whether an awake flow uses the resource.
     is_met: bool,
-    /// The capacity that the flows with settled rates leave to the others.
+    /// The capacity that the flows with settled rates leave.
     spare: f64,
-    /// The sum of the weights of the flows whose rates are not settled, and how many these flows
-    /// are.
+    /// The sum of the weights of the flows whose rates are not settled yet; `thirsty` is their
+    /// number.
     thirst: f64,
-    // Counted beside the sum, which after additions and subtractions may miss zero by a little.
+    // Counted beside the sum, because rounding may keep the sum from reaching zero.
     thirsty: u32,
 }
 
@@ -116,23 +117,23 @@ struct ResourceUser {
 struct Flow {
     uses: Arc<[ResourceUse]>,
     rate: f64,
-    /// The rate before the awake were filled.
+    /// The rate at the last settling.
     told: f64,
     bottleneck: Option<ResourceId>,
     is_awake: bool,
-    /// Whether it is awake and its rate still rises.
+    /// Whether the flow is awake and its rate still rises.
     is_thirsty: bool,
 }
 
-/// The flows on a resource, summed up.
+/// A summary of the flows on a resource.
 struct Crowd {
     load: f64,
     fastest: f64,
-    /// The rate of the slowest awake flow that the resource holds back.
+    /// The rate of the slowest awake flow that has the resource as its bottleneck.
     slowest_held: f64,
 }
 
-/// Rates that differ by less, relatively, are the same: sums of floats depend on their order.
+/// Two rates with a smaller relative difference are equal: sums of floats depend on their order.
 // Chosen: far above the rounding of sums of doubles, far below what a run could show.
 const TOLERANCE: f64 = 1e-9;
 
@@ -161,7 +162,7 @@ impl SharedResources {
         }
     }
 
-    /// Adds a flow that uses something; its rate is there when all is settled.
+    /// Adds a flow; [`Self::settle`] finds its rate.
     pub fn begin(&mut self, uses: Arc<[ResourceUse]>) -> FlowIndex {
         assert!(!uses.is_empty(), "a flow that uses nothing has no rate");
         let index = self.free.pop().unwrap_or_else(|| {
@@ -192,12 +193,12 @@ impl SharedResources {
                 }
             }
         }
-        // It may have begun at the same instant, and was never settled.
+        // A flow that ends at the instant of its start is still awake.
         self.awake.retain(|awake| *awake != flow);
         self.free.push(flow);
     }
 
-    /// Gives a resource another capacity. All who use it wake.
+    /// Sets the capacity of a resource. All flows that use it wake.
     pub fn set_capacity(&mut self, id: ResourceId, capacity: ResourceCapacity) {
         self.resources[id.index()].capacity = capacity;
         for place in 0..self.resources[id.index()].users.len() {
@@ -205,13 +206,13 @@ impl SharedResources {
         }
     }
 
-    /// Returns the rate of a flow, as it was settled last.
+    /// Returns the rate of a flow at the last settling.
     pub fn rate(&self, flow: FlowIndex) -> f64 {
         self.flows[flow.index()].rate
     }
 
-    /// Finds the rates after flows have begun and ended, and calls `changed` with each flow that
-    /// has another rate than before.
+    /// Finds the rates after flows have begun or ended, and calls `changed` with each flow whose
+    /// rate differs from before, and the rate.
     pub fn settle(&mut self, mut changed: impl FnMut(FlowIndex, f64)) {
         loop {
             let awake = self.awake.len();
@@ -230,8 +231,8 @@ impl SharedResources {
             if is_below(flow.rate, flow.told) || is_below(flow.told, flow.rate) {
                 changed(index, flow.rate);
             } else {
-                // The old bits, too: otherwise each settling would move the rate by rounding, and
-                // its tracker would not hear of it.
+                // Keep the old bits: otherwise each settling would move the rate by rounding,
+                // without a call of `changed`.
                 flow.rate = flow.told;
             }
         }
@@ -246,8 +247,8 @@ impl SharedResources {
         }
     }
 
-    /// Shares what the sleepers leave among the awake: all rates rise together from zero, and
-    /// where a resource is full its flows stay behind.
+    /// Shares the capacity that the sleeping flows leave among the awake ones: all rates rise
+    /// together from zero; where a resource is full, the rates of its flows stop.
     fn fill(&mut self) {
         for index in &self.awake {
             let flow = &mut self.flows[index.index()];
@@ -268,7 +269,8 @@ impl SharedResources {
             }
         }
         while let Some(Reverse((bits, id))) = self.levels.pop() {
-            // Levels only rise while others stay behind; an entry that is too low comes again.
+            // Levels only rise while rates of other flows stop; an entry that is too low is pushed
+            // again.
             match self.resources[id.index()].level() {
                 Some(level) if f64::from_bits(bits) < level => {
                     self.levels.push(Reverse((level.to_bits(), id)));
@@ -279,7 +281,7 @@ impl SharedResources {
         }
     }
 
-    /// Gives the thirsty flows of a resource their rate.
+    /// Gives this rate to all flows of a resource whose rates still rise.
     fn fix_rates(&mut self, id: ResourceId, rate: f64) {
         for place in 0..self.resources[id.index()].users.len() {
             let user = self.resources[id.index()].users[place];
@@ -300,21 +302,21 @@ impl SharedResources {
         }
     }
 
-    /// Wakes the sleepers that have lost their bottleneck, and those that stand in another's way.
+    /// Wakes the flows that have lost their bottleneck or are faster than an awake flow there.
     fn wake_disturbed_flows(&mut self) {
         for met in 0..self.met.len() {
             let id = self.met[met];
             let Crowd { load, fastest, slowest_held } = self.crowd(id);
             let Resource { capacity, .. } = self.resources[id.index()];
-            // A resource with room holds no flow back any more.
+            // A resource with room is no flow's bottleneck any more.
             let has_room = is_below(load, capacity.total);
             for place in 0..self.resources[id.index()].users.len() {
                 let user = self.resources[id.index()].users[place].flow;
                 let flow = &self.flows[user.index()];
                 let is_free =
                     flow.is_held_by(id, capacity) && (has_room || is_below(flow.rate, fastest));
-                // An awake flow is held here at a lower rate than this one has: that is not fair,
-                // so share again.
+                // The resource holds an awake flow at a lower rate than this flow has: that is not
+                // fair, so share again.
                 if is_free || is_below(slowest_held, flow.rate) {
                     self.wake(user);
                 }
@@ -338,15 +340,16 @@ impl SharedResources {
 }
 
 impl Flow {
-    /// Returns whether a resource keeps it from being faster, because of the others there.
+    /// Returns whether the other flows on a resource keep this flow from being faster.
     fn is_held_by(&self, id: ResourceId, capacity: ResourceCapacity) -> bool {
-        // A flow at the rate that one alone may have is not held back by the others.
+        // A flow at the highest rate of one flow alone is not held back by others.
         self.bottleneck == Some(id) && is_below(self.rate, capacity.each)
     }
 }
 
 impl Resource {
-    /// Finds what the flows leave that are not thirsty, and how much the others want.
+    /// Finds the capacity that settled flows leave, and the weights of the flows whose rates still
+    /// rise.
     fn measure(&mut self, flows: &[Flow]) {
         (self.spare, self.thirst, self.thirsty) = (self.capacity.total, 0.0, 0);
         for user in &self.users {
@@ -361,8 +364,8 @@ impl Resource {
         self.spare = self.spare.max(0.0);
     }
 
-    /// Returns the rate at which the resource is full, or holds back for another reason; none, if
-    /// no rate on it rises any more.
+    /// Returns the rate at which the resource is full or at its limit for one flow; `None` if no
+    /// rate on it rises any more.
     fn level(&self) -> Option<f64> {
         (0 < self.thirsty).then(|| (self.spare / self.thirst).min(self.capacity.each))
     }

@@ -24,7 +24,8 @@ pub struct ClusterSpec {
     pub nodes: NodeCount,
     /// How many racks the nodes are spread over, evenly and in order.
     pub racks: NodeCount,
-    /// A topology file of Rumen or of the SLS: racks and hosts in place of `nodes`, `racks` and `groups`.
+    /// A topology file of Rumen or of the SLS: racks and hosts in place of `nodes`, `racks` and
+    /// `groups`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<TraceFile>,
     /// Map slots of a node.
@@ -42,14 +43,14 @@ pub struct ClusterSpec {
     pub contention: bool,
     /// The memory of a node.
     pub memory: Bytes,
-    /// The part of it that the system and Hadoop's daemons keep; the rest is for attempts. A TaskTracker
-    /// and a DataNode take 1000 MB each unless configured otherwise.
+    /// The part of `memory` that the system and Hadoop's daemons keep; the rest is for attempts. A
+    /// TaskTracker and a DataNode take 1000 MB each unless configured otherwise.
     pub system_memory: Bytes,
     /// The disks of a node.
     pub disk: DiskSpec,
-    /// A node keeps blocks that were read from its disks in the memory that neither its system nor a task
-    /// holds. The block that was unread for longest gives way first. An attempt that reads a kept block
-    /// needs no disk. Without this, every read is from a disk.
+    /// How a node keeps blocks that were read from its disks in the memory that neither its system
+    /// nor a task holds. The block that was unread for longest gives way first. An attempt that
+    /// reads a kept block needs no disk. Without this, every read is from a disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {"cluster.network.model": "shared"}))]
     pub page_cache: Option<PageCacheSpec>,
@@ -64,17 +65,17 @@ pub struct ClusterSpec {
 }
 
 impl ClusterSpec {
-    /// Returns the slots of all nodes; of a cluster from a topology file, of as many as `nodes` says.
+    /// Returns the slots of all nodes. A topology file is not read: `nodes` counts even then.
     pub fn slots(&self) -> PerSlot<u64> {
         PerSlot::of(|kind| self.kinds().map(|(count, slots)| count * u64::from(slots[kind])).sum())
     }
 
-    /// Returns the slots of the node that has most.
+    /// Returns the most slots of each kind that a node has.
     pub fn most_slots(&self) -> PerSlot<u32> {
         PerSlot::of(|kind| self.kinds().map(|(_, slots)| slots[kind]).max().unwrap_or_default())
     }
 
-    /// Returns how many nodes have so many slots, kind by kind.
+    /// Returns the kinds of nodes: how many nodes of a kind there are, and the slots of each.
     fn kinds(&self) -> impl Iterator<Item = (u64, PerSlot<u32>)> {
         let slots =
             |map: SlotCount, reduce: SlotCount| PerSlot { map: map.get(), reduce: reduce.get() };
@@ -84,7 +85,7 @@ impl ClusterSpec {
             (u64::from(group.count.get()), own)
         });
         let in_groups = groups.clone().map(|(count, _)| count).sum();
-        // Groups may have more nodes than the cluster before that is checked.
+        // A scenario that is not checked yet may have groups with more nodes than the cluster.
         let others = u64::from(self.nodes.get()).saturating_sub(in_groups);
         groups.chain((0 < others).then_some((others, slots(map, reduce))))
     }
@@ -104,8 +105,8 @@ pub struct DiskSpec {
     pub swap: Option<SwapSpec>,
 }
 
-/// How swapping slows down: a system that has paged out most of its memory has none left for the
-/// cache of its files.
+/// How swapping slows down: a system that has paged out most of its memory has no memory left for
+/// the cache of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwapSpec {
@@ -115,19 +116,19 @@ pub struct SwapSpec {
     pub rate: Rate,
 }
 
-/// The page cache of a node. Its size is the memory that tasks leave.
+/// The page cache of a node. Its size is the memory that tasks leave free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageCacheSpec {
-    /// How fast an attempt reads from it. The default is what a client gets of its own node's
-    /// datanode, which is far from what the memory could do: 300 to 400 MB/s were measured on EC2
-    /// (by the authors of hdfs3).
+    /// How fast an attempt reads from the page cache. The default is what a client gets from the
+    /// datanode on its own node, which is far below the speed of the memory: 300 to 400 MB/s were
+    /// measured on EC2 (by the authors of hdfs3).
     #[serde(default = "from_memory")]
     pub rate: Rate,
 }
 
 fn from_memory() -> Rate {
-    // The upper end of what is quoted above.
+    // The upper end of the measurements that the field quotes.
     Rate::from_mb_per_s(400)
 }
 
@@ -144,19 +145,20 @@ pub struct HdfsSpec {
     /// Extra copies for files that many jobs read at the same time. Without this, no file gets any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot: Option<HotSpec>,
-    /// How long a node may be off before its copies do not count any more and are made again
-    /// elsewhere. Without this, 10 min 30 s, as in Hadoop.
+    /// How long a node may be off before its copies no longer count and are made again elsewhere.
+    /// Without this, 10 min 30 s, as in Hadoop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dead_after: Option<SimSpan>,
-    /// How fast a node makes such copies, one after another; all that are on do so at the same time, and
-    /// take nothing from what attempts read and write. Without this, as fast as the NameNode gives
-    /// orders, two blocks every three seconds, unless its disk or its network card is slower.
+    /// How fast a node makes lost copies again, one after another. All nodes that are on do so at
+    /// the same time, and take nothing from the reads and writes of attempts. Without this, as fast
+    /// as the NameNode gives orders, two blocks every three seconds, unless the node's disk or
+    /// network card is slower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub re_replication: Option<Rate>,
 }
 
 impl HdfsSpec {
-    /// Returns how long a node may be off.
+    /// Returns how long a node may be off before its copies no longer count.
     pub fn dead_after(&self) -> SimSpan {
         // FSNamesystem: 2 × `heartbeat.recheck.interval` (5 min) + 10 × `dfs.heartbeat.interval` (3
         // s).
@@ -165,7 +167,7 @@ impl HdfsSpec {
 }
 
 impl ClusterSpec {
-    /// Returns how fast each node makes copies again that were lost.
+    /// Returns how fast each node makes lost copies again.
     pub fn re_replication(&self) -> Rate {
         // FSNamesystem: REPLICATION_WORK_MULTIPLIER_PER_ITERATION is 2 blocks a node, and its
         // monitor looks every `dfs.replication.interval` of 3 s.
@@ -176,14 +178,14 @@ impl ClusterSpec {
     }
 }
 
-/// Which files are hot, and how many copies those have.
+/// Which files are hot, and how many copies their blocks have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotSpec {
-    /// So many jobs must read a file at the same time; the last of them already finds the extra
-    /// copies, of all blocks that a node has which is on.
+    /// How many jobs must read a file at the same time. The last of them already finds the extra
+    /// copies, of all blocks that a node which is on holds.
     pub jobs: Count<1, 1_000_000>,
-    /// How many copies of each block there are in such a file.
+    /// How many copies each block of a hot file has.
     pub replication: Count<1, 64>,
 }
 
@@ -191,13 +193,13 @@ pub struct HotSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// One copy anywhere, two in another rack, further ones anywhere, as Hadoop does with files that
-    /// are written from outside of the cluster.
+    /// One copy anywhere, two in another rack, further ones anywhere, as Hadoop does with files
+    /// that are written from outside of the cluster.
     Hadoop,
     /// On different nodes, all equally likely.
     Random,
-    /// As Hadoop does with files that a node of the cluster writes: that node, such as `node-1`, keeps
-    /// the first copy of each block. The others lie as with `hadoop`.
+    /// As Hadoop does with files that a node of the cluster writes: that node, such as `node-1`,
+    /// keeps the first copy of each block. The others lie as with `hadoop`.
     Writer(NodeName),
 }
 
@@ -219,10 +221,10 @@ pub struct NetworkSpec {
     /// The speed of a rack's connection to the others, in each direction. It limits each transfer
     /// between racks, and all of them together if the model is `shared`.
     pub uplink: Rate,
-    /// The network's capacity between nodes, for each node: all transfers together, within racks and between
-    /// them, get this times the number of nodes. A network with less than `nic` is oversubscribed. Runs take
-    /// longer to simulate with it, as each transfer then depends on all others. Without this, the network
-    /// carries all that the NICs and uplinks do.
+    /// The network's capacity between nodes, for each node: all transfers together, within racks
+    /// and between them, get this times the number of nodes. A network with less than `nic` is
+    /// oversubscribed. Runs take longer to simulate with it, as each transfer then depends on all
+    /// others. Without this, the network carries all that the NICs and uplinks do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {"cluster.network.model": "shared"}))]
     pub fabric: Option<Rate>,
@@ -230,8 +232,8 @@ pub struct NetworkSpec {
     pub latency: Dist<SimSpan>,
     /// How long a message takes between racks.
     pub cross_rack: Dist<SimSpan>,
-    /// Switches above those of the racks, such as one for each data centre. Without this, the uplinks
-    /// of all racks meet at one.
+    /// Switches above those of the racks, such as one for each data centre. Without this, the
+    /// uplinks of all racks meet at one.
     // Messages may take longer between pods whatever transfers do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {
@@ -241,16 +243,16 @@ pub struct NetworkSpec {
     pub pods: Option<PodSpec>,
 }
 
-/// Groups of racks, each with a switch of its own. To Hadoop's choices of tasks and of copies to
-/// read, what is in another rack is equally far in any pod.
+/// Groups of racks, each with a switch of its own. For Hadoop, which chooses tasks and copies to
+/// read by distance, all other racks are equally far, whatever their pod.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PodSpec {
-    /// How many pods the racks are spread over, evenly and in order. Where a topology file has a level
-    /// above the racks, that level counts.
+    /// How many pods the racks are spread over, evenly and in order. If a topology file has a level
+    /// above the racks, that level gives the pods instead.
     pub count: NodeCount,
-    /// The speed of a pod's connection to the others, in each direction, which all transfers between
-    /// pods share if the model is `shared`.
+    /// The speed of a pod's connection to the others, in each direction, which all transfers
+    /// between pods share if the model is `shared`.
     pub uplink: Rate,
     /// How long a message takes between pods. Without this, as long as between racks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -268,7 +270,8 @@ pub enum NetworkModel {
     Shared,
 }
 
-/// How long the JobTracker's work takes, in virtual time. It does one thing after another.
+/// How long the JobTracker's work takes, in virtual time. The JobTracker does one thing after
+/// another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobTrackerSpec {
@@ -284,13 +287,13 @@ pub struct JobTrackerSpec {
     pub init_threads: Count<1, 1_024>,
 }
 
-/// Nodes that are unlike the others. Each key left out is as for the others.
+/// Nodes that differ from the others. Keys that are left out are as for the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupSpec {
     /// How many nodes of this kind there are.
     pub count: NodeCount,
-    /// How many racks these nodes have for themselves. Without this, they are in the racks of the
+    /// How many racks these nodes have for themselves. Without this, they share the racks of the
     /// others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub racks: Option<NodeCount>,

@@ -1,13 +1,13 @@
-//! How fast the parts of a node are for a while: a mishap can make a machine a slow one.
+//! How fast the parts of a node are for a while: a fault can slow a machine down.
 
-/// The speeds of a node's parts, as shares of what they usually are.
+/// The speeds of a node's parts, as shares of their usual speeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speeds {
-    /// Of its cores.
+    /// The speed of its cores.
     pub cpu: f64,
-    /// Of each of its disks.
+    /// The speed of each of its disks.
     pub disk: f64,
-    /// Of its connection, in each direction.
+    /// The speed of its connection, in each direction.
     pub network: f64,
 }
 
@@ -20,7 +20,7 @@ impl Speeds {
         self.cpu == 1.0 && self.disk == 1.0 && self.network == 1.0
     }
 
-    /// Returns the speeds of a machine that both causes slow down.
+    /// Returns the speeds of a machine that two causes slow down at once.
     pub fn and(self, other: Self) -> Self {
         Self {
             // Two causes that each halve the speed leave a quarter of it.

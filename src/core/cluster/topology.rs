@@ -1,4 +1,4 @@
-//! Which nodes there are and in which racks they stand.
+//! Which nodes there are, and in which racks.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use indexmap::IndexSet;
 use super::{ClusterSpec, GroupSpec, Node, PerSlot, PodId, PodSpec, RackId, TrackerId};
 use mumakil_base::units::Rate;
 
-/// The nodes of a cluster, by number, and the racks that they stand in.
+/// The nodes of a cluster, by number, and their racks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     nodes: Vec<Node>,
-    /// The rack and host of each node, where these are known, in the order of the hosts' names.
+    /// The rack and host name of each node, sorted by host; empty if the nodes have no names.
     names: Vec<(String, String)>,
-    /// The rack of each node, which is asked for more than all else of it.
+    /// The rack of each node; apart from the nodes, since it is looked up most often.
     racks_of: Vec<RackId>,
     /// The nodes of each rack, in order.
     racks: Vec<Vec<TrackerId>>,
     /// The pod of each rack.
     pods: Vec<PodId>,
-    /// The racks of hosts that are no nodes, and what rack all others are said to stand in.
+    /// The racks of hosts that are no nodes, if input may lie on such hosts.
     absent: Option<AbsentHosts>,
 }
 
@@ -27,10 +27,10 @@ pub struct Topology {
 // NetworkTopology.DEFAULT_RACK, without its slash.
 const DEFAULT_RACK: &str = "default-rack";
 
-/// Where hosts stand that are no nodes, if input may lie there all the same.
+/// The racks of hosts that are no nodes, but may hold input.
 #[derive(Clone, Debug, PartialEq)]
 struct AbsentHosts {
-    /// By host.
+    /// The rack of each known host.
     racks: BTreeMap<String, RackId>,
     /// The rack of hosts that no file names.
     elsewhere: RackId,
@@ -59,7 +59,7 @@ impl Topology {
         let mut placed = 0;
         for kind in &kinds {
             let rack = if has_own(kind) {
-                // Only until the groups are dealt out below.
+                // A place holder until the groups are dealt out below.
                 RackId(0)
             } else {
                 // `common` is not zero here, since this node is one of them.
@@ -85,7 +85,7 @@ impl Topology {
         Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref())
     }
 
-    /// Spreads the racks over pods, if there are any.
+    /// Spreads the racks over pods, if the scenario has pods.
     fn in_pods(mut self, spec: Option<&PodSpec>) -> Self {
         let racks = u64::from(self.racks());
         let count = spec.map_or(1, |spec| u64::from(spec.count.get()).min(racks));
@@ -93,7 +93,7 @@ impl Topology {
         self
     }
 
-    /// Returns the cluster of these nodes.
+    /// Returns a cluster of these nodes.
     pub fn from_nodes(nodes: Vec<Node>) -> Self {
         let count = nodes.iter().map(|node| node.rack.index() + 1).max().unwrap_or(0);
         let mut racks = vec![Vec::new(); count];
@@ -110,9 +110,10 @@ impl Topology {
         }
     }
 
-    /// Returns a cluster of these hosts, each with the path of its rack and its name: the nodes
-    /// are numbered in the order of the names, the racks as they come, and so are pods, if there are
-    /// any and paths tell of them. All nodes are as the scenario's plain ones.
+    /// Returns a cluster of these hosts, each with the path of its rack and its name. Nodes are
+    /// numbered in the order of the host names, racks in the order of their first host; so are
+    /// pods, if the scenario has pods and the paths name them. All nodes have the plain hardware of
+    /// the scenario.
     pub fn of_hosts(spec: &ClusterSpec, hosts: &[(String, &str)]) -> Self {
         let mut racks: IndexSet<&str> = IndexSet::new();
         let mut named: Vec<(&str, &str, RackId)> = Vec::with_capacity(hosts.len());
@@ -120,14 +121,14 @@ impl Topology {
             let (number, _) = racks.insert_full(rack);
             named.push((host, rack, RackId(number as u32)));
         }
-        // By the host's name, so that `find` can search by halves.
+        // Sorted by the host's name for the binary search of `find`.
         named.sort_unstable();
         let nodes = named.iter().map(|(_, _, rack)| node(spec, None, *rack)).collect();
         let mut above: IndexSet<&str> = IndexSet::new();
         let parents = racks.iter().map(|rack| rack.rsplit_once('/').map_or("", |(above, _)| above));
         let pods = parents.map(|parent| PodId(above.insert_full(parent).0 as u32)).collect();
         let plain = Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref());
-        // Paths with one common parent, such as `/default-rack`, say nothing of pods.
+        // Paths with one common parent, such as `/default-rack`, do not name pods.
         let are_told = spec.network.pods.is_some() && 1 < above.len();
         Self {
             pods: if are_told { pods } else { plain.pods },
@@ -139,8 +140,8 @@ impl Topology {
         }
     }
 
-    /// Lets input lie on hosts that are no nodes. Those of `absent` stand in racks of the cluster
-    /// or in others; a host that no file names stands in the rack that Hadoop has for such.
+    /// Lets input lie on hosts that are no nodes. `absent` gives the racks of such hosts, in racks
+    /// of the cluster or in others; any other host is in Hadoop's default rack.
     pub fn with_absent(mut self, named: &[(String, &str)], absent: &[(String, &str)]) -> Self {
         let mut numbers: IndexSet<&str> = named.iter().map(|(rack, _)| rack.as_str()).collect();
         let mut rack_of = |rack| RackId(numbers.insert_full(rack).0 as u32);
@@ -152,25 +153,25 @@ impl Topology {
         self
     }
 
-    /// Returns a stand-in for a host that is no node: it stands in the host's rack and never runs
-    /// anything. None, where input does not lie on such hosts.
+    /// Returns a stand-in for a host that is no node: it is in the host's rack and never runs
+    /// anything. `None` if input cannot lie on such hosts.
     pub fn substitute_for(&self, host: &str) -> Option<TrackerId> {
         let AbsentHosts { racks, elsewhere } = self.absent.as_ref()?;
         // Numbers behind the last node stand for racks, one each; `rack` takes them apart again.
         Some(TrackerId(self.len() + racks.get(host).unwrap_or(elsewhere).0))
     }
 
-    /// Returns whether the hosts have names.
+    /// Returns whether the nodes have host names.
     pub fn has_names(&self) -> bool {
         !self.names.is_empty()
     }
 
-    /// Returns what a node's rack and host are called, where these have names.
+    /// Returns the names of a node's rack and host; `None` if the nodes have no names.
     pub fn names(&self, id: TrackerId) -> Option<(&str, &str)> {
         self.names.get(id.index()).map(|(rack, host)| (rack.as_str(), host.as_str()))
     }
 
-    /// Returns the node on a host.
+    /// Returns the node with this host name.
     pub fn find(&self, host: &str) -> Option<TrackerId> {
         let place = self.names.binary_search_by(|(_, name)| name.as_str().cmp(host));
         place.ok().map(|index| TrackerId(index as u32))
@@ -196,23 +197,23 @@ impl Topology {
         &self.nodes[id.index()]
     }
 
-    /// Returns the rack that a node stands in, or what [stands for](Self::substitute_for) a host.
+    /// Returns the rack of a node, or of a [stand-in](Self::substitute_for) for a host.
     pub fn rack(&self, id: TrackerId) -> RackId {
         let rack = self.racks_of.get(id.index()).copied();
         rack.unwrap_or_else(|| RackId(id.0 - self.len()))
     }
 
-    /// Returns how many pods there are: one, if nothing is said of them.
+    /// Returns how many pods there are: one if racks are not grouped.
     pub fn pods(&self) -> u32 {
         self.pods.iter().max().map_or(0, |last| last.0 + 1)
     }
 
-    /// Returns the pod that a node stands in.
+    /// Returns the pod of a node.
     pub fn pod(&self, id: TrackerId) -> PodId {
         self.pods[self.rack(id).index()]
     }
 
-    /// Returns how many nodes stand in each rack.
+    /// Returns the number of nodes in each rack.
     pub fn rack_sizes(&self) -> Vec<u32> {
         self.racks.iter().map(|nodes| nodes.len() as u32).collect()
     }
@@ -222,12 +223,14 @@ impl Topology {
         &self.racks[rack.index()]
     }
 
-    /// Returns how much of an amount that is spread evenly over all nodes lies in a node's rack.
+    /// Returns the part of an amount that lies in a node's rack, if it is spread evenly over all
+    /// nodes.
     pub fn part_in_rack(&self, node: TrackerId, amount: f64) -> f64 {
         amount * self.rack_nodes(self.rack(node)).len() as f64 / f64::from(self.len())
     }
 
-    /// Returns how much of an amount that is spread evenly over all nodes lies in a node's pod.
+    /// Returns the part of an amount that lies in a node's pod, if it is spread evenly over all
+    /// nodes.
     pub fn part_in_pod(&self, node: TrackerId, amount: f64) -> f64 {
         let racks = self.racks.iter().zip(&self.pods);
         let near = racks.filter(|(_, pod)| **pod == self.pod(node)).map(|(nodes, _)| nodes.len());
@@ -244,7 +247,7 @@ impl Topology {
         PerSlot::of(|kind| self.nodes.iter().map(|node| node.slots[kind]).sum())
     }
 
-    /// Returns the slots of the node that has most.
+    /// Returns the most slots of each kind that a node has.
     pub fn most_slots(&self) -> PerSlot<u32> {
         let most = |kind| self.nodes.iter().map(|node| node.slots[kind]).max();
         PerSlot::of(|kind| most(kind).unwrap_or_default())
@@ -264,15 +267,15 @@ fn node(spec: &ClusterSpec, kind: Option<&GroupSpec>, rack: RackId) -> Node {
         memory: kind
             .and_then(|group| group.memory)
             .unwrap_or(spec.memory)
-            // A system that needs more than there is leaves nothing.
+            // A system that needs more memory than the node has leaves none.
             .saturating_sub(spec.system_memory),
         disk: spec.disk.rate,
         swap: spec.disk.swap,
     }
 }
 
-/// How fast attempts read over the network when nothing is shared: a speed for each distance, and
-/// never faster than the wires.
+/// How fast attempts read over the network if transfers share nothing: a speed for each distance,
+/// and never faster than the wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadRates {
     /// From another node in the rack.
@@ -282,7 +285,7 @@ pub struct ReadRates {
 }
 
 impl ReadRates {
-    /// Returns the speeds of a cluster.
+    /// Returns the read speeds of a cluster.
     pub fn new(spec: &ClusterSpec) -> Self {
         let network = &spec.network;
         // A read over the network is no faster than the disk at its other end.

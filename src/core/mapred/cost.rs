@@ -1,11 +1,11 @@
 //! How long an attempt's phases take on a node.
 //!
-//! A task's length is drawn from a stream of its own (seed, kind, job, task), always in the same
-//! order, so the same task takes the same time under every scheduler, whichever attempt it is;
-//! whether an attempt fails is drawn for each attempt. Where the attempt runs scales the draw:
-//! the node's speed, the distance of its input, the disks and wires in between. Where these are
-//! shared, a plan says how long each part takes alone and what it uses; how long it takes among
-//! others is for the [`Fabric`](super::Fabric) to tell.
+//! A task's length is drawn from its own random stream (seed, kind, job, task), always in the same
+//! order, so the same task takes the same time under every scheduler and in every attempt; whether
+//! an attempt fails is drawn for each attempt. The node scales the draw: by its speed, the distance
+//! of the input, and the disks and wires in between. If disks, wires or cores are shared, the plan
+//! says how long each part takes alone and which resources it uses; the [`Fabric`](super::Fabric)
+//! says how long it takes beside others.
 //!
 //! ```text
 //! map:     start-up | read, compute, write            | commit, if there are no reduces
@@ -33,7 +33,7 @@ use crate::mapred::traced::Traced;
 use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_base::units::{Bytes, SimSpan};
 
-/// The settings that all attempts of a run have in common.
+/// The settings that all attempts of a run share.
 #[derive(Clone, Debug)]
 pub struct Costs {
     /// The seed of the run.
@@ -44,9 +44,9 @@ pub struct Costs {
     pub rates: ReadRates,
     /// The nodes: a reduce fetches from all of them alike.
     pub topology: Arc<Topology>,
-    /// The causes that make map and reduce attempts end badly.
+    /// The causes that make map and reduce attempts fail or hang.
     pub dooms: Vec<PlannedFailure>,
-    /// The resources that attempts share, if they share anything.
+    /// The resources that attempts share; `None` if transfers have fixed speeds and cores suffice.
     pub shared: Option<ContendedResources>,
     /// Whether nodes may become slow while attempts run there.
     pub may_slow_down: bool,
@@ -55,25 +55,26 @@ pub struct Costs {
 /// The phases of one attempt on one node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttemptPlan {
-    /// Starting the process.
+    /// How long the process takes to start.
     pub start_up: SimSpan,
-    /// Fetching, were all maps done; nothing but for reduces.
+    /// Fetching, if all maps were done; zero for all but reduces.
     pub shuffle: PhaseEffort,
-    /// Merging; nothing but for reduces.
+    /// Merging; zero for all but reduces.
     pub sort: PhaseEffort,
     /// The work itself: a map's reading, computing and writing, a reduce's computing and writing.
     pub work: PhaseEffort,
-    /// Whether the output waits for leave to commit.
+    /// Whether the attempt waits for permission to commit its output.
     pub commits: bool,
-    /// Where the attempt ends badly, if it does.
+    /// Where the attempt fails or hangs, if it does.
     pub breaks: Option<FailurePoint>,
-    /// Whether phases that take no time are passed at once, as in Mumak, which has none of them. If
-    /// not, the clock has its turn in between, and with it all that is due at that instant.
+    /// Whether the attempt passes phases that take no time at once, as in Mumak, which has no such
+    /// phases. Otherwise a timer ends each phase, and all that is due at that instant comes in
+    /// between.
     pub at_once: bool,
 }
 
 impl Costs {
-    /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it.
+    /// Returns how an attempt reads its input; `None` if no fault has struck a node with a copy.
     pub(super) fn open(
         &self,
         files: &Replicas,
@@ -85,8 +86,8 @@ impl Costs {
         files.open(input, launch.locality, on, &self.topology, rng)
     }
 
-    /// Returns the phases of an attempt on a tracker's node. `reading` is how it gets at its input;
-    /// without it, the attempt reads where its job's splits have it.
+    /// Returns the phases of an attempt on a tracker's node. `reading` is how the attempt reads its
+    /// input; without it, the attempt reads where the splits of its job say.
     pub fn plan(
         &self,
         launch: &LaunchOrder,
@@ -104,15 +105,15 @@ impl Costs {
         plan
     }
 
-    /// Lets an attempt fail after it has tried for so long to read its input; its tracker may lose
-    /// patience before.
+    /// Lets an attempt fail after it has tried this long to read its input; a time-out of its
+    /// tracker may end it earlier.
     fn give_up_reading(&self, waits: SimSpan, plan: &mut AttemptPlan) {
         let timeout = self.hadoop.task_timeout;
         plan.work = PhaseEffort::default();
         // The client's tries are no progress, so the tracker may end the attempt before they are
         // used up.
         plan.work.wait_first(if timeout.is_zero() { waits } else { waits.min(timeout) });
-        // Unless it fails in its start-up already.
+        // An attempt that fails in its start-up keeps that point of failure.
         if plan.breaks.is_none_or(|it| it.phase != AttemptPhase::Start) {
             plan.breaks =
                 Some(FailurePoint { phase: AttemptPhase::Work, share: 1.0, hangs: false });
@@ -128,7 +129,7 @@ impl Costs {
     ) -> AttemptPlan {
         let attempt = launch.attempt;
         match (launch.role, attempt.task.kind) {
-            // The cleaner of an attempt has its task's kind, so the role has to be asked first.
+            // The cleanup of an attempt has its task's kind, so match the role first.
             (Role::TaskCleanup, _) | (Role::Work, TaskKind::Cleanup | TaskKind::Setup) => {
                 self.service(launch)
             }
@@ -144,7 +145,7 @@ impl Costs {
     fn service(&self, launch: &LaunchOrder) -> AttemptPlan {
         let AttemptId { task, .. } = launch.attempt;
         let is_setup = task.kind == TaskKind::Setup;
-        // A job has one setup, whichever kind of slot it gets.
+        // A job does one setup, in either kind of slot.
         let of_job = TaskId { index: 0, ..task }.attempt(0);
         let (purpose, subject) = match task.kind {
             TaskKind::Setup => (Purpose::SetupTime, subject(of_job)),
@@ -154,7 +155,7 @@ impl Costs {
         };
         let mut rng = stream(self.seed, purpose, subject);
         let start_up = self.hadoop.start_up.sample(&mut rng);
-        // The removal of an attempt's output is a cleanup, too, and takes as long as a job's.
+        // Removing an attempt's output takes as long as the cleanup of a job.
         let work = if is_setup { &self.hadoop.setup_time } else { &self.hadoop.cleanup_time };
         AttemptPlan {
             start_up,
@@ -167,8 +168,8 @@ impl Costs {
         }
     }
 
-    /// Returns the phases of an attempt from a trace. Its times contain its start-up, and all delay
-    /// by sharing.
+    /// Returns the phases of an attempt from a trace. The trace's times include the start-up and
+    /// all delay by sharing.
     fn traced(
         &self,
         launch: &LaunchOrder,
@@ -187,14 +188,14 @@ impl Costs {
             _ => AttemptPhase::Reduce,
         };
         AttemptPlan {
-            // Traces log the start of the process, and the times that follow contain its start-up.
+            // Traces log the start of the process, and the logged times include its start-up.
             start_up: SimSpan::ZERO,
-            // `speed` is how fast the cores are; fetching does not depend on them.
+            // `speed` is that of the cores; fetching does not depend on it.
             shuffle: times.shuffle.into(),
             sort: times.sort.ceil_mul(1.0 / node.speed.get()).into(),
             work: times.work.ceil_mul(1.0 / node.speed.get()).into(),
             commits: self.commits(&launch.job, task.kind),
-            // As the trace has it, or else by the faults.
+            // The trace decides whether the attempt fails, or else the planned failures.
             breaks: if fails {
                 Some(FailurePoint { phase: work, share: 1.0, hangs: false })
             } else {
@@ -204,7 +205,7 @@ impl Costs {
         }
     }
 
-    /// Returns whether a task has output that waits for leave to commit.
+    /// Returns whether a task has output that waits for permission to commit.
     fn commits(&self, job: &JobSpec, kind: TaskKind) -> bool {
         // As in Hadoop, only a task that writes to HDFS commits: a map with reduces leaves local
         // files.
@@ -221,8 +222,8 @@ impl Costs {
     ) -> AttemptPlan {
         let (job, attempt) = (&launch.job, launch.attempt);
         let index = attempt.task.index;
-        // The draws below stand in this order for ever: another order would change every seed's
-        // runs.
+        // The order of the draws below must never change: that would change every run of every
+        // seed.
         let mut rng = self.task_stream(Purpose::MapTime, attempt);
         let start_up = self.hadoop.start_up.sample(&mut rng);
         let noise = job.map.noise.sample(&mut rng).get();
@@ -232,7 +233,7 @@ impl Costs {
             (None, Some(rate)) => rate.time_for(split),
             (None, None) => SimSpan::ZERO,
         };
-        // Where it reads, which may be elsewhere than the JobTracker thinks.
+        // The node that it reads from may differ from what the JobTracker thinks.
         let read_at = from.and_then(|copy| Locality::of(tracker, &[copy.node], &self.topology));
         let (read_rate, penalty, reads_by) = match read_at.or(launch.locality) {
             None | Some(Locality::Node) => (node.disk, 1.0, NodeResource::Disk),
@@ -243,10 +244,10 @@ impl Costs {
                 (self.rates.off_rack, job.map.off_rack_penalty.get(), NodeResource::Network)
             }
         };
-        // A map given by its time has its reading in it; the penalty stands for the distance.
+        // The time of a map, if given, includes reading; then the penalty stands for the distance.
         let read = if job.map.time.is_some() { Bytes::ZERO } else { split };
         let source = || self.shared.as_ref()?.reading(job, attempt, tracker, from);
-        // A map with reduces writes its output locally, which counts as a part of its time.
+        // A map with reduces writes its output locally; its time includes that.
         let written = if job.reduces == 0 { job.map.output } else { Bytes::ZERO };
         AttemptPlan {
             start_up,
@@ -268,12 +269,12 @@ impl Costs {
         let cost = &job.reduce;
         let mut rng = self.task_stream(Purpose::ReduceTime, attempt);
         let start_up = self.hadoop.start_up.sample(&mut rng);
-        // As for a map: the order of the draws is fixed, and a draw that is added goes last.
+        // As for maps, the order of the draws is fixed; a new draw goes last.
         let noise = cost.noise.sample(&mut rng).get();
         let index = attempt.task.index;
         let fetched = cost.shuffle.of(index);
         let sort = cost.sort_time.of(index, &mut rng);
-        // A time goes before a rate; without either the reduce only moves bytes.
+        // A time takes precedence over a rate; without either, the reduce only moves bytes.
         let computing = match (&cost.time, cost.rate) {
             (Some(time), _) => time.of(index, &mut rng),
             (None, Some(rate)) => rate.time_for(fetched),
@@ -299,10 +300,11 @@ impl Costs {
         }
     }
 
-    /// Returns a reduce's fetching from maps that are spread over all nodes alike.
+    /// Returns the effort of a reduce to fetch from maps that are spread over all nodes alike.
     fn fetching(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId) -> PhaseEffort {
         let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
-        // Every node has the same part of the outputs, so the rack's part is that of its nodes.
+        // Every node holds the same share of the outputs, so a rack's share follows from its number
+        // of nodes.
         let near = Bytes::new(self.topology.part_in_rack(tracker, bytes.get() as f64) as u64);
         let far = bytes.saturating_sub(near);
         self.effort([transfer(bytes, NodeResource::Network, wires, || {
@@ -331,7 +333,7 @@ impl Costs {
     }
 
     fn task_stream(&self, purpose: Purpose, attempt: AttemptId) -> ChaCha8Rng {
-        // The number 0, whichever attempt it is: all attempts of a task take as long.
+        // Always the stream of attempt 0, so that all attempts of a task take the same time.
         stream(self.seed, purpose, subject(attempt.task.attempt(0)))
     }
 
@@ -340,14 +342,14 @@ impl Costs {
     }
 }
 
-/// Returns the part of moving so much: what it shares, or else its fixed time.
+/// Returns the effort to move bytes: with the shared resources, or else with a fixed time.
 fn transfer(
     bytes: Bytes,
     by: NodeResource,
     shared: impl FnOnce() -> Option<Demand>,
     fixed: impl FnOnce() -> SimSpan,
 ) -> EffortPart {
-    // A flow of nothing would cost messages, and change no rate.
+    // A flow of zero bytes would cost messages and change no rate.
     if bytes == Bytes::ZERO {
         return EffortPart::fixed(SimSpan::ZERO, by);
     }
@@ -388,7 +390,7 @@ mod tests {
         }
     }
 
-    /// Returns a node alone in its rack beside three in another, and its costs.
+    /// Returns a node alone in its rack beside three nodes in another rack, and its costs.
     fn costs(task_failures: f64) -> (Node, Costs) {
         let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
         let node = |rack| Node::plain(rack, PerSlot { map: 2, reduce: 1 });
@@ -416,7 +418,8 @@ mod tests {
         job.reduce.shuffle = Bytes::new(100_000_000).into();
         let launch = launch(job, TaskKind::Reduce, 0);
         let fetching = |tracker| costs.plan(&launch, TrackerId(tracker), &node, None).shuffle.alone;
-        // A quarter lies in its own rack; for those of the other rack it is three.
+        // The node's own rack holds a quarter of the outputs; each node of the other rack has three
+        // quarters near.
         assert_eq!(fetching(0), SimSpan::from_millis(500 + 3_000));
         assert_eq!(fetching(1), SimSpan::from_millis(1_500 + 1_000));
     }
@@ -432,7 +435,8 @@ mod tests {
             LaunchOrder { locality: Some(Locality::Node), ..launch(job, TaskKind::Map, 0) };
         let plan = |reading| costs.plan(&launch, TrackerId(1), &node, reading);
         let secs = SimSpan::from_secs;
-        // The JobTracker takes it for local, but it reads from another rack at 25 MB/s, after a minute.
+        // The JobTracker takes the map for local, but it reads from another rack at 25 MB/s, after
+        // a minute.
         let from = Some(Copy { node: TrackerId(0), which: ReplicaChoice::Later(0) });
         let local = plan(None).work.alone;
         let far = plan(Some(InputReading { from, waits: secs(60) })).work.alone;
@@ -440,7 +444,7 @@ mod tests {
         let lost = plan(Some(InputReading { from: None, waits: secs(9) }));
         let fails = Some(FailurePoint { phase: AttemptPhase::Work, share: 1.0, hangs: false });
         assert_eq!((lost.work.alone, lost.breaks), (secs(9), fails));
-        // After ten minutes its tracker has had enough.
+        // After ten minutes the tracker's time-out ends the attempt.
         let long = plan(Some(InputReading { from: None, waits: secs(729) }));
         assert_eq!(long.work.alone, secs(600));
     }

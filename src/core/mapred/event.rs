@@ -1,8 +1,9 @@
-//! The facts of a run: a stream that its cores leave for watchers.
+//! The facts of a run: a stream from the cores to watchers.
 //!
-//! Every table, histogram and timeline is made from these facts, and the invariant checker reads nothing else. Each
-//! fact has one speaker. A *tracker* tells a fact when it happens; the *JobTracker* tells it when it learns of it,
-//! up to some heartbeats later. The two disagree in between on purpose.
+//! Every table, histogram and timeline is made from these facts, and the invariant checker reads
+//! nothing else. Each fact has one source. A *tracker* emits a fact when it happens; the
+//! *JobTracker* emits it when it learns of it, up to some heartbeats later. In between the two
+//! disagree on purpose.
 
 use crate::mapred::locality::Locality;
 use std::sync::Arc;
@@ -23,65 +24,65 @@ pub struct Event {
     pub fact: Fact,
 }
 
-/// A fact of a run. Each family has one speaker and one kind of subject.
+/// A fact of a run. Each family has one source and one kind of subject.
 ///
-/// A watcher names the families that it ignores, and every fact of the others. So a new fact needs a change only
-/// in watchers that heed its family.
+/// A watcher lists the families that it ignores, and every fact of the families that it reads. So a
+/// new fact changes only the watchers that read its family.
 #[derive(Clone, Debug)]
 pub enum Fact {
-    /// The JobTracker, of a job.
+    /// From the JobTracker, about a job.
     Job(JobId, JobFact),
-    /// The JobTracker, of an attempt and the tracker where it runs or is to run.
+    /// From the JobTracker, about an attempt and the tracker where it runs or is to run.
     Ledger(AttemptId, TrackerId, LedgerFact),
-    /// The JobTracker, of a tracker.
+    /// From the JobTracker, about a tracker.
     Member(TrackerId, MemberFact),
-    /// A tracker, of an attempt.
+    /// From a tracker, about an attempt.
     Attempt(AttemptId, TrackerId, AttemptFact),
-    /// A tracker, of itself.
+    /// From a tracker, about itself.
     Tracker(TrackerId, TrackerFact),
-    /// Any core, of machines, blocks and the policy.
+    /// From any core, about machines, blocks and the policy.
     World(WorldFact),
 }
 
 impl Fact {
-    /// Returns that something befell a machine: a tracker's, or the JobTracker's.
+    /// Returns the fact of an incident at a machine: a tracker's, or with `None` the JobTracker's.
     pub fn befell(machine: impl Into<Option<TrackerId>>, incident: Incident) -> Self {
         Self::World(WorldFact::Incident { tracker: machine.into(), incident })
     }
 }
 
-/// A fact about a job, told by the JobTracker.
+/// A fact about a job, from the JobTracker.
 #[derive(Clone, Debug)]
 pub enum JobFact {
     /// It arrived at the JobTracker.
     Submitted(Arc<JobSpec>),
     /// The JobTracker has read its splits; its setup task may run.
     Initialised,
-    /// It gives tasks from here on.
+    /// The policy may launch its tasks from now on.
     Running,
     /// The JobTracker knows that its last map has succeeded (again, after a map was lost).
     MapsDone,
     /// The JobTracker has ended it.
     Ended(Outcome),
-    /// The JobTracker has died, and only the submission of the job is left: its splits are read again and all of
-    /// its tasks run again. Right after this the JobTracker takes back what it knew of the job's attempts: those
-    /// that ran and those that had succeeded are killed.
+    /// The JobTracker has died, and of the job only the submission is left: its splits are read
+    /// again and all its tasks run again. Right after this the JobTracker revokes the job's
+    /// attempts: those that ran and those that had succeeded become killed.
     BegunAnew,
-    /// The policy has refused it a slot though it had something to launch, for one cause and again and
-    /// again, until now or until not long ago. Only told if the JobTracker
+    /// The policy has refused it a slot, though it had a task to launch, again and again for one
+    /// cause, until now or until shortly before. Emitted only if the JobTracker
     /// [keeps](super::JobTracker) refusals.
     Refused {
         /// The kind of slot.
         kind: SlotKind,
-        /// From the first time.
+        /// The first refusal.
         from: SimTime,
-        /// To when it got a slot, or to the last time.
+        /// When it got a slot, or the last refusal.
         to: SimTime,
-        /// How often.
+        /// How many refusals there were.
         times: u32,
-        /// Why, the last time.
+        /// The cause at the last refusal.
         reason: Reason,
-        /// The jobs that held most slots of the kind, the last time.
+        /// The jobs that held most slots of the kind at the last refusal.
         holders: Holders,
     },
 }
@@ -89,33 +90,33 @@ pub enum JobFact {
 /// A fact about an attempt that the JobTracker decides or learns.
 #[derive(Clone, Copy, Debug)]
 pub enum LedgerFact {
-    /// The JobTracker has decided to launch it; the directive leaves with the reply.
+    /// The JobTracker has decided to launch it; the order leaves with the reply.
     Assigned {
         /// The attempt's work there.
         role: Role,
-        /// How far its input is; `None` for all but maps with input.
+        /// The distance of its input; `None` for all but maps with input.
         locality: Option<Locality>,
         /// Whether another attempt of the task is running already.
         speculative: bool,
         /// Why the policy chose this task for this slot.
         reason: Reason,
-        /// How long the task could have been launched before it was.
+        /// How long the task could have been launched before this.
         waited: SimSpan,
-        /// The JobTracker's counts for the job and slot kind, after this.
+        /// The JobTracker's counts for the job and slot kind, after this fact.
         counts: SlotCounts,
     },
-    /// The JobTracker has learned of its new state, or has decided it itself.
+    /// The JobTracker has learned its new state, or has decided it.
     ///
-    /// At most once for each state of an attempt, except that a completed map may be lost again: it is
-    /// then killed with its tracker, or has failed because reduces cannot fetch its output.
+    /// At most once for each state of an attempt, except that a completed map may be lost later:
+    /// then it is killed with its tracker, or failed because reduces cannot fetch its output.
     Learned {
         /// Its new state.
         state: AttemptState,
-        /// The JobTracker's counts for the job and slot kind, after this.
+        /// The JobTracker's counts for the job and slot kind, after this fact.
         counts: SlotCounts,
     },
-    /// The JobTracker has decided that it is to end, to stop or to go on; its tracker hears of it
-    /// with the next reply, if it still hears anything.
+    /// The JobTracker has decided to kill, suspend or resume it; the order leaves with the next
+    /// reply to its tracker, if there is one.
     Ordered {
         /// The order.
         order: Order,
@@ -124,12 +125,12 @@ pub enum LedgerFact {
     },
 }
 
-/// The standing of a tracker with the JobTracker.
+/// The status of a tracker at the JobTracker.
 #[derive(Clone, Copy, Debug)]
 pub enum MemberFact {
     /// It has registered with the JobTracker.
     Joined,
-    /// The JobTracker has given it up.
+    /// The JobTracker has declared it lost.
     Lost,
     /// The JobTracker gives it no more tasks, since job after job avoided it.
     Blacklisted,
@@ -137,37 +138,37 @@ pub enum MemberFact {
     Forgiven,
     /// The JobTracker has noted that it is worse than the others. It gets tasks all the same.
     Graylisted,
-    /// It is no worse than the others any more.
+    /// It is no longer graylisted.
     OffGraylist,
-    /// The policy has left a note about it.
+    /// The policy has made a note about it.
     Noted(&'static str),
 }
 
-/// A fact about an attempt, told by its tracker.
+/// A fact about an attempt, from its tracker.
 #[derive(Clone, Copy, Debug)]
 pub enum AttemptFact {
-    /// A map that is about to start has looked where to read its input. Only told if something has befallen
-    /// the nodes that have it, or it lies elsewhere than the JobTracker thinks.
+    /// A map that is about to start has chosen where to read its input. Emitted only if a fault has
+    /// struck nodes with copies, or the input lies elsewhere than the JobTracker thinks.
     Opened {
-        /// The node that it reads from; none, if it finds none.
+        /// The node that it reads from; `None` if it finds no copy.
         from: Option<TrackerId>,
     },
     /// It took a slot and started.
     Started {
         /// The attempt's work there.
         role: Role,
-        /// How many slots it took: more than one if its policy has it so.
+        /// How many slots it took: more than one if the policy gives the task more.
         slots: u32,
     },
     /// Its work is done, it waits for permission to commit and holds its slot.
     CommitPending,
-    /// It was stopped in its tracks and gave its slot up.
+    /// It was stopped and gave its slot up.
     Suspended,
-    /// Having been suspended, it took a slot again.
+    /// It took a slot again after it was suspended.
     Resumed,
     /// A reduce complains that it has failed again and again to fetch a map's output.
     FetchFailed {
-        /// The attempt that left the output.
+        /// The map attempt that left the output.
         map: AttemptId,
     },
     /// It ended and gave its slot up, if it held one.
@@ -181,18 +182,18 @@ pub enum AttemptFact {
     },
 }
 
-/// A fact about a tracker, told by itself.
+/// A fact about a tracker, from that tracker.
 #[derive(Clone, Copy, Debug)]
 pub enum TrackerFact {
     /// Its process started, with these slots.
     Up(PerSlot<u32>),
     /// Its process died. The attempts there have ended just before.
     Down,
-    /// It has the reply to its heartbeat.
+    /// It has received the reply to its heartbeat.
     Heartbeat {
         /// From sending the status to receiving the reply.
         rtt: SimSpan,
-        /// The part of it spent waiting for the JobTracker to be free.
+        /// The part of `rtt` that the heartbeat waited for the JobTracker to be free.
         queued: SimSpan,
     },
 }
@@ -200,20 +201,21 @@ pub enum TrackerFact {
 /// A fact about a machine, a block or the policy.
 #[derive(Clone, Copy, Debug)]
 pub enum WorldFact {
-    /// Something befell a machine, or was over.
+    /// An incident struck a machine, or ended.
     Incident {
-        /// The machine's tracker; none for the JobTracker's machine.
+        /// The machine's tracker; `None` for the JobTracker's machine.
         tracker: Option<TrackerId>,
         /// The incident.
         incident: Incident,
     },
-    /// The NameNode counts a copy of a block more than were written at first, or such a one less.
+    /// The NameNode counts a copy beyond those that were written at first, or no longer counts such
+    /// a copy.
     Copy {
-        /// The block of which this is a copy.
+        /// The block that was copied.
         block: Block,
         /// Where the copy is.
         tracker: TrackerId,
-        /// Whether it is there from now on.
+        /// Whether the NameNode counts the copy from now on.
         is_there: bool,
     },
     /// Another policy has taken over.
@@ -223,67 +225,67 @@ pub enum WorldFact {
 /// An order to end, stop or resume an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// It ends, and its work is lost.
+    /// The attempt ends, and its work is lost.
     Kill,
-    /// It is stopped, and keeps its memory and its work.
+    /// The attempt stops, and keeps its memory and its work.
     Suspend,
-    /// It goes on.
+    /// The attempt goes on.
     Resume,
 }
 
-/// A misfortune of a machine, or its end.
+/// An incident of a machine, or the end of one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Incident {
-    /// It went off.
+    /// The machine went off.
     MachineOff,
-    /// It came back.
+    /// The machine came back.
     MachineOn,
-    /// Its tracker's process died.
+    /// The tracker's process died.
     TrackerGone,
-    /// Its tracker's process came back.
+    /// The tracker's process came back.
     TrackerBack,
-    /// It is so fast from now on.
+    /// The machine has these speeds from now on.
     Speeds(Speeds),
-    /// All that lay on its disks is gone.
+    /// All data on its disks is lost.
     DiskLost,
-    /// It is cut off from the others.
+    /// It is cut off from the other machines.
     CutOff,
-    /// It is not any more.
+    /// It is connected again.
     Reconnected,
-    /// Its health script complains.
+    /// Its health script reports an error.
     Unhealthy,
-    /// It does not any more.
+    /// Its health script reports no error any more.
     Healthy,
     /// It is taken out of the cluster.
     Excluded,
-    /// It may take part again.
+    /// It may be in the cluster again.
     Included,
-    /// It is there for the first time, and was not when the run began.
+    /// It joins: it was not there when the run began.
     Joined,
-    /// An attempt there makes no progress any more.
+    /// An attempt there stops making progress.
     Hangs(AttemptId),
-    /// The JobTracker stands still.
+    /// The JobTracker pauses.
     Pauses,
-    /// The JobTracker's process is gone.
+    /// The JobTracker's process died.
     Gone,
-    /// The JobTracker goes on, or is back.
+    /// The JobTracker goes on after a pause, or its process is back.
     Back,
-    /// The NameNode has given it up: its copies of blocks do not count.
+    /// The NameNode has declared the node dead: its copies of blocks do not count.
     DeadToHdfs,
-    /// The NameNode has heard of it again, and its copies count again.
+    /// The NameNode has heard from the node again, and its copies count again.
     BackInHdfs,
     /// Blocks are copied again because the machine went off, came back or lost its disks.
     CopyingBegins {
         /// How many copies are to be made.
         blocks: u32,
-        /// How much they are.
+        /// Their size together.
         bytes: Bytes,
     },
-    /// That is over: all is copied, or cannot be, or need not any more.
+    /// The copying is over: all copies are made, cannot be made, or are no longer needed.
     CopyingEnds {
         /// How many copies were made.
         blocks: u32,
-        /// How much they are.
+        /// Their size together.
         bytes: Bytes,
     },
 }
@@ -293,7 +295,7 @@ pub enum Incident {
 pub enum Outcome {
     /// It did its work.
     Succeeded,
-    /// It broke.
+    /// It failed.
     Failed,
     /// It was ended from outside.
     Killed,
@@ -320,20 +322,21 @@ pub enum AttemptState {
     Suspended,
     /// Its work is done; it waits for permission to commit, or commits.
     CommitPending,
-    /// It broke, and its output is to be removed.
+    /// It failed, and its output is to be removed.
     FailedUnclean,
     /// It was killed, and its output is to be removed.
     KilledUnclean,
-    /// Done.
+    /// It succeeded.
     Succeeded,
-    /// Broke.
+    /// It failed.
     Failed,
-    /// Was killed.
+    /// It was killed.
     Killed,
 }
 
 impl AttemptState {
-    /// Returns whether an attempt in this state calls for nothing: it may be in it for many heartbeats.
+    /// Returns whether the state asks the JobTracker for nothing: an attempt may be in it for many
+    /// heartbeats.
     pub(super) fn needs_no_action(self) -> bool {
         matches!(self, Self::Unassigned | Self::Running | Self::Suspended)
     }
@@ -342,7 +345,7 @@ impl AttemptState {
 /// The JobTracker's counts for a job and a kind of slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotCounts {
-    /// Attempts that it regards as running.
+    /// Attempts that the JobTracker regards as running.
     pub running: u32,
     /// Tasks that wait to be launched.
     pub pending: u32,
@@ -353,24 +356,26 @@ pub struct SlotCounts {
 pub struct PhaseTimes {
     /// From taking a slot to the first phase of the work.
     pub start_up: SimSpan,
-    /// Fetching the maps' output; zero but for reduces.
+    /// Fetching the maps' output; zero for all but reduces.
     pub shuffle: SimSpan,
-    /// Merging it; zero but for reduces.
+    /// Merging the maps' output; zero for all but reduces.
     pub sort: SimSpan,
-    /// From the end of the work to the end of the commit, if there was one.
+    /// From the end of the work to the end of the commit; `None` without a commit.
     pub commit: Option<SimSpan>,
-    /// Stopped in between.
+    /// How long it was suspended.
     pub suspended: SimSpan,
 }
 
 impl Incident {
-    /// Tables write this in the place of the node for incidents of the JobTracker's process.
+    /// The name in tables, in place of a node, for incidents of the JobTracker's process.
     pub const OF_JOBTRACKER: &'static str = "jobtracker";
 
-    /// Returns whether it is a trouble of its own, not the end or a consequence of another.
+    /// Returns whether the incident is a fault of its own, not the end or a consequence of another
+    /// incident.
     pub const fn is_trouble(self) -> bool {
         match self {
-            // One incident for both: the end of a slow spell sets the usual speeds again.
+            // The same incident begins and ends a slow spell: at its end the speeds are the usual
+            // ones.
             Self::Speeds(speeds) => !speeds.are_usual(),
             Self::MachineOff
             | Self::TrackerGone
@@ -385,7 +390,7 @@ impl Incident {
             | Self::Reconnected
             | Self::Healthy
             | Self::Included
-            // The loss of its tracker is told as well.
+            // The loss of the node's tracker is an event, too.
             | Self::Excluded
             | Self::Joined
             | Self::Back
@@ -448,7 +453,7 @@ impl Outcome {
 }
 
 impl AttemptState {
-    /// Returns how the attempt ended, if it has.
+    /// Returns how the attempt ended; `None` if it has not.
     pub const fn outcome(self) -> Option<Outcome> {
         match self {
             Self::Succeeded => Some(Outcome::Succeeded),

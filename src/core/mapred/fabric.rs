@@ -1,17 +1,17 @@
-//! The fabric: disks, memory, wires and cores, and how fast each flow is on them.
+//! The fabric: the rates of all flows over disks, memory, wires and cores.
 //!
-//! The fabric is the physics of the machines. TaskTrackers tell it which flows begin and end; it
-//! answers with new rates, only for the flows whose rates change. Each tracker keeps count of how
+//! The fabric is the physics of the machines. TaskTrackers report which flows begin and end; the
+//! fabric answers with new rates, only for the flows whose rates change. Each tracker counts how
 //! much of its flows is left. All of this takes no time. Several changes at one instant are settled
-//! once, after all that were due then.
+//! once, after everything that is due at that instant.
 //!
 //! ```text
 //! flows begin and end ─► settle, once an instant ─► max-min fair rates ─► trackers whose
 //!                                                                         flows changed
 //! ```
 //!
-//! The fabric has the page caches as well, since a map on any node may read a block from the memory of the node
-//! that has it.
+//! The page caches are here as well, since a map on any node may read a block from the memory of
+//! the node with the copy.
 
 mod page_cache;
 
@@ -33,13 +33,13 @@ pub struct Fabric {
     flows: FxHashMap<FlowId, FlowIndex>,
     /// The owners of the flows, by index.
     owners: Vec<FlowId>,
-    /// Of each node; none, if nodes keep nothing.
+    /// The page cache of each node; empty if nodes have none.
     page_caches: Vec<PageCache>,
     /// The blocks that flows read, if they may be in memory.
     reads: FxHashMap<FlowId, Arc<Reread>>,
-    /// Whether changes wait to be settled.
+    /// Whether a message is under way that settles the last changes.
     is_settling: bool,
-    /// The new rates, filled anew each time.
+    /// The flows with new rates; a buffer that is filled anew each time.
     changed: Vec<(FlowId, f64)>,
 }
 
@@ -62,16 +62,16 @@ impl Fabric {
     fn begin(&mut self, FlowBegins { id, uses, reread }: &FlowBegins, out: &mut Outbox) {
         let mut uses = uses;
         if let Some(reread) = reread {
-            // Decided once, as the flow begins: a block that leaves the memory meanwhile is still
-            // read from there.
+            // Decide once, as the flow begins: if the block leaves the memory meanwhile, the flow
+            // still reads it from there.
             if self.page_caches[reread.node.index()].has(reread.block) {
                 uses = &reread.uses;
             }
             self.reads.insert(*id, reread.clone());
         }
         let index = self.sharing.begin(uses.clone());
-        // Numbers of flows that have ended are given again, so the list is as long as the most
-        // flows at a time.
+        // Numbers of ended flows are used again, so the list is as long as the most flows at a
+        // time.
         if self.owners.len() <= index.index() {
             self.owners.resize(index.index() + 1, *id);
         }
@@ -103,21 +103,21 @@ impl Fabric {
     }
 
     fn plan_to_settle(&mut self, out: &mut Outbox) {
-        // Many flows may begin and end at one instant: to find the rates is dear, so do it once for
-        // all.
+        // Many flows may begin and end at one instant, and finding the rates is expensive, so do it
+        // once for all.
         if !std::mem::replace(&mut self.is_settling, true) {
             out.plan(SimSpan::ZERO, ToFabric::Settle);
         }
     }
 
-    /// Finds the new rates and tells each tracker those of its flows.
+    /// Finds the new rates and sends each tracker those of its flows.
     fn settle(&mut self, out: &mut Outbox) {
         self.is_settling = false;
         let (owners, changed) = (&self.owners, &mut self.changed);
         changed.clear();
         self.sharing.settle(|flow, rate| changed.push((owners[flow.index()], rate)));
-        // By tracker, so that each gets one message, and in an order that does not depend on how
-        // the rates were found.
+        // Sort by tracker, so that each tracker gets one message, and in an order that does not
+        // depend on how the rates were found.
         changed.sort_unstable_by_key(|(id, _)| *id);
         for of_tracker in changed.chunk_by(|(one, _), (other, _)| one.tracker == other.tracker) {
             let rate = |(id, rate): &(FlowId, f64)| FlowRate { number: id.number, rate: *rate };

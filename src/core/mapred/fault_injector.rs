@@ -1,14 +1,15 @@
-//! The fault injector: the mishaps of machines, planned or by chance.
+//! The fault injector: mishaps of machines, planned or random.
 //!
-//! It stands for the power, the wear and the neighbours of all machines. A mishap is on for a while,
-//! or for good, and several may be on at a node: a machine runs while no mishap says that it is off,
-//! and it is as fast as all together leave it. Trackers and the fabric hear how machines are, but
-//! not why.
+//! It stands for the power, the wear and the neighbours of all machines. A mishap lasts for a
+//! while, or for good, and several may hold at a node: a machine runs while no mishap turns it off,
+//! and its speed is that which all its mishaps together leave. Trackers and the fabric get the
+//! state of machines, not the cause.
 //!
-//! The opening messages of a run give a planned mishap its instants. A mishap that comes again by chance plans its
-//! next time when the last is over, however long the run will be; its draws are its own, so that no other mishap
-//! moves them. A mishap that comes while its machine is off does nothing, and comes another time: it is not planned
-//! before the machine is on, so that nothing seems to be due in a cluster that is off.
+//! The first messages of a run start the planned mishaps. A mishap that comes again at random plans
+//! its next time when the last one ends, however long the run is; it has its own random stream, so
+//! that no other mishap changes its times. A mishap that is due while its machine is off is missed.
+//! Its next time is not planned until the machine is on, so that a cluster which is off has nothing
+//! due.
 
 use std::sync::Arc;
 
@@ -24,11 +25,11 @@ use mumakil_base::units::{SimSpan, SimTime};
 /// A mishap that strikes some nodes together.
 #[derive(Debug)]
 pub struct Mishap {
-    /// The nodes.
+    /// The nodes that it strikes.
     pub nodes: Vec<TrackerId>,
-    /// The harm.
+    /// The harm that it does to them.
     pub harm: MishapHarm,
-    /// How it comes again, if it does.
+    /// How it comes again; `None` if it comes only when planned.
     pub rhythm: Option<MishapRhythm>,
 }
 
@@ -39,18 +40,18 @@ pub enum MishapHarm {
     Stop,
     /// The machine starts, if a `Stop` has stopped it.
     Start,
-    /// The machine is off until this is over.
+    /// The machine is off until the mishap ends.
     Outage,
-    /// The machine is not there yet until this is over.
+    /// The machine is not in the cluster until the mishap ends.
     Absence,
-    /// The tracker's process is gone until this is over; the machine stays on.
+    /// The tracker's process is down until the mishap ends; the machine stays on.
     TrackerOutage,
-    /// The machine is slower until this is over.
+    /// The machine is slower until the mishap ends.
     Slow(Speeds),
 }
 
 impl MishapHarm {
-    /// Returns the part of a message that says which mishap it is.
+    /// Returns the part of a message that identifies the mishap.
     pub fn stroke(self, number: u32) -> MishapStroke {
         MishapStroke { number, is_power: !matches!(self, Self::Slow(_)) }
     }
@@ -60,23 +61,23 @@ impl MishapHarm {
 #[derive(Debug)]
 pub struct MishapRhythm {
     every: Dist<SimSpan>,
-    /// Without it, it comes once and stays.
+    /// How long each time lasts; `None` if the first one never ends.
     lasts: Option<Dist<SimSpan>>,
     rng: ChaCha8Rng,
 }
 
 impl MishapRhythm {
-    /// Returns a rhythm, and how long it takes to the first time.
+    /// Returns a rhythm, and the time to its first mishap.
     ///
-    /// Where each time is as long as the others, the first one is a part of that, drawn: else all
-    /// nodes of a cluster would be struck at once.
+    /// If all gaps are equal, the first gap is a random part of one: otherwise all nodes of a
+    /// cluster would be struck at once.
     pub fn begin(
         every: Dist<SimSpan>,
         lasts: Option<Dist<SimSpan>>,
         mut rng: ChaCha8Rng,
     ) -> (Self, SimSpan) {
         use rand::RngExt;
-        // A drawn gap needs no such shift: the draws of different nodes differ already.
+        // Random gaps need no such shift: nodes draw different gaps already.
         let first = match &every {
             Dist::Constant(span) => span.ceil_mul(rng.random()),
             Dist::Drawn(_) => every.sample(&mut rng),
@@ -84,9 +85,9 @@ impl MishapRhythm {
         (Self { every, lasts, rng }, first)
     }
 
-    /// Draws how long this time lasts, unless it stays, and then how long it is to the next.
+    /// Draws how long the mishap lasts, unless it never ends, and the gap after it.
     fn next(&mut self) -> (Option<SimSpan>, SimSpan) {
-        // Always both draws, in this order: the rhythm must not depend on what else befalls the
+        // Always make both draws, in this order: the rhythm must not depend on other mishaps of the
         // machine.
         let lasts = self.lasts.as_ref().map(|lasts| lasts.sample(&mut self.rng));
         (lasts, self.every.sample(&mut self.rng))
@@ -97,37 +98,37 @@ impl MishapRhythm {
 #[derive(Debug)]
 pub struct FaultInjector {
     mishaps: Vec<Mishap>,
-    /// By number.
+    /// The machines, by the number of their tracker.
     machines: Vec<Machine>,
-    /// Whether there is a fabric, which has to know how fast disks and wires are.
+    /// Whether there is a fabric, which needs the speeds of disks and wires.
     has_fabric: bool,
-    /// Whether there is a NameNode, which misses machines that are off.
+    /// Whether there is a NameNode, which needs to know which machines are off.
     has_name_node: bool,
-    /// How long it will be to the next time of a mishap that is on, by number.
+    /// The gap after each mishap that holds now, by the mishap's number.
     pauses: Vec<SimSpan>,
-    /// The mishaps that have come while a machine of theirs was off, with the time of their next try.
-    /// They are planned when the machine is on again: while it is not, nothing comes of them.
+    /// The mishaps that were due while a machine of theirs was off, with the time of their next
+    /// try. They are planned again when the machine is on.
     missed: Vec<(u32, SimTime)>,
 }
 
-/// The mishaps that are on at a machine.
+/// The mishaps that hold at a machine.
 #[derive(Clone, Debug, Default)]
 struct Machine {
     is_stopped: bool,
     outages: u32,
     absences: u32,
     tracker_outages: u32,
-    /// The mishaps by which it is slow, in the order in which they came.
+    /// The mishaps that slow it down, in the order in which they began.
     slow: Vec<(u32, Speeds)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MachineState {
     On,
-    /// The machine is, its tracker is not.
+    /// The machine is on, its tracker's process is down.
     WithoutTracker,
     Off,
-    /// The machine is not there yet.
+    /// The machine is not in the cluster yet.
     Absent,
 }
 
@@ -156,8 +157,8 @@ impl Machine {
 }
 
 impl FaultInjector {
-    /// Returns the nature of a cluster of so many machines, which are all on. Mishaps are known by
-    /// their places in the list.
+    /// Returns the injector of a cluster of `machines` machines, which are all on. A mishap's
+    /// number is its position in the list.
     pub fn new(machines: u32, mishaps: Vec<Mishap>, has_fabric: bool) -> Self {
         Self {
             machines: vec![Machine::default(); machines as usize],
@@ -169,7 +170,7 @@ impl FaultInjector {
         }
     }
 
-    /// Lets it tell a NameNode of machines that go off and come back.
+    /// Makes it report machines that go off and come back to a NameNode.
     pub fn tell_name_node(mut self) -> Self {
         self.has_name_node = true;
         self
@@ -191,14 +192,15 @@ impl FaultInjector {
         self.strike(number, true, out);
     }
 
-    /// Returns whether a mishap finds its machines as it needs them: only what is on can crash.
+    /// Returns whether the machines of a mishap are in the state that it needs: only a machine that
+    /// is on can crash.
     fn may_begin(&self, number: u32) -> bool {
         let Mishap { nodes, harm, .. } = &self.mishaps[number as usize];
         let is_on = |node: &TrackerId| self.machines[node.index()].state() == MachineState::On;
         !matches!(harm, MishapHarm::Outage | MishapHarm::TrackerOutage) || nodes.iter().all(is_on)
     }
 
-    /// Plans the next time of what was missed and could begin now; all times that have passed
+    /// Plans the next time of each missed mishap that could begin now; its times that have passed
     /// meanwhile were missed as well.
     fn plan_missed(&mut self, out: &mut Outbox) {
         for (number, mut next) in std::mem::take(&mut self.missed) {
@@ -207,8 +209,8 @@ impl FaultInjector {
                 continue;
             }
             let Mishap { harm, rhythm, .. } = &mut self.mishaps[number as usize];
-            // Times that lie in the past are drawn all the same, so that the rhythm goes on as it
-            // would have.
+            // Draw the times that lie in the past, too, so that the rhythm goes on as it would
+            // have.
             while let Some(rhythm) = rhythm.as_mut().filter(|_| next < out.now) {
                 next += rhythm.next().1;
             }
@@ -220,7 +222,7 @@ impl FaultInjector {
     fn end(&mut self, stroke: MishapStroke, out: &mut Outbox) {
         let number = stroke.number;
         self.strike(number, false, out);
-        // The pause was drawn as the mishap began, and counts from its end.
+        // The gap was drawn as the mishap began, and counts from its end.
         if self.mishaps[number as usize].rhythm.is_some() {
             let pause = self.pauses[number as usize];
             out.plan(pause, Mail::FaultInjector(ToFaultInjector::Begins(stroke)));
@@ -232,8 +234,8 @@ impl FaultInjector {
         for node in nodes {
             let machine = &mut self.machines[node.index()];
             let (state, speeds) = (machine.state(), machine.speeds());
-            // Counted, not set: a node may be off for two causes at a time, and is on when both are
-            // over.
+            // Counted, not set: a node may be off for two causes at a time, and is on when both
+            // have ended.
             let count = |of: &mut u32| if begins { *of += 1 } else { *of -= 1 };
             match *harm {
                 MishapHarm::Stop => machine.is_stopped = begins,
@@ -252,15 +254,15 @@ impl FaultInjector {
                 slow_down(*node, machine.speeds(), self.has_fabric, out);
             }
         }
-        // A machine may just have come on for which a mishap waits.
+        // A missed mishap may wait for a machine that has just come on.
         if !self.missed.is_empty() {
             self.plan_missed(out);
         }
     }
 }
 
-/// Tells of a machine's new state. Nothing is said of a machine that was not there before: its
-/// tracker tells that it has joined.
+/// Sends a machine's new state to those that need it. A machine that was absent before gets no
+/// incident here: its tracker reports that it has joined.
 fn switch(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     use MachineState as S;
     if was == is {
@@ -277,33 +279,33 @@ fn switch(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     tell(was == S::WithoutTracker && is == S::On, Incident::TrackerBack);
     let message = match is {
         S::On => Some(ToTracker::PowerOn),
-        // A machine that comes on while its tracker is out has no process to tell.
+        // A machine that comes on while its tracker is down has no process to inform.
         S::WithoutTracker => (was == S::On).then_some(ToTracker::Crash),
         S::Off | S::Absent => was.is_powered().then_some(ToTracker::PowerOff),
     };
     if let Some(message) = message {
         out.affect(Mail::Tracker(node, message));
     }
-    // Reduces fetch from the tracker's process, not from the machine: without it the outputs are
-    // out of reach.
+    // Reduces fetch from the tracker's process, not from the machine: without the process the
+    // outputs are out of reach.
     if was == S::On {
         out.affect(ToMapOutputs::Darkness(node));
     }
 }
 
-/// Tells the NameNode that a machine has gone off or come back, or that it is off though it should
-/// have joined.
+/// Tells the NameNode that a machine has gone off or come back, or that it is off when it should
+/// join.
 fn tell_name_node(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     match (was, is) {
         (MachineState::Absent, MachineState::Off) => out.affect(ToNameNode::JoinsOff(node)),
         (was, MachineState::Off) if was.is_powered() => out.affect(ToNameNode::Off(node)),
         (was, is) if !was.is_powered() && is.is_powered() => out.affect(ToNameNode::On(node)),
-        // A tracker that is gone leaves its DataNode working, which is another process.
+        // A tracker that is down leaves its DataNode, another process, working.
         _ => {}
     }
 }
 
-/// Lets a machine have other speeds.
+/// Sets the speeds of a machine.
 fn slow_down(node: TrackerId, speeds: Speeds, has_fabric: bool, out: &mut Outbox) {
     out.emit(Fact::befell(node, Incident::Speeds(speeds)));
     let speeds = Arc::new(speeds);
@@ -345,7 +347,7 @@ mod tests {
         Mishap { nodes: vec![NODE], harm, rhythm: None }
     }
 
-    /// Returns what a node goes through when these mishaps begin (`true`) and end.
+    /// Returns the incidents of a node when these mishaps begin (`true`) and end.
     fn story(mishaps: Vec<Mishap>, steps: &[(u32, bool)]) -> Vec<&'static str> {
         let mut nature = FaultInjector::new(1, mishaps, false);
         let mut out = Outbox::default();
@@ -409,7 +411,8 @@ mod tests {
         let mishaps = || [MishapHarm::TrackerOutage, MishapHarm::Outage].map(mishap).into();
         assert_eq!(story(mishaps(), &[(0, true), (0, false)]), ["tracker gone", "tracker back"]);
         let steps = [(0, true), (1, true), (1, false), (0, false)];
-        // Said again of a machine that is on without it: it may have gone while the machine was off.
+        // Reported again when the machine comes on without its tracker, which may have died
+        // meanwhile.
         let all = ["tracker gone", "machine off", "machine on", "tracker gone", "tracker back"];
         assert_eq!(story(mishaps(), &steps), all);
     }
@@ -437,7 +440,7 @@ mod tests {
         assert_eq!(out.letters.len(), 8, "the fabric hears of each as well");
     }
 
-    /// Crashes whenever it has worked for ten seconds, and is repaired in three.
+    /// A mishap: a crash after every ten seconds of work, repaired in three.
     fn crashing() -> (Mishap, SimSpan) {
         let secs = |secs| Dist::Constant(SimSpan::from_secs(secs));
         let rng = stream(1, Purpose::Mishap, 0);
@@ -478,7 +481,7 @@ mod tests {
         out.now = at(5);
         nature.handle(&ToFaultInjector::Begins(power(0)), &mut out);
         assert_eq!(out.letters.len(), before, "nothing will come of it while the machine is off");
-        // It would have come at 15 and 25 s, and not; it will at 35 s.
+        // It was due at 15 and 25 s, and missed; the next time is 35 s.
         out.now = at(28);
         nature.handle(&ToFaultInjector::Begins(power(2)), &mut out);
         let letter = out.letters.back().expect("the machine is on again");

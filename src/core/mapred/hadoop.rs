@@ -1,6 +1,8 @@
-//! The `hadoop:` part of a scenario: the protocol's settings, as one line of Hadoop has them.
+//! The `hadoop:` part of a scenario: the settings of the protocol, with the defaults of a Hadoop
+//! version.
 //!
-//! Every field has a value in each line (`scenarios/hadoop/`), so there are no defaults here.
+//! Every field has a value in the file of each version (`scenarios/hadoop/`), so there are no
+//! defaults here.
 //!
 //! ```text
 //! scenarios/hadoop/0.20.yaml    heartbeat_floor: 3s       expiry: 10min   …
@@ -19,21 +21,22 @@ use crate::mapred::speculation::Speculation;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Count, Fraction, SimSpan};
 
-/// The settings of the protocol. A line sets them all together; each can be set alone.
+/// The settings of the protocol. A Hadoop line, which is a version, sets them all together; each
+/// can be set alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hadoop {
-    /// The Hadoop line whose settings are the defaults of all the others.
+    /// The Hadoop version whose settings are the defaults of all other keys.
     #[schemars(with = "String")]
     pub line: HadoopLine,
-    /// The time between two heartbeats of a tracker: `auto` for the line's formula, which grows
-    /// with the cluster, or a constant.
+    /// The time between two heartbeats of a tracker: `auto` for the formula of the Hadoop line,
+    /// which grows with the cluster, or a constant.
     pub heartbeat: AutoSpan,
     /// How the interval of `auto` grows with the number of trackers.
     #[schemars(extend("x-only-if" = {"hadoop.heartbeat": "auto"}))]
     pub heartbeat_growth: HeartbeatGrowth,
     /// The shortest interval that `auto` gives.
-    // In 1.x trackers that come back wait so long.
+    // In 1.x a restarted tracker waits this long before its first heartbeat.
     #[schemars(extend("x-only-if" = {"hadoop.heartbeat": "auto", "hadoop.line": "1.x"}))]
     pub heartbeat_floor: SimSpan,
     /// How many heartbeats a second `auto` aims at, over the whole cluster.
@@ -42,27 +45,27 @@ pub struct Hadoop {
     /// The trackers' first heartbeats are spread evenly over this time; `auto` is one interval.
     pub heartbeat_phase: AutoSpan,
     /// A random time that is added to each interval: up to so much more or less, or anything
-    /// between two values. Without it trackers keep to the phases in which they begin, and after a
-    /// round none waits for another at a JobTracker that keeps up. Real ones drift; to study how
-    /// heartbeats queue there, use `200ms`.
+    /// between two values. Without it, trackers keep the phases in which they begin, and after the
+    /// first round no heartbeat waits for another at a JobTracker that keeps up. Real trackers
+    /// drift; to study how heartbeats queue at the JobTracker, use `200ms`.
     pub heartbeat_fuzz: IntervalFuzz,
     /// Whether a tracker sends an extra heartbeat as soon as an attempt ends.
     pub out_of_band: bool,
-    /// If a tracker gets no reply for this long, it sends the same heartbeat again. Without faults by
-    /// which messages are lost, late or doubled (`loss`, `delay`, `duplication` and `partition`) each
-    /// heartbeat is answered, and a tracker waits for that as long as it takes.
+    /// If a tracker gets no reply for this long, it sends the same heartbeat again. Without faults
+    /// by which messages are lost, late or doubled (`loss`, `delay`, `duplication` and `partition`)
+    /// each heartbeat is answered, and a tracker waits for the answer, however long that takes.
     #[schemars(extend("x-only-if" = {"a fault that disturbs messages": true}))]
     pub rpc_timeout: SimSpan,
     /// A tracker that is silent for this long is declared lost.
     pub expiry: SimSpan,
-    /// An attempt that makes no progress for this long fails at its tracker's next heartbeat; `0s` is
-    /// never.
+    /// An attempt that makes no progress for this long fails at its tracker's next heartbeat; with
+    /// `0s` it never does.
     pub task_timeout: SimSpan,
-    /// An attempt that was assigned `expiry` ago fails, unless its tracker has done this.
+    /// An attempt that was assigned `expiry` ago fails, unless its tracker has taken this step.
     pub launch_expiry: LaunchExpiry,
     /// The share of a job's maps that must have ended before its reduces start.
     pub slow_start: Fraction,
-    /// How an attempt that waits for its commit is counted.
+    /// Whether its tracker and its job count an attempt that waits for its commit as running.
     pub commit_pending: CommitPending,
     /// Whether jobs run a setup and a cleanup task.
     pub setup_cleanup: bool,
@@ -79,23 +82,24 @@ pub struct Hadoop {
     pub reduce_failures: Fraction,
     /// A job avoids a tracker after this many failed attempts there.
     pub tracker_failures: Count<1, 1_000_000>,
-    /// Whether a tracker that several jobs avoid is blacklisted: it gets no tasks of any job. Without
-    /// this, as in 1.x, it is only noted, which is called graylisted: `events.jsonl` tells of it.
+    /// Whether a tracker that several jobs avoid is blacklisted: it gets no tasks of any job.
+    /// Without this, as in 1.x, it is only graylisted: `events.jsonl` notes it, and it gets tasks
+    /// all the same.
     pub blacklist: bool,
     /// A tracker can be blacklisted when this many successful jobs have avoided it. Each day
-    /// without another such job takes one off the count. It can be graylisted when so many have in the
-    /// last three hours.
+    /// without another such job takes one off the count. A tracker can be graylisted when this many
+    /// successful jobs have avoided it in the last three hours.
     pub tracker_faults: Count<1, 1_000_000>,
-    /// Where in the line a map or reduce stands that must run again.
+    /// Where a map or reduce that must run again is put in the queue of waiting tasks.
     pub failed_maps: FailedMaps,
-    /// Whether slow tasks are tried a second time elsewhere, and by which rule they are found. Hadoop
-    /// does this unless told otherwise; here it is off unless asked for.
+    /// Whether slow tasks get a second attempt on another tracker, and by which rule they are
+    /// found. Hadoop does this unless configured otherwise; here it is off by default.
     pub speculation: Speculation,
-    /// How often a running attempt tells its tracker of its progress; with `0s` each heartbeat says
-    /// how far it is at that instant.
+    /// How often a running attempt reports its progress to its tracker; with `0s` each heartbeat
+    /// contains the progress at that instant.
     pub progress_interval: SimSpan,
     /// How often a task asks its tracker for map outputs to fetch, or for permission to commit;
-    /// with `0s` it is told at once.
+    /// with `0s` it gets them at once.
     pub poll: SimSpan,
     /// How long an attempt's process takes to start.
     pub start_up: Dist<SimSpan>,
@@ -108,8 +112,8 @@ pub struct Hadoop {
     /// How long a commit takes once it is allowed.
     #[schemars(extend("x-only-if" = {"hadoop.commit_pending": {"not": "none"}}))]
     pub commit_time: SimSpan,
-    /// The origin of the random numbers for the trackers' first heartbeats, for `heartbeat_fuzz`, and
-    /// for what a Rumen trace leaves open.
+    /// The origin of the random numbers for the trackers' first heartbeats, for `heartbeat_fuzz`,
+    /// and for what a Rumen trace leaves open.
     pub draws: Draws,
 }
 
@@ -119,25 +123,26 @@ pub struct Hadoop {
 pub enum Draws {
     /// Mumakil's: the same for a task under every policy.
     Own,
-    /// Mumak's: those that it draws with the same seed, if all else is as in Mumak. Draws then depend on
-    /// which tracker asks first, and times that are made up do not depend on the seed.
+    /// Mumak's: the numbers that Mumak draws with the same seed, if all else is as in Mumak. Draws
+    /// then depend on which tracker asks first, and times that Mumak makes up do not depend on the
+    /// seed.
     Mumak,
 }
 
 /// A span, or `auto`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AutoSpan {
-    /// The value that the line's formula gives.
+    /// The value that the formula of the Hadoop line gives.
     #[default]
     Auto,
-    /// Always this.
+    /// Always this span.
     Fixed(SimSpan),
 }
 
 /// The span added to an interval: anything from `-early` to `late`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntervalFuzz {
-    /// The most that is taken away.
+    /// The most that is subtracted.
     pub early: SimSpan,
     /// The most that is added.
     pub late: SimSpan,
@@ -154,7 +159,7 @@ pub enum HeartbeatGrowth {
     Proportional,
 }
 
-/// The step that a tracker must reach with an assigned attempt before the expiry, or the attempt fails.
+/// The step that an assigned attempt must reach on its tracker before the expiry, or it fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LaunchExpiry {
@@ -164,7 +169,7 @@ pub enum LaunchExpiry {
     Started,
 }
 
-/// How an attempt that waits for its commit is counted.
+/// Whether its tracker and its job count an attempt that waits for its commit as running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommitPending {
@@ -178,37 +183,38 @@ pub enum CommitPending {
     None,
 }
 
-/// Where a map or reduce that runs again stands.
+/// Where a map or reduce that runs again is put in the queue of waiting tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedMaps {
-    /// In front of the lists of the nodes and racks that hold its input; a reduce, in front of all others.
+    /// At the front of the lists of the nodes and racks that hold its input; a reduce, before all
+    /// others.
     Front,
-    /// Before all other maps on any node; of these, and of reduces, the one first that has failed most
-    /// often, then by number: 1.x.
+    /// Before all other maps, on any node. Among such tasks the one with most failures is first,
+    /// then the one with the lowest number. This is 1.x.
     First,
 }
 
 impl Hadoop {
-    /// Returns the line's behaviour that users cannot set.
+    /// Returns the behaviour of the Hadoop version that users cannot set.
     pub const fn behaviour(&self) -> &'static Behaviour {
         self.line.behaviour()
     }
 
-    /// Returns how long a tracker's process that is started again waits before its first heartbeat.
+    /// Returns how long a restarted tracker process waits before its first heartbeat.
     pub fn first_wait(&self) -> SimSpan {
         if self.behaviour().waits_after_restart { self.heartbeat_floor } else { SimSpan::ZERO }
     }
 
-    /// Returns the heartbeat interval of a cluster of so many trackers.
+    /// Returns the heartbeat interval of a cluster of `trackers` trackers.
     pub fn heartbeat_interval(&self, trackers: u32) -> SimSpan {
         let AutoSpan::Auto = self.heartbeat else {
             return self.heartbeat.or(SimSpan::ZERO);
         };
         let (trackers, per_second) =
             (u64::from(trackers), u64::from(self.heartbeats_per_second.get()));
-        // JobTracker.getNextHeartbeatInterval: 0.20 rounds up to whole seconds, later ones truncate
-        // to milliseconds.
+        // JobTracker.getNextHeartbeatInterval: 0.20 rounds up to whole seconds, later versions
+        // truncate to milliseconds.
         let grown = match self.heartbeat_growth {
             HeartbeatGrowth::WholeSeconds => SimSpan::from_secs(trackers.div_ceil(per_second)),
             HeartbeatGrowth::Proportional => SimSpan::from_millis(trackers * 1_000 / per_second),
@@ -223,7 +229,7 @@ impl IntervalFuzz {
 }
 
 impl AutoSpan {
-    /// Returns the fixed span, or `auto` where it is left to the formula.
+    /// Returns the fixed span, or `auto` if the formula decides.
     pub fn or(self, auto: SimSpan) -> SimSpan {
         match self {
             Self::Auto => auto,

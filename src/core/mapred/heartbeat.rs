@@ -11,21 +11,23 @@ use crate::mapred::spec::JobSpec;
 use crate::mapred::traced::TracedTimes;
 use mumakil_base::units::SimSpan;
 
-/// A heartbeat on its way.
+/// A heartbeat under way.
 ///
-/// Most of them bring no news, and would only be built, carried and compared to find that out. So a
-/// tracker that has none says just that; it happens, travels, queues and is answered as every other.
+/// Most heartbeats bring no news, and their status would be built, carried and compared for
+/// nothing. So a tracker without news sends only the call; that travels, queues and is answered
+/// like any heartbeat.
 #[derive(Clone, Debug)]
 pub enum Heartbeat {
-    /// One with a whole status.
+    /// A heartbeat with a whole status.
     Full(Arc<TrackerStatus>),
-    /// All is as the last whole status said, but for how far attempts are, and its tracker knows from the
-    /// reply that this was heard. None of its attempts fetches, waits for its commit, hangs or has ended.
+    /// A heartbeat without news: apart from progress, all is as in the last whole status, and its
+    /// tracker knows from the reply that this status was received. No attempt of the tracker
+    /// fetches, waits for its commit, hangs or has ended.
     AsBefore(HeartbeatCall),
 }
 
 impl Heartbeat {
-    /// Returns which it is.
+    /// Returns the call: tracker and number.
     pub fn call(&self) -> HeartbeatCall {
         match self {
             Self::Full(status) => status.call,
@@ -34,70 +36,70 @@ impl Heartbeat {
     }
 }
 
-/// Which heartbeat it is.
+/// The tracker and number of a heartbeat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeartbeatCall {
     /// The tracker that sends it.
     pub tracker: TrackerId,
     /// Its number, which the reply repeats.
     pub number: u32,
-    /// The number of the last reply that its tracker has; `None` at first contact.
+    /// The number of the last reply that the tracker has received; `None` at first contact.
     pub last_reply: Option<u16>,
 }
 
 /// The status that a TaskTracker sends with a heartbeat.
 #[derive(Clone, Debug, Default)]
 pub struct TrackerStatus {
-    /// Which heartbeat it is.
+    /// The tracker and number of the heartbeat.
     pub call: HeartbeatCall,
-    /// Whether its process has just started.
+    /// Whether the tracker's process has just started.
     pub restarted: bool,
-    /// Whether its node's health script finds the node unfit.
+    /// Whether the node's health script reports an error.
     pub is_unhealthy: bool,
-    /// The slots that it has.
+    /// How many slots the tracker has.
     pub slots: PerSlot<u32>,
-    /// The slots that it regards as taken. An attempt that waits for its commit is left out, as
-    /// `hadoop.commit_pending` says.
+    /// The slots that the tracker counts as taken. `hadoop.commit_pending` says whether attempts
+    /// that wait for their commit are among them.
     pub occupied: PerSlot<u32>,
-    /// Every attempt that has not been reported as ended.
+    /// The reports on all attempts that have not been reported as ended.
     pub reports: Vec<Report>,
-    /// The complaints of reduces that cannot fetch an output.
+    /// The complaints of reduces that cannot fetch a map's output.
     pub failed_fetches: Vec<FailedFetch>,
 }
 
-/// A reduce complains that it cannot fetch a map's output.
+/// A complaint of a reduce that cannot fetch a map's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedFetch {
     /// The reduce.
     pub reduce: AttemptId,
-    /// The attempt that left the output.
+    /// The map attempt that left the output.
     pub map: AttemptId,
 }
 
 /// A TaskTracker's report on one attempt.
 ///
-/// Where trackers are [brief](super::HeartbeatManner::is_brief) the JobTracker does not ask how far attempts are:
+/// If trackers are [brief](super::HeartbeatManner::is_brief), the JobTracker does not use progress:
 /// `progress`, `ran` and `worked` are zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
     /// The attempt.
     pub attempt: AttemptId,
-    /// Its state.
+    /// The state of the attempt.
     pub state: AttemptState,
-    /// The phase that it is in.
+    /// The phase of the attempt.
     pub phase: AttemptPhase,
-    /// How far it is, from 0 to 1, as it last said.
+    /// Its progress, from 0 to 1, as its process last reported it.
     pub progress: f32,
-    /// How long its process had worked when it said so, or when it ended.
+    /// How long its process had run at that report, or when it ended.
     pub ran: SimSpan,
-    /// How long of that it did a map's work or reduced.
+    /// The part of `ran` in a map's work or in reducing.
     pub worked: SimSpan,
-    /// Whether it asks how many maps have ended.
+    /// Whether it is a reduce that asks how many maps have ended.
     pub wants_maps: bool,
 }
 
 impl Report {
-    /// Returns whether another report of the attempt brings no news but its progress.
+    /// Returns whether the next report of the same attempt has no news but progress.
     pub(super) fn differs_only_in_progress(&self, next: &Self) -> bool {
         self.attempt == next.attempt && self.state == next.state && self.state.needs_no_action()
     }
@@ -106,17 +108,17 @@ impl Report {
 /// The phase of a running attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptPhase {
-    /// Its process starts.
+    /// The process starts.
     Start,
-    /// It does a map's, setup's or cleanup's work.
+    /// The work of a map, setup or cleanup.
     Work,
-    /// It fetches the maps' output.
+    /// A reduce fetches the maps' output.
     Shuffle,
-    /// It merges what it fetched.
+    /// A reduce merges the output that it has fetched.
     Sort,
-    /// It reduces.
+    /// A reduce reduces.
     Reduce,
-    /// It commits.
+    /// The output is committed.
     Commit,
 }
 
@@ -127,17 +129,17 @@ pub struct Reply {
     pub call: u32,
     /// The number of this reply.
     pub id: u16,
-    /// When the next heartbeat is due, after this arrives.
+    /// The time from this reply to the next heartbeat.
     pub interval: SimSpan,
-    /// Whether the tracker is unknown and must start anew.
+    /// Whether the JobTracker does not know the tracker, which must start anew.
     pub reinit: bool,
-    /// Whether the tracker may not take part and must end.
+    /// Whether the tracker is excluded from the cluster and must end.
     pub disallowed: bool,
-    /// The orders for the tracker, in sequence.
+    /// The orders for the tracker, in the order of execution.
     pub directives: Vec<Directive>,
-    /// How far the maps of the jobs are whose reduces fetch here.
+    /// How many maps have ended, for each job whose reduces fetch on the tracker.
     pub maps: Vec<MapsDone>,
-    /// Their outputs that are lost, as the JobTracker knows.
+    /// Outputs of these maps that are lost, as far as the JobTracker knows.
     pub missing: Vec<Missing>,
     /// How long the heartbeat waited for the JobTracker to be free.
     pub queued: SimSpan,
@@ -150,7 +152,7 @@ pub enum Directive {
     Launch(LaunchOrder),
     /// End an attempt.
     Kill(AttemptId),
-    /// Stop an attempt in its tracks, so that its slot is free.
+    /// Stop an attempt and free its slot.
     Suspend(AttemptId),
     /// Let a suspended attempt go on, as soon as a slot is really free.
     Resume(AttemptId),
@@ -158,62 +160,62 @@ pub enum Directive {
     Commit(AttemptId),
 }
 
-/// An attempt that a tracker is to run, with all that the tracker needs to know of it.
+/// An attempt that a tracker must run, with all that the tracker needs for it.
 #[derive(Clone, Debug)]
 pub struct LaunchOrder {
     /// The attempt.
     pub attempt: AttemptId,
     /// The attempt's work.
     pub role: Role,
-    /// Its job.
+    /// The attempt's job.
     pub job: Arc<JobSpec>,
-    /// How far its input is; `None` for all but maps with input.
+    /// The distance of its input; `None` for all but maps with input.
     pub locality: Option<Locality>,
     /// How many slots it takes.
     pub slots: u32,
-    /// Its times, and whether it fails, if a trace tells and the JobTracker has drawn what the trace
-    /// leaves open; else its tracker draws that.
+    /// Its times, and whether it fails, if the JobTracker takes them from a trace and draws what
+    /// the trace leaves open. With `None` the tracker does that.
     pub drawn: Option<(TracedTimes, bool)>,
-    /// Where blocks are, if it is a map that works and anything has befallen a node.
+    /// Where blocks are, for a map's work after a fault has struck a node; else `None`.
     pub files: Option<Arc<Replicas>>,
 }
 
 impl LaunchOrder {
-    /// Returns the launch of an attempt that works in one slot, of which nothing else is known.
+    /// Returns the launch of an attempt's work in one slot, with defaults for all else.
     pub fn work(attempt: AttemptId, job: Arc<JobSpec>) -> Self {
         Self { attempt, role: Role::Work, job, locality: None, slots: 1, drawn: None, files: None }
     }
 
-    /// Returns whether this is a reduce, and not what removes its output.
+    /// Returns whether this is the work of a reduce, not the removal of its output.
     pub fn is_reduce(&self) -> bool {
         self.role == Role::Work && self.attempt.task.kind == TaskKind::Reduce
     }
 }
 
-/// How far a job's maps are.
+/// How many maps of a job have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapsDone {
     /// The job.
     pub job: JobId,
-    /// Maps that need not be waited for.
+    /// The maps that reduces need not wait for: they have ended.
     pub done: u32,
     /// All maps.
     pub total: u32,
-    /// How many changes there were of the [outputs](super::MapOutputs) that count.
+    /// How many times the set of [outputs](super::MapOutputs) that count has changed.
     pub changes: u32,
 }
 
-/// A map's output that cannot be fetched, or not any more.
+/// A map's output that can never or no longer be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// The attempt that left it.
+    /// The map attempt that left the output.
     pub map: AttemptId,
-    /// Where it lies, or lay.
+    /// The tracker where the output is or was.
     pub at: TrackerId,
     /// How many maps of the job had ended before this one.
     pub order: u32,
-    /// Whether the JobTracker knows that it is lost, and does not count the map as done.
+    /// Whether the JobTracker knows that the output is lost, and does not count the map as done.
     pub is_lost: bool,
-    /// Whether its machine answers, but cannot read it.
+    /// Whether the machine answers but cannot read the output.
     pub is_unreadable: bool,
 }

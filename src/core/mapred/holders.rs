@@ -1,29 +1,29 @@
 //! Which jobs hold most slots of a kind, as the JobTracker believes.
 //!
-//! Kept up with each launch and end, so that a refusal walks nothing to name them. An attempt that
-//! was ordered to stop holds no slot.
+//! The counts follow each launch and end, so that a refusal names these jobs without a walk. An
+//! attempt that was ordered to stop holds no slot.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::mapred::ids::JobId;
 
-/// How many jobs are named.
+/// How many jobs are listed.
 // Chosen: enough to see who has the slots, and small enough to be copied with every refusal.
 const NAMED: usize = 3;
 
-/// The jobs that held most slots of a kind at some instant; where there are not so many, with none.
+/// The jobs that held most slots of a kind at some instant; unused entries have 0 slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holders([(JobId, u32); NAMED]);
 
 /// The slots of a kind that each job holds.
 #[derive(Debug, Default)]
 pub(super) struct HeldSlots {
-    /// By the number of the job.
+    /// The slots of each job, by its number.
     slots: Vec<u32>,
-    /// Those that hold some, with most first.
+    /// The jobs that hold slots, with most first.
     ranked: BTreeSet<(Reverse<u32>, JobId)>,
-    /// The first of them, unless something has changed.
+    /// The first jobs of `ranked`; `None` after a change.
     first: Option<Holders>,
 }
 
@@ -35,19 +35,19 @@ impl Holders {
 }
 
 impl HeldSlots {
-    /// Notes that a job holds so many slots more, or fewer.
+    /// Adds to the slots that a job holds, or subtracts from them.
     pub(super) fn shift(&mut self, job: JobId, slots: i32) {
         if self.slots.len() <= job.index() {
             self.slots.resize(job.index() + 1, 0);
         }
         let held = &mut self.slots[job.index()];
-        // The rank contains the number of slots, so the old entry has to go before that changes.
+        // The rank contains the number of slots, so remove the old entry before the number changes.
         self.ranked.remove(&(Reverse(*held), job));
         *held = held.saturating_add_signed(slots);
         if 0 < *held {
             self.ranked.insert((Reverse(*held), job));
         }
-        // Ranked anew only when a refusal asks for it: many launches may lie in between.
+        // Ranked again only when the next refusal needs it: many launches may lie in between.
         self.first = None;
     }
 
@@ -56,7 +56,7 @@ impl HeldSlots {
         self.slots.get(job.index()).copied().unwrap_or(0)
     }
 
-    /// Returns the jobs that hold most.
+    /// Returns the jobs that hold most slots.
     pub(super) fn first(&mut self) -> Holders {
         *self.first.get_or_insert_with(|| {
             let mut first = Holders([(JobId(0), 0); NAMED]);

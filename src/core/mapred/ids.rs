@@ -13,11 +13,11 @@ pub struct JobId(pub u32);
 pub enum TaskKind {
     /// Reads a split of the input.
     Map,
-    /// Fetches, sorts and reduces what the maps made.
+    /// Fetches, sorts and reduces the output of the maps.
     Reduce,
     /// Prepares the job's output folder before the first map.
     Setup,
-    /// Tidies up after the last task.
+    /// Cleans up after the last task.
     Cleanup,
 }
 
@@ -30,7 +30,7 @@ pub struct TaskId {
     pub job: JobId,
     /// The kind of work.
     pub kind: TaskKind,
-    /// Its number among the job's tasks of the kind.
+    /// The number among the job's tasks of the kind, from 0.
     pub index: u32,
 }
 
@@ -39,11 +39,11 @@ pub struct TaskId {
 pub struct AttemptId {
     /// The task.
     pub task: TaskId,
-    /// The try, from 0.
+    /// The number of the attempt, from 0.
     pub number: u32,
 }
 
-/// A map slot is for maps, a reduce slot for reduces.
+/// Maps run in map slots, reduces in reduce slots.
 impl From<SlotKind> for TaskKind {
     fn from(kind: SlotKind) -> Self {
         match kind {
@@ -74,7 +74,7 @@ impl TaskId {
         AttemptId { task: self, number }
     }
 
-    /// Returns whether this is a map or a reduce: what the job counts as its tasks.
+    /// Returns whether this is a map or a reduce: only they count as tasks of the job.
     pub const fn is_work(self) -> bool {
         matches!(self.kind, TaskKind::Map | TaskKind::Reduce)
     }

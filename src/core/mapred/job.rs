@@ -1,4 +1,4 @@
-//! A job as the JobTracker keeps it: its state, its tasks and their tries.
+//! A job in the JobTracker's ledger: its state, its tasks and their attempts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,14 +16,14 @@ use crate::mapred::replicas::Replicas;
 use crate::mapred::spec::{JobSpec, Priority};
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// Where a job is in its life.
+/// The states of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobState {
     /// Its splits have not been read.
     Submitted,
     /// Its setup task has not succeeded.
     Preparing,
-    /// It gives tasks.
+    /// The policy may launch its tasks.
     Running,
     /// Its tasks are over, its cleanup task is not.
     Cleaning,
@@ -31,57 +31,57 @@ pub enum JobState {
     Ended(Outcome),
 }
 
-/// A job as the JobTracker keeps it.
+/// A job in the JobTracker's ledger.
 #[derive(Debug)]
 pub struct Job {
     pub(super) spec: Arc<JobSpec>,
     pub(super) state: JobState,
     /// The number of each task's first attempt: above zero, if the job was begun anew.
     pub(super) first_attempt: u32,
-    /// How it must end, once that is certain; `None` while it may succeed.
+    /// How it will end, once that is certain; `None` while it may succeed.
     pub(super) verdict: Option<Outcome>,
     pub(super) submitted_at: SimTime,
-    /// Where its input lay when it was last submitted: its splits say so, and do not change any
-    /// more.
+    /// Where its input was when it was last submitted; splits do not change afterwards.
     pub(super) splits: Arc<Replicas>,
     pub(super) running_at: SimTime,
-    /// When enough maps had ended for the reduces to start, if they have.
+    /// When enough maps had ended for the reduces to start; `None` before.
     pub(super) reduces_ready_at: Option<SimTime>,
     pub(super) maps: Tasks,
     pub(super) reduces: Tasks,
     pub(super) cache: MapCache,
-    /// Failed maps that go before all others, if Hadoop's line has it so.
+    /// Failed maps that go before all others, in Hadoop versions that do so.
     pub(super) failed_maps: BTreeSet<(Reverse<u32>, u32)>,
     pub(super) waiting_reduces: VecDeque<u32>,
-    /// Tasks that are to be tried a second time, the one first that is to be helped first.
+    /// Slow tasks that may get a second attempt, the most urgent first.
     pub(super) slow: PerSlot<Vec<u32>>,
-    /// How long tasks took that succeeded on each tracker; only if slow tasks are looked for.
+    /// How long tasks took that succeeded, for each tracker; only if slow tasks are looked for.
     pub(super) times_on: PerSlot<BTreeMap<TrackerId, TaskTimeSum>>,
-    /// One for a map slot, one for a reduce slot; the first one that is launched does the work.
+    /// The setup tasks for a map and a reduce slot; the first one that is launched does the work.
     pub(super) setup: [Task; 2],
     pub(super) cleanup: [Task; 2],
     /// Attempts whose output is to be removed.
     pub(super) unclean: PerSlot<VecDeque<AttemptId>>,
-    /// Failed attempts by tracker.
+    /// How many attempts failed, for each tracker.
     pub(super) failures_on: BTreeMap<TrackerId, u32>,
-    /// Trackers that the job avoids, as long as they are few.
+    /// How many trackers have had enough failures to be avoided; the job avoids them only if they
+    /// are few.
     pub(super) flaky: u32,
-    /// Where attempts of a task have failed.
+    /// The trackers on which attempts of a task have failed.
     pub(super) barred: FxHashMap<TaskId, Vec<TrackerId>>,
-    /// The job's part in the cluster's unfinished tasks.
+    /// How many tasks of the job count among the cluster's unfinished tasks.
     pub(super) load: PerSlot<u32>,
     /// Whether the job is among those with a task to launch.
     pub(super) was_pending: PerSlot<bool>,
-    /// Tries that trackers have not reported as ended.
+    /// Attempts that trackers have not reported as ended.
     pub(super) open_tries: u32,
-    /// Outputs that were lost, by their maps, until these have run again.
+    /// Outputs that were lost, by map, until the map has run again.
     pub(super) lost_outputs: BTreeMap<u32, Missing>,
-    /// How many changes were told of the outputs that count.
+    /// How many changes of the outputs that count were sent to `MapOutputs`.
     pub(super) output_changes: u32,
-    /// How often reduces have complained of an output, until its map runs again.
+    /// How many complaints of reduces each output has, until its map runs again.
     pub(super) failed_fetches: BTreeMap<AttemptId, u32>,
-    /// How far its maps are, as Mumak's JobTracker adds it up; kept only if the injector asks for
-    /// the load.
+    /// The sum of its maps' progress, as Mumak's JobTracker adds it up; only if the injector asks
+    /// for the load.
     pub(super) map_progress: f32,
 }
 
@@ -94,13 +94,13 @@ pub struct Tasks {
     pub(super) waiting: u32,
     pub(super) finished: u32,
     pub(super) failed: u32,
-    /// Attempts under way that were launched beside another one of their task.
+    /// Running attempts that were launched beside another attempt of their task.
     pub(super) seconds: u32,
-    /// How far the running attempts are together, in millionths.
+    /// The sum of the running attempts' progress, in millionths.
     pub(super) progress: u64,
 }
 
-/// A task. There may be millions, which are touched in any order.
+/// A task. A run may have millions, which are accessed in any order.
 #[derive(Debug, Default)]
 pub(super) struct Task {
     pub(super) stage: TaskStage,
@@ -109,34 +109,33 @@ pub(super) struct Task {
     /// The number of the next attempt.
     pub(super) next: u32,
     pub(super) failures: u32,
-    /// Since when it has waited for its next attempt, if not since its job was ready.
+    /// Since when it has waited for its next attempt, unless its job became ready later.
     pub(super) since: SimTime,
-    /// How far it was by the last heartbeat that said so; kept only if the injector asks for the
-    /// load.
+    /// Its progress in the last heartbeat that reported it; only if the injector asks for the load.
     pub(super) progress: f32,
-    /// How much of it its best attempt does in a second, by its last report; only if slow tasks are
-    /// looked for.
+    /// The progress a second of its best attempt, by that attempt's last report; only if slow tasks
+    /// are looked for.
     pub(super) rate: f32,
-    /// How many maps of the job had ended before this one; of a map that is done.
+    /// How many maps of the job had ended before this one; only for maps that are done.
     pub(super) order: u32,
-    /// The tries that have not ended, or whose output is still to be removed.
+    /// The attempts that have not ended, or whose output is still to be removed.
     pub(super) tries: Box<[KnownAttempt]>,
 }
 
-// No more than a line of the processor's cache.
+// At most one cache line.
 const _: () = assert!(size_of::<Task>() <= 64);
 
-/// Where a task is in its life.
+/// The stages of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TaskStage {
-    /// To be launched.
+    /// It waits for a launch.
     #[default]
     Waiting,
-    /// An attempt is under way.
+    /// An attempt runs.
     Active,
-    /// Done by this attempt, with the output on this tracker.
+    /// This attempt did the work, and its output is on this tracker.
     Done(u32, TrackerId),
-    /// Failed for good, or not needed any more.
+    /// It has failed for good, or is no longer needed.
     Dead,
 }
 
@@ -144,58 +143,59 @@ pub(super) enum TaskStage {
 #[derive(Clone, Debug)]
 pub(super) struct KnownAttempt {
     pub(super) number: u32,
-    /// Where it runs, or ran.
+    /// The tracker where it runs or ran.
     pub(super) tracker: TrackerId,
-    /// How many slots it takes there.
+    /// How many slots it takes.
     pub(super) slots: u32,
-    /// Where its output is being removed, if it is.
+    /// The tracker that removes its output; `None` if no tracker does.
     pub(super) cleaner: Option<TrackerId>,
     pub(super) state: AttemptState,
     /// Whether the job counts it as running.
     pub(super) is_counted: bool,
-    /// Whether its end has been ordered.
+    /// Whether a kill was ordered.
     pub(super) is_doomed: bool,
-    /// Whether it has leave to commit: it was the first of its task's attempts to ask.
+    /// Whether it has permission to commit: it was the first of its task's attempts to ask.
     pub(super) may_commit: bool,
-    /// Whether it was ordered to stop in its tracks, and not to go on since.
+    /// Whether it was ordered to suspend, and not to resume since.
     pub(super) is_halted: bool,
     /// Whether it was launched beside another attempt of the task.
     pub(super) is_second: bool,
-    /// When it was handed out.
+    /// When it was launched.
     pub(super) launched: SimTime,
-    /// How far it is, in millionths; only if the policy reads it, or slow tasks are looked for.
+    /// Its progress, in millionths; only if the policy reads progress, or slow tasks are looked
+    /// for.
     pub(super) progress: u32,
-    /// How much of the task it does in a second, by its last report; only if slow tasks are looked for.
+    /// Its progress a second, by its last report; only if slow tasks are looked for.
     pub(super) rate: f32,
 }
 
-/// News of a job.
+/// A change of a job, for the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobEvent {
     /// The job.
     pub job: JobId,
-    /// The news.
+    /// The change.
     pub change: JobChange,
 }
 
-/// The news of a job.
+/// The changes of a job that a policy learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobChange {
     /// It has arrived.
     Submitted,
     /// Its splits are read.
     Initialised,
-    /// It gives tasks from here on.
+    /// The policy may launch its tasks from now on.
     Running,
     /// The JobTracker has learned of an attempt's state.
     Attempt(AttemptId, AttemptState),
-    /// More of its running tasks may be tried a second time, or fewer.
+    /// The number of slow tasks that may get a second attempt has changed.
     SlowTasks,
     /// It is over.
     Ended(Outcome),
 }
 
-/// How long tasks took.
+/// The sum and count of how long tasks took.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TaskTimeSum {
     count: u32,
@@ -210,7 +210,7 @@ impl TaskTimeSum {
 
     /// Returns the mean in seconds.
     pub(super) fn mean(&self) -> f64 {
-        // Nothing was added yet: 0 and not 0/0.
+        // Without tasks: 0 and not 0/0.
         self.sum.as_secs_f64() / f64::from(self.count.max(1))
     }
 }
@@ -223,7 +223,7 @@ impl Job {
             verdict: None,
             submitted_at: now,
             splits: files,
-            // Its arrival stands in until it runs.
+            // The time of arrival, until the job runs.
             running_at: now,
             reduces_ready_at: None,
             maps: Tasks { total: spec.maps, ..Tasks::default() },
@@ -255,7 +255,7 @@ impl Job {
         self.spec.id
     }
 
-    /// Finds the nodes that hold a map's input, as the job's splits have it.
+    /// Finds the nodes that hold a map's input, by the splits of the job.
     pub(super) fn locate(&self, map: u32, holders: &mut Vec<TrackerId>) {
         self.splits.locate(&self.spec, map, holders);
     }
@@ -270,7 +270,7 @@ impl Job {
         self.state
     }
 
-    /// Returns how much the job matters.
+    /// Returns the priority of the job.
     pub fn priority(&self) -> Priority {
         self.spec.priority
     }
@@ -280,12 +280,12 @@ impl Job {
         self.submitted_at
     }
 
-    /// Returns from when on the job has given tasks; when it arrived, if it does not yet.
+    /// Returns when the job began to give tasks; when it arrived, if it has not.
     pub fn running_at(&self) -> SimTime {
         self.running_at
     }
 
-    /// Returns whether the job gives tasks.
+    /// Returns whether the policy may launch tasks of the job.
     pub fn is_running(&self) -> bool {
         self.state == JobState::Running && self.verdict.is_none()
     }
@@ -298,10 +298,10 @@ impl Job {
         }
     }
 
-    /// Returns how many tasks of a kind could be launched now: those that wait, and those that are slow
-    /// and may be tried a second time.
+    /// Returns how many tasks of a kind could be launched now: the waiting ones, and the slow ones
+    /// that may get a second attempt.
     pub fn pending(&self, kind: SlotKind) -> u32 {
-        // The list of slow tasks is not cleared when a job fails, but it has no use any more.
+        // The list of slow tasks is not cleared when a job fails, but is no longer used.
         let slow = if self.is_running() { self.slow[kind].len() as u32 } else { 0 };
         self.waiting(kind) + slow
     }
@@ -314,13 +314,12 @@ impl Job {
         match kind {
             SlotKind::Map => self.maps.waiting,
             SlotKind::Reduce if self.reduces_ready_at.is_some() => self.reduces.waiting,
-            // Before slow start its reduces wait, but cannot be launched.
+            // Before slow start the reduces wait, but cannot be launched.
             SlotKind::Reduce => 0,
         }
     }
 
-    /// Returns how many reduces wait for an attempt, those that the slow start holds back among
-    /// them.
+    /// Returns how many reduces wait for an attempt, including those that slow start holds back.
     pub fn unstarted_reduces(&self) -> u32 {
         if self.is_running() { self.reduces.waiting } else { 0 }
     }
@@ -330,7 +329,7 @@ impl Job {
         self.cache.nodes()
     }
 
-    /// Returns whether a map may be waiting whose input is on no node.
+    /// Returns whether a map may be waiting whose input no node holds.
     pub fn has_homeless_maps(&self) -> bool {
         self.cache.has_homeless()
     }
@@ -342,11 +341,11 @@ impl Job {
         }
     }
 
-    /// Lets no task wait any more.
+    /// Drops all waiting tasks.
     pub(super) fn give_up_waiting(&mut self) {
         for tasks in [&mut self.maps, &mut self.reduces] {
-            // The lists of waiting tasks stay as they are: a job with a verdict is never asked for
-            // a task.
+            // The lists of waiting tasks stay as they are: they are not read once a job has a
+            // verdict.
             tasks.waiting = 0;
             for task in tasks.tasks.iter_mut().filter(|task| task.stage == TaskStage::Waiting) {
                 task.stage = TaskStage::Dead;
@@ -354,7 +353,7 @@ impl Job {
         }
     }
 
-    /// Returns a task, unless the job is over and its tasks forgotten.
+    /// Returns a task; `None` if the job has ended and dropped its tasks.
     pub(super) fn task(&mut self, id: TaskId) -> Option<&mut Task> {
         match id.kind {
             TaskKind::Map => self.maps.tasks.get_mut(id.index as usize),
@@ -374,7 +373,8 @@ impl Job {
         task.tries.iter().find(|attempt| attempt.number == id.number)
     }
 
-    /// Returns the tasks of a kind, unless they are not there yet or forgotten.
+    /// Returns the tasks of a kind; empty before the job is initialised and after its tasks are
+    /// dropped.
     pub(super) fn tasks_of(&self, kind: TaskKind) -> &[Task] {
         match kind {
             TaskKind::Map => &self.maps.tasks,
@@ -390,26 +390,26 @@ impl Job {
             .map(|kind| (kind, self.tasks_of(kind)))
     }
 
-    /// Returns what events say of the job's counts.
+    /// Returns the counts of the job for events.
     pub(super) fn counts(&self, kind: SlotKind) -> SlotCounts {
         let tasks = self.tasks(kind);
         SlotCounts { running: tasks.running, pending: self.waiting(kind) }
     }
 
-    /// Returns how many maps no reduce has to wait for any more.
+    /// Returns how many maps reduces need not wait for: they have ended.
     pub(super) fn maps_over(&self) -> u32 {
-        // A map that has failed for good within the allowed share is not waited for, either.
+        // A map that has failed for good within the allowed share counts as well.
         self.maps.finished + self.maps.failed
     }
 
-    /// Returns whether every map and reduce is done, or has failed within what is allowed.
+    /// Returns whether every map and reduce has succeeded, or failed within the allowed share.
     pub(super) fn is_worked_off(&self) -> bool {
         [&self.maps, &self.reduces].iter().all(|t| t.finished + t.failed == t.total)
     }
 }
 
 impl Tasks {
-    /// Returns how many there are.
+    /// Returns how many tasks there are.
     pub fn total(&self) -> u32 {
         self.total
     }
@@ -419,35 +419,35 @@ impl Tasks {
         self.running
     }
 
-    /// Returns how many have succeeded.
+    /// Returns how many tasks have succeeded.
     pub fn finished(&self) -> u32 {
         self.finished
     }
 
-    /// Returns how many have failed for good.
+    /// Returns how many tasks have failed for good.
     pub fn failed(&self) -> u32 {
         self.failed
     }
 
-    /// Returns how many attempts were launched beside another one of their task and are under way.
+    /// Returns how many running attempts were launched beside another attempt of their task.
     pub fn seconds(&self) -> u32 {
         self.seconds
     }
 
-    /// Returns how far the running attempts are together, each from 0 to 1, as their trackers said
-    /// last; always 0 unless the policy says that it [reads this](super::Scheduler::reads_progress).
+    /// Returns the sum of the running attempts' last reported progress, each from 0 to 1; always 0
+    /// unless the policy [reads progress](super::Scheduler::reads_progress).
     pub fn progress(&self) -> f64 {
         self.progress as f64 / 1e6
     }
 }
 
 impl Task {
-    /// Returns a task whose first attempt has this number.
+    /// Returns a waiting task whose first attempt will have this number.
     pub(super) fn new(first: u32) -> Self {
         Self { first, next: first, ..Self::default() }
     }
 
-    /// Returns whether it was ever launched, since its job was begun.
+    /// Returns whether an attempt was ever launched since the job was begun.
     pub(super) fn has_begun(&self) -> bool {
         self.first < self.next
     }
@@ -458,7 +458,7 @@ impl Task {
 
     pub(super) fn push(&mut self, attempt: KnownAttempt) {
         let mut tries = mem::take(&mut self.tries).into_vec();
-        // Nearly no task has more than one at a time.
+        // Nearly all tasks have one attempt at a time.
         tries.reserve_exact(1);
         tries.push(attempt);
         self.tries = tries.into();
@@ -474,18 +474,18 @@ impl Task {
 }
 
 impl KnownAttempt {
-    /// Returns whether a tracker has it in hand.
+    /// Returns whether a tracker runs the attempt or removes its output.
     pub(super) fn is_on(&self, tracker: TrackerId) -> bool {
-        // While another tracker removes its output, that tracker reports it.
+        // While another tracker removes the output, that tracker reports the attempt.
         self.cleaner.unwrap_or(self.tracker) == tracker
     }
 
-    /// Returns whether it is over but for its output, and no tracker removes that yet.
+    /// Returns whether the attempt has ended and no tracker removes its output yet.
     pub(super) fn waits_for_cleaner(&self) -> bool {
         !self.is_active() && self.cleaner.is_none()
     }
 
-    /// Returns whether it works or may yet work, rather than being over but for its output.
+    /// Returns whether the attempt runs or may still run: it has not ended.
     pub(super) fn is_active(&self) -> bool {
         use AttemptState as S;
         matches!(self.state, S::Unassigned | S::Running | S::Suspended | S::CommitPending)

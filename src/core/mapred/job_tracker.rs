@@ -1,9 +1,9 @@
 //! The JobTracker: it serves heartbeats one after another and decides which tracker runs which
 //! task.
 //!
-//! A heartbeat that finds it busy waits in line; what serving one takes is modelled, so the line
-//! grows when the cluster is too large for one JobTracker. Within a heartbeat the order is
-//! Hadoop's:
+//! A heartbeat that finds it busy waits in a queue. The time for each heartbeat is simulated, so
+//! the queue grows when the cluster is too large for one JobTracker. Within a heartbeat the order
+//! is Hadoop's:
 //!
 //! ```text
 //! heartbeat ─► line ─► reports
@@ -12,7 +12,7 @@
 //!                      leaves to commit ─► reply
 //! ```
 //!
-//! A heartbeat that it has answered already gets the same answer again and changes nothing.
+//! A heartbeat that was answered already gets the same answer again and changes nothing.
 
 mod heartbeats;
 #[cfg(test)]
@@ -36,9 +36,9 @@ use crate::mapred::speculation::Speculation;
 use mumakil_base::random::mumak::MumakJobs;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// How many held-back jobs a policy may name in each heartbeat interval: naming so many takes
+/// How many held-back jobs a policy may name in each heartbeat interval: naming a hundred takes
 /// microseconds, as long as one heartbeat.
-// Chosen, so that asking why jobs wait never costs more than serving heartbeats does.
+// Chosen so that asking why jobs wait never costs more than serving heartbeats.
 const WITHHELD_AT_ONCE: u64 = 100;
 
 /// The JobTracker.
@@ -51,30 +51,30 @@ pub struct JobTracker {
     busy_until: SimTime,
     /// Jobs whose splits wait to be read.
     unread: VecDeque<JobId>,
-    /// Jobs whose splits are being read.
+    /// How many jobs' splits are being read.
     reading: u32,
-    /// When it looks again whether anything moves.
+    /// When it next checks whether the cluster is idle.
     reviews_at: SimTime,
-    /// When it next asks which jobs are held back.
+    /// When it next asks the policy which jobs are held back.
     asks_withheld_at: SimTime,
     has_clockwork: bool,
-    /// Whether the policy asks how far attempts are, or slow ones are looked for.
+    /// Whether heartbeats' progress is noted: the policy reads it, or slow tasks are looked for.
     reads_progress: bool,
-    /// Whether a call may come twice.
+    /// Whether a heartbeat may arrive twice.
     may_hear_twice: bool,
-    /// Whether the policy says which splits are read; if not, they are read as jobs arrive.
+    /// Whether the policy says which splits are read; otherwise splits are read as jobs arrive.
     reads_on_order: bool,
-    /// Until when its process stands still; what comes meanwhile waits.
+    /// Until when its process pauses; messages wait meanwhile.
     stands_until: SimTime,
-    /// The messages that came while it stood still, but for heartbeats, which wait in `line`.
+    /// The messages that came during the pause, without heartbeats, which wait in `line`.
     held: Vec<ToJobTracker>,
-    /// The state of its process. While that is gone, the machine refuses heartbeats.
+    /// The state of its process. While the process is dead, the machine refuses heartbeats.
     process: ProcessState,
-    /// How often its process has died: messages that an earlier process planned are ignored.
+    /// How often its process has died: timers of an earlier process are ignored.
     deaths: u32,
-    /// Whether the policy's own time is planned.
+    /// Whether the policy's next tick is planned.
     has_tick: bool,
-    /// The policies to come, each as it is when it begins.
+    /// The policies that take over, each in the state in which it begins.
     successors: VecDeque<Box<dyn Scheduler>>,
     /// The instant of the last message.
     heard_at: SimTime,
@@ -83,9 +83,9 @@ pub struct JobTracker {
 /// The state of the JobTracker's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProcessState {
-    /// It works.
+    /// It runs.
     Works,
-    /// It stands still.
+    /// It pauses.
     Still,
     /// It has died.
     Gone,
@@ -100,12 +100,12 @@ impl JobTracker {
         spec: JobTrackerSpec,
         scheduler: Box<dyn Scheduler>,
     ) -> Self {
-        // In Hadoop a job's splits are read as it arrives; in Mumak the policy says when.
+        // Hadoop reads a job's splits as the job arrives; in Mumak the policy says when.
         let reads_on_order = hadoop.behaviour().policy_reads && scheduler.orders_reading();
         Self {
             reads_progress: reads_progress(&*scheduler, &hadoop),
             ledger: Ledger::new(hadoop, topology, hdfs),
-            // The safe choice; runs whose network loses nothing switch it off.
+            // The safe choice; runs whose network loses no messages switch it off.
             may_hear_twice: true,
             reads_on_order,
             scheduler,
@@ -116,7 +116,7 @@ impl JobTracker {
             reading: 0,
             reviews_at: SimTime::ZERO,
             asks_withheld_at: SimTime::ZERO,
-            // Wound with the first message: the periodic checks count from there, as from a
+            // Started by the first message: the periodic checks count from there, as from a
             // daemon's start.
             has_clockwork: false,
             stands_until: SimTime::ZERO,
@@ -129,40 +129,40 @@ impl JobTracker {
         }
     }
 
-    /// Lets it draw what traces leave open of attempts, as Mumak does with this seed; without this,
-    /// trackers draw it.
+    /// Makes it draw the attempts' properties that traces leave open, as Mumak does with this seed;
+    /// otherwise trackers draw them.
     pub fn draw_as_mumak(&mut self, seed: u64) {
         self.ledger.stories = Some(MumakJobs::new(seed, self.ledger.topology.len()));
     }
 
-    /// Lets it keep no answers: only for runs in which no call is [sent
+    /// Makes it keep no answers: only for runs in which no heartbeat is [sent
     /// again](super::HeartbeatManner::resends) or doubled.
     pub fn forget_answers(&mut self) {
         self.may_hear_twice = false;
     }
 
-    /// Lets it add up how far the maps of jobs are, for an injector that
+    /// Makes it add up the progress of each job's maps, for an injector that
     /// [asks](ToJobTracker::AskLoad) how busy the cluster is. This costs a look-up for each map in
     /// every heartbeat.
     pub fn follow_maps(&mut self) {
         self.ledger.follows_maps = true;
     }
 
-    /// Gives it the policies that take over, one each time that its process dies to be started again or
-    /// that it is told to [change](ToJobTracker::ChangePolicy). If they are used up it goes on with the
-    /// last.
+    /// Sets the policies that take over: one each time that its process dies and is restarted, or
+    /// that it gets [`ToJobTracker::ChangePolicy`]. After the last one, that policy stays.
     pub fn set_successors(&mut self, policies: impl IntoIterator<Item = Box<dyn Scheduler>>) {
         self.successors.extend(policies);
     }
 
-    /// Lets it tell [`MapOutputs`](super::MapOutputs) which outputs of maps count.
+    /// Makes it send the changes of outputs that count to [`MapOutputs`](super::MapOutputs).
     pub fn tell_outputs(&mut self) {
         self.ledger.tells_outputs = true;
     }
 
-    /// Lets trackers leave out how far attempts are, if nothing reads that; returns whether they
-    /// may. Then they may be [brief](super::HeartbeatManner::is_brief), as long as the JobTracker
-    /// is not restarted: a new process would not know what they said before.
+    /// Lets trackers leave out progress, if neither the policy nor the search for slow tasks reads
+    /// it; returns whether they may. Then trackers may be
+    /// [brief](super::HeartbeatManner::is_brief), unless the JobTracker is restarted: a new process
+    /// would not know the last full heartbeat.
     pub fn forgo_progress(&mut self) -> bool {
         let mut policies = self.successors.iter().chain([&self.scheduler]);
         let asks = self.ledger.follows_maps
@@ -172,8 +172,8 @@ impl JobTracker {
         !asks
     }
 
-    /// Lets it note why jobs that could launch a task get no slot, and tell so: at the latest when
-    /// the run is [over](ToJobTracker::Over).
+    /// Makes it note why jobs that could launch a task get no slot, and emit that: at the latest
+    /// when the run is [over](ToJobTracker::Over).
     pub fn keep_refusals(&mut self) {
         self.ledger.refusals = Some(Refusals::default());
     }
@@ -184,7 +184,7 @@ impl JobTracker {
         match self.process {
             ProcessState::Works => self.note_process(ProcessState::Still, out),
             ProcessState::Still => {}
-            // A process that has died cannot pause; its restart is planned already.
+            // A process that is dead cannot pause; its restart is planned already.
             ProcessState::Gone => return,
         }
         self.pause_for(span, out);
@@ -200,30 +200,30 @@ impl JobTracker {
         out.emit(Fact::befell(None, incident));
     }
 
-    /// Stands still for a while.
+    /// Pauses for a while.
     fn pause_for(&mut self, span: SimSpan, out: &mut Outbox) {
-        // Two pauses may overlap: the one that ends later counts.
+        // Two pauses may overlap: the later end counts.
         self.stands_until = self.stands_until.max(out.now + span);
-        // Heartbeats wait in line as behind a busy JobTracker.
+        // Heartbeats wait in the queue as behind a busy JobTracker.
         self.busy_until = self.busy_until.max(self.stands_until);
         out.plan(span, ToJobTracker::Wake);
     }
 
-    /// Dies: it forgets all but what lies on disks, and goes on with that only if it is to recover.
+    /// Dies: it forgets everything except what is on disks, and uses that only if it recovers.
     fn crash(&mut self, span: SimSpan, recovers: bool, out: &mut Outbox) {
         if self.process == ProcessState::Gone {
-            // It dies again before it is back, and its books were cut down already. It only comes
-            // back later, with the policy that is next.
+            // It dies again before it is back, and its ledger is reduced already. It only comes
+            // back later, with the next policy.
             self.follow_policy(out);
             return self.pause_for(span, out);
         }
-        // A pause that is under way ends with the process.
+        // A pause ends with the process.
         self.stands_until = out.now;
         self.note_process(ProcessState::Gone, out);
         for (_, heartbeat) in self.line.drain(..) {
             refuse(&heartbeat, out);
         }
-        // The threads that read splits die with it. A recovered job is queued again by `recover`.
+        // The threads that read splits die with it. `recover` queues recovered jobs again.
         self.unread.clear();
         self.reading = 0;
         self.deaths += 1;
@@ -233,22 +233,22 @@ impl JobTracker {
             None => self.ledger.fail_all(out),
         }
         self.follow_policy(out);
-        // The heartbeat that it served dies with it; only the restart takes time from now on.
+        // The heartbeat that it served is lost; only the restart takes time from now on.
         self.busy_until = out.now;
         self.pause_for(span, out);
     }
 
-    /// Goes on with the next policy, which knows nothing yet.
+    /// Goes on with the next policy, which has no state yet.
     fn follow_policy(&mut self, out: &mut Outbox) {
         let Some(policy) = self.successors.pop_front() else { return };
         self.scheduler = policy;
         self.reads_progress = reads_progress(&*self.scheduler, &self.ledger.hadoop);
-        // The old policy has not heard of these; the new one is introduced to all jobs as they are
-        // now.
+        // The old policy did not get these changes; the new one is introduced to all jobs in their
+        // current state.
         self.ledger.changes.clear();
         let halted = self.ledger.halted();
-        // A policy that does not know of suspended attempts would never resume them: better to kill
-        // them, so that their tasks can run again.
+        // A policy that does not know of suspended attempts would never resume them, so kill them:
+        // then their tasks can run again.
         if !halted.is_empty() && !self.scheduler.inherit(&halted) {
             for (attempt, _) in halted {
                 self.ledger.order_end(attempt, Reason::PolicyChanged, out);
@@ -256,11 +256,11 @@ impl JobTracker {
         }
     }
 
-    /// Lets another policy take over, which hears of all jobs.
+    /// Lets the next policy take over, which learns of all jobs.
     fn change_policy(&mut self, out: &mut Outbox) {
         out.emit(Fact::World(WorldFact::PolicyChanged));
         self.follow_policy(out);
-        // While the process is gone, the policy hears of no job; it does when the process is back.
+        // While the process is dead, the policy learns of no job; it does when the process is back.
         if self.process != ProcessState::Gone {
             self.ledger.introduce_jobs(out.now);
         }
@@ -270,7 +270,7 @@ impl JobTracker {
         }
     }
 
-    /// Begins as a new process, which knows only what it can recover.
+    /// Begins as a new process, which knows only what it recovers.
     fn recover(&mut self, out: &mut Outbox) {
         for job in self.ledger.recover(out.now) {
             if !self.reads_on_order {
@@ -280,10 +280,10 @@ impl JobTracker {
         self.read_splits(out);
     }
 
-    /// Goes on with the messages that came meanwhile.
+    /// Goes on with the messages that came during the pause.
     fn wake(&mut self, out: &mut Outbox) {
         let now = out.now;
-        // A second pause may have begun since this was planned; the later `Wake` counts.
+        // Another pause may have begun since this was planned; the later `Wake` counts.
         if now < self.stands_until || self.process == ProcessState::Works {
             return;
         }
@@ -291,11 +291,11 @@ impl JobTracker {
             self.recover(out);
         }
         self.note_process(ProcessState::Works, out);
-        // Nothing could move while it stood still: that was no sign that the cluster has stalled.
+        // The pause explains why nothing changed: the cluster has not stalled.
         self.ledger.moved_at = now;
         for msg in std::mem::take(&mut self.held) {
-            // The policy hears of each message's changes before the next, as it would have without
-            // the pause.
+            // The policy learns of each message's changes before the next message, as without the
+            // pause.
             self.tell_policy(now, None);
             self.take(&msg, out);
         }
@@ -318,13 +318,14 @@ impl JobTracker {
         }
     }
 
-    /// Tells the policy what has changed, by a heartbeat or else.
+    /// Tells the policy the changes since the last call; `heard` is the tracker whose heartbeat is
+    /// served.
     fn tell_policy(&mut self, now: SimTime, heard: Option<TrackerId>) {
         if self.ledger.changes.is_empty() {
             return;
         }
-        // Taken out, so that the policy can look at the books meanwhile, and put back for its
-        // memory. The policy has no way to change the books here, so nothing is added.
+        // Taken out, so that the policy can view the ledger meanwhile, and put back to reuse the
+        // memory. The policy cannot change the ledger here, so no change is added.
         let mut changes = std::mem::take(&mut self.ledger.changes);
         let view = View { now, heard, ledger: &self.ledger };
         for event in changes.drain(..) {
@@ -335,46 +336,46 @@ impl JobTracker {
 
     // ---- reviews ----
 
-    /// Checks whether the cluster is at rest, and plans the next check. Until every tracker has
-    /// sent a heartbeat after the last change there is nothing to see, so a busy cluster is hardly
-    /// checked.
+    /// Checks whether the cluster is idle, and plans the next check. Until every tracker has sent a
+    /// heartbeat after the last change it cannot be idle, so a busy cluster is hardly checked.
     fn review(&mut self, out: &mut Outbox) {
         let now = out.now;
         let interval = self.ledger.heartbeat_interval();
-        // Once an interval is enough: before that no tracker has anything new to say.
+        // Once in an interval is enough: no tracker has news earlier.
         self.reviews_at = now + interval;
         self.note_withheld(out);
         if now < self.ledger.moved_at + interval {
             return;
         }
         let view = View { now, heard: None, ledger: &self.ledger };
-        // A policy acts on passed time only at a tick, and may see the effect only at the next one: allow two.
+        // A policy acts on passed time only at a tick, and may see the effect only at the next one:
+        // allow two ticks.
         let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
         let mut patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
         if self.ledger.follows_maps {
-            // A probe that was on its way at the last change does not know of it; the next one
-            // does, and may find room for another job.
+            // A probe that was on its way at the last change does not know of the change; the next
+            // probe does, and may find room for another job.
             patience = patience.max(LONGEST_PROBE * 2);
         }
         out.calm = self.ledger.idle_state(patience);
     }
 
-    /// Notes which jobs are held back without being asked, if refusals are kept. Naming a thousand
-    /// jobs costs more than the heartbeats of an interval, and such jobs wait for longer than
-    /// seconds. So the more jobs there were, the later the policy is asked again, but before
+    /// Notes which jobs the policy holds back without looking at them, if refusals are kept. Naming
+    /// a thousand jobs costs more than the heartbeats of an interval, and such jobs wait for longer
+    /// than seconds. So the more jobs are named, the later the policy is asked again, but before
     /// refusals are forgotten.
     fn note_withheld(&mut self, out: &mut Outbox) {
         let now = out.now;
         if now < self.asks_withheld_at {
             return;
         }
-        // Taken out, so that the policy can see the rest of the books meanwhile.
+        // Taken out, so that the policy can view the rest of the ledger meanwhile.
         let Some(mut refusals) = self.ledger.refusals.take() else { return };
         let view = View { now, heard: None, ledger: &self.ledger };
         let mut named = 0;
         self.scheduler.withheld(&view, &mut |job, kind, reason| {
             named += 1;
-            // A policy names all jobs at a limit; one that has nothing to launch waits for nothing.
+            // A policy names all jobs at a limit; a job without a task to launch does not wait.
             if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
                 refusals.note(now, job, kind, reason);
             }
@@ -396,8 +397,8 @@ impl JobTracker {
     }
 
     fn plan_expiry(&self, out: &mut Outbox) {
-        // Hadoop's ExpireTrackers thread looks three times in an expiry interval. At least a
-        // microsecond, or an expiry of zero would look for ever at one instant.
+        // Hadoop's ExpireTrackers thread checks three times in an expiry interval. Wait a
+        // microsecond at least: an expiry of zero would check for ever at one instant.
         let third = SimSpan::from_micros(self.ledger.hadoop.expiry.as_micros().div_ceil(3).max(1));
         out.plan(third, ToJobTracker::Expire);
     }
@@ -410,7 +411,7 @@ impl JobTracker {
         }
     }
 
-    /// Gives up trackers that have been silent for too long, and launches that came to nothing.
+    /// Declares silent trackers lost, and fails launches that have expired.
     fn expire(&mut self, out: &mut Outbox) {
         let now = out.now;
         let expiry = self.ledger.hadoop.expiry;
@@ -420,11 +421,10 @@ impl JobTracker {
                 self.ledger.lose_tracker(TrackerId(index as u32), out);
             }
         }
-        // After the trackers: an attempt whose tracker is lost is killed, which is no failure of
-        // its task.
+        // Trackers first: an attempt on a lost tracker is killed, which is no failure of its task.
         self.ledger.expire_launches(out);
         self.tell_policy(now, None);
-        // Without trackers there are no heartbeats after which it would check.
+        // Without trackers there are no heartbeats that would cause the check.
         self.review(out);
         self.plan_expiry(out);
         if cfg!(debug_assertions) {
@@ -435,7 +435,7 @@ impl JobTracker {
     fn tick(&mut self, out: &mut Outbox) {
         let mut orders = Orders { ledger: &mut self.ledger, out };
         self.scheduler.tick(&mut orders);
-        // Taken even if it is not used, so that the wishes of a policy do not pile up.
+        // Taken even if it is not used, so that the policy's requests do not pile up.
         let to_read = std::mem::take(&mut self.ledger.to_read);
         if self.reads_on_order {
             self.unread.extend(to_read);
@@ -444,8 +444,7 @@ impl JobTracker {
         self.plan_tick(out);
     }
 
-    /// Asserts what must hold between two messages, for the jobs and tasks that these events are
-    /// about.
+    /// Asserts the rules that hold between two messages, for the jobs and tasks of these events.
     fn assert_sound(&mut self, now: SimTime, events: &[Event]) {
         let earlier = std::mem::replace(&mut self.heard_at, now);
         assert!(earlier <= now, "{now}: the JobTracker was at {earlier} before");
@@ -458,12 +457,12 @@ impl JobTracker {
     }
 }
 
-/// Returns whether it is noted how far attempts are.
+/// Returns whether the progress of attempts is noted.
 fn reads_progress(policy: &dyn Scheduler, hadoop: &Hadoop) -> bool {
     policy.reads_progress() || hadoop.speculation != Speculation::Off
 }
 
-/// Refuses a heartbeat, as the machine of a process that is gone refuses its connection.
+/// Refuses a heartbeat, as a machine without the process refuses the connection.
 fn refuse(heartbeat: &Heartbeat, out: &mut Outbox) {
     let HeartbeatCall { tracker, number, .. } = heartbeat.call();
     out.affect(Mail::Tracker(tracker, ToTracker::Refused(number)));
@@ -478,12 +477,13 @@ impl Core for JobTracker {
         self.start_timers(out);
         let stands_still = now < self.stands_until;
         if !stands_still {
-            // The messages that wait came before this one, so they go first, even if their `Wake` is yet to come.
+            // Messages from the pause came before this one, so they go first, even before their
+            // `Wake`.
             self.wake(out);
         }
         match msg {
             M::Heartbeat(heartbeat) if self.process == ProcessState::Gone => refuse(heartbeat, out),
-            // Heartbeats wait in a line of their own, and mishaps do not wait for the process.
+            // Heartbeats have their own queue, and mishaps do not wait for the process.
             M::Heartbeat(_)
             | M::Replicas(_)
             | M::Pause(_)
@@ -536,8 +536,8 @@ impl JobTracker {
             ToJobTracker::Wake => self.wake(out),
             ToJobTracker::KillJob(job) => self.ledger.end_early(*job, Outcome::Killed, out),
             ToJobTracker::Expire => self.expire(out),
-            // In Mumak a heartbeat takes one step from the tracker's clock to the JobTracker's answer;
-            // here one message more, and those that are due before the tick come before it.
+            // In Mumak the policy's tick comes after the heartbeats of the same instant: one more
+            // message puts it behind those.
             ToJobTracker::Tick if self.ledger.hadoop.behaviour().ticks_last => {
                 out.plan(SimSpan::ZERO, ToJobTracker::Tock);
             }

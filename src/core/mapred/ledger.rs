@@ -1,7 +1,7 @@
-//! The JobTracker's books of jobs and trackers, and the moves that change them.
+//! The JobTracker's ledger of jobs and trackers, and all changes of it.
 //!
-//! Every move keeps the counts that policies ask for (running, pending, unfinished), so that no
-//! question walks tasks.
+//! Every change keeps the counts that policies use (running, pending, unfinished), so that no query
+//! walks tasks.
 //!
 //! ```text
 //! report, order, time-out ─► a move ─┬─► the counts of the job and of the cluster
@@ -10,14 +10,17 @@
 //!                                    └─► an order, for a tracker's next heartbeat
 //! ```
 //!
-//! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from submission to end),
-//! [`launches`], [`second_tries`] of slow tasks, [`attempts`] (their further life), [`fetches`] (outputs of maps
-//! that reduces complain of), [`trackers`] and their [`faults`], and [`recovery`] after the process has died.
-//! [`standstill`] finds out when no more moves will come. [`claims`] asserts the rules that hold between two moves.
+//! This file has the tables, the look-ups and the counts. The changes are in the submodules:
+//! [`jobs`] (from submission to end), [`launches`], [`second_tries`] of slow tasks, [`attempts`]
+//! (their life after the launch), [`fetches`] (complaints of reduces about outputs of maps),
+//! [`trackers`] and their [`faults`], and [`recovery`] after the process has died. [`standstill`]
+//! finds out when no more changes will come. [`claims`] asserts the rules that hold between two
+//! changes.
 //!
-//! A message from outside may be stale: a tracker's report, a policy's wish, a client's kill. So look its job or
-//! attempt up with [`Ledger::job`] or [`Ledger::find_try`], which may find nothing. An id from the books themselves
-//! must be there; if it is missing, that is a mistake here, and the look-up panics with the id.
+//! A message from outside may be stale: a tracker's report, a policy's decision, a client's kill.
+//! So look up its job or attempt with [`Ledger::job`] or [`Ledger::find_try`], which may return
+//! `None`. An id that comes from the ledger itself must be there; if it is missing, that is a bug
+//! here, and the look-up panics with the id.
 
 mod attempts;
 mod claims;
@@ -51,24 +54,24 @@ use crate::mapred::replicas::Replicas;
 use mumakil_base::random::mumak::MumakJobs;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// The JobTracker's books.
+/// The JobTracker's ledger.
 pub(super) struct Ledger {
     pub(super) hadoop: Hadoop,
     pub(super) topology: Arc<Topology>,
     hdfs: Hdfs,
-    /// Where blocks are, to clients that submit jobs and to maps that are launched.
+    /// Where blocks are now, for clients that submit jobs and for maps that are launched.
     pub(super) files: Arc<Replicas>,
-    /// The same for a file system to which nothing has happened.
+    /// Where blocks are in a file system that no fault has struck.
     unchanged: Arc<Replicas>,
-    /// By number; `None` before a job arrives.
+    /// The jobs by number; `None` before a job arrives.
     jobs: Vec<Option<Box<Job>>>,
     /// How many jobs have arrived.
     pub(super) arrived: u32,
     /// The jobs that have not ended.
     open: BTreeSet<JobId>,
-    /// The demand for the files that they read; kept only if hot files get more copies.
+    /// The files that these jobs read, with their readers; only if hot files get more copies.
     heat: FxHashMap<FileId, FileDemand>,
-    /// The jobs that give tasks, in the order of their numbers.
+    /// The jobs whose tasks the policy may launch, in the order of their numbers.
     running: BTreeSet<JobId>,
     /// Jobs whose setup task is to be launched.
     wants_setup: BTreeSet<JobId>,
@@ -76,57 +79,57 @@ pub(super) struct Ledger {
     wants_cleanup: BTreeSet<JobId>,
     /// Jobs with attempts whose output is to be removed, by the kind of slot.
     wants_task_cleanup: PerSlot<BTreeSet<JobId>>,
-    /// The attempts that were handed out within the expiry, or a little before, in this order and with the
-    /// instant. Attempts that have begun since may be missing.
+    /// The attempts that were launched within the expiry, or a little before, in this order, each
+    /// with its instant. Attempts that have begun since may be missing.
     launches: VecDeque<(SimTime, AttemptId)>,
     pub(super) trackers: Vec<Tracker>,
-    /// How many trackers are waited for before anything is launched.
+    /// How many trackers must come back after a restart before tasks are launched.
     rejoining: u32,
     /// How many trackers may get tasks.
     pub(super) active: u32,
-    /// The interval of heartbeats for so many trackers.
+    /// The heartbeat interval for `active` trackers.
     interval: SimSpan,
-    /// Their slots.
+    /// The slots of all active trackers.
     pub(super) capacity: PerSlot<u32>,
-    /// Slots that their last heartbeats reported as taken.
+    /// The slots that were taken in the last heartbeats of active trackers.
     pub(super) occupied: PerSlot<u32>,
     /// Tasks of running jobs that have not ended; reduces only once they may start.
     pub(super) unfinished: PerSlot<u64>,
     /// Running jobs with a task of the kind that could be launched now.
     pub(super) jobs_pending: PerSlot<u32>,
-    /// Tries that are not over.
+    /// Attempts that trackers have not reported as ended.
     pub(super) open_tries: u32,
-    /// When something last moved.
+    /// When a job or tracker last changed.
     pub(super) moved_at: SimTime,
-    /// The changes of jobs that the policy has not been told yet.
+    /// The changes of jobs that the policy has not learned yet.
     pub(super) changes: Vec<JobEvent>,
     /// The jobs whose splits the policy wants to be read.
     pub(super) to_read: Vec<JobId>,
-    /// The racks that it knows, in the order in which it has met them.
+    /// The racks of the trackers, in the order in which the JobTracker met them.
     racks: RackOrder,
-    /// Whether it tells `MapOutputs` which outputs of maps count.
+    /// Whether `MapOutputs` gets each change of the outputs that count.
     pub(super) tells_outputs: bool,
-    /// Draws what traces leave open, as Mumak does; without this, trackers draw it.
+    /// Draws what traces leave open, as Mumak does; with `None`, trackers draw it.
     pub(super) stories: Option<MumakJobs>,
-    /// Why jobs got nothing, if that is kept.
+    /// Why jobs got no slot; `None` if that is not kept.
     pub(super) refusals: Option<Refusals>,
-    /// Whether heartbeats say how far attempts are. If not, [reports](Tracker::reports) have their
-    /// states alone.
+    /// Whether heartbeats contain progress. If not, [reports](Tracker::reports) contain states
+    /// alone.
     pub(super) knows_progress: bool,
-    /// Whether it adds up how far the maps of jobs are.
+    /// Whether it adds up the progress of each job's maps.
     pub(super) follows_maps: bool,
     /// When it last looked for slow tasks.
     looked_at: Option<SimTime>,
-    /// Second attempts that are under way.
+    /// How many second attempts run.
     seconds: PerSlot<u32>,
-    /// A tracker that has done less gets no second attempts.
+    /// A tracker that has done less work gets no second attempts.
     least_work: f64,
     /// Scratch for block look-ups.
     holders: Vec<TrackerId>,
 }
 
-/// A tracker as the JobTracker sees it. Its fields lie in memory as they stand here: a heartbeat looks at two
-/// lines of the processor's cache.
+/// A tracker as the JobTracker sees it. The order of fields is that in memory: a heartbeat reads
+/// two cache lines.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Tracker {
@@ -137,30 +140,31 @@ pub(super) struct Tracker {
     pub(super) slots: PerSlot<u32>,
     pub(super) occupied: PerSlot<u32>,
 
-    /// Its last reports of its attempts: a report that repeats one needs no look at the job.
+    /// The last reports on its attempts: a report that repeats the last one needs no look at the
+    /// job.
     pub(super) reports: Vec<Report>,
-    /// The orders that the next reply brings it.
+    /// The orders for its next reply.
     pub(super) orders: Vec<Directive>,
     pub(super) is_registered: bool,
-    /// Whether it gets no tasks; it stays so when it is given up and comes back.
+    /// Whether it is blacklisted and gets no tasks; it stays so when it is lost and comes back.
     pub(super) is_blacklisted: bool,
-    /// Whether its faults are noted, and it gets tasks all the same.
+    /// Whether it is graylisted: it gets tasks all the same.
     is_graylisted: bool,
-    /// Whether its node's health script finds the node unfit: it gets no tasks, either.
+    /// Whether its node's health script reports an error: then, too, it gets no tasks.
     is_unhealthy: bool,
-    /// Whether it is known by the history of jobs alone, and has not spoken since.
+    /// Whether it is known only from the history of jobs, and has sent nothing since the restart.
     pub(super) rejoins: bool,
-    /// How many exclusions are on: it may not take part while there is one.
+    /// How many exclusions hold; with one or more it is out of the cluster.
     exclusions: u32,
-    /// How many successful jobs have avoided it, less the faults that were forgiven.
+    /// How many successful jobs have avoided it, less the forgiven ones.
     faults: u32,
 
     /// When the last fault was added or forgiven.
     faults_changed_at: SimTime,
-    /// The faults that are only noted.
+    /// The faults that count for the graylist.
     recent_faults: faults::RecentFaults,
-    /// How far all tasks are together that succeeded or run there, in millionths, since it joined;
-    /// only if slow tasks are looked for.
+    /// The sum of the progress of all tasks that succeeded or run there since it joined, in
+    /// millionths; only if slow tasks are looked for.
     work: u64,
 }
 
@@ -173,19 +177,19 @@ pub(super) struct LastAnswer {
     pub(super) call: u32,
     /// The number of the answer.
     pub(super) id: u16,
-    /// When its heartbeats are due, after each answer.
+    /// The time from each answer to the next heartbeat.
     pub(super) interval: SimSpan,
-    /// The answer, to be given again; kept only where a call may come twice.
+    /// The answer, for a repeated call; kept only if a call may come twice.
     pub(super) again: Option<ToTracker>,
 }
 
-/// How hot a file is.
+/// The readers of a file.
 #[derive(Debug, Default)]
 struct FileDemand {
-    /// How many jobs read it that have not ended.
+    /// How many jobs that have not ended read it.
     readers: u32,
-    /// How many of its blocks were read while it was hot, and those among them that got no extra
-    /// copies, since no node with a copy could be read.
+    /// How many of its blocks were read while it was hot, including blocks that got no extra
+    /// copies, because no node with a copy could be read.
     blocks: u32,
     barren: Arc<[u32]>,
 }
@@ -196,12 +200,12 @@ impl Tracker {
         self.is_registered && !self.is_shunned()
     }
 
-    /// Returns whether it may not take part.
+    /// Returns whether it is out of the cluster.
     pub(super) fn is_excluded(&self) -> bool {
         0 < self.exclusions
     }
 
-    /// Returns whether it gets no tasks though it is there.
+    /// Returns whether it is blacklisted or unhealthy.
     fn is_shunned(&self) -> bool {
         self.is_blacklisted || self.is_unhealthy
     }
@@ -244,8 +248,7 @@ impl Ledger {
             tells_outputs: false,
             stories: None,
             refusals: None,
-            // Until somebody has found out that no policy reads it: see
-            // `JobTracker::forgo_progress`.
+            // True until it is certain that no policy reads it: see `JobTracker::forgo_progress`.
             knows_progress: true,
             follows_maps: false,
             looked_at: None,
@@ -255,12 +258,12 @@ impl Ledger {
         }
     }
 
-    /// Returns a job, if it has arrived: policies and clients may name a job before.
+    /// Returns a job; `None` before it arrives: policies and clients may name it earlier.
     pub(super) fn job(&self, id: JobId) -> Option<&Job> {
         self.jobs.get(id.index()).and_then(Option::as_deref)
     }
 
-    /// Returns a job that must have arrived, since the books themselves name it.
+    /// Returns a job whose id comes from the ledger, so it must have arrived.
     pub(super) fn known(&self, id: JobId) -> &Job {
         self.job(id).unwrap_or_else(|| panic!("{id} has not arrived"))
     }
@@ -282,8 +285,8 @@ impl Ledger {
     pub(super) fn load(&self, jobs: &[JobId]) -> Load {
         let left = |sum: f32, job: &Job| {
             let left = (1.0 - f64::from(job.map_progress).min(1.0)) * f64::from(job.maps.total);
-            // As Java's `float += double`, which Mumak uses: rounding decides whether it sees an
-            // overload.
+            // Java's `float += double`, as in Mumak: rounding decides whether the cluster counts as
+            // overloaded.
             (f64::from(sum) + left) as f32
         };
         Load {
@@ -294,18 +297,18 @@ impl Ledger {
         }
     }
 
-    /// Returns the record of an attempt, unless it is off the books: a tracker may report an
-    /// attempt that was given up for lost, or whose job is forgotten.
+    /// Returns the record of an attempt; `None` if it was closed: a tracker may report an attempt
+    /// that was lost, or whose job has dropped its tasks.
     pub(super) fn find_try(&mut self, attempt: AttemptId) -> Option<&mut KnownAttempt> {
         self.known_mut(attempt.job()).task(attempt.task)?.find(attempt.number)
     }
 
-    /// Returns the record of an attempt that must be on the books.
+    /// Returns the record of an attempt that must exist.
     fn known_try(&mut self, attempt: AttemptId) -> &mut KnownAttempt {
         self.find_try(attempt).unwrap_or_else(|| panic!("{attempt} is off the books"))
     }
 
-    /// Returns the record of an attempt that a policy names, if it is on the books.
+    /// Returns the record of an attempt that a policy names; `None` if there is none.
     pub(super) fn attempt(&self, attempt: AttemptId) -> Option<&KnownAttempt> {
         self.job(attempt.job())?.attempt(attempt)
     }
@@ -323,19 +326,20 @@ impl Ledger {
         attempts
     }
 
-    /// Brings the sums over all jobs up to date with one job.
+    /// Updates the sums over all jobs after a change of one job.
     fn recount(&mut self, now: SimTime, id: JobId) {
         // Hadoop multiplies in single precision: a twentieth of 140 maps is 7 of them, not 8.
         let slow_start = self.hadoop.slow_start.get() as f32;
         let job = entry(&mut self.jobs, id);
         let needed = (slow_start * job.maps.total as f32).ceil();
         let is_ready = f64::from(needed) <= f64::from(job.maps_over());
-        // A job's reduces cannot wait before the job runs. Losing outputs of maps may close the
-        // slow start again, as Hadoop asks anew each time.
+        // Reduces cannot wait before their job runs. Lost outputs of maps may close the slow start
+        // again, as Hadoop checks it each time.
         let since = job.reduces_ready_at.unwrap_or(now.max(job.running_at));
         job.reduces_ready_at = is_ready.then_some(since);
-        // Hadoop takes a job for running until its cleanup has ended, and all its tasks that have not
-        // succeeded for work, though it has failed. One that fails before it runs adds nothing.
+        // For Hadoop, a job runs until its cleanup has ended, and all its tasks that have not
+        // succeeded are work, even if the job has failed. A job that fails before it runs adds no
+        // work.
         let is_load = match job.state {
             JobState::Running => true,
             JobState::Cleaning => job.load != PerSlot::default(),
@@ -348,7 +352,7 @@ impl Ledger {
         };
         let was_pending = job.was_pending;
         for kind in SlotKind::BOTH {
-            // Add first: taking away first could go below zero.
+            // Add first, since subtracting first could go below zero.
             self.unfinished[kind] += u64::from(load[kind]);
             self.unfinished[kind] -= u64::from(job.load[kind]);
             let is_pending = 0 < job.pending(kind);
@@ -372,25 +376,25 @@ impl Ledger {
     }
 
     fn change(&mut self, now: SimTime, job: JobId, change: JobChange) {
-        // Every change of a job counts as a move, so that the cluster is not taken for stalled.
+        // Every change of a job is noted, so that the cluster does not count as stalled.
         self.moved_at = now;
         self.changes.push(JobEvent { job, change });
     }
 }
 
-/// Returns a job that has arrived; beside it the other books may be changed.
+/// Returns a job that has arrived; borrows only the list of jobs.
 fn entry(jobs: &mut [Option<Box<Job>>], id: JobId) -> &mut Job {
     let job = jobs.get_mut(id.index()).and_then(Option::as_deref_mut);
     job.unwrap_or_else(|| panic!("{id} has not arrived"))
 }
 
-/// Returns whether so many trackers may be avoided: less than a quarter of the cluster.
+/// Returns whether a job may avoid `flaky` trackers: less than a quarter of the cluster.
 fn is_small_part(flaky: u32, trackers: u32) -> bool {
     // JobInProgress.java: CLUSTER_BLACKLIST_PERCENT is 0.25.
     u64::from(flaky) * 4 < u64::from(trackers)
 }
 
-/// Returns how an attempt ended whose output is not removed yet, or never will be.
+/// Returns the outcome of an attempt whose output is not removed yet, or never will be.
 fn unclean_outcome(state: AttemptState) -> Outcome {
     if state == AttemptState::FailedUnclean { Outcome::Failed } else { Outcome::Killed }
 }

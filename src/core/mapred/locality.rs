@@ -1,20 +1,20 @@
-//! How far a map's input is from where it runs.
+//! The distance between a map's input and the node that runs it.
 
 use crate::cluster::{Topology, TrackerId};
 
-/// How far a map's input is from the node that runs it.
+/// The distance between a map's input and the node that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Locality {
     /// On the node.
     Node,
     /// In the node's rack.
     Rack,
-    /// Elsewhere.
+    /// In another rack.
     OffRack,
 }
 
 impl Locality {
-    /// Returns how far an input is from a node; `None` if no node holds it.
+    /// Returns the distance of an input from a node; `None` if no node holds the input.
     pub fn of(node: TrackerId, holders: &[TrackerId], topology: &Topology) -> Option<Self> {
         if holders.is_empty() {
             None

@@ -1,13 +1,15 @@
-//! A job's waiting maps by the places that hold their input: which map suits a node best?
+//! A job's waiting maps, listed by the nodes and racks that hold their input: which map suits a
+//! node best?
 //!
-//! Each map stands in the list of every node and of every rack that holds its input, in the order
-//! of its number, largest splits first. Lists are cleaned when they are read: a map that no longer
-//! waits is stepped over once. A map that waits again stands in front of its lists. So an answer
-//! costs a look-up, however many maps the job has; and most nodes have no map of the job, for which
-//! one bit is enough.
+//! Each map is in the list of every node and of every rack that holds its input, in the order of
+//! its number, largest splits first. Lists are cleaned when they are read: a map that no longer
+//! waits is skipped once. A map that waits again goes to the front of its lists. So an answer costs
+//! a look-up, however many maps the job has; most nodes hold no input of the job, for which one bit
+//! is enough.
 //!
-//! A node whose rack has nothing gets a map of another rack. Those are looked through in the order in
-//! which the JobTracker has met them: with their first tracker, or with the first job that reads there.
+//! A node whose rack has no waiting map gets a map of another rack. The other racks are searched in
+//! the order in which the JobTracker met them: with their first tracker, or with the first job
+//! whose input is there.
 
 use std::mem;
 
@@ -19,24 +21,24 @@ use crate::mapred::locality::Locality;
 /// How far from its input a map may be launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MapReach {
-    /// Only on a node that holds it.
+    /// Only on a node that holds the input.
     Node,
     /// At most in the rack of such a node.
     Rack,
     /// Anywhere.
     Any,
-    /// Anywhere, without looking at node and rack again: they had nothing.
+    /// Anywhere, without searching node and rack again: they had no map.
     Beyond,
 }
 
-/// The verdict on a map that a search comes upon in a list.
+/// The verdict on a map that a search finds in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MapVerdict {
-    /// It is the answer.
+    /// The map is the answer.
     Take,
-    /// It waits, but not for this node.
+    /// The map waits, but may not run on this node.
     Pass,
-    /// It does not wait any more.
+    /// The map no longer waits.
     Drop,
 }
 
@@ -45,9 +47,10 @@ pub(super) enum MapVerdict {
 pub(super) struct MapCache {
     nodes: Lists,
     racks: Lists,
-    /// The racks that have a list, those first that the JobTracker met first; nowhere is last.
+    /// The racks that have a list, in the order in which the JobTracker met them; last the list of
+    /// maps whose input no node holds.
     by_turn: Vec<u32>,
-    /// How many maps wait whose input is nowhere.
+    /// How many waiting maps have input that no node holds.
     homeless: u32,
 }
 
@@ -55,12 +58,12 @@ pub(super) struct MapCache {
 #[derive(Debug, Default)]
 pub(super) struct RackOrder {
     met: u32,
-    /// By rack, how many it had met before, if it has met it.
+    /// For each rack, how many racks it met before; `None` if it has not met the rack.
     turns: Vec<Option<u32>>,
 }
 
 impl RackOrder {
-    /// Meets a rack, if it has not met it yet.
+    /// Notes that a rack is met, if it was not met before.
     pub(super) fn meet(&mut self, rack: u32) {
         let place = rack as usize;
         if self.turns.len() <= place {
@@ -72,49 +75,50 @@ impl RackOrder {
         }
     }
 
-    /// Returns the turn of a rack. The place nowhere, and racks that were not met, come last.
+    /// Returns the turn of a rack. Racks that were not met, and the list of maps whose input no
+    /// node holds, come last.
     fn turn(&self, rack: u32) -> u32 {
         self.turns.get(rack as usize).copied().flatten().unwrap_or(u32::MAX)
     }
 }
 
-/// Lists by place: by the number of a node, or of a rack.
+/// Lists of maps by place: the number of a node, or of a rack.
 #[derive(Clone, Debug, Default)]
 struct Lists {
-    /// A bit for each place that is not known to have nothing.
+    /// A bit for each place: 0 if it is known that no map waits there.
     marks: Vec<u64>,
-    /// Which places have a list, as many of them together as there are bits in a mark.
+    /// Which places have a list; each entry covers as many places as a mark has bits.
     index: Vec<IndexedPlaces>,
-    /// In the order of their places.
+    /// The lists, in the order of their places.
     lists: Vec<MapList>,
-    /// All lists, one after another.
+    /// The maps of all lists, one list after another.
     maps: Vec<u32>,
-    /// Maps that wait again, by place, the next one last.
+    /// Maps that wait again, by place; the last one is the next to launch.
     again: FxHashMap<u32, Vec<u32>>,
 }
 
-/// Which places of some have a list.
+/// Which places of a group have a list.
 #[derive(Clone, Copy, Debug, Default)]
 struct IndexedPlaces {
-    /// A bit for each.
+    /// A bit for each place.
     places: u64,
-    /// How many lists are before theirs.
+    /// How many lists belong to earlier groups.
     before: u32,
 }
 
-/// A list: a run of `maps` of which the first part is used up.
+/// A list: a range of `maps` whose first part is used up.
 #[derive(Clone, Copy, Debug, Default)]
 struct MapList {
     next: u32,
     end: u32,
-    /// The map at `next`, if there is one: every search needs it, and the run is elsewhere in
+    /// The map at `next`, if there is one: every search needs it, and the range is elsewhere in
     /// memory.
     first: u32,
 }
 
 impl MapCache {
-    /// Returns the cache of a job with so many maps, all waiting; `locate` finds the nodes that hold
-    /// their input. Meets the racks of these.
+    /// Returns the cache of a job with `maps` maps, all waiting; `locate` finds the nodes with the
+    /// input of a map. Meets the racks of these nodes.
     pub(super) fn new(
         maps: u32,
         mut locate: impl FnMut(u32, &mut Vec<TrackerId>),
@@ -135,14 +139,14 @@ impl MapCache {
         }
         let (nodes, racks) = (Lists::new(&nodes), Lists::new(&racks));
         let mut by_turn: Vec<u32> = racks.places().collect();
-        // Maps whose input is nowhere come last: no rack is met under their number. Hadoop, too,
-        // keeps them in a list of their own that is looked at last.
+        // Maps without a node come last: no rack has their number. Hadoop, too, keeps them in a
+        // list of their own and searches it last.
         by_turn.sort_unstable_by_key(|rack| (order.turn(*rack), *rack));
         let homeless = racks.find(nowhere(topology)).map_or(0, |at| racks.lists[at].len());
         Self { nodes, racks, by_turn, homeless }
     }
 
-    /// Puts a map that waits again in front of its lists.
+    /// Puts a map that waits again at the front of its lists.
     pub(super) fn requeue_map(&mut self, map: u32, holders: &[TrackerId], topology: &Topology) {
         self.homeless += u32::from(holders.is_empty());
         for node in holders {
@@ -153,25 +157,26 @@ impl MapCache {
         }
     }
 
-    /// Returns how many nodes have ever had a list.
+    /// Returns how many nodes have a list, used up or not.
     pub(super) fn nodes(&self) -> u32 {
         self.nodes.lists.len() as u32
     }
 
-    /// Returns whether a map waits whose input is nowhere.
+    /// Returns whether a map waits whose input no node holds.
     pub(super) fn has_homeless(&self) -> bool {
         0 < self.homeless
     }
 
-    /// Returns whether certainly no map waits for this node.
+    /// Returns whether it is certain that no map waits for this node.
     pub(super) fn has_none_on(&self, node: TrackerId) -> bool {
         !self.nodes.may_have(node.0)
     }
 
-    /// Returns the map that suits a node best within reach, with its distance.
+    /// Returns the map that suits a node best within reach, with its distance. That map no longer
+    /// waits.
     ///
-    /// `verdict` is asked about maps in the order of preference; one that may not run on this
-    /// node is passed over here and stays for others. The answer does not wait any more.
+    /// `verdict` judges maps in the order of preference; a map that may not run on this node is
+    /// skipped and stays for other nodes.
     pub(super) fn best(
         &mut self,
         node: TrackerId,
@@ -179,8 +184,7 @@ impl MapCache {
         topology: &Topology,
         mut verdict: impl FnMut(u32) -> MapVerdict,
     ) -> Option<(u32, Option<Locality>)> {
-        // With `Beyond` the policy has asked for node and rack before, and nothing has changed
-        // since.
+        // With `Beyond` the policy has searched node and rack before, without success.
         let looks_near = reach != MapReach::Beyond;
         if looks_near && let Some(map) = self.nodes.take(node.0, &mut verdict) {
             return Some((map, Some(Locality::Node)));
@@ -197,7 +201,7 @@ impl MapCache {
                 return None;
             }
         }
-        // Hadoop leaves the node's own rack out here, even if the reach did not let it look there.
+        // Hadoop skips the node's own rack here, even if the reach did not let it search there.
         for rack in self.by_turn.iter().copied().filter(|rack| *rack != own_rack) {
             if let Some(map) = self.racks.take(rack, &mut verdict) {
                 let is_homeless = rack == nowhere(topology);
@@ -210,7 +214,8 @@ impl MapCache {
 }
 
 impl MapCache {
-    /// Returns how many maps suit a node within reach of the node and of its rack, of so many at most.
+    /// Returns how many maps suit a node within its own reach, and how many within its rack's, each
+    /// at most `most`.
     pub(super) fn near(
         &mut self,
         node: TrackerId,
@@ -224,18 +229,18 @@ impl MapCache {
 }
 
 impl Lists {
-    /// Returns the lists of these places and maps, each in the order in which its maps stand here.
+    /// Returns the lists of these pairs of place and map; the maps of a place keep their order.
     fn new(entries: &[(u32, u32)]) -> Self {
         let size = entries.iter().map(|(place, _)| place + 1).max().unwrap_or(0);
         let mut all = Self { maps: vec![0; entries.len()], ..Self::default() };
-        // By place, how many maps it has, then where the next one goes.
+        // By place: first the number of maps, then the position of the next map.
         let mut ends = vec![0; size as usize];
         for (place, _) in entries {
             ends[*place as usize] += 1;
         }
         let mut begin = 0;
-        // A counting sort: one walk to count, one to fill. Maps of a place stay in the order of
-        // their numbers.
+        // A counting sort: one walk to count, one to fill. Maps of a place keep the order of their
+        // numbers.
         for ends in ends.chunks_mut(u64::BITS as usize) {
             let (mut places, before) = (0, all.lists.len() as u32);
             for (place, end) in ends.iter_mut().enumerate().filter(|(_, count)| 0 < **count) {
@@ -263,7 +268,7 @@ impl Lists {
         (0..self.index.len() as u32 * u64::BITS).filter(|place| self.find(*place).is_some())
     }
 
-    /// Returns where the list of a place stands among all, if it has one.
+    /// Returns the index of the list of a place, if it has one.
     fn find(&self, place: u32) -> Option<usize> {
         let (at, bit) = mark(place);
         let IndexedPlaces { places, before } = *self.index.get(at)?;
@@ -276,21 +281,21 @@ impl Lists {
         self.marks.get(at).is_some_and(|marks| marks & bit != 0)
     }
 
-    /// Puts a map that waits again in front of a list that it was in once.
+    /// Puts a map that waits again at the front of a list that contained it before.
     fn requeue_map(&mut self, place: u32, map: u32) {
         let (at, bit) = mark(place);
         self.marks[at] |= bit;
-        // A stack, not an insertion in front: the run in `maps` has no room for one more.
+        // A stack instead of an insertion: the range in `maps` has no room for one more.
         self.again.entry(place).or_default().push(map);
     }
 
-    /// Returns the first map of a place, and steps over it: it does not wait any more.
+    /// Returns the first map of a place, and removes it: it no longer waits.
     fn take(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> Option<u32> {
         let map = self.first(place, verdict)?;
         let at = self.find(place)?;
         let list = &mut self.lists[at];
         // A map that was found elsewhere (on the stack, or behind one that may not run here) is not
-        // stepped over now: a later search finds that it no longer waits, and drops it.
+        // removed now: a later search finds that it no longer waits, and drops it.
         if list.next < list.end && list.first == map {
             list.skip_first(&self.maps);
         }
@@ -299,7 +304,7 @@ impl Lists {
 
     /// Returns the first map of a place.
     fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> Option<u32> {
-        // One bit answers for most nodes, which have no input of the job or none left.
+        // One bit answers for most nodes, which hold no input of the job or whose maps are used up.
         if !self.may_have(place) {
             return None;
         }
@@ -307,7 +312,7 @@ impl Lists {
             while again.last().is_some_and(|map| verdict(*map) == MapVerdict::Drop) {
                 again.pop();
             }
-            // The map that was put in front last comes first, as in Hadoop.
+            // As in Hadoop, the map that was put at the front last comes first.
             let found = again.iter().rev().copied().find(|map| verdict(*map) == MapVerdict::Take);
             if again.is_empty() {
                 self.again.remove(&place);
@@ -319,7 +324,7 @@ impl Lists {
         let at = self.find(place)?;
         let list = &mut self.lists[at];
         let found = list.first(&self.maps, verdict);
-        // Only a list that is used up loses its mark: maps that may just not run on this node are
+        // Only a list that is used up loses its mark: maps that may only not run on this node are
         // still there for another node of the rack.
         if list.len() == 0 && !self.again.contains_key(&place) {
             let (at, bit) = mark(place);
@@ -328,9 +333,10 @@ impl Lists {
         found
     }
 
-    /// Returns how many maps of a place are to be taken, of so many at most.
+    /// Returns how many maps of a place may run, at most `most`.
     fn count(&mut self, place: u32, most: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> u32 {
-        // First drop the maps in front that no longer wait, as a launch does, so that they are not counted again.
+        // First drop the maps at the front that no longer wait, as a launch does, so that they are
+        // not counted again.
         if self.first(place, verdict).is_none() {
             return 0;
         }
@@ -342,17 +348,17 @@ impl Lists {
 }
 
 impl MapList {
-    /// Returns how much of it is not used up.
+    /// Returns how many maps are not used up.
     fn len(self) -> u32 {
         self.end - self.next
     }
 
-    /// Returns which of all `maps` these are.
+    /// Returns the maps that are not used up.
     fn rest(self, maps: &[u32]) -> &[u32] {
         &maps[self.next as usize..self.end as usize]
     }
 
-    /// Uses its first map up.
+    /// Uses up the first map.
     fn skip_first(&mut self, maps: &[u32]) {
         self.next += 1;
         if self.next < self.end {
@@ -360,8 +366,8 @@ impl MapList {
         }
     }
 
-    /// Returns the first of all `maps` that is in the list and to be taken; what no longer waits is used
-    /// up.
+    /// Returns the first map in the list that may run; uses up the maps at the front that no longer
+    /// wait.
     fn first(&mut self, maps: &[u32], verdict: &mut impl FnMut(u32) -> MapVerdict) -> Option<u32> {
         while self.next < self.end {
             match verdict(self.first) {
@@ -377,22 +383,22 @@ impl MapList {
     }
 }
 
-/// Returns where the mark of a place is, and its bit there.
+/// Returns the index of the mark of a place, and its bit there.
 fn mark(place: u32) -> (usize, u64) {
     ((place / u64::BITS) as usize, 1 << (place % u64::BITS))
 }
 
-/// Returns the place, after those of all racks, of maps whose input is nowhere.
+/// Returns the place of maps whose input no node holds: it follows those of all racks.
 fn nowhere(topology: &Topology) -> u32 {
     topology.racks()
 }
 
-/// Returns the numbers of the racks of some nodes, each once, in the order of the nodes; [`nowhere`]
-/// without a node.
+/// Returns the numbers of the nodes' racks, each once, in the order of the nodes; [`nowhere`] if
+/// there is no node.
 fn racks_of(nodes: &[TrackerId], topology: &Topology) -> impl Iterator<Item = u32> {
     let racks = nodes.iter().enumerate().filter_map(|(index, node)| {
         let rack = topology.rack(*node);
-        // Two copies in one rack put the map into that rack's list once.
+        // Two copies in one rack put the map into that rack's list only once.
         let is_new = nodes[..index].iter().all(|earlier| topology.rack(*earlier) != rack);
         is_new.then_some(rack.0)
     });
@@ -529,7 +535,8 @@ mod tests {
         for met in [0, 2] {
             order.meet(topology.rack(TrackerId(met)).0);
         }
-        // Nobody has spoken from racks 1 and 3 yet: they are met with the first maps that lie there.
+        // No tracker of racks 1 and 3 has joined yet: the JobTracker meets them with the first maps
+        // there.
         let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };
         let input = Input::Splits([3, 1, 2].map(split).into());
         let locate = |map, holders: &mut Vec<TrackerId>| input.locate(map, &hdfs, holders);

@@ -1,16 +1,17 @@
-//! The outputs of maps as they really are: which of them reduces can fetch.
+//! The real state of the outputs of maps: which of them reduces can fetch.
 //!
 //! The JobTracker counts the maps that are done and does not know which machines are out of reach.
-//! It tells this core which outputs it counts, and hears nothing from it. When a reply tells a
-//! tracker how far maps are, the tracker asks here which of these outputs its reduces cannot fetch.
-//! They try again and complain to the JobTracker: with enough complaints the map has failed and
-//! runs again, else it does when its tracker is missed.
+//! It sends this core the outputs that it counts, and gets no answer. When a reply says how many
+//! maps have ended, the tracker asks this core which of their outputs its reduces cannot fetch. The
+//! reduces try again and complain to the JobTracker: after enough complaints the map has failed and
+//! runs again; otherwise it runs again when its tracker is lost.
 //!
-//! An answer is about the outputs that counted when the JobTracker wrote its reply: else the count
-//! in the reply and the missing outputs would not agree. So the changes of a job's outputs are
-//! numbered, and each output knows with which of them it began to count and ceased to.
+//! An answer is about the outputs that counted when the JobTracker wrote its reply: otherwise the
+//! count in the reply and the missing outputs would not match. So the changes of a job's outputs
+//! are numbered, and each output has the numbers of the changes with which it began and ceased to
+//! count.
 //!
-//! A run without mishaps does not have this core.
+//! A run without faults does not have this core.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,24 +26,24 @@ use crate::mapred::outbox::{Core, Outbox};
 /// Which outputs of maps can be fetched.
 #[derive(Debug, Default)]
 pub struct MapOutputs {
-    /// The jobs whose outputs may be fetched, and those of which some cannot be read.
+    /// The jobs whose outputs may be fetched, with their outputs.
     jobs: BTreeMap<JobId, Outputs>,
-    /// The trackers that the JobTracker counts on.
+    /// The trackers that have joined and are not lost.
     members: BTreeSet<TrackerId>,
-    /// Those of them whose machines or processes are gone.
+    /// The members whose machines or processes are down.
     dark: BTreeSet<TrackerId>,
-    /// The cuts that part machines that are alive.
+    /// The network cuts that hold now.
     cuts: Vec<Arc<NetworkCut>>,
 }
 
 /// The outputs of a job's maps.
 #[derive(Debug, Default)]
 struct Outputs {
-    /// In the order of the maps.
+    /// The outputs by attempt, in the order of the maps.
     all: BTreeMap<AttemptId, CountedOutput>,
-    /// How many changes the JobTracker has told.
+    /// How many changes the JobTracker has sent.
     changes: u32,
-    /// Those that were on a disk that is lost.
+    /// The outputs that were on a disk that was lost.
     unreadable: BTreeSet<AttemptId>,
 }
 
@@ -54,12 +55,12 @@ struct CountedOutput {
     order: u32,
     /// The change with which it began to count.
     since: u32,
-    /// The one with which it ceased to, if it has.
+    /// The change with which it ceased to count; `None` if it counts.
     until: Option<u32>,
 }
 
 impl CountedOutput {
-    /// Returns whether it counted after so many changes.
+    /// Returns whether it counted after the first `changes` changes.
     fn counted(&self, changes: u32) -> bool {
         self.since <= changes && self.until.is_none_or(|until| changes < until)
     }
@@ -79,7 +80,7 @@ impl Outputs {
     }
 
     fn spoil(&mut self, disk: TrackerId) {
-        // An output that has ceased to count is not fetched any more, readable or not.
+        // An output that has ceased to count is no longer fetched, readable or not.
         let lay_there =
             self.all.iter().filter(|(_, output)| output.at == disk && output.until.is_none());
         self.unreadable.extend(lay_there.map(|(map, _)| *map));
@@ -91,13 +92,13 @@ impl MapOutputs {
         self.jobs.entry(job).or_default()
     }
 
-    /// Notes that nodes are cut off from the others, or are so no more. Cuts may overlap: a node is cut off
-    /// from the first that has it to the last.
+    /// Notes that a network cut begins or ends. Cuts may overlap: a node is cut off from the start
+    /// of its first cut to the end of its last.
     fn cut(&mut self, cut: &Arc<NetworkCut>, out: &mut Outbox) {
         let begins = cut.holds(out.now);
         let incident = if begins { Incident::CutOff } else { Incident::Reconnected };
-        // Each cut ends with a message of its own: if several end at one instant, the last one
-        // reconnects.
+        // Each cut ends with a message of its own: if several end at one instant, the last message
+        // reconnects the node.
         self.cuts.retain(|other| !Arc::ptr_eq(other, cut));
         for node in &cut.nodes {
             if !self.cuts.iter().any(|other| other.nodes.contains(node)) {
@@ -109,8 +110,8 @@ impl MapOutputs {
         }
     }
 
-    /// Returns which of the outputs that a reply counts cannot be fetched by reduces on a tracker.
-    /// Walks all maps of the jobs while some machine is out of reach.
+    /// Returns the outputs that a reply counts and that reduces on a tracker cannot fetch. Walks
+    /// all maps of the jobs while some machine is out of reach.
     fn out_of_reach(&self, reply: &Reply, by: TrackerId) -> Vec<Missing> {
         let is_cut_off = |at| self.cuts.iter().any(|cut| cut.parts(Some(at), Some(by)));
         let mut missing = Vec::new();
@@ -120,13 +121,13 @@ impl MapOutputs {
                 continue;
             };
             let is_current = maps.changes == *changes;
-            // Mostly nothing is out of reach: then no map is looked at.
+            // Usually no machine is out of reach: then no map is looked at.
             if is_current && self.dark.is_empty() && self.cuts.is_empty() && unreadable.is_empty() {
                 continue;
             }
             for (&map, output) in all.iter().filter(|(_, output)| output.counted(maps.changes)) {
                 let CountedOutput { at, order, until, .. } = *output;
-                // The reply may be an old one that was lost and is given again.
+                // The reply may be an old one that was lost and is sent again.
                 let is_gone = until.is_some() || self.dark.contains(&at);
                 let is_out_of_reach = is_gone || is_cut_off(at);
                 let is_unreadable = !is_out_of_reach && unreadable.contains(&map);
@@ -148,7 +149,7 @@ impl Core for MapOutputs {
             ToMapOutputs::Lost(map) => self.of(map.job()).lose(**map),
             ToMapOutputs::Over(job) => _ = self.jobs.remove(job),
             // A tracker that joins anew serves the outputs of its new process. Those of the old one
-            // do not count since the JobTracker gave it up.
+            // stopped counting when the JobTracker lost it.
             ToMapOutputs::Joined(tracker) => {
                 self.members.insert(*tracker);
                 self.dark.remove(tracker);
@@ -163,7 +164,7 @@ impl Core for MapOutputs {
                 let answer = ToTracker::OutOfReach { call, works, missing };
                 out.affect(Mail::Tracker(*tracker, answer));
             }
-            // Reduces fetch nothing from a tracker that has not joined.
+            // Reduces fetch from trackers only after they have joined.
             ToMapOutputs::Darkness(tracker) => {
                 if self.members.contains(tracker) {
                     self.dark.insert(*tracker);

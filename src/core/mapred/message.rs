@@ -1,8 +1,8 @@
 //! The messages between actors. The contents of a heartbeat and of its answer are in
 //! [`heartbeat`](super::heartbeat).
 //!
-//! Each receiver has an enum of its own, so that a message to the wrong core cannot be written and
-//! no core has messages that it must ignore. Under way a message is [`Mail`], which says for whom.
+//! Each receiver has its own enum, so that a message to the wrong core does not compile and no core
+//! must ignore messages. Under way a message is a [`Mail`], which includes the receiver.
 
 use std::sync::Arc;
 
@@ -16,24 +16,25 @@ use mumakil_base::units::{Bytes, SimSpan};
 
 /// A message for one kind of core.
 pub trait Message: Clone + Send + 'static {
-    /// Returns the effect that it has on the run, beside its contents.
+    /// Returns the effect of the message on the run, apart from its contents.
     fn effect(&self) -> MessageEffect;
 }
 
-/// The effect of a message on the run, beside its contents.
+/// The effect of a message on the run, apart from its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageEffect {
-    /// Whether it counts as a message of the run and goes through a mailbox: all but a core's
-    /// clockwork, power switches and what becomes of flows.
+    /// Whether it counts as a message of the run and goes through a mailbox: all messages do but a
+    /// core's own timers, power switches and the rates of flows.
     pub counts: bool,
-    /// Whether it may change a slot or a job by itself. A message that may not is a *round*, such as a
-    /// heartbeat: rounds go on for ever, and only carry changes that were made elsewhere, or decisions that a
-    /// policy has put off.
+    /// Whether it may change a slot or a job by itself. A message that may not is a *round*, such
+    /// as a heartbeat: rounds go on for ever, and only carry changes that were made elsewhere, or
+    /// decisions that a policy has put off.
     pub moves: bool,
 }
 
 impl MessageEffect {
-    // Too many moves only make the end of a run late; a forgotten one would end it too early.
+    // A message that moves nothing but is marked so makes the end of a run late; a forgotten mark
+    // would end the run too early.
     const NONE: Self = Self { counts: false, moves: false };
     const COUNTS: Self = Self { counts: true, moves: false };
     const MOVES: Self = Self { counts: false, moves: true };
@@ -43,220 +44,225 @@ impl MessageEffect {
 /// A message for the JobTracker.
 #[derive(Clone, Debug)]
 pub enum ToJobTracker {
-    /// By the injector: a job is submitted.
+    /// From the injector: a job is submitted.
     Submit(Arc<JobSpec>),
-    /// By the injector: a job is to be killed.
+    /// From the injector: a job is to be killed.
     KillJob(JobId),
-    /// By the injector: how busy is the cluster with these jobs, in the order of their submission?
+    /// From the injector: how busy is the cluster with these jobs, in the order of their
+    /// submission?
     AskLoad(Arc<Vec<JobId>>),
-    /// By a TaskTracker: a heartbeat.
+    /// From a TaskTracker: a heartbeat.
     Heartbeat(Heartbeat),
-    /// By the NameNode, for the clients that submit jobs and the maps that read: where blocks are now.
+    /// From the NameNode, for the clients that submit jobs and the maps that read: where blocks are
+    /// now.
     Replicas(Arc<Replicas>),
-    /// By an administrator: a node is on the list of nodes that may not take part.
+    /// From an administrator: a node is put on the exclude list.
     Exclude(TrackerId),
-    /// By an administrator: a node is on that list no more.
+    /// From an administrator: a node is taken off the exclude list.
     Include(TrackerId),
-    /// By the world: its process stops in its tracks for so long.
+    /// From a fault: its process pauses this long.
     Pause(SimSpan),
-    /// By the world: its process dies, and is back after so long, without its jobs, which fail.
+    /// From a fault: its process dies, and comes back after this long; its jobs fail.
     Restart(SimSpan),
-    /// By the world: the same, but it then goes on with its jobs, as its line of Hadoop does.
+    /// From a fault: its process dies, and comes back after this long; it recovers its jobs, as its
+    /// Hadoop version does.
     RestartAndRecover(SimSpan),
-    /// By a user who asks what another policy would do: the next policy takes over, between two
-    /// heartbeats. Hadoop cannot do that.
+    /// From a user who asks for the effect of another policy: the next policy takes over, between
+    /// two heartbeats. Hadoop cannot do that.
     ChangePolicy,
-    /// By itself: its process works again.
+    /// From itself: its pause or restart is over.
     Wake,
-    /// By itself: it is free for the next heartbeat, unless its process has died since: the number says
-    /// how often it had.
+    /// From itself: it is free for the next heartbeat. The number is how often its process had
+    /// died; it ignores this if the process has died since.
     Serve(u32),
-    /// By itself: a job's splits are read, unless its process has died since, as above.
+    /// From itself: a job's splits are read. The number is how often its process had died.
     Initialised(JobId, u32),
-    /// By itself: time to look for silent trackers.
+    /// From itself: time to look for silent trackers.
     Expire,
-    /// By itself: the policy's own time.
+    /// From itself: the policy's tick.
     Tick,
-    /// By itself: the policy's own time, after the heartbeats that were under way at that instant.
+    /// From itself: the policy's tick, after the heartbeats that were under way at that instant.
     Tock,
-    /// By the world: it begins to work. Without this it does so with the first message.
+    /// From the start of the run: it begins to work. Without this it begins with the first message.
     Start,
-    /// By the clock: nothing is due any more but rounds. It is to say who waits for what.
+    /// From the clock: only rounds are due. The JobTracker reports what each part of each job waits
+    /// for.
     Rest,
-    /// By the clock: the run is over. The JobTracker tells the facts that it has held back. Nothing
-    /// comes after this.
+    /// From the clock: the run is over. The JobTracker emits the facts that it has held back. This
+    /// is the last message.
     Over,
 }
 
 /// A message for the injector.
 #[derive(Clone, Debug)]
 pub enum ToInjector {
-    /// By the JobTracker: a job has ended.
+    /// From the JobTracker: a job has ended.
     JobEnded(JobId, Outcome),
-    /// By the JobTracker: so busy is the cluster.
+    /// From the JobTracker: how busy the cluster is.
     Load(Arc<Load>),
-    /// By the world: somebody submits this job now.
+    /// From the scenario: this job is submitted now.
     Submit(JobId),
-    /// By itself: the next jobs are due.
+    /// From itself: the next jobs are due.
     Arrive,
-    /// By itself: time to look whether there is room for the next job.
+    /// From itself: time to check whether there is room for the next job.
     Probe,
 }
 
 /// A message for a TaskTracker.
 #[derive(Clone, Debug)]
 pub enum ToTracker {
-    /// By the JobTracker: the answer to a heartbeat.
+    /// From the JobTracker: the answer to a heartbeat.
     Reply(Arc<Reply>),
-    /// By the JobTracker: the answer to a heartbeat of which nothing follows, but the next one after the
-    /// same time as before.
+    /// From the JobTracker: the answer to a heartbeat without orders or news; the interval is as
+    /// before.
     Noted {
         /// The number of the call that this answers.
         call: u32,
         /// How long the heartbeat waited for the JobTracker to be free.
         queued: SimSpan,
     },
-    /// By the outputs of maps: some of those that a reply counts cannot be fetched.
+    /// From the outputs of maps: which outputs that a reply counts cannot be fetched.
     OutOfReach {
         /// The number of the call that the reply answered.
         call: u32,
-        /// Whether a reduce works that may complain.
+        /// Whether a running reduce may complain of them.
         works: bool,
         /// The outputs that cannot be fetched.
         missing: Arc<Vec<Missing>>,
     },
-    /// By the world: its machine starts.
+    /// From the fault injector: its machine starts.
     PowerOn,
-    /// By the world: its machine dies.
+    /// From the fault injector: its machine goes off.
     PowerOff,
-    /// By the world: its process dies, and the machine goes on.
+    /// From the fault injector: its process dies, and the machine goes on.
     Crash,
-    /// By the world: its machine is so fast from now on.
+    /// From the fault injector: the speeds of its machine from now on.
     Speeds(Arc<Speeds>),
-    /// By the world: all that its tasks have left on its disks is gone.
+    /// From a fault: all data that its tasks left on its disks is lost.
     DiskLost,
-    /// By the world: its node's health script finds the node well, or not.
+    /// From a fault: whether the node's health script finds the node well.
     Health(bool),
-    /// By the fabric: flows have new rates.
+    /// From the fabric: flows have new rates.
     Rates(Arc<Vec<FlowRate>>),
-    /// By itself: the next heartbeat is due, unless the number is stale.
+    /// From itself: the next heartbeat is due, unless the number is stale.
     Beat(u32),
-    /// By itself: no reply came to this heartbeat.
+    /// From itself: no reply came to this heartbeat.
     NoReply(u32),
-    /// By the JobTracker's machine: no process is there to take this heartbeat.
+    /// From the JobTracker's machine: the process is dead and cannot take this heartbeat.
     Refused(u32),
-    /// By itself: time to send a refused heartbeat again, unless the number is stale.
+    /// From itself: time to send a refused heartbeat again, unless the number is stale.
     Again(u32),
-    /// By itself: a phase of an attempt ends, unless the number is stale.
+    /// From itself: a phase of an attempt ends, unless the number is stale.
     PhaseEnds(u64),
-    /// By itself: an attempt has made no progress for as long as it may.
+    /// From itself: an attempt has made no progress for the time-out.
     Impatient,
-    /// By itself: a flow has done at its rate what there was to do, unless the number is stale.
+    /// From itself: a flow has moved everything, unless the number is stale.
     FlowDone(u64),
 }
 
 /// A message for the fabric.
 #[derive(Clone, Debug)]
 pub enum ToFabric {
-    /// By a TaskTracker: a flow begins.
+    /// From a TaskTracker: a flow begins.
     FlowBegins(Arc<FlowBegins>),
-    /// By a TaskTracker: a flow has ended, or pauses.
+    /// From a TaskTracker: a flow has ended, or pauses.
     FlowEnds {
         /// The flow.
         id: FlowId,
-        /// Whether it has moved all that there was.
+        /// Whether it has moved everything.
         is_done: bool,
     },
-    /// By a TaskTracker: so much memory of its node is left for the page cache; none, while the
-    /// node is off.
+    /// From a TaskTracker: how much memory of its node is left for the page cache; 0 while the node
+    /// is off.
     MemoryLeft(TrackerId, Bytes),
-    /// By the world: a machine is so fast from now on.
+    /// From the fault injector: the speeds of a machine from now on.
     Speeds(TrackerId, Arc<Speeds>),
-    /// By itself: the changes of this instant are all there.
+    /// From itself: all changes of this instant have arrived.
     Settle,
 }
 
-/// A message for nature.
+/// A message for the fault injector.
 #[derive(Clone, Copy, Debug)]
 pub enum ToFaultInjector {
-    /// By the world, or by itself: a mishap begins.
+    /// From the scenario, or from itself: a mishap begins.
     Begins(MishapStroke),
-    /// By the world, or by itself: a mishap is over.
+    /// From the scenario, or from itself: a mishap ends.
     Ends(MishapStroke),
 }
 
 /// A message for the NameNode.
 #[derive(Clone, Copy, Debug)]
 pub enum ToNameNode {
-    /// By nature: a machine has gone off.
+    /// From the fault injector: a machine has gone off.
     Off(TrackerId),
-    /// By nature: a machine has come back, or has joined.
+    /// From the fault injector: a machine has come back, or has joined.
     On(TrackerId),
-    /// By nature: a machine should have joined, and is off.
+    /// From the fault injector: a machine should join, but is off.
     JoinsOff(TrackerId),
-    /// By the world: what lay on a machine's disks is gone.
+    /// From a fault: all data on a machine's disks is lost.
     DiskLost(TrackerId),
-    /// By itself: a machine has been silent for too long, unless the number is stale.
+    /// From itself: a machine has been silent for too long, unless the number is stale.
     Missed(TrackerId, u32),
-    /// By itself: this copying is over.
+    /// From itself: the copies with this number are done.
     Copied(u32),
 }
 
-/// A message for the outputs of maps. An attempt's id is boxed: it is rare, and would make each message
-/// larger.
+/// A message for the outputs of maps. An attempt's id is boxed, since it is rare and would make
+/// every message larger.
 #[derive(Clone, Debug)]
 pub enum ToMapOutputs {
-    /// By the JobTracker: an output counts from now on.
+    /// From the JobTracker: an output counts from now on.
     Counts(Arc<MapOutput>),
-    /// By the JobTracker: this output does not count any more.
+    /// From the JobTracker: this output no longer counts.
     Lost(Box<AttemptId>),
-    /// By the JobTracker: a job is over, or begun anew, and its outputs are not fetched any more.
+    /// From the JobTracker: a job has ended, or is begun anew, and its outputs are no longer
+    /// fetched.
     Over(JobId),
-    /// By the JobTracker: a tracker has joined.
+    /// From the JobTracker: a tracker has joined.
     Joined(TrackerId),
-    /// By the JobTracker: a tracker was given up.
+    /// From the JobTracker: a tracker is lost.
     Left(TrackerId),
-    /// By a TaskTracker, for its reduces: what of the maps that this reply counts can they not fetch?
+    /// From a TaskTracker: which outputs that this reply counts can its reduces not fetch?
     Ask {
-        /// Which tracker.
+        /// The tracker that asks.
         tracker: TrackerId,
-        /// Whether one of the reduces works, and so will complain of what it cannot fetch.
+        /// Whether a running reduce may complain of them.
         works: bool,
         /// The reply.
         reply: Arc<Reply>,
     },
-    /// By nature: what lies on a machine cannot be fetched any more.
+    /// From the fault injector: outputs on a machine can no longer be fetched.
     Darkness(TrackerId),
-    /// By the world: what maps have left on a machine's disks is gone.
+    /// From a fault: all outputs on a machine's disks are lost.
     DiskLost(TrackerId),
-    /// By a TaskTracker: the output of a map, of whose end the JobTracker may not have heard, was on such
-    /// a disk.
+    /// From a TaskTracker: this output was on a lost disk. The JobTracker may not know yet that the
+    /// map has ended.
     Spoilt(Box<AttemptId>),
-    /// By the world: nodes are cut off from the others, or are so no more.
+    /// From a fault: a network cut begins or ends.
     Cut(Arc<NetworkCut>),
 }
 
 /// An output that the JobTracker counts from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapOutput {
-    /// The attempt that left it.
+    /// The map attempt that left it.
     pub map: AttemptId,
-    /// Where it lies.
+    /// The tracker where it is.
     pub at: TrackerId,
     /// How many maps of the job had ended before this one.
     pub order: u32,
 }
 
-/// Which mishap it is.
+/// Identifies a mishap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MishapStroke {
-    /// Its number.
+    /// The number of the mishap.
     pub number: u32,
-    /// Whether machines or trackers go off or come back with it; else they are only faster or slower.
+    /// Whether it turns machines or trackers off or on; otherwise it only changes speeds.
     pub is_power: bool,
 }
 
-/// A message and whom it is for.
+/// A message and its receiver.
 #[derive(Clone, Debug)]
 pub enum Mail {
     /// For the JobTracker.
@@ -267,7 +273,7 @@ pub enum Mail {
     Tracker(TrackerId, ToTracker),
     /// For the fabric.
     Fabric(ToFabric),
-    /// For nature.
+    /// For the fault injector.
     FaultInjector(ToFaultInjector),
     /// For the NameNode.
     NameNode(ToNameNode),
@@ -278,12 +284,12 @@ pub enum Mail {
 impl Message for ToJobTracker {
     fn effect(&self) -> MessageEffect {
         match self {
-            // A client's calls: each changes a job as it arrives.
+            // Calls of a client: each changes a job as it arrives.
             Self::Submit(_) | Self::KillJob(_) => MessageEffect::BOTH,
-            // A heartbeat moves nothing by itself: it only reports an end that was planned as a
-            // message before.
+            // A heartbeat changes nothing by itself: it only reports an end that was a message
+            // before.
             Self::AskLoad(_) | Self::Heartbeat(_) => MessageEffect::COUNTS,
-            // Faults of the scenario, and the end of work that takes the JobTracker time.
+            // Faults of the scenario, and ends of the JobTracker's own work.
             Self::Exclude(_)
             | Self::Include(_)
             | Self::Pause(_)
@@ -294,7 +300,7 @@ impl Message for ToJobTracker {
             | Self::Initialised(..)
             | Self::Start => MessageEffect::MOVES,
             // The JobTracker's own rounds. A policy may act at a tick, but only within its
-            // `patience`, for which the JobTracker waits before it says that it is idle.
+            // `patience`; the JobTracker waits that long before it reports that it is idle.
             Self::Replicas(_)
             | Self::Serve(_)
             | Self::Expire
@@ -310,9 +316,9 @@ impl Message for ToInjector {
     fn effect(&self) -> MessageEffect {
         match self {
             Self::JobEnded(..) => MessageEffect::BOTH,
-            // If there is room, the next job is due.
+            // The next job is due only if there is room.
             Self::Load(_) => MessageEffect::COUNTS,
-            // A job that is still to come is something to wait for.
+            // A job that is still to come is worth waiting for.
             Self::Submit(_) | Self::Arrive => MessageEffect::MOVES,
             Self::Probe => MessageEffect::NONE,
         }
@@ -322,9 +328,9 @@ impl Message for ToInjector {
 impl Message for ToTracker {
     fn effect(&self) -> MessageEffect {
         match self {
-            // The end of a phase is what a task's process tells its tracker.
+            // The end of a phase is a message of the process to its tracker.
             Self::PhaseEnds(_) => MessageEffect::BOTH,
-            // A reply may launch something, but the JobTracker knows of its orders when it says
+            // A reply may carry a launch, but the JobTracker knows its own orders when it reports
             // that it is idle.
             Self::Reply(_) | Self::Noted { .. } => MessageEffect::COUNTS,
             Self::PowerOn
@@ -334,11 +340,11 @@ impl Message for ToTracker {
             | Self::Health(_)
             | Self::Impatient
             | Self::FlowDone(_) => MessageEffect::MOVES,
-            // Working reduces complain some day of the outputs that they cannot fetch.
+            // Running reduces will complain of the outputs that they cannot fetch.
             Self::OutOfReach { works: true, missing, .. } if !missing.is_empty() => {
                 MessageEffect::MOVES
             }
-            // A flow under way has its end planned, at whatever rate.
+            // A running flow has its end planned, at any rate.
             Self::Rates(_)
             | Self::OutOfReach { .. }
             | Self::Speeds(_)
@@ -364,8 +370,7 @@ impl Message for ToFabric {
 
 impl Message for ToFaultInjector {
     fn effect(&self) -> MessageEffect {
-        // Slow spells may go on for ever, and they change only when something ends, not whether it
-        // does.
+        // Slow spells may go on for ever, and they change when a task ends, not whether it ends.
         let (Self::Begins(stroke) | Self::Ends(stroke)) = self;
         MessageEffect { moves: stroke.is_power, ..MessageEffect::NONE }
     }
@@ -396,7 +401,7 @@ impl Message for ToMapOutputs {
 }
 
 impl Mail {
-    /// Returns the message's effect on the run, beside its contents.
+    /// Returns the effect of the message on the run, apart from its contents.
     pub fn effect(&self) -> MessageEffect {
         match self {
             Self::JobTracker(msg) => msg.effect(),
@@ -429,41 +434,41 @@ mail_from! {
     ToFabric is Fabric,
 }
 
-/// The injector may ask how busy the cluster is before it submits a job; it asks again within this time.
+/// The longest time between two questions of the injector how busy the cluster is.
 // Mumak's SimulatorJobClient probes after 1 s, and doubles that up to LOAD_PROB_INTERVAL_MAX.
 pub const LONGEST_PROBE: SimSpan = SimSpan::from_secs(320);
 
-/// How busy the cluster is, as the JobTracker knows.
+/// How busy the cluster is, as far as the JobTracker knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// The jobs that were asked about.
+    /// The number of jobs in the question.
     pub jobs: u32,
-    /// Trackers that it knows.
+    /// How many trackers may get tasks.
     pub trackers: u32,
     /// Their map slots.
     pub map_slots: u32,
-    /// Maps of these jobs that have not ended; those under way count for what is left of them. As
-    /// Mumak adds this up, in single precision.
+    /// The maps of these jobs that have not ended; a running map counts for the part that is left.
+    /// Added up as in Mumak, in single precision.
     pub map_work: f32,
 }
 
-/// A flow of an attempt: a transfer or a computation that has to share what it uses.
+/// A flow of an attempt: a transfer or a computation that shares resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId {
     /// The tracker on whose node the attempt runs.
     pub tracker: TrackerId,
-    /// The number that this tracker gave it.
+    /// The tracker's number for the flow.
     pub number: u32,
 }
 
-/// A new flow, with all that the fabric needs to know of it.
+/// A new flow, with all that the fabric needs for it.
 #[derive(Clone, Debug)]
 pub struct FlowBegins {
-    /// Which it is.
+    /// The id of the flow.
     pub id: FlowId,
     /// The resources that it uses.
     pub uses: Arc<[ResourceUse]>,
-    /// The block that it reads, if that may be in memory.
+    /// The block that it reads, if the block may be in memory.
     pub reread: Option<Arc<Reread>>,
 }
 
@@ -472,7 +477,7 @@ pub struct FlowBegins {
 pub struct FlowRate {
     /// The flow's number.
     pub number: u32,
-    /// How fast it is from now on: bytes a second, or cores.
+    /// Its rate from now on: bytes a second, or cores.
     pub rate: f64,
 }
 
@@ -483,7 +488,7 @@ mod tests {
 
     #[test]
     fn messages_and_events_stay_small() {
-        // With its time in the queue, a message is 32 bytes.
+        // With its time in the queue, a message has 32 bytes.
         assert!(size_of::<Mail>() <= 24, "{}", size_of::<Mail>());
         assert!(size_of::<Event>() <= 88, "{}", size_of::<Event>());
     }

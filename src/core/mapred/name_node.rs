@@ -1,8 +1,8 @@
-//! The NameNode: it misses nodes that are silent, and has blocks copied again that have too few copies.
+//! The NameNode: it notices silent nodes, and has blocks with too few copies copied again.
 //!
-//! A node that has been off for `cluster.hdfs.dead_after` is dead to it, and one that has lost its
-//! disks says so at once or, if it is off, when it comes back. Each copy goes at the pace of one
-//! node, and when it is done the next one has its turn.
+//! A node that has been off for `cluster.hdfs.dead_after` is dead for the NameNode. A node that has
+//! lost its disks reports that at once or, if it is off, when it comes back. Each copy goes at the
+//! pace of one node; when it is done, that node makes the next copy.
 //!
 //! ```text
 //! a node is dead, or its disks are lost ─► its copies count no more
@@ -10,14 +10,14 @@
 //! a copy is done ─► Replicas, for the JobTracker ─► the next copy
 //! ```
 //!
-//! A block is copied only while a node that has it can be read. So a copy under way comes to
-//! nothing if the last such node goes off or loses its disks meanwhile, or if its target does. Then
-//! another block has its turn, and this one waits again, or for a node that has it. A block without
-//! a target waits until a node comes or has lost its disks. Mumakil does not decide which node
-//! reads from which.
+//! A block is copied only while a node with a copy can be read. So a copy under way fails if the
+//! last such node goes off or loses its disks meanwhile, or if its target does. Then another block
+//! has its turn, and this one waits again, or waits for a node with a copy. A block without a
+//! target waits until a node comes or has lost its disks. Mumakil does not decide which node reads
+//! from which.
 //!
-//! When a dead node comes back, its copies count again, and surplus copies are removed, those made last before
-//! others. A block without any copy left is lost until a node that has it comes back.
+//! When a dead node comes back, its copies count again, and surplus copies are removed, the latest
+//! first. A block without any copy is lost until a node with a copy comes back.
 //!
 //! The JobTracker gets a snapshot, [`Replicas`], after each change, for clients that list blocks
 //! and maps that open them. Only the input of jobs is in the file system; extra copies of hot files
@@ -38,10 +38,10 @@ use crate::mapred::spec::{Block, Input, JobSpec};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Rate, SimSpan};
 
-/// How the NameNode looks after blocks.
+/// The settings of replication.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplicationUpkeep {
-    /// How long a node may be silent.
+    /// How long a node may be silent before it is dead.
     pub dead_after: SimSpan,
     /// How fast each node copies.
     pub pace: Rate,
@@ -56,20 +56,21 @@ pub struct NameNode {
     jobs: Vec<Arc<JobSpec>>,
     nodes: Vec<DataNode>,
     replicas: Replicas,
-    /// The blocks of the file system; found when they are first needed.
+    /// The blocks of the file system; listed when they are first needed.
     store: Option<BlockStore>,
-    /// Blocks that can be copied and have too few copies, with how many there are.
+    /// Blocks that can be copied and have too few copies, each with its number of copies.
     queue: BTreeSet<(usize, u32)>,
-    /// Those for which no target was found.
+    /// Blocks that need copies, but for which no target was found.
     stuck: BTreeSet<u32>,
-    /// Copies under way, by the number of the message that tells of their end.
+    /// Copies under way, by the number of the message at their end.
     under_way: BTreeMap<u32, Vec<BlockCopying>>,
-    /// How many these are.
+    /// How many copies are under way.
     busy: usize,
-    /// How many copies have begun, and how many messages there were for them.
+    /// How many copies, and messages for them, have begun.
     begun: u64,
     waves: u32,
-    /// One account for each time that a node has made copies necessary; some of its copies are still to be made.
+    /// An account for each time that a node made copies necessary, while some of these copies are
+    /// still to be made.
     accounts: BTreeMap<u32, CopyAccount>,
     opened: u32,
 }
@@ -77,15 +78,15 @@ pub struct NameNode {
 #[derive(Clone, Debug)]
 struct DataNode {
     presence: NodePresence,
-    /// How often it has gone off or come back: a time-out from before is stale.
+    /// How often the node has gone off or come back: a time-out from before is stale.
     switches: u32,
-    /// Whether it has lost its disks while it was not there, and will say so when it is.
+    /// Whether the node has lost its disks while it was off, and will report that when it is back.
     has_news: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodePresence {
-    /// It is not there yet. The blocks that are to lie there can be read all the same.
+    /// The node is not there yet. The blocks that will be there can be read all the same.
     Absent,
     On,
     Off,
@@ -99,17 +100,17 @@ struct BlockCopying {
     account: u32,
 }
 
-/// Blocks that are copied because of a node.
+/// The copies that are made because of one node.
 #[derive(Debug)]
 struct CopyAccount {
     node: TrackerId,
     is_told: bool,
-    /// The copies that are still to be made, and those that were.
+    /// The copies that are still to be made; `made` are those that were.
     left: BlockSum,
     made: BlockSum,
 }
 
-/// So many blocks.
+/// A number of blocks and their size.
 #[derive(Clone, Copy, Debug, Default)]
 struct BlockSum {
     blocks: u32,
@@ -137,8 +138,8 @@ impl BlockSum {
 #[derive(Debug, Default)]
 struct BlockStore {
     blocks: Vec<StoredBlock>,
-    /// By node, the places of the blocks that were written there at first, copied there since, or are on
-    /// their way there.
+    /// For each node, the indices of the blocks that were written there at first, were copied there
+    /// since, or are on their way there.
     on: Vec<BTreeSet<u32>>,
 }
 
@@ -146,23 +147,23 @@ struct BlockStore {
 struct StoredBlock {
     block: Block,
     bytes: Bytes,
-    /// Where it was written at first; it is to have as many copies.
+    /// The nodes that it was written to at first; it should have as many copies.
     first: Box<[TrackerId]>,
-    /// Where it is being copied to, with the numbers of the messages.
+    /// The targets of copies under way, with the numbers of their messages.
     coming: Vec<(TrackerId, u32)>,
     /// How many copies were made since.
     made: u32,
-    /// How many copies wait to be made, and because of what.
+    /// How many copies wait to be made, and the account that they are on.
     waiting: u32,
     account: u32,
-    /// How many there were when it was queued.
+    /// How many copies there were when it was queued.
     living: usize,
 }
 
 impl BlockStore {
     fn new(jobs: &[Arc<JobSpec>], hdfs: &Hdfs, nodes: usize) -> Self {
-        // Sorted by block, since the place in this order breaks ties in the queue: it must be the
-        // same in every run.
+        // Sorted by block, since the index breaks ties in the queue and must be the same in every
+        // run.
         let mut all: BTreeMap<Block, (Bytes, Box<[TrackerId]>)> = BTreeMap::new();
         let mut holders = Vec::new();
         for job in jobs {
@@ -172,7 +173,7 @@ impl BlockStore {
                 let bytes = input.bytes(map, job.maps);
                 let stored = all.entry(block).or_insert_with(|| {
                     match input {
-                        // Without the extra copies of a hot file (0): these are not copied again.
+                        // Without the extra copies of a hot file (0): those are not made again.
                         Input::File { file, .. } => hdfs.locate(*file, map, 0, &mut holders),
                         Input::Splits(_) => input.locate(map, hdfs, &mut holders),
                     }
@@ -196,12 +197,12 @@ impl BlockStore {
         store
     }
 
-    /// Returns the places of the blocks that a node has, had from the beginning, or is to get.
+    /// Returns the indices of the blocks that are or were on a node, or are on their way there.
     fn of_node(&self, node: TrackerId) -> Vec<u32> {
         self.on[node.index()].iter().copied().collect()
     }
 
-    /// Takes note that a copy of a block, which was made later or under way, is no more.
+    /// Notes that a copy of a block, which was made later or is under way, is lost or removed.
     fn drop(&mut self, place: u32, node: TrackerId) {
         if !self.blocks[place as usize].first.contains(&node) {
             self.on[node.index()].remove(&place);
@@ -224,8 +225,7 @@ impl StoredBlock {
 }
 
 impl NameNode {
-    /// Returns the NameNode of a file system of so many nodes, which all are on, that holds what these
-    /// jobs read.
+    /// Returns the NameNode of a file system that holds the input of these jobs; all nodes are on.
     pub fn new(
         seed: u64,
         hdfs: Hdfs,
@@ -241,7 +241,7 @@ impl NameNode {
             upkeep,
             jobs,
             nodes: vec![node; trackers as usize],
-            // Listing millions of blocks is dear, and most runs lose no node.
+            // Listing millions of blocks is expensive, and most runs lose no node.
             store: None,
             queue: BTreeSet::new(),
             stuck: BTreeSet::new(),
@@ -254,7 +254,7 @@ impl NameNode {
         }
     }
 
-    /// Says which nodes are not there yet.
+    /// Sets the nodes that are not there yet.
     pub fn without(mut self, absent: BTreeSet<TrackerId>) -> Self {
         for node in absent {
             self.nodes[node.index()].presence = NodePresence::Absent;
@@ -268,10 +268,10 @@ impl NameNode {
         let DataNode { presence, switches, .. } = &mut self.nodes[node.index()];
         *presence = NodePresence::Off;
         *switches += 1;
-        // The number makes this void if the node is back before.
+        // The number makes this stale if the node is back before.
         out.plan(self.upkeep.dead_after, ToNameNode::Missed(node, *switches));
         self.replicas.off.insert_mut(node);
-        // The NameNode does not miss it yet, but copies from it or to it do not arrive.
+        // The NameNode does not notice it yet, but copies from the node or to it do not arrive.
         self.recheck_blocks(node, out);
         self.tell(out);
     }
@@ -285,12 +285,12 @@ impl NameNode {
         if self.replicas.dead.remove_mut(&node) {
             out.emit(Fact::befell(node, Incident::BackInHdfs));
         }
-        // The blocks that it had are gone, so there is nothing of it to count again.
+        // The node's blocks are lost, so none of its copies counts again.
         if has_news {
             return self.lose_disk(node, out);
         }
-        // Its blocks may have too many copies now; or too few, and as it can be read more can be
-        // made.
+        // The node's blocks may have too many copies now; or too few, and more can be made now that
+        // it can be read.
         self.recheck_blocks(node, out);
         self.tell(out);
     }
@@ -312,7 +312,7 @@ impl NameNode {
             self.plan_copies(node, true, out);
         } else {
             known.has_news = true;
-            // The blocks of a node that is not there yet could be read until now.
+            // Until now the blocks of a node that is not there yet could be read.
             self.replicas.off.insert_mut(node);
             self.recheck_blocks(node, out);
         }
@@ -330,22 +330,21 @@ impl NameNode {
         &mut self.store().blocks[place as usize]
     }
 
-    /// Looks after the blocks of a node, if the blocks were ever listed: before that, all have
-    /// their copies.
+    /// Checks the blocks of a node, if blocks were ever listed: before that, all have their copies.
     fn recheck_blocks(&mut self, node: TrackerId, out: &mut Outbox) {
         if self.store.is_some() {
             self.plan_copies(node, false, out);
         }
     }
 
-    /// Looks after the blocks that a node has or had, and after those that found no target. With
-    /// `is_gone` the copies that were made on it later are lost.
+    /// Plans copies of the blocks that are or were on a node, and of those that found no target.
+    /// With `is_gone` the copies that were made later on the node are lost.
     fn plan_copies(&mut self, node: TrackerId, is_gone: bool, out: &mut Outbox) {
         let number = self.opened;
         self.opened += 1;
         let (left, made) = (BlockSum::default(), BlockSum::default());
-        // Opened before it is known whether there will be anything on it, since `look` books on it;
-        // not told yet, so that `settle` does not close it meanwhile.
+        // Opened before it is certain that it gets copies, since `look` adds to it; not emitted
+        // yet, so that `settle` does not close it meanwhile.
         self.accounts.insert(number, CopyAccount { node, is_told: false, left, made });
         let mut places = self.store().of_node(node);
         for place in places.iter().filter(|_| is_gone) {
@@ -353,7 +352,7 @@ impl NameNode {
             self.cancel(*place, out, |to| to == node);
         }
         if self.nodes[node.index()].presence == NodePresence::On {
-            // A node that is on may be the target that these blocks have lacked.
+            // A node that is on may be the target that these blocks lacked.
             places.extend(&self.stuck);
         }
         for place in places {
@@ -371,15 +370,15 @@ impl NameNode {
         out.emit(Fact::befell(node, incident));
     }
 
-    /// Plans or cancels copies of a block, so that it will have as many as it should. New ones are
-    /// booked on this account.
+    /// Plans or cancels copies of a block, so that it will have as many as it should. New copies go
+    /// on this account.
     fn look(&mut self, place: u32, account: u32, out: &mut Outbox) {
         let (replicas, nodes) = (&self.replicas, &self.nodes);
         let stored = &self.store.as_ref().expect("it has been found by now").blocks[place as usize];
         let (holders, wanted) = (stored.holders(replicas), stored.first.len());
         let is_readable = replicas.can_read(stored.block, &stored.first);
         let surplus = holders.len().saturating_sub(wanted);
-        // Only copies that were made later are surplus: those that were written first stay.
+        // Only copies that were made later are surplus: the first ones stay.
         let last: Vec<TrackerId> = stored
             .later(replicas)
             .rev()
@@ -387,10 +386,10 @@ impl NameNode {
             .filter(|node| !replicas.dead.contains(node))
             .take(surplus)
             .collect();
-        // Those that began last are not needed any more.
+        // The copies under way that began last are not needed any more.
         let needed = if is_readable { wanted.saturating_sub(holders.len()) } else { 0 };
         let is_on = |to: &TrackerId| nodes[to.index()].presence == NodePresence::On;
-        // A copy on its way to a node that has gone off will not arrive.
+        // A copy on its way to a node that is off will not arrive.
         let coming = stored.coming.iter().map(|(to, _)| *to).filter(is_on);
         let kept: Vec<TrackerId> = coming.take(needed).collect();
         let missing = (needed - kept.len()) as u32;
@@ -400,7 +399,7 @@ impl NameNode {
         let stored = self.stored(place);
         let (was, by, bytes) = (stored.waiting, stored.account, stored.bytes);
         let queued = (stored.living, place);
-        // A block that needs no more copies than before stays on the account on which it waited.
+        // A block that needs no more copies than before stays on its account.
         let account = if missing <= was { by } else { account };
         stored.waiting = missing;
         stored.account = account;
@@ -408,8 +407,7 @@ impl NameNode {
         self.queue.remove(&queued);
         self.stuck.remove(&place);
         if 0 < missing {
-            // Booked before the old amount is taken off below: an account at zero is closed at
-            // once.
+            // Added before the old amount is taken off below: an account at zero is closed at once.
             self.queue.insert((holders.len(), place));
             let account = self.accounts.get_mut(&account).expect("what waits has an account");
             account.left.add(missing, bytes);
@@ -419,10 +417,10 @@ impl NameNode {
         }
     }
 
-    /// Lets blocks be copied, as long as there are some and nodes that have nothing to do.
+    /// Starts copies, as long as blocks wait and nodes are free.
     fn start_copies(&mut self, out: &mut Outbox) {
         let on = self.nodes.iter().filter(|node| node.presence == NodePresence::On).count();
-        // Those that last alike end with one message.
+        // Copies with the same duration end with one message.
         let mut waves: BTreeMap<SimSpan, u32> = BTreeMap::new();
         while self.busy < on
             && let Some((living, place)) = self.queue.pop_first()
@@ -434,14 +432,14 @@ impl NameNode {
             // Two copies of one block must not go to the same node.
             holders.extend(stored.coming.iter().map(|(to, _)| *to));
             let is_fit = |node: TrackerId| nodes[node.index()].presence == NodePresence::On;
-            // A stream for each copy: how often one draws does not move the draws of the others.
+            // A random stream for each copy, so that the draws of one do not move those of others.
             let mut rng = stream(self.seed, Purpose::Recopy, self.begun);
             let wanted = stored.first.len() as u32;
             let (bytes, account) = (stored.bytes, stored.account);
             let Some(to) = hdfs.place_again(&holders, wanted, is_fit, &mut rng) else {
                 let waiting = std::mem::take(&mut stored.waiting);
-                // Off the account, too: it would never come to its end while a block finds no
-                // target.
+                // Off the account, too: otherwise the account would stay open while a block finds
+                // no target.
                 self.stuck.insert(place);
                 self.settle(account, waiting, bytes, out);
                 continue;
@@ -450,7 +448,7 @@ impl NameNode {
             if 0 < stored.waiting {
                 self.queue.insert((living, place));
             }
-            // A block could be so large that no clock goes so far.
+            // A block could be too large for the clock.
             let lasts = self.upkeep.pace.time_for(bytes).min(SimSpan::LONGEST);
             let wave = *waves.entry(lasts).or_insert_with(|| {
                 out.plan(lasts, ToNameNode::Copied(self.waves));
@@ -467,7 +465,7 @@ impl NameNode {
 
     /// Finishes copies that were under way.
     fn finish(&mut self, wave: u32, out: &mut Outbox) {
-        // All of them may have come to nothing.
+        // All of them may have been cancelled.
         let Some(copies) = self.under_way.remove(&wave) else { return };
         self.busy -= copies.len();
         for BlockCopying { place, to, account } in copies {
@@ -492,7 +490,7 @@ impl NameNode {
         self.tell(out);
     }
 
-    /// Ends copies of a block under way that come to nothing.
+    /// Cancels copies of a block under way for which `is_vain` holds.
     fn cancel(&mut self, place: u32, out: &mut Outbox, is_vain: impl Fn(TrackerId) -> bool) {
         let stored = self.stored(place);
         let bytes = stored.bytes;
@@ -511,7 +509,7 @@ impl NameNode {
         }
     }
 
-    /// Removes copies of a block, of those that were made later, from these nodes.
+    /// Removes copies of a block that were made later from these nodes.
     fn remove(&mut self, place: u32, from: &[TrackerId], out: &mut Outbox) {
         let block = self.stored(place).block;
         let Some(copies) = self.replicas.later.get(&block) else { return };
@@ -533,7 +531,7 @@ impl NameNode {
         let account = self.accounts.get_mut(&number).expect("what was to be copied has an account");
         account.left.take(blocks, each);
         let CopyAccount { node, is_told, left, made } = *account;
-        // An account that was never told has no end to tell, either.
+        // An account whose start was not emitted needs no end event.
         if is_told && left.blocks == 0 {
             self.accounts.remove(&number);
             let incident = Incident::CopyingEnds { blocks: made.blocks, bytes: made.bytes() };
@@ -551,7 +549,7 @@ impl Core for NameNode {
 
     fn handle(&mut self, msg: &ToNameNode, out: &mut Outbox) {
         match *msg {
-            // It cannot go off before it is there; `JoinsOff` comes when it should have been.
+            // It cannot go off before it is there; `JoinsOff` comes when it should join.
             ToNameNode::Off(node) if self.nodes[node.index()].presence == NodePresence::Absent => {}
             ToNameNode::Off(node) | ToNameNode::JoinsOff(node) => self.lose_node(node, out),
             ToNameNode::On(node) => self.regain_node(node, out),

@@ -1,7 +1,8 @@
-//! How a core works, and how it tells the world what it wants.
+//! The trait of cores, and the outbox for their messages and events.
 //!
-//! A core is a state machine with one entry, [`Core::handle`]. It gets a message and leaves letters and
-//! events in an [`Outbox`], which tells it the instant: it neither knows who carries them nor when.
+//! A core is a state machine with one entry, [`Core::handle`]. It gets a message and leaves letters
+//! and events in an [`Outbox`], which has the instant. The core does not know who carries the
+//! letters, nor when they arrive.
 
 use std::collections::VecDeque;
 
@@ -15,43 +16,44 @@ pub trait Core: Send {
     /// The messages that it takes.
     type Msg: Message;
 
-    /// Takes a message at the outbox's instant; answers, later wishes and events go there.
+    /// Handles a message at the outbox's instant; answers, timers and events go into the outbox.
     fn handle(&mut self, msg: &Self::Msg, out: &mut Outbox);
 }
 
-/// The letters and events of a core, and its word on the end of the run.
+/// The letters and events of a core, and whether the run is over.
 #[derive(Debug, Default)]
 pub struct Outbox {
     /// The instant.
     pub now: SimTime,
     /// The letters to other cores, and to itself.
     pub letters: VecDeque<Letter>,
-    /// The events that it has seen.
+    /// The events of this message.
     pub events: Vec<Event>,
-    /// Why the run is over, if it is.
+    /// Why the run is over; `None` while it goes on.
     pub stop: Option<StopReason>,
-    /// By the JobTracker: that it has nothing to do, as far as it knows.
+    /// Set by the JobTracker when it is idle, as far as it knows.
     pub calm: Option<IdleState>,
 }
 
-/// The JobTracker has nothing to do: trackers have told it no news and got no orders, its policy has
-/// refused all that there is for longer than it is patient, and it waits for no time-out of its own.
+/// The JobTracker is idle: trackers have sent no news and got no orders, its policy has refused
+/// everything for longer than its patience, and no time-out of its own is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleState {
-    /// How many trackers it knows. A machine that runs and is not among them will join.
+    /// How many trackers have registered. A machine that runs and is not among them will join.
     pub trackers: u32,
-    /// It has heard of every change before this instant, and trackers have obeyed its answers.
+    /// The JobTracker knows of every change before this instant, and trackers have obeyed its
+    /// answers.
     pub since: SimTime,
 }
 
-/// Mail on its way.
+/// A message under way.
 #[derive(Debug)]
 pub struct Letter {
-    /// How long its sender keeps it back.
+    /// How long the sender delays it.
     pub after: SimSpan,
-    /// Whether it travels over the network, or is its sender's own plan or a matter of physics.
+    /// Whether it travels over the network; otherwise it is a timer or a matter of physics.
     pub travels: bool,
-    /// The message, with its address.
+    /// The message, with its receiver.
     pub mail: Mail,
 }
 
@@ -60,17 +62,16 @@ pub struct Letter {
 pub enum StopReason {
     /// Every job has ended.
     Done,
-    /// The scenario's `until` has come.
+    /// The time of the scenario's `until` is reached.
     TimeUp,
-    /// Jobs are left, and nothing is due that could change a slot or a job.
+    /// Jobs are left, and no message is due that could change a slot or a job.
     Stalled(Box<Stall>),
-    /// It has taken as much real time as it may.
+    /// It has used up its limit of real time.
     TimeLimit,
 }
 
 impl StopReason {
-    /// Returns the word for it in `summary.json`, if jobs may be left for this reason that the
-    /// scenario does not name.
+    /// Returns the word for it in `summary.json`; `None` for the ends that a scenario intends.
     pub fn word(&self) -> Option<&'static str> {
         match self {
             Self::Done | Self::TimeUp => None,
@@ -81,7 +82,7 @@ impl StopReason {
 }
 
 impl Outbox {
-    /// Returns an empty one at an instant.
+    /// Returns an empty outbox at an instant.
     pub fn at(now: SimTime) -> Self {
         Self { now, ..Self::default() }
     }
@@ -91,18 +92,18 @@ impl Outbox {
         self.send_after(SimSpan::ZERO, mail);
     }
 
-    /// Sends a message after a while.
+    /// Sends a message after a delay.
     pub fn send_after(&mut self, after: SimSpan, mail: impl Into<Mail>) {
-        // It leaves after that time and then travels: the network's delay comes on top.
+        // The message leaves after the delay; the network's delay comes on top.
         self.letters.push_back(Letter { after, travels: true, mail: mail.into() });
     }
 
-    /// Plans a message to oneself: a timer.
+    /// Sends a message to the core itself after a delay: a timer.
     pub fn plan(&mut self, after: SimSpan, own: impl Into<Mail>) {
         self.letters.push_back(Letter { after, travels: false, mail: own.into() });
     }
 
-    /// Tells another core something that needs no network, such as physics: it takes no time and is
+    /// Sends another core a message that needs no network, such as physics: it takes no time and is
     /// never lost.
     pub fn affect(&mut self, whom: impl Into<Mail>) {
         self.plan(SimSpan::ZERO, whom);

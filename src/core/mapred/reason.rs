@@ -1,8 +1,8 @@
-//! Why something was decided: a code and the numbers that were weighed, small enough to travel with
+//! Why a decision was made: a code and the numbers that were weighed, small enough to travel with
 //! every decision and turned into words only for a reader.
 //!
-//! A launch, a kill, a suspension, a resumption and a refusal each have one. Tables have the code and
-//! the numbers in columns of their own ([`ReasonNumbers`]), people read the sentence ([`Reason`]'s `Display`).
+//! Each launch, kill, suspension, resumption and refusal has a reason. Tables have columns for the
+//! code and the numbers ([`ReasonNumbers`]), people read the sentence ([`Reason`]'s `Display`).
 
 use std::fmt;
 
@@ -10,91 +10,94 @@ use crate::mapred::ids::{AttemptId, JobId};
 use mumakil_base::units::SimSpan;
 use mumakil_base::units::tell::{self, Detail};
 
-/// Why something was decided.
+/// Why a decision was made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
     // ---- launches ----
-    /// The job's setup or cleanup: offered before any policy is asked.
+    /// The job's setup or cleanup, which comes before the policy's launches.
     JobService,
-    /// The output of an attempt that ended badly is removed.
+    /// The output of an attempt that failed or was killed is removed.
     TaskCleanup,
-    /// The job stood at this place of the line, from 0, and those before it had nothing for the
-    /// node.
+    /// The job was at this position of the queue, from 0, and the jobs before it had no task for
+    /// the node.
     InLine(u32),
     /// As [`Reason::InLine`], without input in the node's rack.
     InLineFar(u32),
-    /// The job was passed over for this long, for want of input near the nodes that had a slot.
+    /// The job was skipped for this long, because no node with a free slot was near its input.
     Waited(SimSpan),
-    /// The job's group, or itself, had less of its share than any other that could use the slot.
+    /// The job, or its group, had less of its share than all others that could use the slot.
     Share(SlotStanding),
-    /// A task of a sample, whose time tells the job's size.
+    /// The task is part of a sample, whose times show the job's size.
     Sample,
-    /// The job would end first, of those that could use the slot, if all shared equally.
+    /// The job would end first among those that could use the slot, if all shared equally.
     EndsFirst,
-    /// The tracker was kept for the job.
+    /// The tracker was reserved for the job.
     Reserved,
-    /// The group has its share, and gets what others do not use.
+    /// The group has its share, and gets slots that others do not use.
     Lent(SlotStanding),
-    /// All users of the queue are at their limits, so that the limits give way.
+    /// All users of the queue are at their limits, so the limits do not apply.
     LimitsAside,
 
     // ---- kills, suspensions and resumptions ----
-    /// The slot is needed by another attempt.
+    /// Another attempt needs the slot.
     PreemptedFor(AttemptId),
-    /// The group of the attempt has more than its share, and another has waited too long for its own.
+    /// The attempt's group has more than its share, and another group has waited too long for its
+    /// own.
     OverShare(SlotStanding),
-    /// The queue of the attempt has lent slots, which are claimed back.
+    /// The attempt's queue uses slots of another queue, which reclaims them.
     Reclaimed(SlotStanding),
-    /// Another attempt of the task was first.
+    /// Another attempt of the task succeeded first.
     LostRace(AttemptId),
     /// The attempt's job has ended.
     JobOver,
-    /// The attempt's task has failed as often as it may.
+    /// The attempt's task has failed as often as allowed.
     TaskGivenUp,
-    /// The attempt's tracker was given up.
+    /// The attempt's tracker was lost.
     TrackerLost,
-    /// The attempt was stopped on a tracker that gets no more tasks, where it could not go on.
+    /// The attempt was suspended on a tracker that gets no more tasks, where it could not resume.
     TrackerShunned,
-    /// The policy that had stopped the attempt has given way to another, which would not let it go on.
+    /// The policy that had suspended the attempt was replaced by another, which would not resume
+    /// it.
     PolicyChanged,
 
     // ---- refusals ----
-    /// The job waits, for this long now, for a node nearer to its input.
+    /// The job has waited this long for a node nearer to its input, and waits on.
     Delay(SimSpan),
-    /// Long tasks are spread over the nodes, and this one has its part.
+    /// Long tasks are spread over the nodes, and this node has its part of them.
     LongTasks,
-    /// The job has no task of this kind that this tracker may run: attempts of it have failed there, it
-    /// has too little memory or too few slots for one.
+    /// The job has no task of this kind that the tracker may run: attempts have failed there, or it
+    /// has too little memory or too few slots.
     BadTracker,
     /// The tracker has its part of the cluster's work.
     TrackerLoad,
     /// The group has as many slots as it may have.
     GroupLimit(SlotStanding),
-    /// The user has as many slots as one may have.
+    /// The user has as many slots as a user may have.
     UserLimit,
-    /// The group has as many jobs running as it may have.
+    /// The group runs as many jobs as it may run.
     JobLimit,
-    /// The tracker is kept for another job.
+    /// The tracker is reserved for another job.
     KeptFor(JobId),
-    /// The policy, which counts now and then, has not counted yet what the job could run.
+    /// The policy counts runnable tasks now and then, and has not counted the job's yet.
     NotCounted,
-    /// The policy, which lets jobs in now and then, has not let the job in yet.
+    /// The policy admits jobs now and then, and has not admitted this one yet.
     NotAdmitted,
 
-    /// Words of a policy of one's own, and what it weighed.
+    /// Words of a user's own policy, and the numbers that it weighed.
     Measured(&'static &'static str, SlotStanding),
-    /// Words of a policy of one's own.
+    /// Words of a user's own policy.
     Other(&'static str),
 }
 
-/// How a group of jobs (a pool, a queue) or a job stands for a kind of slot.
+/// The slots of a kind that a group of jobs (a pool, a queue) or a job has, and those that it
+/// should have.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SlotStanding {
     /// The slots that it has.
     pub held: u32,
-    /// Its share, if it is computed.
+    /// Its share of the slots; `None` if that is not computed.
     pub share: Option<SlotShare>,
-    /// The slots that it is promised.
+    /// The slots that it is guaranteed.
     pub min_share: u32,
 }
 
@@ -103,21 +106,21 @@ pub struct SlotStanding {
 pub struct SlotShare(std::num::NonZeroU32);
 
 impl SlotShare {
-    /// Returns the share of so many slots, or the nearest that can be told.
+    /// Returns the share of this many slots, to the nearest thousandth.
     pub fn of(slots: f64) -> Self {
-        // Stored as one more, so that no share at all has a place, too.
+        // Stored plus one, so that a share of zero is possible, too.
         let thousandths = (slots * 1e3).round().clamp(0.0, f64::from(u32::MAX - 1)) as u32;
         Self(std::num::NonZeroU32::MIN.saturating_add(thousandths))
     }
 
-    /// Returns the slots.
+    /// Returns the number of slots.
     pub fn slots(self) -> f64 {
         f64::from(self.0.get() - 1) / 1e3
     }
 }
 
 impl SlotStanding {
-    /// Returns the holding of a group that has so many slots, if nothing else is known.
+    /// Returns the standing of a group with this many slots, without share or guarantee.
     pub const fn of(held: u32) -> Self {
         Self { held, share: None, min_share: 0 }
     }
@@ -126,27 +129,27 @@ impl SlotStanding {
 /// The numbers of a reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReasonNumbers {
-    /// The place in the line, from 0.
+    /// The position in the queue, from 0.
     pub place: Option<u32>,
     /// How long the job has waited for a node near its input.
     pub waited: Option<SimSpan>,
     /// The slots that the group or the job has.
     pub held: Option<u32>,
-    /// Its share of them.
+    /// Its share of the slots.
     pub share: Option<f64>,
-    /// The slots that it is promised.
+    /// The slots that it is guaranteed.
     pub min_share: Option<u32>,
-    /// The job for which this is done.
+    /// The job for which this was decided.
     pub for_job: Option<JobId>,
 }
 
 impl Reason {
-    /// Returns the code, as tables have it.
+    /// Returns the code in tables.
     pub const fn code(&self) -> &'static str {
         self.said().0
     }
 
-    /// Returns the code, and the sentence with braces where what was weighed stands.
+    /// Returns the code, and the sentence with braces in place of the numbers.
     const fn said(&self) -> (&'static str, &'static str) {
         match self {
             Self::JobService => ("service", "before any policy"),
@@ -221,7 +224,7 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (_, words) = self.said();
-        // Looking for both braces took half a per cent of a run.
+        // Searching for both braces took half a per cent of a run.
         let Some((before, after)) = words.split_once('{') else { return f.write_str(words) };
         f.write_str(before)?;
         match *self {
@@ -234,14 +237,14 @@ impl fmt::Display for Reason {
             | Self::GroupLimit(holding) => write!(f, "{holding}")?,
             Self::PreemptedFor(by) => write!(f, "{}", by.job())?,
             Self::KeptFor(job) => write!(f, "{job}")?,
-            // A policy's own words may have braces.
+            // The words of a user's own policy may contain braces.
             _ => return write!(f, "{{{after}"),
         }
         f.write_str(after.strip_prefix('}').unwrap_or(after))
     }
 }
 
-/// As it stands behind a reason: nothing if nothing was computed.
+/// Follows the words of a reason; empty if there are no numbers.
 impl fmt::Display for SlotStanding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(share) = self.share else { return Ok(()) };
@@ -253,7 +256,7 @@ impl fmt::Display for SlotStanding {
     }
 }
 
-/// Always in seconds, as in files that programs read.
+/// Always in seconds, as in the files for programs.
 fn seconds(span: SimSpan) -> String {
     tell::time(span.as_secs_f64(), Detail::Like(1.0))
 }
@@ -279,7 +282,7 @@ mod tests {
         assert_eq!(unknown.to_string(), "furthest below its share");
     }
 
-    /// `other` is left to policies of one's own; that nobody yields is in no table.
+    /// `other` is for users' own policies; that no job gives up a slot is in no table.
     #[test]
     fn each_refusal_has_a_code_of_its_own_in_the_guide() {
         let guide = include_str!("../../guide/results.md");

@@ -1,11 +1,11 @@
-//! Why jobs with something to launch got nothing: what policies refuse, kept as intervals.
+//! Why jobs with a task to launch got no slot: the refusals of policies, kept as intervals.
 //!
-//! A policy refuses the same job the same thing at one heartbeat after the other. So for each job,
-//! kind of slot and cause one interval is open, from the first such refusal on; it is told when the
-//! job gets a slot of the kind, which ends it, when the job ends, when it has not been refused so
-//! for a minute, or when the run is over. So memory is bounded by the jobs and the few causes,
-//! however long the run is. Each interval keeps the jobs that held most slots at its last refusal,
-//! as other jobs may hold them when it is told.
+//! A policy refuses the same job for the same cause at many heartbeats in a row. So each job, kind
+//! of slot and cause has one open interval, which begins with the first such refusal. The interval
+//! is emitted when the job gets a slot of the kind, which ends it, when the job ends, when no such
+//! refusal came for a minute, or when the run is over. So memory is bounded by the number of jobs
+//! and causes, however long the run is. Each interval keeps the jobs that held most slots at its
+//! last refusal, since other jobs may hold them when it is emitted.
 
 use std::mem;
 
@@ -17,27 +17,27 @@ use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// A row of refusals is over when none has come for so long.
+/// An interval of refusals ends when no refusal has come for this long.
 // Chosen: policies refuse a waiting job every few seconds, so after a minute the cause has passed.
 const FORGOTTEN_AFTER: SimSpan = SimSpan::from_secs(60);
 
-/// Refusals that come at least this often make one row, whenever the sweep looks at it.
-// Chosen: half of the above, so that a question that is put late still finds its row open.
+/// Refusals that come at least this often make one interval, whenever the sweep checks it.
+// Chosen: half of `FORGOTTEN_AFTER`, so that a late question still finds its interval open.
 pub(super) const REMEMBERED_FOR: SimSpan = SimSpan::from_secs(30);
 
-/// The refusals that are not told yet.
+/// The refusals that are not emitted yet.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
-    /// By the number of the job.
+    /// The open intervals, by the number of the job.
     open: Vec<PerSlot<Vec<Refusal>>>,
     swept_at: SimTime,
     held: PerSlot<HeldSlots>,
 }
 
-/// A row of refusals.
+/// An interval of refusals.
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
-    /// As it was told the last time.
+    /// The reason at the last refusal.
     reason: Reason,
     from: SimTime,
     last: SimTime,
@@ -47,14 +47,14 @@ struct Refusal {
 }
 
 impl Refusals {
-    /// Notes that a job with something to launch got nothing.
+    /// Notes that a job with a task to launch got no slot.
     pub(super) fn note(&mut self, now: SimTime, job: JobId, kind: SlotKind, reason: Reason) {
         if self.open.len() <= job.index() {
             self.open.resize_with(job.index() + 1, PerSlot::default);
         }
         let holders = self.held[kind].first();
         let open = &mut self.open[job.index()][kind];
-        // The cause counts, not its numbers, which change with every heartbeat.
+        // Compare the cause, not its numbers, which change with every heartbeat.
         let is_same =
             |one: &&mut Refusal| mem::discriminant(&one.reason) == mem::discriminant(&reason);
         match open.iter_mut().find(is_same) {
@@ -66,7 +66,7 @@ impl Refusals {
         }
     }
 
-    /// Notes that a job holds so many slots more, or fewer.
+    /// Adds to the slots that a job holds, or subtracts from them.
     pub(super) fn holds(&mut self, job: JobId, kind: SlotKind, slots: i32) {
         self.held[kind].shift(job, slots);
     }
@@ -76,18 +76,18 @@ impl Refusals {
         self.held[kind].of(job)
     }
 
-    /// Notes that a job got a slot: until now it has waited for a near one, if it did.
+    /// Emits the intervals of a job that got a slot; a wait for a near slot lasted until now.
     pub(super) fn launched(&mut self, job: JobId, kind: SlotKind, out: &mut Outbox) {
         let Some(open) = self.open.get_mut(job.index()) else { return };
         for one in open[kind].drain(..) {
-            // A job that waits for a near slot waits until it gets one; other causes may have
-            // passed before.
+            // A wait for a near slot lasts until the job gets one; other causes may have passed
+            // before.
             let to = if matches!(one.reason, Reason::Delay(_)) { out.now } else { one.last };
             tell(job, kind, one, to, out);
         }
     }
 
-    /// Notes that a job has ended.
+    /// Emits the intervals of a job that has ended.
     pub(super) fn ended(&mut self, job: JobId, out: &mut Outbox) {
         let Some(open) = self.open.get_mut(job.index()) else { return };
         for kind in SlotKind::BOTH {
@@ -97,7 +97,7 @@ impl Refusals {
         }
     }
 
-    /// Tells what has not happened for long, once in a while.
+    /// Emits the intervals without a recent refusal; does so only once in a while.
     pub(super) fn sweep(&mut self, out: &mut Outbox) {
         let now = out.now;
         if now < self.swept_at + FORGOTTEN_AFTER {
@@ -107,7 +107,7 @@ impl Refusals {
         self.send_refusals(out, |one| one.last + FORGOTTEN_AFTER <= now);
     }
 
-    /// Tells all that is open when the run is over.
+    /// Emits all open intervals at the end of the run.
     pub(super) fn close(&mut self, out: &mut Outbox) {
         self.send_refusals(out, |_| true);
     }
@@ -137,7 +137,7 @@ mod tests {
         SimTime::ZERO + SimSpan::from_secs(secs)
     }
 
-    /// Returns what was told: the code, from when to when in seconds, and how often.
+    /// Returns the emitted intervals: code, begin and end in seconds, and number of refusals.
     fn told(out: &Outbox) -> Vec<(&'static str, u64, u64, u32)> {
         let tell = |event: &Event| match event.fact {
             Fact::Job(_, JobFact::Refused { from, to, times, reason, .. }) => {

@@ -1,13 +1,15 @@
-//! The places of blocks' copies, once nodes have died or lost their disks: the NameNode tells them to clients, and
-//! a client that opens a file picks a copy.
+//! Which nodes hold the blocks, once nodes have died or lost their disks: the NameNode lists the
+//! copies, and a client that opens a file picks one.
 //!
-//! As long as no node was struck, a block lies where [`Hdfs`] placed it. [`Replicas`] holds the difference: nodes
-//! that do not count, and copies that were made since. It is a snapshot. The [`NameNode`](super::NameNode) sends it
-//! to the JobTracker whenever it changes, and the JobTracker sends it on with each map that is to read. Snapshots
-//! share what they have in common, so that one costs no more than its change.
+//! As long as no fault has struck a node, a block is where [`Hdfs`] placed it. [`Replicas`] holds
+//! the differences: nodes whose copies do not count, and copies that were made since. It is a
+//! snapshot. The [`NameNode`](super::NameNode) sends it to the JobTracker after each change, and
+//! the JobTracker sends it on with each map that reads. Snapshots share their common parts, so that
+//! each costs no more than its change.
 //!
-//! Two things differ on purpose. The NameNode *lists* a node that is off until it has been silent for long
-//! enough; a client that picks it waits in vain and takes the next one.
+//! The list and the reading differ on purpose. The NameNode *lists* a node that is off until it has
+//! been silent for long enough; a client that picks such a node waits for a time-out and takes the
+//! next copy.
 
 use rand::RngExt;
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
@@ -21,32 +23,32 @@ use mumakil_base::units::SimSpan;
 
 /// How long a client tries to reach a node that is off: `dfs.socket.timeout`.
 const CONNECT_TIMEOUT: SimSpan = SimSpan::from_secs(60);
-/// How often a client that has found no copy asks the NameNode again before it gives up:
+/// How often a client that found no copy asks the NameNode again before it gives up:
 /// `dfs.client.max.block.acquire.failures`.
 const MORE_ROUNDS: u64 = 3;
-/// How long it waits before that.
-// DFSClient.chooseDataNode sleeps 3000 ms before it fetches the block's places anew.
+/// How long the client waits before it asks again.
+// DFSClient.chooseDataNode sleeps 3000 ms before it asks for the block's nodes again.
 const PAUSE: SimSpan = SimSpan::from_secs(3);
 
 /// A copy that was made since the file was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LaterCopy {
     pub(super) node: TrackerId,
-    /// How many copies of the block were made before.
+    /// How many copies of the block were made again before this one.
     pub(super) number: u32,
 }
 
-/// Where the copies of blocks are.
+/// Which nodes hold the copies of blocks.
 #[derive(Clone, Debug)]
 pub struct Replicas {
     hdfs: Hdfs,
     /// Nodes that are off.
     pub(super) off: RedBlackTreeSetSync<TrackerId>,
-    /// Those that have been off for so long that the NameNode does not list them.
+    /// Nodes that have been off for so long that the NameNode does not list their copies.
     pub(super) dead: RedBlackTreeSetSync<TrackerId>,
-    /// Nodes that have lost what was written there at first.
+    /// Nodes that have lost the copies that were written there at first.
     pub(super) wiped: RedBlackTreeSetSync<TrackerId>,
-    /// The copies that were made since, block by block.
+    /// The copies that were made since, by block.
     pub(super) later: RedBlackTreeMapSync<Block, Vec<LaterCopy>>,
 }
 
@@ -59,26 +61,26 @@ pub struct Copy {
     pub which: ReplicaChoice,
 }
 
-/// Which of a block's copies it is.
+/// Identifies a copy of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplicaChoice {
-    /// The one written after so many others.
+    /// A copy that was written at first, with the number of copies written before it.
     First(u32),
-    /// The one made again after so many others.
+    /// A copy that was made again, with the number of copies made again before it.
     Later(u32),
 }
 
-/// How a map gets at its input when something has befallen the nodes that have it.
+/// How a map reads its input when a fault has struck nodes with copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputReading {
-    /// The copy that it reads; none, if it finds none.
+    /// The copy that it reads; `None` if it finds none.
     pub from: Option<Copy>,
     /// How long it has tried before.
     pub waits: SimSpan,
 }
 
 impl Copy {
-    /// Returns the copies that were written at first, which these nodes have.
+    /// Returns the copies that were written to these nodes at first.
     pub(super) fn written(nodes: &[TrackerId]) -> impl Iterator<Item = Self> {
         let numbered = (0..).zip(nodes);
         numbered.map(|(number, node)| Self { node: *node, which: ReplicaChoice::First(number) })
@@ -86,7 +88,7 @@ impl Copy {
 }
 
 impl Replicas {
-    /// Returns a file system to which nothing has happened.
+    /// Returns a file system that no fault has struck.
     pub fn new(hdfs: Hdfs) -> Self {
         Self {
             hdfs,
@@ -97,7 +99,7 @@ impl Replicas {
         }
     }
 
-    /// Returns whether nothing is the matter with any node or block.
+    /// Returns whether all nodes are on and all blocks are where they were written.
     pub(super) fn is_untouched(&self) -> bool {
         self.off.is_empty() && self.are_as_written()
     }
@@ -108,13 +110,13 @@ impl Replicas {
     }
 
     /// Returns the copies of a map's input that the NameNode lists; `first` are the nodes to which
-    /// it was written.
+    /// the input was written.
     fn listed(&self, job: &JobSpec, map: u32, first: &[TrackerId]) -> Vec<Copy> {
         let mut listed: Vec<Copy> =
             Copy::written(first).filter(|copy| self.keeps(copy.node)).collect();
         let later = Block::of(job, map).and_then(|block| self.later.get(&block));
         for LaterCopy { node, number } in later.into_iter().flatten().copied() {
-            // A node that has lost its disks may have been given the block again; it counts once.
+            // A node that has lost its disks may have got the block again; it counts once.
             if !self.dead.contains(&node) && listed.iter().all(|other| other.node != node) {
                 listed.push(Copy { node, which: ReplicaChoice::Later(number) });
             }
@@ -122,17 +124,17 @@ impl Replicas {
         listed
     }
 
-    /// Returns whether a node still has what was written there at first, as far as the NameNode knows.
+    /// Returns whether a node still has its first copies, as far as the NameNode knows.
     pub(super) fn keeps(&self, node: TrackerId) -> bool {
         !self.dead.contains(&node) && !self.wiped.contains(&node)
     }
 
-    /// Finds the nodes that hold what a job's map reads, as the NameNode lists them.
+    /// Finds the nodes that hold a map's input, as the NameNode lists them.
     pub(super) fn locate(&self, job: &JobSpec, map: u32, holders: &mut Vec<TrackerId>) {
         holders.clear();
         let Some(input) = &job.input else { return };
         input.locate(map, &self.hdfs, holders);
-        // Nearly always, and then the list is already complete.
+        // Nearly always true, and then the list is complete.
         if self.are_as_written() {
             return;
         }
@@ -141,7 +143,8 @@ impl Replicas {
         holders.extend(listed.iter().map(|copy| copy.node));
     }
 
-    /// Returns whether a node that is on has a block, which was written to these nodes at first.
+    /// Returns whether a node that is on holds a block; `first` are the nodes to which the block
+    /// was written.
     pub(super) fn can_read(&self, block: Block, first: &[TrackerId]) -> bool {
         // `off` and not `dead`: a node that went off a moment ago cannot be read, though the
         // NameNode still lists it.
@@ -151,11 +154,11 @@ impl Replicas {
         first.any(is_on) || later.any(|copy| is_on(&copy.node))
     }
 
-    /// Returns how a job's map gets at its input on a node; none, if nothing has befallen the nodes that have
-    /// it, and they are as near as is expected.
+    /// Returns how a job's map on a node reads its input; `None` if no fault has struck the nodes
+    /// with copies, and the copies are as near as expected.
     ///
-    /// Draws the copy that it picks from `rng`, as if no node was struck: so its first pick is the same.
-    /// A node that is off when the NameNode tells this counts as off until the attempt has read.
+    /// Draws the copy from `rng` as if no node was struck, so that the first pick is the same. A
+    /// node that is off in this snapshot counts as off until the attempt has read.
     pub(super) fn open(
         &self,
         (job, map): (&JobSpec, u32),
@@ -169,7 +172,7 @@ impl Replicas {
         let block = Block::of(job, map)?;
         let is_struck = |node: &TrackerId| self.off.contains(node) || !self.keeps(*node);
         let is_moved = first.iter().any(is_struck) || self.later.contains_key(&block);
-        // The job's splits may tell of copies that are gone since.
+        // The job's splits may name copies that are lost since.
         let is_expected = Locality::of(on, &first, topology) == expected;
         if first.is_empty() || (!is_moved && is_expected) {
             return None;
@@ -177,7 +180,8 @@ impl Replicas {
         let mut left = self.listed(job, map, &first);
         let mut rng = rng();
         let mut waits = SimSpan::ZERO;
-        // As DFSClient: the nearest copy first, and a node that does not answer is not tried again.
+        // As in DFSClient: the nearest copy first, and a node that does not answer is not tried
+        // again.
         while let Some(copy) = nearest(&left, on, topology, &mut rng) {
             if !self.off.contains(&copy.node) {
                 return Some(InputReading { from: Some(copy), waits });
@@ -191,14 +195,14 @@ impl Replicas {
     }
 }
 
-/// Returns the copy that is nearest to a node, one drawn among those equally near.
+/// Returns the copy that is nearest to a node, at random among equally near ones.
 pub(super) fn nearest(
     copies: &[Copy],
     on: TrackerId,
     topology: &Topology,
     rng: &mut ChaCha8Rng,
 ) -> Option<Copy> {
-    // 0 on the node, 1 in its rack, 2 elsewhere: HDFS sorts the places of a block in the same way.
+    // 0 on the node, 1 in its rack, 2 elsewhere: HDFS sorts the nodes of a block in the same way.
     let distance = |copy: &Copy| {
         let is_near = topology.rack(copy.node) == topology.rack(on);
         if copy.node == on { 0 } else { 2 - u32::from(is_near) }
@@ -208,7 +212,7 @@ pub(super) fn nearest(
         copies.iter().filter(|copy| Some(distance(copy)) == least).copied().collect();
     match near[..] {
         [] => None,
-        // No draw without a choice, so that the stream moves only where it decides something.
+        // Draw only if there is a choice, so that the stream moves only where it decides.
         [only] => Some(only),
         _ => Some(near[rng.random_range(0..near.len())]),
     }
@@ -236,7 +240,7 @@ mod tests {
         open_as(is_known.then_some(Locality::Rack), holders, number, change)
     }
 
-    /// The same of a map that the JobTracker believes to be so near to its input.
+    /// Opens the input of a map that has this locality for the JobTracker.
     fn open_as(
         locality: Option<Locality>,
         holders: &[u32],
@@ -272,7 +276,7 @@ mod tests {
 
     #[test]
     fn who_is_sent_to_a_copy_that_has_been_removed_reads_from_elsewhere() {
-        // By its job's splits node 0 has the block; it has lain on node 1 alone again since.
+        // By the job's splits node 0 has the block; since then only node 1 has it.
         let reading = open_as(Some(Locality::Node), &[1], 0, off(&[]));
         assert_eq!(read(reading), (Some(1), 0));
     }

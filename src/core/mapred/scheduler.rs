@@ -1,7 +1,7 @@
-//! The plug point of scheduling policies.
+//! The trait of scheduling policies.
 //!
-//! A policy sees what the JobTracker knows, never the truth inside of a tracker. It is told of
-//! changes, and when a tracker reports free slots it is made an [`Offer`], with which it asks and
+//! A policy sees the JobTracker's knowledge, never the true state of a tracker. It gets each change
+//! of a job, and an [`Offer`] when a tracker reports free slots; with the offer it asks and
 //! launches. All questions are look-ups: none walks tasks.
 //!
 //! ```text
@@ -49,21 +49,21 @@ use mumakil_base::units::{SimSpan, SimTime};
 /// The chapter `extending` of the guide has a whole policy, and the few lines
 /// that make a program of it.
 pub trait Scheduler: Send {
-    /// Gets ready, before any other call. May return a function that is called when the run is
-    /// over.
+    /// Gets ready, before any other call. May return a function that is called at the end of the
+    /// run.
     ///
     /// # Errors
-    /// If it cannot work; the run does not begin then.
+    /// If the policy cannot work; then the run does not begin.
     fn begin(&mut self, _setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
         Ok(None)
     }
 
-    /// Hears before the first job how long tasks really take: for oracles.
+    /// Gets the true durations of tasks before the first job: for oracles.
     fn foresee(&mut self, _truth: &TrueDurations) {}
 
-    /// Takes over from another policy while jobs run, or from itself when the JobTracker's process begins
-    /// anew, and hears which attempts are suspended, and where. Returns whether it will let them go on;
-    /// if not, they are killed.
+    /// Takes over from another policy while jobs run, or from itself when the JobTracker's process
+    /// is restarted. Gets the suspended attempts and their trackers. Returns whether the policy
+    /// will resume them; if not, they are killed.
     fn inherit(&mut self, _suspended: &[(AttemptId, TrackerId)]) -> bool {
         false
     }
@@ -71,36 +71,37 @@ pub trait Scheduler: Send {
     /// A job or one of its attempts changed state.
     fn job_changed(&mut self, _view: &View<'_>, _event: &JobEvent) {}
 
-    /// Returns how often [`Scheduler::tick`] is to be called, if ever.
+    /// Returns how often [`Scheduler::tick`] is called; `None` for never.
     fn tick_every(&self) -> Option<SimSpan> {
         None
     }
 
-    /// Returns how long after the last change, at most, it may do something by itself: launch what it
-    /// has refused, or order something, though nothing has changed since but the time. After that, in a
-    /// cluster in which nothing is due, it will never do it, and the run has stalled.
+    /// Returns the longest time after the last change in which the policy may still do something
+    /// without another change: launch a task that it has refused, or give an order. If it does
+    /// nothing for that long in a cluster in which nothing is due, the run has stalled.
     ///
-    /// It is asked again and again while nothing changes. Too long a time only makes the verdict late;
-    /// too short a one makes it wrong.
+    /// It is called again and again while nothing changes. Too long a time only makes the verdict
+    /// late; too short a time makes it wrong.
     fn patience(&self, _view: &View<'_>) -> SimSpan {
         // Hadoop's longest wait is 24 h, after which a tracker's fault is forgiven; its policies
         // wait for far less.
         SimSpan::from_secs(24 * 60 * 60)
     }
 
-    /// Says which jobs with something to launch it does not even ask, and why: those that are held back
-    /// by a limit. Called about once in a heartbeat interval, less often if it names hundreds of jobs, and
-    /// only while refusals are kept; what it refuses to jobs that it does ask is said with [`Offer::refuse`].
+    /// Lists the jobs with a task to launch that the policy does not even consider, because of a
+    /// limit, each with the reason. Called about once in a heartbeat interval, less often if it
+    /// lists hundreds of jobs, and only while refusals are kept. Refusals of jobs that the policy
+    /// does consider go to [`Offer::refuse`].
     fn withheld(&self, _view: &View<'_>, _say: &mut dyn FnMut(JobId, SlotKind, Reason)) {}
 
-    /// Returns the criteria by which it orders groups of jobs, and jobs within a group. Reports use
-    /// them to say why a job waited. By default the order is one of the policy's own.
+    /// Returns the criteria by which the policy orders groups of jobs, and jobs within a group.
+    /// Reports use them to say why a job waited. The default is an order of the policy's own.
     fn precedence(&self) -> Precedence {
         Precedence::default()
     }
 
-    /// Says how its pools or queues stand with slots of this kind. It must change nothing, and is
-    /// called only when a watcher asks.
+    /// Lists the slots and shares of the policy's pools or queues. It must change nothing, and is
+    /// called only if a watcher needs it.
     fn holdings(
         &self,
         _view: &View<'_>,
@@ -109,14 +110,14 @@ pub trait Scheduler: Send {
     ) {
     }
 
-    /// Returns whether it asks how far running attempts are. To note it costs the JobTracker a
-    /// look-up for each of them in every heartbeat.
+    /// Returns whether the policy reads the progress of running attempts. To note progress costs
+    /// the JobTracker a look-up for each running attempt in every heartbeat.
     fn reads_progress(&self) -> bool {
         false
     }
 
-    /// Returns whether it reads what trackers [say](View::reports) of attempts. If none of a run's policies
-    /// does, trackers without news do not say it with each heartbeat, which makes a run faster.
+    /// Returns whether the policy reads trackers' [reports](View::reports) on attempts. If no
+    /// policy of a run does, trackers without news send no reports, which makes a run faster.
     fn reads_reports(&self) -> bool {
         true
     }
@@ -124,68 +125,67 @@ pub trait Scheduler: Send {
     /// Virtual time passed: the place for time-outs and preemption.
     fn tick(&mut self, _orders: &mut Orders<'_>) {}
 
-    /// Returns whether it says which jobs' splits are to be [read](Orders::read) in Mumak; if not, they
-    /// are read as jobs arrive. In other lines they are in any case.
+    /// Returns whether the policy says which jobs' splits are to be [read](Orders::read) in Mumak;
+    /// if not, splits are read as jobs arrive. In other Hadoop versions they always are.
     fn orders_reading(&self) -> bool {
         false
     }
 
-    /// Returns whether trackers without a free slot are offered too, for a policy that makes room
-    /// there or reads what they say.
+    /// Returns whether the policy gets offers of trackers without a free slot, too: to make room
+    /// there or to read their reports.
     fn wants_full_trackers(&self) -> bool {
         false
     }
 
-    /// A tracker may get tasks. Called at most once for every heartbeat: its cost is the cost of
-    /// the run.
+    /// Offers a tracker for tasks. Called at most once for every heartbeat, so its cost is the cost
+    /// of the run.
     fn offer(&mut self, offer: &mut Offer<'_>);
 }
 
-/// Where a policy works.
+/// The surroundings of a policy in a run.
 pub struct Setting<'s> {
     /// The seed of the run.
     pub seed: u64,
-    /// The line of Hadoop.
+    /// The version of Hadoop.
     pub line: HadoopLine,
-    /// Where the paths of files begin.
+    /// The folder in which relative paths begin.
     pub folder: &'s std::path::Path,
     /// The cluster.
     pub topology: &'s Topology,
-    /// Passes the policy's words on to people.
+    /// Passes messages of the policy on to the user.
     pub tell: PolicyWords,
-    /// Whether it may start other programs.
+    /// Whether the policy may start other programs.
     pub may_start: bool,
-    /// Hears all that the policy and another program say to each other, if a user wants to follow
-    /// that.
+    /// Gets each question to another program and its answer, if the user wants to see them.
     pub overhear: Option<PolicyDialogue>,
 }
 
-/// Hears words for people, a line at a time.
+/// A function for messages to the user, a line at a time.
 pub type PolicyWords = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Hears questions to another program, each with its answer.
+/// A function that gets each question to another program, with its answer.
 pub type PolicyDialogue = Arc<dyn Fn(&[u8], &[u8]) + Send + Sync>;
 
-/// A function that is called when a run is over.
+/// A function that is called at the end of a run.
 pub type RunEndHook = Box<dyn FnOnce() -> Result<ExternalWork, String> + Send>;
 
 /// The part of a policy's work that another program did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExternalWork {
-    /// How many questions it has answered.
+    /// How many questions the program has answered.
     pub questions: u64,
-    /// How long they took, in real time, on the way there and back, too.
+    /// How long the answers took, in real time, including the way there and back.
     pub waited: Duration,
 }
 
 impl ExternalWork {
-    /// Returns how many questions it would answer in a second, if it answered nothing else.
+    /// Returns how many questions the program could answer in a second.
     pub fn per_second(self) -> f64 {
-        // A program that was never asked has waited for no time: 0 and not 0/0.
+        // A program without a question has taken no time: 0 and not 0/0.
         (self.questions as f64 / self.waited.as_secs_f64().max(1e-9)).round()
     }
 
-    /// Returns what share of so much real time it took.
+    /// Returns the share of this real time that the program took.
     pub fn share_of(self, real: Duration) -> f64 {
         (self.waited.as_secs_f64() / real.as_secs_f64().max(1e-9)).min(1.0)
     }
@@ -198,7 +198,7 @@ impl AddAssign for ExternalWork {
     }
 }
 
-/// A policy that cannot go on unwinds with this; the words say why.
+/// The payload of the panic of a policy that cannot go on; the text says why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFailed(pub String);
 
@@ -206,22 +206,23 @@ pub struct PolicyFailed(pub String);
 pub trait Policy: Scheduler + Sized + 'static {
     /// The name in `scheduler:`.
     const NAME: &'static str;
-    /// A sentence about its way of scheduling.
+    /// A sentence on how it schedules.
     const ABOUT: &'static str;
     /// Its options in the scenario.
     type Options: DeserializeOwned + Serialize + JsonSchema + Default;
-    /// Whether it uses the bytes that reduces fetch even where a job also gives the time of
+    /// Whether the policy uses the bytes that reduces fetch even if a job also gives the time of
     /// fetching, such as to estimate how large jobs are. If not, users are warned that such bytes
     /// have no effect.
     const HEEDS_BYTES: bool = true;
 
-    /// Checks options that have been read against the cluster and the jobs: replaces names of files
-    /// by what the files say, and returns errors and doubts.
+    /// Checks parsed options against the cluster and the jobs: replaces names of files by their
+    /// contents, and returns errors and warnings.
     fn settle(_options: &mut Self::Options, _site: &PolicySite<'_>) -> Vec<Complaint> {
         Vec::new()
     }
 
-    /// Returns which of so many slots these options promise to pools or queues; charts show them.
+    /// Returns the slots that the options guarantee to pools or queues, of `_slots` in the cluster;
+    /// charts show them.
     fn promised(_options: &Self::Options, _slots: PerSlot<u64>) -> PromisedSlots {
         PromisedSlots::new()
     }
@@ -230,71 +231,71 @@ pub trait Policy: Scheduler + Sized + 'static {
     fn new(options: Self::Options) -> Self;
 }
 
-/// The slots that pools or queues are promised, by the names that jobs give.
+/// The slots that pools or queues are guaranteed, by the names that jobs give.
 pub type PromisedSlots = BTreeMap<String, PerSlot<f64>>;
 
-/// Where a policy is to work.
+/// The cluster and the jobs of a policy.
 #[derive(Clone, Debug)]
 pub struct PolicySite<'s> {
-    /// Where the paths of files begin.
+    /// The folder in which relative paths begin.
     pub folder: &'s std::path::Path,
-    /// The line of Hadoop.
+    /// The version of Hadoop.
     pub line: HadoopLine,
     /// The slots of the whole cluster.
     pub slots: PerSlot<u64>,
-    /// The slots of the node that has most.
+    /// The most slots of each kind that a node has.
     pub most_slots: PerSlot<u32>,
-    /// The jobs known beforehand: those that the scenario lists, and all jobs once files are read.
+    /// The jobs known in advance: those that the scenario lists, and all jobs once files are read.
     pub jobs: Vec<ExpectedJob<'s>>,
 }
 
-/// An error in a policy's options, or a doubt about them.
+/// An error or a warning about a policy's options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
     /// The keys that lead to the option, such as `pools`, `research`, `max_maps`.
     pub path: Vec<String>,
-    /// The error or the doubt.
+    /// The text of the error or warning.
     pub message: String,
-    /// A way to mend it.
+    /// A way to correct the option.
     pub hint: String,
-    /// Whether it can be used all the same.
+    /// Whether it is a warning: the option can be used all the same.
     pub is_warning: bool,
 }
 
 impl Complaint {
-    /// Returns what is wrong with the option to which these keys lead.
+    /// Returns an error about the option at these keys.
     pub fn error(path: &[&str], message: impl Into<String>, hint: impl Into<String>) -> Self {
         let path = path.iter().map(|key| (*key).to_owned()).collect();
         Self { path, message: message.into(), hint: hint.into(), is_warning: false }
     }
 
-    /// Returns what seems wrong with an option that can be used all the same.
+    /// Returns a warning about the option at these keys.
     pub fn warning(path: &[&str], message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { is_warning: true, ..Self::error(path, message, hint) }
     }
 }
 
-/// The part of the JobTracker's books that a policy may see.
+/// The part of the JobTracker's ledger that a policy may see.
 pub struct View<'a> {
     pub(super) now: SimTime,
-    /// The tracker whose heartbeat is being served.
+    /// The tracker whose heartbeat is being served; `None` outside of heartbeats.
     pub(super) heard: Option<TrackerId>,
     pub(super) ledger: &'a Ledger,
 }
 
 impl<'a> View<'a> {
-    /// Returns the instant.
+    /// Returns the present instant.
     pub fn now(&self) -> SimTime {
         self.now
     }
 
-    /// Returns a job that has arrived.
+    /// Returns a job; `None` before it arrives.
     pub fn job(&self, id: JobId) -> Option<&'a Job> {
         step();
         self.ledger.job(id)
     }
 
-    /// Returns the jobs that give tasks, in the order of their numbers.
+    /// Returns the jobs whose tasks may be launched, in the order of their numbers.
     pub fn running_jobs(&self) -> impl Iterator<Item = &'a Job> + use<'a> {
         self.ledger.running_jobs().inspect(|_| step())
     }
@@ -304,19 +305,19 @@ impl<'a> View<'a> {
         self.ledger.jobs_pending[kind]
     }
 
-    /// Returns how many tasks have not succeeded: of each job from when it gives tasks to the end of
-    /// its cleanup, whether it fails or not; reduces only once they may start.
+    /// Returns how many tasks have not succeeded. A job counts from when its tasks may be launched
+    /// to the end of its cleanup, whether it fails or not; its reduces only once they may start.
     pub fn unfinished(&self, kind: SlotKind) -> u64 {
         self.ledger.unfinished[kind]
     }
 
-    /// Returns the interval at which trackers are told to send heartbeats.
+    /// Returns the interval between a tracker's heartbeats.
     pub fn heartbeat_interval(&self) -> SimSpan {
         self.ledger.heartbeat_interval()
     }
 
-    /// Returns how far a running map or reduce is, from 0 to 1, as its tracker said last; always 0
-    /// unless the policy [reads this](Scheduler::reads_progress).
+    /// Returns the last reported progress of a running map or reduce, from 0 to 1; always 0 unless
+    /// the policy [reads progress](Scheduler::reads_progress).
     pub fn progress(&self, attempt: AttemptId) -> f64 {
         step();
         self.ledger.progress(attempt)
@@ -332,18 +333,18 @@ impl<'a> View<'a> {
         self.ledger.active
     }
 
-    /// Returns what a tracker said of its attempts with its last heartbeat.
+    /// Returns the reports on attempts in a tracker's last heartbeat.
     ///
     /// # Panics
-    /// If the policy has denied that it [reads this](Scheduler::reads_reports): then it is not kept up to
-    /// date.
+    /// If the policy does not [read reports](Scheduler::reads_reports): then they are not kept up
+    /// to date.
     pub fn reports(&self, tracker: TrackerId) -> &'a [Report] {
         assert!(self.ledger.knows_progress, "a policy that reads reports says that it reads none");
         &self.ledger.trackers[tracker.index()].reports
     }
 
-    /// Returns what the heartbeat that is being served says of an attempt, if it is a heartbeat
-    /// from which this comes.
+    /// Returns the report on an attempt in the heartbeat that is being served; `None` if there is
+    /// none.
     pub fn report_of(&self, attempt: AttemptId) -> Option<&'a Report> {
         let reports = self.reports(self.heard?);
         reports.iter().find(|report| report.attempt == attempt)
@@ -354,51 +355,51 @@ impl<'a> View<'a> {
         self.ledger.capacity[kind]
     }
 
-    /// Returns the slots that the trackers' last heartbeats reported as taken.
+    /// Returns the slots that are taken, by the trackers' last heartbeats.
     pub fn occupied(&self, kind: SlotKind) -> u32 {
         self.ledger.occupied[kind]
     }
 }
 
-/// The same books, and the power to stop attempts.
+/// The JobTracker's ledger, with the power to kill, suspend and resume attempts.
 pub struct Orders<'a> {
     pub(super) ledger: &'a mut Ledger,
     pub(super) out: &'a mut Outbox,
 }
 
 impl Orders<'_> {
-    /// Returns what the policy may know.
+    /// Returns the view of the ledger.
     pub fn view(&self) -> View<'_> {
         View { now: self.out.now, heard: None, ledger: self.ledger }
     }
 
-    /// Kills an attempt, at its tracker's next heartbeat; its work is lost.
+    /// Orders a kill of an attempt, for its tracker's next heartbeat; its work is lost.
     pub fn kill(&mut self, attempt: AttemptId, reason: Reason) {
-        // A policy may name what has ended since it looked.
+        // The attempt may have ended since the policy looked.
         if self.ledger.attempt(attempt).is_some() {
             self.ledger.order_end(attempt, reason, self.out);
         }
     }
 
-    /// Lets the splits of a job be read, for a policy that [says](Scheduler::orders_reading) when this
-    /// is.
+    /// Lets the splits of a job be read, for a policy that [decides](Scheduler::orders_reading)
+    /// when they are.
     pub fn read(&mut self, job: JobId) {
         self.ledger.to_read.push(job);
     }
 
-    /// Suspends a running attempt, at its tracker's next heartbeat.
+    /// Orders to suspend a running attempt, for its tracker's next heartbeat.
     pub fn suspend(&mut self, attempt: AttemptId, reason: Reason) {
         self.order(attempt, Order::Suspend, Directive::Suspend(attempt), reason);
     }
 
-    /// Lets a suspended attempt go on, at its tracker's next heartbeat.
+    /// Orders to resume a suspended attempt, for its tracker's next heartbeat.
     pub fn resume(&mut self, attempt: AttemptId, reason: Reason) {
         self.order(attempt, Order::Resume, Directive::Resume(attempt), reason);
     }
 
     fn order(&mut self, attempt: AttemptId, order: Order, directive: Directive, reason: Reason) {
-        // As with a kill, the attempt may have ended since the policy looked (perhaps but for its
-        // output), or its tracker may be given up.
+        // As with a kill, the attempt may have ended since the policy looked (perhaps with output
+        // still to be removed), or its tracker may be lost.
         let record = self.ledger.find_try(attempt);
         if let Some(record) = record.filter(|record| record.is_active()) {
             let was_halted = mem::replace(&mut record.is_halted, order == Order::Suspend);
@@ -415,29 +416,29 @@ impl Orders<'_> {
     }
 }
 
-/// A tracker's heartbeat, at which tasks can be launched.
+/// A tracker's heartbeat, with which tasks can be launched.
 pub struct Offer<'a> {
     pub(super) ledger: &'a mut Ledger,
     pub(super) tracker: TrackerId,
     pub(super) out: &'a mut Outbox,
-    /// The directives decided so far.
+    /// The orders of this offer so far.
     pub(super) directives: Vec<Directive>,
-    /// The slots that launches and resumptions of this offer take, and those that its preemptions
-    /// free.
+    /// The slots that launches and resumptions of this offer take; `freed` are those of its
+    /// preemptions.
     pub(super) taken: PerSlot<u32>,
     pub(super) freed: PerSlot<u32>,
-    /// How many times a job was looked at, and whether that makes the JobTracker later.
+    /// How many times the policy looked at a job, if looks take the JobTracker time.
     pub(super) looks: u32,
     pub(super) looks_take_time: bool,
 }
 
 impl Offer<'_> {
-    /// Returns what the policy may know.
+    /// Returns the view of the ledger.
     pub fn view(&self) -> View<'_> {
         View { now: self.out.now, heard: Some(self.tracker), ledger: self.ledger }
     }
 
-    /// Returns the power to stop what runs, on any tracker.
+    /// Returns the power to kill, suspend and resume attempts on any tracker.
     pub fn orders(&mut self) -> Orders<'_> {
         Orders { ledger: self.ledger, out: self.out }
     }
@@ -452,30 +453,30 @@ impl Offer<'_> {
         self.ledger.trackers[self.tracker.index()].slots[kind]
     }
 
-    /// Returns the tracker's slots that the heartbeat reported as taken.
+    /// Returns the tracker's slots that are taken, by this heartbeat.
     pub fn occupied(&self, kind: SlotKind) -> u32 {
         self.ledger.trackers[self.tracker.index()].occupied[kind]
     }
 
-    /// Returns the slots that were given in this offer, to attempts that were launched or resumed.
+    /// Returns the slots that launches and resumptions of this offer take.
     pub fn taken(&self, kind: SlotKind) -> u32 {
         self.taken[kind]
     }
 
-    /// Returns the tracker's slots that are free after what was decided in this offer.
+    /// Returns the tracker's slots that are still free after the decisions of this offer.
     pub fn free(&self, kind: SlotKind) -> u32 {
         let taken = self.occupied(kind) + self.taken[kind];
-        // More may be taken than there are: see `assert_fits`.
+        // More slots may be taken than there are: see `assert_fits`.
         (self.slots(kind) + self.freed[kind]).saturating_sub(taken)
     }
 
-    /// Returns the jobs that give tasks, in the order of their numbers.
+    /// Returns the jobs whose tasks may be launched, in the order of their numbers.
     pub fn running_jobs(&self) -> impl Iterator<Item = &Job> {
         self.ledger.running_jobs().inspect(|_| step())
     }
 
-    /// Launches the job's best waiting map for this node within reach, if there is one. If there is none
-    /// and it may be launched anywhere, a slow map may get a second attempt here.
+    /// Launches the job's best waiting map for this node within reach. If there is none and the
+    /// reach is unlimited, a slow map may get a second attempt here.
     pub fn launch_map(&mut self, job: JobId, reach: MapReach, reason: Reason) -> Option<Launched> {
         self.launch_wide_map(job, 1, reach, reason)
     }
@@ -490,7 +491,7 @@ impl Offer<'_> {
     ) -> Option<Launched> {
         step();
         self.looks += 1;
-        // Most jobs that wait for their input have none here.
+        // Most jobs that wait for a near slot have no input on this node.
         if reach == MapReach::Node && self.ledger.has_no_map_on(job, self.tracker) {
             return None;
         }
@@ -498,8 +499,8 @@ impl Offer<'_> {
         match self.ledger.launch_map(wish, reach, self.out) {
             Some(launch) => Some(self.launch(launch)),
             None => {
-                // Only a job that may look anywhere is refused because of the tracker; with less reach its maps may
-                // just be farther away.
+                // Only a job with unlimited reach is refused because of the tracker; with less
+                // reach its maps may just have their input farther away.
                 if reach == MapReach::Any {
                     self.refuse(job, SlotKind::Map, Reason::BadTracker);
                 }
@@ -508,7 +509,7 @@ impl Offer<'_> {
         }
     }
 
-    /// Launches the job's next waiting reduce, if there is one, or else a second attempt of a slow one.
+    /// Launches the job's next waiting reduce, or else a second attempt of a slow reduce.
     pub fn launch_reduce(&mut self, job: JobId, reason: Reason) -> Option<Launched> {
         self.launch_wide_reduce(job, 1, reason)
     }
@@ -526,17 +527,17 @@ impl Offer<'_> {
         match self.ledger.launch_reduce(wish, self.out) {
             Some(launch) => Some(self.launch(launch)),
             None => {
-                // A reduce may run anywhere: if one waits and gets nothing, that is because of the
-                // tracker.
+                // A reduce may run anywhere: if one waits and is not launched, the tracker is the
+                // cause.
                 self.refuse(job, SlotKind::Reduce, Reason::BadTracker);
                 None
             }
         }
     }
 
-    /// Counts looks at jobs that have nothing to launch, for a policy that in Hadoop asks them all
-    /// the same: nothing comes of it, but it takes the JobTracker's time. `count` returns how many,
-    /// and is called only if looks take time.
+    /// Counts looks at jobs without a task to launch, for a policy that in Hadoop asks all of them:
+    /// the looks have no effect, but take the JobTracker's time. `count` returns their number, and
+    /// is called only if looks take time.
     pub fn look_past(&mut self, count: impl FnOnce() -> u32) {
         step();
         if self.looks_take_time {
@@ -544,13 +545,13 @@ impl Offer<'_> {
         }
     }
 
-    /// Returns whether refusals are kept: what only serves to say why may be left out otherwise.
+    /// Returns whether refusals are kept; if not, work that only explains refusals may be skipped.
     pub fn keeps_refusals(&self) -> bool {
         self.ledger.refusals.is_some()
     }
 
-    /// Says why a job gets nothing here, if it has something of the kind to launch. Costs nothing unless
-    /// refusals are kept.
+    /// Notes why a job with a task of the kind gets no slot here. Costs nothing unless refusals are
+    /// kept.
     pub fn refuse(&mut self, job: JobId, kind: SlotKind, reason: Reason) {
         let has_pending =
             |ledger: &Ledger| ledger.job(job).is_some_and(|job| 0 < job.pending(kind));
@@ -562,16 +563,16 @@ impl Offer<'_> {
         }
     }
 
-    /// Returns how many of the job's waiting maps have their input on this node, and how many have it on the
-    /// node or in its rack, of so many at most. Looks at so many maps.
+    /// Returns how many of the job's waiting maps have their input on this node, and how many on
+    /// the node or in its rack, each at most `most`. Looks at no more maps than that.
     pub fn near_maps(&mut self, job: JobId, most: u32) -> [u32; 2] {
         step();
         self.ledger.near_maps(job, self.tracker, most)
     }
 
-    /// Says at the end of an offer why a free slot stays free: refuses it to the job that would be
-    /// the first to get it. `who` returns that job and the reason, and is called only if refusals
-    /// are kept.
+    /// Notes at the end of an offer why a free slot stays free: refuses it to the first job in the
+    /// policy's order. `who` returns that job and the reason, and is called only if refusals are
+    /// kept.
     pub fn refuse_first(&mut self, who: impl Fn(&Self, SlotKind) -> Option<(JobId, Reason)>) {
         for kind in SlotKind::BOTH {
             if self.keeps_refusals()
@@ -584,14 +585,14 @@ impl Offer<'_> {
         }
     }
 
-    /// Returns whether a job accepts this tracker for a task of so many slots: not if too many of
+    /// Returns whether a job accepts this tracker for a task of `slots` slots: not if too many of
     /// its attempts have failed here, or if the tracker has fewer slots.
     pub fn suits(&self, job: JobId, kind: SlotKind, slots: u32) -> bool {
         let job = self.ledger.job(job);
         job.is_some_and(|job| self.ledger.suits(job, self.tracker, kind, slots))
     }
 
-    /// Returns whether an attempt works on this tracker and could be stopped.
+    /// Returns whether an attempt runs on this tracker and may be preempted.
     pub fn can_preempt(&self, victim: AttemptId) -> bool {
         self.ledger.attempt(victim).is_some_and(|record| {
             let is_here = record.cleaner.is_none() && record.tracker == self.tracker;
@@ -599,8 +600,8 @@ impl Offer<'_> {
         })
     }
 
-    /// Takes the slot of an attempt that runs on this tracker for another that was launched or
-    /// resumed here; returns whether that is possible.
+    /// Gives the slot of an attempt on this tracker to another attempt that was launched or resumed
+    /// here; returns whether that is possible.
     pub fn preempt(&mut self, victim: AttemptId, how: Preemption, by: AttemptId) -> bool {
         if !self.can_preempt(victim) {
             return false;
@@ -610,13 +611,13 @@ impl Offer<'_> {
             Preemption::Suspend => self.orders().suspend(victim, reason),
             Preemption::Kill => self.orders().kill(victim, reason),
         }
-        // The tracker obeys the kill and the launch with the same reply, so the slot can be given
+        // The tracker executes the kill and the launch with the same reply, so the slot is free
         // now.
         self.freed[victim.slot()] += self.width(victim);
         true
     }
 
-    /// Lets an attempt go on that is suspended on this tracker, in as many slots as it had.
+    /// Orders to resume an attempt that is suspended on this tracker, in as many slots as before.
     pub fn resume(&mut self, attempt: AttemptId, reason: Reason) {
         self.orders().resume(attempt, reason);
         self.taken[attempt.slot()] += self.width(attempt);
@@ -627,17 +628,17 @@ impl Offer<'_> {
         self.ledger.attempt(attempt).map_or(0, |record| record.slots)
     }
 
-    /// Leaves a note on this tracker among the events of the run.
+    /// Emits a note about this tracker as an event of the run.
     pub fn note(&mut self, note: &'static str) {
         self.out.emit(Fact::Member(self.tracker, MemberFact::Noted(note)));
     }
 
-    /// Asserts in debug builds that the decisions fit into the tracker's slots. The stopwatch around the policy
-    /// calls this, so that the policy is blamed.
+    /// Asserts in debug builds that the decisions fit into the tracker's slots. The stopwatch
+    /// around the policy calls this, so that the message blames the policy.
     pub fn assert_fits(&self) {
         for kind in SlotKind::BOTH {
             // A tracker may hold more than its slots: an attempt that was to be suspended may have
-            // finished its work before, and then it keeps its slot until it has committed.
+            // finished its work before, and then keeps its slot until it has committed.
             let free = self.slots(kind).saturating_sub(self.occupied(kind));
             let (taken, room, word) = (self.taken[kind], free + self.freed[kind], kind.word());
             let (now, tracker) = (self.out.now, self.tracker);
@@ -650,17 +651,17 @@ impl Offer<'_> {
 
     fn launch(&mut self, launch: LaunchOrder) -> Launched {
         let launched = Launched { attempt: launch.attempt, locality: launch.locality };
-        // The report that says how much is occupied came before, so launches are added to it.
+        // The report of taken slots is older than the launch, so add the launch.
         self.taken[launched.attempt.slot()] += launch.slots;
         self.directives.push(Directive::Launch(launch));
         launched
     }
 }
 
-/// How an attempt loses its slot to another.
+/// How an attempt loses its slot to another attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preemption {
-    /// It is stopped, and keeps its memory and its work.
+    /// It is suspended, and keeps its memory and its work.
     Suspend,
     /// It is killed, and its work is lost.
     Kill,
@@ -671,7 +672,7 @@ pub enum Preemption {
 pub struct Launched {
     /// The attempt.
     pub attempt: AttemptId,
-    /// How far its input is; `None` for all but maps with input.
+    /// The distance of its input; `None` for all but maps with input.
     pub locality: Option<Locality>,
 }
 

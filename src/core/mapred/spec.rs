@@ -1,7 +1,7 @@
 //! A job as it is submitted: the facts that its client knows, and the costs of its tasks.
 //!
-//! The JobTracker reads of it what a real one would (names, counts, splits); the costs are for
-//! the trackers, which learn of them with the directive that launches an attempt.
+//! The JobTracker reads only what a real one would (names, counts, splits); the costs are for the
+//! trackers, which get them with the order that launches an attempt.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,13 +29,13 @@ pub struct JobSpec {
     pub name: Arc<str>,
     /// The user who submits it.
     pub user: Arc<str>,
-    /// The pool or queue it is submitted to; its user's name, if it names none.
+    /// The pool or queue that it is submitted to; the name of its user if it names none.
     pub pool: Arc<str>,
-    /// Whether it names that itself.
+    /// Whether the job names the pool itself.
     pub names_pool: bool,
-    /// The class that reports group it by.
+    /// The class under which reports group it.
     pub class: Arc<str>,
-    /// How much it matters.
+    /// Its priority.
     pub priority: Priority,
     /// Whether its attempts can be suspended.
     pub suspendable: bool,
@@ -49,50 +49,50 @@ pub struct JobSpec {
     pub map: MapCost,
     /// The cost of a reduce.
     pub reduce: ReduceCost,
-    /// The memory of an attempt.
+    /// The memory of each attempt, by kind.
     pub memory: PerSlot<Bytes>,
-    /// A trace's records of single tasks; they go before the costs.
+    /// A trace's records of single tasks, which override the costs.
     pub traced: Option<Arc<Traced>>,
 }
 
-/// A job as far as it is known before it arrives.
+/// A job as it is known before it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExpectedJob<'s> {
     /// Its user.
     pub user: &'s str,
     /// The pool that it names, if it names one.
     pub pool: Option<&'s str>,
-    /// The memory of an attempt; none for a kind of which it has no tasks.
+    /// The memory of each attempt; 0 for a kind without tasks.
     pub memory: PerSlot<Bytes>,
 }
 
 impl<'s> ExpectedJob<'s> {
-    /// Returns what is known of a job that has tasks of these kinds.
+    /// Returns the known facts of a job with tasks of these kinds.
     pub fn new(
         user: &'s str,
         pool: Option<&'s str>,
         has_tasks: PerSlot<bool>,
         memory: PerSlot<Bytes>,
     ) -> Self {
-        // A job without reduces asks for no reduce's memory, whatever stands in its defaults.
+        // A job without reduces needs no memory for reduces, whatever its defaults say.
         let of = |kind| if has_tasks[kind] { memory[kind] } else { Bytes::ZERO };
         Self { user, pool, memory: PerSlot::of(of) }
     }
 }
 
 impl JobSpec {
-    /// Returns the pool or queue that it names itself.
+    /// Returns the pool or queue that the job names itself.
     pub fn named_pool(&self) -> Option<&str> {
         self.names_pool.then_some(&*self.pool)
     }
 
-    /// Returns the id that its trace has for it, where ties between jobs go by such.
+    /// Returns the id of the job in its trace; `None` unless ties between jobs are broken by ids.
     pub fn traced_id(&self) -> Option<Arc<str>> {
         // A traced job's name is its id, in the trace's own spelling.
         self.traced.as_ref()?.id.as_ref().map(|_| self.name.clone())
     }
 
-    /// Returns what is known of the job before it arrives.
+    /// Returns the facts that are known before the job arrives.
     pub fn expected(&self) -> ExpectedJob<'_> {
         let has_tasks = PerSlot { map: 0 < self.maps, reduce: 0 < self.reduces };
         ExpectedJob::new(&self.user, self.named_pool(), has_tasks, self.memory)
@@ -110,9 +110,9 @@ pub enum Input {
         split: Bytes,
         /// The bytes of the last map.
         last_split: Bytes,
-        /// How many copies the job finds beside the usual ones, since the file is hot.
+        /// How many extra copies the job finds, since the file is hot.
         more_copies: u32,
-        /// The blocks without extra copies, since no node that had them could be read when the file
+        /// The blocks without extra copies, since no node with a copy could be read when the file
         /// became hot.
         barren: Arc<[u32]>,
     },
@@ -123,9 +123,9 @@ pub enum Input {
 /// The input of a map, as a trace lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
-    /// How much it is.
+    /// The size of the split.
     pub bytes: Bytes,
-    /// The nodes that hold it; none, if the trace does not say.
+    /// The nodes that hold it; empty if the trace does not say.
     pub holders: Box<[TrackerId]>,
 }
 
@@ -139,14 +139,14 @@ pub enum Block {
 }
 
 impl Block {
-    /// Returns the block that a map reads, if its job has input.
+    /// Returns the block that a map reads; `None` if its job has no input.
     pub(super) fn of(job: &JobSpec, map: u32) -> Option<Self> {
         Some(job.input.as_ref()?.block(job.id, map))
     }
 }
 
 impl Input {
-    /// Returns how much a map of so many reads.
+    /// Returns how many bytes one of `maps` maps reads.
     pub fn bytes(&self, map: u32, maps: u32) -> Bytes {
         match self {
             Self::File { last_split, .. } if map + 1 == maps => *last_split,
@@ -155,7 +155,7 @@ impl Input {
         }
     }
 
-    /// Returns what a job's map reads.
+    /// Returns the block that a job's map reads.
     pub fn block(&self, job: JobId, map: u32) -> Block {
         match self {
             Self::File { file, .. } => Block::OfFile(BlockId { file: *file, place: map }),
@@ -163,7 +163,7 @@ impl Input {
         }
     }
 
-    /// Returns how many copies of what a map reads there are beside the usual ones.
+    /// Returns how many extra copies of its block a map finds.
     pub fn more_copies(&self, map: u32) -> u32 {
         match self {
             // The list was made map by map and is sorted.
@@ -174,13 +174,13 @@ impl Input {
         }
     }
 
-    /// Finds the nodes that hold what a map reads.
+    /// Finds the nodes that hold the input of a map.
     pub fn locate(&self, map: u32, hdfs: &Hdfs, holders: &mut Vec<TrackerId>) {
         match self {
             Self::File { file, .. } => hdfs.locate(*file, map, self.more_copies(map), holders),
             Self::Splits(splits) => {
                 holders.clear();
-                // A map beyond the end of the list has no place, and may run anywhere.
+                // A map beyond the end of the list has no input node, and may run anywhere.
                 holders.extend(splits.get(map as usize).iter().flat_map(|s| s.holders.iter()));
             }
         }
@@ -190,9 +190,9 @@ impl Input {
 /// How many bytes each task of a kind moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskBytes {
-    /// All the same.
+    /// All tasks the same.
     Alike(Bytes),
-    /// Each so many, by its number.
+    /// The bytes of each task, by its number.
     Each(Arc<[Bytes]>),
 }
 
@@ -228,14 +228,14 @@ impl From<Bytes> for TaskBytes {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum TaskTimes {
-    /// Each so long, by its number.
+    /// The time of each task, by its number.
     Each(Arc<[SimSpan]>),
     /// Drawn for each task.
     Drawn(Dist<SimSpan>),
 }
 
 impl TaskTimes {
-    /// Returns how many tasks have times of their own, if they do.
+    /// Returns the number of listed times; `None` if times are drawn.
     pub fn listed(&self) -> Option<usize> {
         match self {
             Self::Each(times) => Some(times.len()),
@@ -262,7 +262,7 @@ impl<'de> Deserialize<'de> for TaskTimes {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a time, a distribution of times, or a list with the time of each task")
             }
-            // Each form but a list is passed on, so that a distribution's own messages name the
+            // Pass on each form but a list, so that the messages of a distribution name the
             // mistake.
             fn visit_str<E: de::Error>(self, text: &str) -> Result<TaskTimes, E> {
                 Dist::deserialize(StrDeserializer::new(text)).map(TaskTimes::Drawn)
@@ -311,7 +311,7 @@ impl From<SimSpan> for TaskTimes {
     }
 }
 
-/// The cost of a map beside its start-up: reading its split, then computing, then writing.
+/// The cost of a map after its start-up: reading its split, then computing, then writing.
 #[derive(Clone, Debug)]
 pub struct MapCost {
     /// Computing, if given as a time.
@@ -320,18 +320,18 @@ pub struct MapCost {
     pub rate: Option<Rate>,
     /// A factor of the computing time, drawn for each map.
     pub noise: Dist<Factor>,
-    /// A factor of the computing time when the input is in the rack.
+    /// A factor of the computing time if the input is in the rack.
     pub rack_penalty: Factor,
-    /// A factor of the computing time when the input is elsewhere.
+    /// A factor of the computing time if the input is in another rack.
     pub off_rack_penalty: Factor,
     /// The bytes that each map of a job without reduces writes.
     pub output: Bytes,
 }
 
-/// The cost of a reduce beside its start-up: shuffle, sort, reduce.
+/// The cost of a reduce after its start-up: shuffle, sort, reduce.
 #[derive(Clone, Debug)]
 pub struct ReduceCost {
-    /// Fetching, if given as a time: what it takes once all maps have ended.
+    /// Fetching, if given as a time: how long it takes once all maps have ended.
     pub shuffle_time: Option<TaskTimes>,
     /// The bytes that each reduce fetches.
     pub shuffle: TaskBytes,
@@ -339,7 +339,7 @@ pub struct ReduceCost {
     pub sort_time: TaskTimes,
     /// Computing, if given as a time.
     pub time: Option<TaskTimes>,
-    /// Computing, if given as a speed through what was fetched.
+    /// Computing, if given as a speed through the fetched bytes.
     pub rate: Option<Rate>,
     /// A factor of the computing time, drawn for each reduce.
     pub noise: Dist<Factor>,
@@ -347,7 +347,7 @@ pub struct ReduceCost {
     pub output: TaskBytes,
 }
 
-/// How much a job matters, in Hadoop's five steps.
+/// The priority of a job, in Hadoop's five steps.
 #[derive(
     Clone,
     Copy,

@@ -1,12 +1,13 @@
-//! Which tasks are slow, and which nodes may try one a second time: Hadoop's two rules and LATE, side by side.
+//! Which tasks are slow, and which nodes may run second attempts: Hadoop's two rules and LATE, side
+//! by side.
 //!
-//! Pure functions over the JobTracker's books: how far tasks were by the last heartbeats, and when
-//! their attempts were handed out. The books lag by a heartbeat interval and by a child's 3 s, in
-//! Hadoop as here.
+//! Pure functions over the JobTracker's ledger: the progress of tasks in the last heartbeats, and
+//! when their attempts were launched. The ledger lags by a heartbeat interval and by the 3 s
+//! between a process's progress reports, in Hadoop as here.
 //!
-//! All three look only at tasks with one attempt, which has been handed out a minute ago and does not
-//! wait for its commit. Which of the slow tasks a node gets differs: with `hadoop-0.20` a map with its
-//! input near, with the others the task that will take longest.
+//! All three rules look only at tasks with one attempt, which was launched at least a minute ago
+//! and does not wait for its commit. They differ in which slow task a node gets: with `hadoop-0.20`
+//! a map with its input near, with the other rules the task with the longest time left.
 //!
 //! ```text
 //! hadoop-0.20   the task's progress is 0.2 or more below the average
@@ -20,13 +21,13 @@ pub use self::options::{Hadoop020Options, Hadoop021Options, LateOptions, Rule, S
 use mumakil_base::statistics;
 use mumakil_base::units::{Fraction, SimTime};
 
-/// A job's tasks of a kind, as trackers have told of them.
+/// A job's tasks of a kind, as heartbeats have reported them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReportedTasks<'a> {
     pub(super) now: SimTime,
-    /// How far all tasks are on average, including those that have not begun.
+    /// The mean progress of all tasks, including those that have not begun.
     pub(super) average: f64,
-    /// Those that have begun, in the order of their numbers.
+    /// The tasks that have begun, in the order of their numbers.
     pub(super) begun: &'a [BegunTask],
 }
 
@@ -34,36 +35,36 @@ pub(super) struct ReportedTasks<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BegunTask {
     pub(super) index: u32,
-    /// How much of it its best attempt does in a second, by its last report.
+    /// The progress a second of its best attempt, by that attempt's last report.
     pub(super) rate: f64,
-    /// Its attempt, if it has one only that could have a rival.
+    /// Its attempt, if it has only one, which may get a second one beside it.
     pub(super) alone: Option<LoneAttempt>,
 }
 
-/// An attempt that could have a rival.
+/// An attempt that may get a second attempt beside it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoneAttempt {
-    /// How far it is, from 0 to 1.
+    /// Its progress, from 0 to 1.
     pub(super) progress: f64,
-    /// When it was handed out.
+    /// When it was launched.
     pub(super) launched: SimTime,
 }
 
-/// The second attempts of a kind that are under way, and the numbers to which they are compared.
+/// The running second attempts of a kind, and the numbers to which they are compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seconds {
-    /// Those of the job.
+    /// The job's second attempts.
     pub(super) of_job: u32,
-    /// The tasks of the job that run.
+    /// The running tasks of the job.
     pub(super) running: u32,
-    /// Those of all jobs.
+    /// The second attempts of all jobs.
     pub(super) of_all: u32,
     /// The slots of the cluster.
     pub(super) slots: u32,
 }
 
 impl Rule {
-    /// Returns the numbers of the slow tasks, the one first that is to be helped first.
+    /// Returns the numbers of the slow tasks, the most urgent first.
     pub(super) fn slow(self, field: ReportedTasks<'_>) -> Vec<u32> {
         let is_old =
             |alone: &LoneAttempt| self.after() <= field.now.saturating_since(alone.launched);
@@ -78,14 +79,14 @@ impl Rule {
         let rates = || field.begun.iter().map(|task| task.rate).collect::<Vec<f64>>();
         match self {
             // TaskInProgress.hasSpeculativeTask compares progress with the average. Hadoop then
-            // takes the first such task that it meets.
+            // takes the first such task that it finds.
             Self::Hadoop020(Hadoop020Options { gap, .. }) => {
                 let is_behind = |alone: &LoneAttempt| gap.get() <= field.average - alone.progress;
                 let slow = old().filter(|(_, alone)| is_behind(alone));
                 slow.map(|(task, _)| task.index).collect()
             }
-            // Hadoop compares with mean and deviation of all tasks ever launched; those that are
-            // done keep their last rate.
+            // Hadoop compares with mean and deviation of all tasks ever launched; finished tasks
+            // keep their last rate.
             Self::Hadoop021(Hadoop021Options { slow_task, .. }) => {
                 let Some((mean, deviation)) = spread(&rates()) else { return Vec::new() };
                 by_rate(&|rate| deviation * slow_task.get() < mean - rate)
@@ -112,15 +113,15 @@ impl Rule {
                     || f64::from(of_job) < part(always_of_slots, slots)
                     || f64::from(of_job) < part(cap, running)
             }
-            // The paper's cap is for the cluster, Hadoop's for each job.
+            // The paper's cap is for the cluster; Hadoop's is for each job.
             Self::Late(LateOptions { cap, .. }) => f64::from(of_all) < part(cap, slots),
         }
     }
 }
 
 impl Hadoop021Options {
-    /// Returns whether a node is slow where tasks took `own` on average, beside the means of all
-    /// nodes.
+    /// Returns whether a node is slow, if tasks took `own` on average there, and `all` are the
+    /// averages of all nodes.
     pub(super) fn is_slow_node(self, own: f64, all: &[f64]) -> bool {
         let beyond = |(mean, deviation): (f64, f64)| deviation * self.slow_node.get() < own - mean;
         // Without a finished task there is no mean, and no node is slow.
@@ -129,25 +130,26 @@ impl Hadoop021Options {
 }
 
 impl LateOptions {
-    /// Returns how much a node must have done so as not to be slow; `all` is what each node has
-    /// done.
+    /// Returns the least work that a node must have done so as not to be slow; `all` is the work of
+    /// each node.
     pub(super) fn least_work(self, all: &[f64]) -> f64 {
         statistics::quantile(all, self.slow_node.get()).unwrap_or(0.0)
     }
 }
 
-/// Puts tasks in the order in which they will end at their rates, the last one first.
+/// Sorts tasks by the time left at their rates, the longest first.
 fn longest_first(tasks: impl Iterator<Item = (u32, f64, f64)>) -> Vec<u32> {
-    // As Hadoop compares them: a task without a rate yet never ends, and the bound keeps one that
-    // is almost done from dividing by zero.
+    // As Hadoop compares them: a task without a rate yet never ends, and the bound prevents a
+    // division by zero for a task that is almost done.
     let speed = |(_, rate, progress): &(u32, f64, f64)| rate / (1.0 - progress).max(0.0001);
     let mut tasks: Vec<_> = tasks.collect();
-    // Tasks that would end alike come in the order of their numbers, so that a run can be repeated.
+    // Tasks with the same time left are in the order of their numbers, so that a run can be
+    // repeated.
     tasks.sort_by(|one, other| speed(one).total_cmp(&speed(other)).then(one.0.cmp(&other.0)));
     tasks.into_iter().map(|(index, ..)| index).collect()
 }
 
-/// Returns the mean and the standard deviation of all that there is (with n, as Hadoop has it).
+/// Returns the mean and the standard deviation of all values (divided by n, as in Hadoop).
 fn spread(values: &[f64]) -> Option<(f64, f64)> {
     let mean = statistics::mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -159,7 +161,8 @@ mod tests {
     use super::*;
     use mumakil_base::units::{Count, SimSpan};
 
-    /// A task that runs alone since so many seconds and is so far, told just now.
+    /// A task with one attempt, launched this many seconds ago, with this progress in a fresh
+    /// report.
     fn runs(index: u32, secs: u64, progress: f64) -> BegunTask {
         let launched = NOW.as_micros() - secs * 1_000_000;
         let alone = LoneAttempt { progress, launched: SimTime::from_micros(launched) };
@@ -180,7 +183,7 @@ mod tests {
     #[test]
     fn by_0_20_what_is_a_fifth_behind_the_average_is_slow() {
         let rule = Rule::Hadoop020(Hadoop020Options::default());
-        // Of five tasks two are done; the others are at 75 %, 50 % and 25 %: on average at 70 %.
+        // Of five tasks two are done; the others are at 75 %, 50 % and 25 %: the mean is 70 %.
         let begun =
             [took(0, 80.0), took(1, 80.0), runs(2, 90, 0.75), runs(3, 90, 0.5), runs(4, 90, 0.25)];
         assert_eq!(slow(rule, 0.7, &begun), [4], "half is 19.99… % behind, as floats have it");
@@ -206,7 +209,7 @@ mod tests {
         assert_eq!(slow(rule(1.0), 0.0, &begun), [3]);
         assert_eq!(slow(rule(0.5), 0.0, &begun), [3, 2], "150 s are left of 2, 400 s of 3");
         assert!(slow(rule(1.3), 0.0, &begun).is_empty());
-        // One that has just begun lowers the mean, and has no rate yet.
+        // A task that has just begun lowers the mean, and has no rate yet.
         let all = [begun[0], begun[1], begun[2], begun[3], runs(4, 10, 0.0)];
         assert!(slow(rule(1.0), 0.0, &all).iter().all(|index| *index != 4), "it is too young");
     }
@@ -224,9 +227,9 @@ mod tests {
     #[test]
     fn by_late_what_is_in_the_lowest_quarter_is_slow_and_the_longest_left_is_first() {
         let rule = Rule::Late(LateOptions::default());
-        // Rates of 10 four times, then 5, 4 and 3 in a thousand. The quarter lies at the place 1.5 of
-        // seven, between 4 and 5: 4.5. At 4 the task that is at 80 % has 50 s left, at 3 that at 90 %
-        // has 33 s left.
+        // Rates of 10 four times, then 5, 4 and 3 in a thousand. The quarter lies at the place 1.5
+        // of seven, between 4 and 5: 4.5. At 4 the task that is at 80 % has 50 s left, at 3 that at
+        // 90 % has 33 s left.
         let mut begun: Vec<BegunTask> = (0..4).map(|index| took(index, 100.0)).collect();
         begun.extend([runs(4, 100, 0.5), runs(5, 200, 0.8), runs(6, 300, 0.9)]);
         assert_eq!(slow(rule, 0.0, &begun), [5, 6]);

@@ -1,7 +1,8 @@
-//! A run that cannot go on: the jobs that wait and why, and the jobs that have the slots.
+//! A run that cannot go on: which jobs wait and why, and which jobs hold the slots.
 //!
-//! This is a verdict, not a guess: nothing was due any more that could change a slot or a job. The
-//! JobTracker finds it out together with the clock (see [`IdleState`](super::IdleState)) and says it once.
+//! This is a verdict, not a guess: no message was due any more that could change a slot or a job.
+//! The JobTracker finds it out together with the clock (see [`IdleState`](super::IdleState)) and
+//! reports it once.
 
 use crate::cluster::{PerSlot, SlotKind};
 use std::fmt;
@@ -9,20 +10,20 @@ use std::sync::Arc;
 
 use mumakil_base::units::tell::counted;
 
-/// How many lines of a kind are told.
+/// How many lines of a kind the message has.
 // Chosen: a screen holds that much beside the rest of the message.
 const TOLD: usize = 12;
 
 /// The state of a run that cannot go on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
-    /// The waits, by job and within a job in the order of its life.
+    /// The waits, by job; the waits of a job in the order of its life.
     pub waiting: Vec<JobWait>,
     /// The slots that are taken, by kind and job.
     pub held: Vec<JobSlots>,
     /// How many trackers may get tasks.
     pub trackers: u32,
-    /// Their slots.
+    /// The slots of these trackers.
     pub slots: PerSlot<u32>,
 }
 
@@ -33,16 +34,16 @@ pub struct JobWait {
     pub job: Arc<str>,
     /// The part of it that waits.
     pub who: WaitingPart,
-    /// How many of them.
+    /// How many parts of the kind wait.
     pub count: u32,
-    /// The reason.
+    /// The thing that they wait for.
     pub on: WaitCause,
 }
 
 /// The part of a job that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WaitingPart {
-    /// The job, whose splits are not read.
+    /// The job, whose splits are not read yet.
     Job,
     /// Its setup task.
     Setup,
@@ -50,48 +51,48 @@ pub enum WaitingPart {
     Task(SlotKind),
     /// Attempts that are launched.
     Attempt(SlotKind),
-    /// Attempts that are over but for their output.
+    /// Attempts that have ended, with output still to be removed.
     Output(SlotKind),
     /// Its cleanup task.
     Cleanup,
 }
 
-/// The reason why a part of a job waits: the thing that it still lacks.
+/// The cause of a wait: the thing that a part of a job still lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WaitCause {
     /// A tracker: none may get tasks.
     Trackers,
-    /// A tracker with such slots: none has any.
+    /// A tracker with slots of the kind: none has any.
     SuchSlots,
     /// A slot: all are taken.
     Slot,
-    /// Another tracker: those with a free slot are avoided, since attempts have failed there, or have
-    /// too few slots.
+    /// Another tracker: those with a free slot have too few slots for it, or are avoided, since
+    /// attempts have failed there.
     OtherTracker,
-    /// The policy: slots are free, and it gives none.
+    /// The policy: slots are free, and it gives the job none.
     Policy,
-    /// So many maps of its job.
+    /// This many maps of its job.
     Maps(u32),
     /// A slot on its own tracker.
     SlotThere,
-    /// To be resumed.
+    /// A resumption.
     Resumption,
-    /// To be let go: its job has ended before its maps.
+    /// An order to end: its job has ended before its maps.
     Orphan,
     /// Its job's setup.
     Setup,
-    /// An end that does not come: nothing on its tracker is due.
+    /// An end that does not come: no message is due on its tracker.
     End,
 }
 
-/// Slots that a job has.
+/// The slots that a job holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobSlots {
     /// The kind of slot.
     pub kind: SlotKind,
     /// The job's name.
     pub job: Arc<str>,
-    /// How many.
+    /// How many slots.
     pub slots: u32,
 }
 
@@ -127,7 +128,7 @@ impl fmt::Display for JobWait {
             WaitCause::Maps(left) => {
                 write!(f, "for {} of the job", counted(u64::from(*left), "map"))
             }
-            // An attempt is bound to its tracker from the launch on; free slots elsewhere do not
+            // An attempt is bound to its tracker once it is launched; free slots elsewhere do not
             // help it.
             WaitCause::SlotThere => f.write_str("for a slot on the tracker"),
             WaitCause::Resumption => f.write_str("suspended, to be resumed"),
@@ -143,7 +144,7 @@ impl fmt::Display for Stall {
         for waiting in self.waiting.iter().take(TOLD) {
             writeln!(f, "{waiting}")?;
         }
-        // The lines are sorted by job, so the jobs named are the first ones of the run.
+        // The lines are sorted by job, so the first jobs of the run are named.
         if TOLD < self.waiting.len() {
             writeln!(f, "… and {} more", self.waiting.len() - TOLD)?;
         }

@@ -1,9 +1,9 @@
 //! The TaskTracker: it runs attempts in its slots and reports them with every heartbeat.
 //!
-//! It holds the truth about its node. A launched attempt waits until a slot is really free, so
-//! what the JobTracker assigns too early starts late and no slot ever runs two. An attempt that
-//! waits for its commit holds its slot but is, as in Hadoop, not reported as holding one: that is
-//! where the commit-pending quirk comes from.
+//! It knows the true state of its node. A launched attempt waits until a slot is really free, so an
+//! attempt that the JobTracker assigns too early starts late and no slot ever runs two. An attempt
+//! that waits for its commit holds its slot but, as in Hadoop, is not reported as holding one: that
+//! is the commit-pending quirk.
 //!
 //! ```text
 //! heartbeat due ─► a report on each attempt ─► JobTracker
@@ -13,7 +13,7 @@
 //! attempt waits ─► slot free: it starts ─► phases ─► it ends: slot free, next report
 //! ```
 //!
-//! Invariant: what attempts hold is never more than the slots of their kind.
+//! Invariant: attempts never hold more slots of a kind than there are.
 
 mod attempt;
 mod heartbeats;
@@ -42,85 +42,85 @@ use crate::mapred::message::{
 use crate::mapred::outbox::{Core, Outbox};
 use mumakil_base::units::{Bytes, SimSpan, SimTime};
 
-/// Hadoop's RPC client waits so long after a refused connection, and tries ten times. Then the
-/// heartbeat fails and the tracker sends it again at once: so only this wait lies between two
-/// tries.
+/// The time from a refused heartbeat to the next try. Hadoop's RPC client waits this long after a
+/// refused connection, and tries ten times; then the heartbeat fails and the tracker sends it again
+/// at once.
 // Hadoop's ipc.Client: a sleep of 1 s between its 10 tries (`ipc.client.connect.max.retries`).
 const REFUSED: SimSpan = SimSpan::from_secs(1);
 
-/// How the trackers of a run speak with its JobTracker.
+/// How the trackers of a run exchange heartbeats with its JobTracker.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HeartbeatManner {
     /// Whether messages may be lost, so that a heartbeat without a reply is sent again.
     pub resends: bool,
-    /// Whether a tracker without news sends a [brief](Heartbeat::AsBefore) heartbeat, which does
-    /// not say how far its attempts are.
+    /// Whether a tracker without news sends a [brief](Heartbeat::AsBefore) heartbeat, without the
+    /// progress of its attempts.
     pub is_brief: bool,
     /// Whether trackers ask which [outputs](super::MapOutputs) of maps their reduces cannot fetch:
     /// only where machines may be lost.
     pub asks_outputs: bool,
 }
 
-/// A TaskTracker and the node that it runs on. Its fields lie in memory as they stand here, in lines of the
-/// processor's cache: a heartbeat without news looks at the first, one with news at the first three.
+/// A TaskTracker and the node that it runs on. The order of fields is that in memory: a heartbeat
+/// without news reads the first cache line, one with news the first three.
 #[repr(C, align(64))]
 pub struct TaskTracker {
     pulse: HeartbeatState,
     costs: Arc<Costs>,
 
-    /// In the order in which they were launched.
+    /// The attempts, in the order in which they were launched.
     #[expect(clippy::vec_box, reason = "all behind one that is forgotten move up, and are large")]
     attempts: Vec<Box<Attempt>>,
     /// Slots that no attempt holds.
     free: PerSlot<u32>,
     clockwork: TrackerTimers,
-    /// The last whole status, kept to be sent again and to be filled anew.
+    /// The last whole status, kept to send it again and to reuse its memory.
     status: Arc<TrackerStatus>,
 
     id: TrackerId,
     ailments: u32,
     restarted: bool,
-    /// Whether an attempt may wait for a slot: mostly none does.
+    /// Whether an attempt may wait for a slot; usually false.
     may_wait: bool,
-    /// The complaints of reduces that no heartbeat has carried yet.
+    /// The complaints of reduces for the next heartbeat.
     failed_fetches: Vec<FailedFetch>,
-    /// How fast the node is; none until that first changes.
+    /// The speeds of the node; `None` until they first change.
     speeds: Option<Arc<Speeds>>,
-    /// The number of the heartbeat that was refused last, and when it is sent again, or was.
+    /// The number of the last refused heartbeat, and when it is or was sent again.
     tries: (u32, SimTime),
 
     memory: Memory,
     node: Node,
-    /// When the first heartbeat after a start is due.
+    /// When the first heartbeat is due, after a start.
     phase: SimSpan,
-    /// The last reply, while the tracker waits to hear which of the outputs that it counts cannot
-    /// be fetched.
+    /// The last reply, while the tracker waits for the list of outputs in it that cannot be
+    /// fetched.
     asked: Option<AskedReply>,
-    /// When it was last told how far maps are; only if heartbeats may come out of turn.
+    /// When a reply last said how many maps have ended; only if heartbeats may come out of turn.
     told_of_maps: SimTime,
     /// The instant of the last message.
     heard_at: SimTime,
 }
 
-// A field added too early would slow down every heartbeat without failing a test: so assert which
-// cache lines of 64 bytes the hot fields lie in.
+// A field added too early would slow down every heartbeat without failing a test: so assert the
+// cache lines of 64 bytes that have the hot fields.
 const _: () = assert!(offset_of!(TaskTracker, attempts) <= 64);
 const _: () = assert!(offset_of!(TaskTracker, memory) <= 3 * 64);
 
-/// A reply that waits for the answer about the outputs that reduces cannot fetch.
+/// A reply that waits for the list of outputs that reduces cannot fetch.
 struct AskedReply {
     reply: Arc<Reply>,
-    /// How many attempts hear of it: those that were launched first.
+    /// How many attempts learn of the reply: those that were launched first.
     hearing: usize,
 }
 
-/// Plans the ends of phases and starts flows, each under a number of its own: a message with an
-/// older number is ignored.
+/// Plans the ends of phases and starts flows, each with its own number: a message with an older
+/// number is ignored.
 struct TrackerTimers {
     tracker: TrackerId,
-    /// Whether there is a fabric, which tells the rates of flows; if not, attempts share nothing.
+    /// Whether there is a fabric, which sends the rates of flows; if not, attempts share nothing.
     has_fabric: bool,
-    /// Whether the fabric wants to know how much memory is left.
+    /// Whether the fabric needs to know how much memory is left.
     has_page_cache: bool,
     /// The number of the last timer.
     timer: u64,
@@ -131,7 +131,7 @@ struct TrackerTimers {
 impl TaskTracker {
     /// Returns a tracker whose machine is off.
     ///
-    /// `phase` is when its first heartbeat is due, after its start.
+    /// `phase` is the time from its start to its first heartbeat.
     pub fn new(
         id: TrackerId,
         node: Node,
@@ -144,7 +144,7 @@ impl TaskTracker {
         Self {
             id,
             free: node.slots,
-            // No attempt is here yet, so none waits for a slot.
+            // There are no attempts yet, so none waits for a slot.
             may_wait: false,
             memory: Memory::new(&node),
             pulse: HeartbeatState::new(id, &costs, manner),
@@ -153,7 +153,7 @@ impl TaskTracker {
             phase,
             asked: None,
             told_of_maps: SimTime::ZERO,
-            // As Hadoop's trackers say with the first heartbeat of their process.
+            // Hadoop's trackers set this in the first heartbeat of their process.
             restarted: true,
             ailments: 0,
             tries: (0, SimTime::ZERO),
@@ -172,32 +172,32 @@ impl TaskTracker {
         if self.pulse.is_up {
             return;
         }
-        // At time zero the whole cluster starts; only a tracker that starts later joins a running
-        // one.
+        // The whole cluster starts at time zero; only a tracker that starts later joins a running
+        // cluster.
         if self.pulse.is_new() && SimTime::ZERO < out.now {
             self.note(Incident::Joined, out);
         }
         self.pulse.start();
         self.restarted = true;
         out.emit(Fact::Tracker(self.id, TrackerFact::Up(self.node.slots)));
-        // The fabric took the memory of a machine that was off for zero: now its page cache can
-        // grow again.
+        // The page cache had no memory while the machine was off; now it can grow again.
         self.clockwork.tell_memory(self.memory.left(), out);
         self.pulse.plan(self.phase, out);
-        // Only the first start of a cluster is spread. A machine that comes back speaks at once, or when it
-        // would if it had spoken just now.
+        // Only the first start of a cluster is spread. A machine that comes back sends a heartbeat
+        // at once, or after the wait of its Hadoop version.
         self.phase = self.costs.hadoop.first_wait();
     }
 
     fn power_off(&mut self, out: &mut Outbox) {
         self.crash(out);
-        // A crash leaves the machine's page cache as it is; a machine without power has none.
+        // A crash of the process leaves the page cache as it is; a machine without power has none.
         self.clockwork.tell_memory(Bytes::ZERO, out);
     }
 
-    /// Ends the process; what the machine has read stays in its memory.
+    /// Ends the process; blocks that the machine has read stay in memory.
     fn crash(&mut self, out: &mut Outbox) {
-        // A machine can lose its power while its tracker's process is gone: nothing more ends then.
+        // A machine can lose power while its tracker's process is down: then there is nothing to
+        // end.
         if !self.pulse.is_up {
             return;
         }
@@ -210,13 +210,13 @@ impl TaskTracker {
         out.emit(Fact::befell(self.id, incident));
     }
 
-    /// Notes that the node's health script has found an ailment, or that one is over. Several may
-    /// be on at a time.
+    /// Notes that the node's health script begins or ceases to report an error. Several errors may
+    /// hold at a time.
     fn take_health(&mut self, is_well: bool, out: &mut Outbox) {
-        // A brief heartbeat does not say how the node is, so the next one must be a full one.
+        // A brief heartbeat does not contain the health, so the next one must be a full one.
         self.pulse.has_news = true;
-        // Several mishaps may ail one node at a time: only the first makes it unhealthy, and only
-        // the end of the last makes it well again.
+        // Several mishaps may make one node unhealthy: the first makes it unhealthy, and the end of
+        // the last makes it healthy again.
         match (is_well, self.ailments) {
             (false, 0) => self.note(Incident::Unhealthy, out),
             (true, 1) => self.note(Incident::Healthy, out),
@@ -226,7 +226,7 @@ impl TaskTracker {
     }
 
     fn take_speeds(&mut self, speeds: &Arc<Speeds>, out: &mut Outbox) {
-        // Attempts that start later take the speeds from here.
+        // Attempts that start later read the speeds here.
         self.speeds = Some(speeds.clone());
         for attempt in &mut self.attempts {
             let next = attempt.take_speeds(out.now, speeds.clone());
@@ -234,15 +234,13 @@ impl TaskTracker {
         }
     }
 
-    /// Ends every attempt without a report: the process is gone, or starts anew.
+    /// Ends every attempt without a report: the process has died, or starts anew.
     fn drop_everything(&mut self, out: &mut Outbox) {
         self.pulse.has_news = true;
         for mut attempt in std::mem::take(&mut self.attempts) {
-            // Without this the fabric would go on sharing disks and wires with flows that have
-            // stopped.
+            // Otherwise the fabric would go on sharing disks and wires with stopped flows.
             self.clockwork.end_flow(&mut attempt, false, out);
-            // An attempt that has ended told so when it did; only its report had not been carried
-            // yet.
+            // An attempt that has ended emitted its event then; only its report was not sent yet.
             if !attempt.has_ended() {
                 self.note_end(&attempt, Outcome::Killed, out);
             }
@@ -254,8 +252,8 @@ impl TaskTracker {
         self.clockwork.tell_memory(self.memory.left(), out);
     }
 
-    /// Fails the maps and reduces that work, as their files are gone. Gone is also the output of
-    /// maps that have ended, of which the JobTracker may not have heard.
+    /// Fails the running maps and reduces, as their files are lost. The output of ended maps is
+    /// lost, too; the JobTracker may not know yet that they have ended.
     fn lose_disk(&mut self, out: &mut Outbox) {
         use AttemptState as S;
         self.note(Incident::DiskLost, out);
@@ -286,21 +284,20 @@ impl TaskTracker {
     }
 
     fn fill_status(&mut self, out: &mut Outbox) {
-        // First, as a reduce may give up here: this heartbeat then already reports that it has
-        // failed.
+        // First, as a reduce may give up here: then this heartbeat already reports its failure.
         self.try_fetches(out);
         // Hadoop reports the slot of an attempt that waits for its commit as free, though it is
         // not. Users can switch that quirk off.
         let slot_held = self.costs.hadoop.commit_pending == CommitPending::SlotHeld;
         let call = self.pulse.call();
-        // Where heartbeats may be brief, progress is not read, so it is not even worked out.
+        // If heartbeats may be brief, progress is not used, so it is not even computed.
         let told_every =
             (!self.pulse.manner.is_brief).then_some(self.costs.hadoop.progress_interval);
         let asks_for_maps = self.asks_for_maps(out.now);
         let mut occupied = PerSlot::default();
         // Complaints and a restart must arrive, so the heartbeat after this one is a full one, too.
         let mut has_news = self.restarted || !self.failed_fetches.is_empty();
-        // Filled in place unless a copy is still on its way.
+        // Filled in place unless a copy is still under way.
         let status = Arc::make_mut(&mut self.status);
         status.reports.clear();
         for attempt in &mut self.attempts {
@@ -321,13 +318,14 @@ impl TaskTracker {
         self.pulse.has_news = has_news;
     }
 
-    /// Returns whether a heartbeat asks how far maps are, if reduces want to know. In Hadoop a tracker asks in
-    /// calls of their own, once in an interval at most: one that is out of turn does not ask before.
+    /// Returns whether a heartbeat asks how many maps have ended, if reduces need that. In Hadoop a
+    /// tracker asks with separate calls, at most once in an interval: a heartbeat out of turn does
+    /// not ask earlier.
     fn asks_for_maps(&self, now: SimTime) -> bool {
         let hadoop = &self.costs.hadoop;
         let shortest = self.pulse.interval.saturating_sub(hadoop.heartbeat_fuzz.early);
-        // Without out-of-band heartbeats every heartbeat is in turn. A planned one may come early
-        // by the fuzz, and is in turn all the same.
+        // Without out-of-band heartbeats every heartbeat is in turn. A planned heartbeat may come
+        // early by the fuzz, and is in turn all the same.
         !hadoop.out_of_band || self.told_of_maps + shortest <= now
     }
 
@@ -342,8 +340,7 @@ impl TaskTracker {
 
     fn post_heartbeat(&mut self, out: &mut Outbox) {
         out.send(ToJobTracker::Heartbeat(self.heartbeat()));
-        // Where no message can be lost, each heartbeat is answered, and a timer for each would only
-        // cost time.
+        // If no message can be lost, each heartbeat is answered, and timers would only cost time.
         if self.pulse.manner.resends {
             let no_reply = ToTracker::NoReply(self.pulse.call().number);
             out.plan(self.costs.hadoop.rpc_timeout, Mail::Tracker(self.id, no_reply));
@@ -355,8 +352,8 @@ impl TaskTracker {
     fn take_refusal(&mut self, out: &mut Outbox) {
         let number = self.pulse.call().number;
         let (call, at) = self.tries;
-        // Skip it only if this very call is planned already: the refusal before may have been of
-        // another call, by a process that has died since.
+        // Skip only if this very heartbeat is planned already: the last refusal may concern another
+        // heartbeat, of a process that has died since.
         if call != number || at <= out.now {
             self.tries = (number, out.now + REFUSED);
             out.plan(REFUSED, Mail::Tracker(self.id, ToTracker::Again(number)));
@@ -365,7 +362,7 @@ impl TaskTracker {
 
     fn hear(&mut self, reply: &Arc<Reply>, out: &mut Outbox) {
         // A second copy of a reply, or the reply to a process that has died since, must not be
-        // obeyed.
+        // executed.
         if !self.pulse.is_answered(reply.call, reply.queued, out) {
             return;
         }
@@ -374,7 +371,7 @@ impl TaskTracker {
         if reply.disallowed {
             return self.power_off(out);
         }
-        // Hadoop's ReinitTrackerAction: the tracker drops all it has, ignores the rest of the
+        // Hadoop's ReinitTrackerAction: the tracker drops all its attempts, ignores the rest of the
         // reply, and registers again at once (a heartbeat without a last reply is an initial
         // contact).
         if reply.reinit {
@@ -392,12 +389,12 @@ impl TaskTracker {
         self.forget_acknowledged();
         let reported = self.attempts.len();
         // The JobTracker lists launches before kills, as Hadoop does. So a slot that a kill frees
-        // can go at once to an attempt that came with the same reply.
+        // can go at once to an attempt in the same reply.
         for directive in &reply.directives {
             self.carry_out(directive, out);
         }
-        // In Mumak attempts that were just launched start before reduces hear of maps, and only
-        // reduces that this heartbeat has reported hear. In Hadoop a reduce asks as it is launched.
+        // In Mumak attempts of this reply start before reduces learn of maps, and only reduces that
+        // this heartbeat has reported learn of them. In Hadoop a reduce asks as it is launched.
         let &Behaviour { asks_at_once, complains, .. } = self.costs.hadoop.behaviour();
         if !asks_at_once {
             self.fill_slots(out);
@@ -408,14 +405,16 @@ impl TaskTracker {
             let works = complains && working.any(|attempt| attempt.fetches());
             let ask = ToMapOutputs::Ask { tracker: self.id, works, reply: reply.clone() };
             out.affect(ask);
-            // The next heartbeat is planned only when the answer has come: see `note_unreachable_outputs`.
+            // The next heartbeat is planned only when the answer has come: see
+            // `note_unreachable_outputs`.
             self.asked = Some(AskedReply { reply: reply.clone(), hearing });
             return;
         }
         self.hear_of_maps(&reply.maps, &reply.missing, hearing, out);
     }
 
-    /// Hears which of the outputs that a reply counts its reduces cannot fetch, and goes on.
+    /// Handles the list of outputs in a reply that reduces cannot fetch, and goes on with the
+    /// reply.
     fn note_unreachable_outputs(&mut self, call: u32, missing: &[Missing], out: &mut Outbox) {
         // The process may have died since it asked, and the next one may have asked anew.
         if let Some(AskedReply { reply, hearing }) = self.asked.take_if(|it| it.reply.call == call)
@@ -425,7 +424,7 @@ impl TaskTracker {
         }
     }
 
-    /// Lets the first so many attempts know how far maps are and what of it is missing.
+    /// Tells the first `hearing` attempts how many maps have ended and which outputs are missing.
     fn hear_of_maps(
         &mut self,
         maps: &[MapsDone],
@@ -444,14 +443,14 @@ impl TaskTracker {
         self.go_on(out);
     }
 
-    /// Hears that nothing follows of a heartbeat.
+    /// Handles an answer without orders.
     fn hear_noted(&mut self, call: u32, queued: SimSpan, out: &mut Outbox) {
         if !self.pulse.is_answered(call, queued, out) {
             return;
         }
         self.pulse.count_answer();
         if self.pulse.is_unchanged() {
-            // Nothing has ended, and no attempt waits for a slot that is free.
+            // No attempt has ended, and none waits for a slot that is free.
             self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
         } else {
             self.forget_acknowledged();
@@ -459,13 +458,13 @@ impl TaskTracker {
         }
     }
 
-    /// Forgets what the JobTracker knows now.
+    /// Removes reports and complaints that the JobTracker has received.
     fn forget_acknowledged(&mut self) {
         self.restarted = false;
-        // Mostly there is nothing to take out, and to look first costs less.
+        // Usually the list is empty, and a look is cheaper than a removal.
         if !self.status.failed_fetches.is_empty() {
-            // A brief heartbeat follows only a full one without complaints, so these were really
-            // carried.
+            // A brief heartbeat follows only a full one without complaints, so these complaints
+            // were sent.
             self.failed_fetches.drain(..self.status.failed_fetches.len());
         }
         if self.attempts.iter().any(|a| a.is_settled()) {
@@ -479,14 +478,14 @@ impl TaskTracker {
         self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
     }
 
-    /// Asks for a heartbeat at once, if trackers do that.
+    /// Plans a heartbeat at once, if trackers send heartbeats out of turn.
     fn request_heartbeat(&mut self, out: &mut Outbox) {
         if self.costs.hadoop.out_of_band {
             self.pulse.request_heartbeat(out);
         }
     }
 
-    /// Fails attempts that have hung for too long. As in Hadoop, a tracker looks after each
+    /// Fails attempts that have hung for too long. As in Hadoop, a tracker checks that after each
     /// heartbeat.
     fn fail_unresponsive(&mut self, out: &mut Outbox) {
         let timeout = self.costs.hadoop.task_timeout;
@@ -512,21 +511,21 @@ impl TaskTracker {
 
     // ---- directives ----
 
-    /// Obeys an order of the JobTracker. An order for an attempt that has ended meanwhile does
-    /// nothing: the next heartbeat reports its end.
+    /// Executes an order of the JobTracker. An order for an attempt that has ended meanwhile has no
+    /// effect: the next heartbeat reports the end.
     fn carry_out(&mut self, directive: &Directive, out: &mut Outbox) {
         match directive {
             Directive::Launch(launch) => self.accept(launch, out),
             Directive::Kill(id) => self.kill(*id, out),
             Directive::Suspend(id) => self.suspend(*id, out),
-            // It only waits for a slot from now on; `fill_slots` gives it one in turn.
+            // The attempt waits for a slot from now on; `fill_slots` gives it one in turn.
             Directive::Resume(id) => {
                 if let Some(attempt) = self.find(*id) {
                     attempt.ask_to_resume();
                     self.may_wait = true;
                 }
             }
-            // Found by hand and not with `find`, as the clockwork is borrowed beside the attempt.
+            // A search without `find`, as the timers are borrowed beside the attempt.
             Directive::Commit(id) => {
                 let (poll, span) = (self.costs.hadoop.poll, self.costs.hadoop.commit_time);
                 if let Some(attempt) = self.attempts.iter_mut().find(|a| a.is(*id)) {
@@ -543,8 +542,7 @@ impl TaskTracker {
 
     fn accept(&mut self, launch: &LaunchOrder, out: &mut Outbox) {
         let (id, role) = (launch.attempt, launch.role);
-        // The attempt that removes an attempt's output bears the same number: only the role
-        // differs.
+        // The cleanup of an attempt has the same number: only the role differs.
         if !self.attempts.iter().any(|a| a.id() == id && a.role() == role) {
             let files = launch.files.as_ref();
             let reading = files.and_then(|files| self.costs.open(files, launch, self.id));
@@ -562,7 +560,7 @@ impl TaskTracker {
         let cleans = self.costs.hadoop.task_cleanup;
         if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
             let attempt = &self.attempts[index];
-            // An attempt that still waits for its slot has written nothing that had to be removed.
+            // An attempt that still waits for its slot has written no output.
             let has_begun = attempt.state() != AttemptState::Unassigned;
             let state = if cleans && has_begun && attempt.leaves_output() {
                 AttemptState::KilledUnclean
@@ -582,7 +580,7 @@ impl TaskTracker {
             attempt.suspend(out.now);
             self.clockwork.end_flow(attempt, false, out);
             self.free[attempt.slot()] += attempt.slots();
-            // The slot is free from now on, but the process keeps its memory until another one
+            // The slot is free from now on, but the process keeps its memory until another process
             // needs it.
             self.memory.stop(id);
             out.emit(Fact::Attempt(id, tracker, AttemptFact::Suspended));
@@ -591,9 +589,9 @@ impl TaskTracker {
 
     // ---- slots ----
 
-    /// Starts or resumes, in the order of launching, what waits for a slot that is free.
+    /// Starts or resumes waiting attempts for which a slot is free, in the order of launching.
     fn fill_slots(&mut self, out: &mut Outbox) {
-        // Called often; mostly no attempt waits, and a flag is cheaper than a search.
+        // Called often; usually no attempt waits, and a flag is cheaper than a search.
         if !self.may_wait {
             return;
         }
@@ -602,8 +600,8 @@ impl TaskTracker {
                 let first =
                     self.attempts.iter().position(|a| a.slot() == kind && a.waits_for_slot());
                 let Some(index) = first else { break };
-                // No attempt overtakes one that waits for several slots: else that might wait for
-                // ever.
+                // No attempt overtakes one that needs several slots: otherwise that one might wait
+                // for ever.
                 let slots = self.attempts[index].slots();
                 if self.free[kind] < slots {
                     break;
@@ -620,8 +618,8 @@ impl TaskTracker {
         let id = attempt.id();
         let next = if attempt.state() == AttemptState::Suspended {
             out.emit(Fact::Attempt(id, tracker, AttemptFact::Resumed));
-            // While memory is swapped in or out the attempt already holds its slot, and does
-            // nothing in it.
+            // While memory is swapped in or out the attempt already holds its slot, but does no
+            // work.
             let swapping = self.memory.go_on(id);
             attempt.resume(out.now, swapping)
         } else {
@@ -637,7 +635,7 @@ impl TaskTracker {
     // ---- the life of an attempt ----
 
     fn phase_ends(&mut self, timer: u64, out: &mut Outbox) {
-        // The timer of a phase that was cut short fits no attempt any more.
+        // The timer of a phase that was cut short matches no attempt any more.
         let Some(index) = self.attempts.iter().position(|a| a.awaits(timer)) else { return };
         self.pulse.has_news = true;
         let attempt = &mut self.attempts[index];
@@ -646,7 +644,7 @@ impl TaskTracker {
             AttemptStep::Nothing => {}
             AttemptStep::Hangs => {
                 let hangs = Incident::Hangs(attempt.id());
-                // No timer ends a phase that hangs: only the tracker's patience does
+                // No timer ends a phase that hangs: only the tracker's time-out does
                 // (`mapred.task.timeout`).
                 self.clockwork.plan_patience(self.costs.hadoop.task_timeout, out);
                 self.note(hangs, out);
@@ -667,7 +665,7 @@ impl TaskTracker {
         self.end(index, self.broken(), out);
     }
 
-    /// Lets reduces try again to fetch what they could not.
+    /// Lets reduces try again to fetch missing outputs.
     fn try_fetches(&mut self, out: &mut Outbox) {
         if !self.costs.hadoop.behaviour().complains {
             return;
@@ -685,7 +683,7 @@ impl TaskTracker {
         }
     }
 
-    /// Gives flows their new rates. A rate for a flow that has ended meanwhile is ignored.
+    /// Sets the new rates of flows. A rate for a flow that has ended meanwhile is ignored.
     fn take_rates(&mut self, rates: &[FlowRate], out: &mut Outbox) {
         for FlowRate { number, rate } in rates {
             if let Some(attempt) = self.attempts.iter_mut().find(|a| a.flow() == Some(*number)) {
@@ -700,8 +698,8 @@ impl TaskTracker {
         self.pulse.has_news = true;
         let attempt = &mut self.attempts[index];
         let (slot, slots) = (attempt.slot(), attempt.slots());
-        // Ask before the state changes. An attempt that is killed while it waits for a slot frees
-        // none.
+        // Read this before the state changes. An attempt that is killed while it waits for a slot
+        // frees none.
         let held_slot = attempt.holds_slot();
         self.clockwork.end_flow(attempt, false, out);
         attempt.end(now, state);
@@ -722,7 +720,7 @@ impl TaskTracker {
         self.clockwork.tell_memory(self.memory.left(), out);
         if held_slot {
             self.free[slot] += slots;
-            // As in Hadoop, a queued attempt starts as soon as a slot is free, and not with a
+            // As in Hadoop, a waiting attempt starts as soon as a slot is free, and not with a
             // heartbeat.
             self.fill_slots(out);
         }
@@ -737,12 +735,12 @@ impl TaskTracker {
         ));
     }
 
-    /// Asserts what must hold between two messages.
+    /// Asserts the rules that hold between two messages.
     fn assert_sound(&mut self, now: SimTime) {
         let (id, earlier) = (self.id, std::mem::replace(&mut self.heard_at, now));
         assert!(earlier <= now, "{now}: {id} was at {earlier} before");
         let (is_up, awaits) = (self.pulse.is_up, self.pulse.is_under_way());
-        // `drop_everything` clears all that a process has, so nothing survives its end.
+        // `drop_everything` clears the whole state of a process, so nothing survives its end.
         assert!(is_up || self.attempts.is_empty(), "{now}: attempts on {id}, which is down");
         assert!(is_up || !awaits, "{now}: {id} is down and awaits a reply");
         for kind in SlotKind::BOTH {
@@ -764,11 +762,11 @@ impl TaskTracker {
 }
 
 impl TrackerTimers {
-    /// Plans the end of a phase, if it has one, or starts the flow that it is.
+    /// Plans the end of an attempt's phase with a timer, or starts the flow of the phase.
     fn plan(&mut self, next: AttemptStep, of: &mut Attempt, out: &mut Outbox) {
         match next {
             AttemptStep::After(span) => {
-                // No number is used twice, so a timer that was overtaken fits no attempt and does
+                // No number is used twice, so an outdated timer matches no attempt and does
                 // nothing.
                 self.timer += 1;
                 of.await_timer(self.timer);
@@ -795,15 +793,15 @@ impl TrackerTimers {
         }
     }
 
-    /// Plans the end of the tracker's patience with an attempt that hangs from now on. Only the
-    /// heartbeat after that does something; till then there is something to wait for.
+    /// Plans the time-out of an attempt that hangs from now on. Only the heartbeat after it fails
+    /// the attempt; until then there is something to wait for.
     fn plan_patience(&self, timeout: SimSpan, out: &mut Outbox) {
         if !timeout.is_zero() {
             out.plan(timeout, Mail::Tracker(self.tracker, ToTracker::Impatient));
         }
     }
 
-    /// Ends the flow of an attempt, if it has one. It may be done, or only cut short.
+    /// Ends the flow of an attempt, if it has one. `is_done` is false if the flow was cut short.
     fn end_flow(&self, of: &mut Attempt, is_done: bool, out: &mut Outbox) {
         if self.has_fabric
             && let Some(number) = of.leave_flow()
@@ -813,7 +811,7 @@ impl TrackerTimers {
         }
     }
 
-    /// Tells the fabric how much memory is left for the node's page cache, if there is one.
+    /// Sends the fabric the memory that is left for the node's page cache, if there is one.
     fn tell_memory(&self, left: Bytes, out: &mut Outbox) {
         if self.has_page_cache {
             out.affect(ToFabric::MemoryLeft(self.tracker, left));
@@ -832,7 +830,7 @@ impl Core for TaskTracker {
             ToTracker::Speeds(speeds) => self.take_speeds(speeds, out),
             ToTracker::DiskLost => self.lose_disk(out),
             ToTracker::Health(is_well) => self.take_health(*is_well, out),
-            // The timer of a heartbeat that has been moved, or of a machine that has died since.
+            // The timer of a heartbeat that has been moved, or of a process that has died since.
             ToTracker::Beat(number) if !self.pulse.is_due(*number) => {}
             ToTracker::Beat(_) => self.send_heartbeat(out),
             // The reply has come in time.
@@ -840,17 +838,17 @@ impl Core for TaskTracker {
                 if !self.pulse.awaits(*number) => {}
             ToTracker::NoReply(_) => self.post_heartbeat(out),
             ToTracker::Refused(_) => self.take_refusal(out),
-            // The time-out of the call goes on.
+            // The time-out of the heartbeat goes on.
             ToTracker::Again(_) => out.send(ToJobTracker::Heartbeat(self.heartbeat())),
-            // The machine has died while the reply was on its way.
+            // The process has died while the reply was under way.
             ToTracker::Reply(_) | ToTracker::Noted { .. } if !self.pulse.is_up => {}
             ToTracker::Reply(reply) => self.hear(reply, out),
             ToTracker::Noted { call, queued } => self.hear_noted(*call, *queued, out),
             ToTracker::OutOfReach { call, missing, .. } => {
                 self.note_unreachable_outputs(*call, missing, out);
             }
-            // Its only use is to be due: the clock then does not take the cluster for stalled. The
-            // heartbeat after it fails the attempt.
+            // Its only use is to be due, so that the clock does not take the cluster for stalled.
+            // The heartbeat after it fails the attempt.
             ToTracker::Impatient => {}
             ToTracker::Rates(rates) => self.take_rates(rates, out),
             ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {

@@ -1,95 +1,96 @@
-//! A trace's records of a job's tasks, and the rules for all that it leaves out.
+//! A trace's records of a job's tasks, and the rules for everything that the trace leaves out.
 //!
-//! The rules are those of Rumen, the tool that made such traces, and of Mumak, which replayed
-//! them: an attempt that the trace has takes the time and ends as it did there, scaled by how far
-//! its input was then and is now; any other is made up from the job's distributions.
+//! The rules are those of Rumen, the tool that made such traces, and of Mumak, which replayed them:
+//! an attempt in the trace takes its time and has its outcome, scaled by the distance of its input
+//! then and now; any other attempt is drawn from the job's distributions.
 
 use crate::mapred::ids::{AttemptId, TaskKind};
 use crate::mapred::locality::Locality;
 use mumakil_base::random::Dice;
 use mumakil_base::units::SimSpan;
 
-/// How an attempt went.
+/// The record of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedTry {
     /// Its times, if the trace has them.
     pub times: Option<TracedTimes>,
-    /// How far its input was: node, rack, elsewhere. Zero for reduces.
+    /// The distance of its input: node 0, rack 1, elsewhere 2. Zero for reduces.
     pub distance: usize,
     /// Whether it failed.
     pub fails: bool,
 }
 
-/// How long an attempt's phases took, or take.
+/// How long an attempt's phases take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TracedTimes {
-    /// Fetching, once all maps have ended; zero but for reduces.
+    /// Fetching, once all maps have ended; zero for all but reduces.
     pub shuffle: SimSpan,
-    /// Merging; zero but for reduces.
+    /// Merging; zero for all but reduces.
     pub sort: SimSpan,
     /// The work itself.
     pub work: SimSpan,
 }
 
-/// The attempts of a task, by number; those that the trace does not have are made up.
+/// The attempts of a task, by number; `None` for attempts that the trace does not have.
 pub type TracedTask = Box<[Option<TracedTry>]>;
 
-/// A job's tasks as a trace has them.
+/// A job's tasks in a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced {
     /// The maps, by number.
     pub maps: Vec<TracedTask>,
     /// The reduces, by number.
     pub reduces: Vec<TracedTask>,
-    /// How long maps took that succeeded, by the distance of their input; the last where that is
-    /// not known.
+    /// The times of successful maps, by the distance of their input; the last is for unknown
+    /// distances.
     pub map_times: [Cdf; 4],
-    /// The same for maps that failed.
+    /// The times of failed maps, by the distance of their input.
     pub failed_map_times: [Cdf; 4],
-    /// How long reduces took that succeeded.
+    /// The times of successful reduces.
     pub reduce_times: Cdf,
-    /// The same for reduces that failed.
+    /// The times of failed reduces.
     pub failed_reduce_times: Cdf,
-    /// The share of the successful maps that succeeded at their first attempt, second, …; where
-    /// there is none at all, a map that is made up fails.
+    /// The share of the successful maps that succeeded at their first attempt, second, …; with
+    /// `None` a map that is not in the trace fails.
     pub tries: Option<Box<[f64]>>,
-    /// How many times as long a map takes, by the distance of its input.
+    /// The factor of a map's time, by the distance of its input.
     pub factors: [f64; 3],
-    /// Whether Mumak's quirks hold: an input in the rack counts as one elsewhere; and a time that is
-    /// made up because an attempt has no start is scaled like one that was logged, or, if the attempt
-    /// failed, is made up for where it ran then.
+    /// Whether Mumak's quirks hold. An input in the rack counts as one elsewhere. And a time that
+    /// is drawn because an attempt has no start is scaled like a logged one, or, if the attempt
+    /// failed, is drawn for the distance then.
     pub quirks: bool,
-    /// Whether Mumak fails the job when it is to read its splits: more maps are logged than it has.
+    /// Whether Mumak fails the job when it reads the splits: the trace logs more maps than the job
+    /// has.
     pub is_unreadable: bool,
-    /// The job's id, where ties between jobs go by ids, as in Mumak: what it begins with, and its number.
+    /// The parts of the job's id, text and number, if ties between jobs are broken by ids, as in
+    /// Mumak.
     pub id: Option<(Box<str>, u64)>,
-    /// The maps whose input the trace does not place, and on how many nodes each lies. The nodes
-    /// are drawn when the job's splits are read; empty if they were drawn before.
+    /// The maps whose input nodes the trace does not name, and on how many nodes each input is. The
+    /// nodes are drawn when the job's splits are read; empty if they were drawn before.
     pub unplaced: (Box<[u32]>, usize),
 }
 
-/// A distribution function of times as Rumen writes it.
+/// A cumulative distribution of times, in Rumen's form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cdf {
     /// How many values it was made of.
     pub weight: u64,
-    /// Shares and the milliseconds below which they lie, from share 0 to share 1; none, if it was
-    /// made of nothing.
+    /// Shares, and the milliseconds below which each share of the values is, from share 0 to share
+    /// 1; empty if there were no values.
     pub points: Box<[(f64, f64)]>,
 }
 
-/// The time of a task for which the trace has nothing at all.
+/// The time of a task without any data in the trace.
 // Rumen's ZombieJob makes 100 ms of a time below zero, and an empty distribution gives −1.
 const UNKNOWN: SimSpan = SimSpan::from_millis(100);
 
-/// The numbers of a job's distributions: maps by their distance, those that failed behind them.
+/// The numbers of a job's distributions: successful maps by their distance, then failed maps.
 const FAILED_MAPS: usize = 4;
 const REDUCES: usize = 8;
 const FAILED_REDUCES: usize = 9;
 
 impl Traced {
-    /// Returns how an attempt goes whose input is at this distance: its times, and whether it
-    /// fails.
+    /// Returns the times of an attempt whose input is at this distance, and whether it fails.
     pub fn draw(
         &self,
         attempt: AttemptId,
@@ -116,7 +117,7 @@ impl Traced {
             Some(Locality::Rack | Locality::OffRack) | None => 2,
         };
         let logged = find(&self.maps, map, attempt);
-        // Drawn before the time, as ZombieJob does: with Mumak's seeds the order of draws counts.
+        // Drawn before the time, as in ZombieJob: with Mumak's seeds the order of draws matters.
         let fails = logged.map_or_else(|| self.fails(attempt, dice), |logged| logged.fails);
         let then = logged.map_or(distance, |logged| logged.distance);
         let times = logged.and_then(|logged| logged.times);
@@ -124,7 +125,8 @@ impl Traced {
             let at = if fails && self.quirks { then } else { distance };
             self.draw_map_time(fails, at, dice)
         });
-        // The time until an attempt fails does not depend on how far its input is, so it is not scaled.
+        // The time until a failure does not depend on the distance of the input, so it is not
+        // scaled.
         let is_scaled = !fails && then != distance && (times.is_some() || self.quirks);
         let work = if is_scaled {
             let factor = self.factors[distance] / self.factors[then];
@@ -136,14 +138,14 @@ impl Traced {
         (TracedTimes { work, ..TracedTimes::default() }, fails)
     }
 
-    /// Returns whether a made-up attempt of a map fails.
+    /// Returns whether an attempt of a map that is not in the trace fails.
     fn fails(&self, attempt: u32, dice: &mut impl Dice) -> bool {
         match self.tries.as_deref() {
             None => true,
             // No map of the job needed more attempts than this, so this one succeeds.
             Some(tries) if tries.len() <= attempt as usize + 1 => false,
             Some(tries) => {
-                // The share of this attempt among those that came so far.
+                // The share of this attempt among the maps that needed at least as many attempts.
                 let left: f64 = tries[attempt as usize..].iter().sum();
                 let succeeds = dice.share() < tries[attempt as usize] / left;
                 !succeeds
@@ -151,8 +153,8 @@ impl Traced {
         }
     }
 
-    /// Makes up the time of a map: from the distribution of its distance, or else from any, each as
-    /// likely as it has values.
+    /// Draws the time of a map: from the distribution of its distance, or else from any other,
+    /// weighted by their numbers of values.
     fn draw_map_time(&self, fails: bool, distance: usize, dice: &mut impl Dice) -> SimSpan {
         let (times, first) = match fails {
             true => (&self.failed_map_times, FAILED_MAPS),
@@ -162,8 +164,8 @@ impl Traced {
         let millis = sample(distance, dice).or_else(|| {
             let weight = |cdf: &Cdf| u128::from(cdf.weight);
             let total: u128 = times.iter().map(weight).sum();
-            // A distance that is not in the trace: take any of the others, weighed by how many maps
-            // it is made of.
+            // The trace has no map at this distance: take any of the others, weighted by their
+            // numbers of maps.
             let mut rest = (0 < total).then(|| dice.below(total))?;
             let chosen = times.iter().position(|cdf| {
                 let is_it = rest < weight(cdf);
@@ -183,8 +185,8 @@ impl Traced {
                 true => (&self.failed_reduce_times, FAILED_REDUCES),
                 false => (&self.reduce_times, REDUCES),
             };
-            // Rumen draws again, up to five times, when an attempt ended before it began. The
-            // whole of an attempt becomes its reduce phase.
+            // Rumen draws again, up to five times, when an attempt ended before it began. The whole
+            // time becomes the reduce phase.
             let work = (0..5).find_map(|_| times.sample(number, dice).and_then(span));
             TracedTimes { work: work.unwrap_or_default(), ..TracedTimes::default() }
         });
@@ -196,14 +198,14 @@ fn find(tasks: &[TracedTask], task: u32, attempt: u32) -> Option<TracedTry> {
     *tasks.get(task as usize)?.get(attempt as usize)?
 }
 
-/// Returns a time, unless it is below zero.
+/// Returns a time; `None` if it is below zero.
 fn span(millis: f64) -> Option<SimSpan> {
     (0.0 <= millis).then(|| SimSpan::from_millis(millis as u64))
 }
 
 impl Cdf {
-    /// Draws milliseconds: even shares, straight between the points. Computes as Rumen does, in this
-    /// order, so that the last bit is the same.
+    /// Draws milliseconds: uniform shares, interpolated linearly between the points. Computes as
+    /// Rumen does, in this order, so that the last bit is the same.
     fn sample(&self, number: usize, dice: &mut impl Dice) -> Option<f64> {
         let (last, _) = self.points.split_last()?;
         let share = dice.share_of(number);
@@ -251,7 +253,7 @@ mod tests {
         }
     }
 
-    /// The time of an attempt, and whether it fails.
+    /// Returns the time of an attempt, and whether it fails.
     fn map(traced: &Traced, map: u32, attempt: u32, locality: Locality) -> (SimSpan, bool) {
         let rng = &mut stream(1, Purpose::Traced, 0);
         let (times, fails) = traced.map(map, attempt, Some(locality), rng);
@@ -282,9 +284,9 @@ mod tests {
     #[test]
     fn what_the_trace_lacks_is_made_up_from_the_jobs_distributions() {
         let mut traced = traced();
-        // The second attempt is the last that ever succeeded.
+        // No map needed more than two attempts, so the second one succeeds.
         assert_eq!(map(&traced, 1, 1, Locality::OffRack), (secs(7), false));
-        // Nothing is known of local maps: any of the others'.
+        // The trace has no local maps: a time of any of the others.
         let (work, _) = map(&traced, 1, 1, Locality::Node);
         assert!(work == secs(7) || work == secs(8), "{work}");
         traced.tries = None;
@@ -310,7 +312,8 @@ mod tests {
         assert!((450..550).contains(&failures), "{failures}");
     }
 
-    /// Returns a job's distribution whose times are 1 s at least, 2 s in the middle and 5 s at most.
+    /// Returns a distribution with 1 s as the shortest time, 2 s as the median and 5 s as the
+    /// longest.
     fn bent() -> Cdf {
         Cdf { weight: 10, points: [(0.0, 1e3), (0.5, 2e3), (1.0, 5e3)].into() }
     }
@@ -323,8 +326,8 @@ mod tests {
         let mut stories = MumakJobs::new(42, 0);
         let story = stories.of(4, "job_200904211745_0006");
         let attempt = |kind, index| TaskId { job: JobId(4), kind, index }.attempt(0);
-        // Of the job's own numbers the first is 0.341: below a half, so it succeeds. Then 0.6917 of the
-        // first distribution that is used: 2 s and 0.3834 of the other 3 s.
+        // Of the job's own numbers the first is 0.341: below a half, so it succeeds. Then 0.6917 of
+        // the first distribution that is used: 2 s and 0.3834 of the other 3 s.
         let (map, reduce) = (attempt(TaskKind::Map, 29), attempt(TaskKind::Reduce, 7));
         let (times, fails) = traced.draw(map, Some(Locality::OffRack), story);
         assert_eq!((times.work.as_millis(), fails), (3_150, false));
@@ -342,7 +345,8 @@ mod tests {
         assert_eq!(map(&traced, 0, 0, Locality::OffRack), (secs(7), false));
         assert_eq!(map(&traced, 1, 0, Locality::OffRack), (secs(3), true));
         traced.quirks = true;
-        // It was in the rack, so three for one and a half. The failed one is made up for the place where it was.
+        // The input was in the rack, so the factor is three over one and a half. The failed one is
+        // drawn for the distance then.
         assert_eq!(map(&traced, 0, 0, Locality::OffRack), (secs(14), false));
         assert_eq!(map(&traced, 1, 0, Locality::OffRack), (secs(2), true));
     }

@@ -1,5 +1,5 @@
-//! How long tasks really take, which no cluster knows: for policies that are oracles, and for
-//! estimates that are wrong on purpose.
+//! How long tasks really take, which a real JobTracker cannot know: for policies that are oracles,
+//! and for estimates that are wrong on purpose.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use mumakil_base::units::{Factor, SimSpan};
 #[derive(Clone, Debug)]
 pub struct TrueDurations {
     costs: Arc<Costs>,
-    /// Where tasks would run: a node of plain speed, with their input on it.
+    /// The node of all durations: of plain speed, with every input on it.
     node: Node,
 }
 
 impl TrueDurations {
-    /// Returns the truth of a cluster with such nodes.
+    /// Returns the true durations in a cluster with such nodes.
     pub fn new(costs: Arc<Costs>, node: &Node) -> Self {
-        // Nodes may differ; sizes of jobs must not depend on which of them is first.
+        // Nodes may differ; sizes of jobs must not depend on which node is the first.
         Self { costs, node: Node { speed: Factor::ONE, ..node.clone() } }
     }
 
-    /// Returns how long all tasks of a kind take one after another, alone on a node of plain speed
-    /// with their input on it. Walks the tasks.
+    /// Returns the sum of the durations of all tasks of a kind, each alone on a node of plain speed
+    /// with its input on it. Walks the tasks.
     pub fn work(&self, job: &Job, kind: SlotKind) -> SimSpan {
         let total = job.tasks(kind).total();
         (0..total)
@@ -35,12 +35,12 @@ impl TrueDurations {
             .fold(SimSpan::ZERO, |all, one| all + one)
     }
 
-    /// Returns how long one task takes so.
+    /// Returns the duration of one task, alone on a node of plain speed with its input on it.
     pub fn task(&self, job: &Job, kind: SlotKind, index: u32) -> SimSpan {
         let attempt = TaskId { job: job.id(), kind: kind.into(), index }.attempt(0);
         let launch = LaunchOrder::work(attempt, job.spec.clone());
-        // A plan needs a tracker; without sharing it only decides how much of a shuffle stays in
-        // the rack.
+        // A plan needs a tracker; if nothing is shared, the tracker only decides how much of a
+        // shuffle stays in the rack.
         let plan = self.costs.plan(&launch, TrackerId(0), &self.node, None);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
     }

@@ -1,10 +1,12 @@
-//! The outputs that a reduce cannot fetch: it tries again, each time after a longer pause, and complains.
+//! The outputs that a reduce cannot fetch: it tries again, with longer and longer pauses, and
+//! complains.
 //!
-//! All is as in Hadoop. A reduce tries all outputs on a machine together; a failure puts the machine off for 10 s,
-//! by a factor of 1.3 longer with each failure. The JobTracker hears of the tenth failure of an output and of every
-//! tenth that follows; if the machine answers but cannot read the output, it hears of the failure at once. A reduce
-//! that has failed too often with one output gives up. So the first complaint comes after seven minutes: the sum of
-//! the first nine pauses.
+//! Everything is as in Hadoop. A reduce tries all outputs on a machine together. After a failure it
+//! leaves the machine alone for 10 s, times 1.3 for each failure so far. It complains to the
+//! JobTracker of the tenth failure of an output and of every tenth after that; if the machine
+//! answers but cannot read the output, it complains at once. A reduce with too many failures of one
+//! output gives up. So the first complaint comes after seven minutes: the sum of the first nine
+//! pauses.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +15,26 @@ use crate::mapred::heartbeat::Missing;
 use crate::mapred::ids::{AttemptId, JobId};
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// How long a machine is left alone, before failures lengthen that.
+/// The pause at a machine after a failure, before [`GROWTH`] lengthens it.
 // ShuffleScheduler.java: `INITIAL_PENALTY = 10000`.
 const PENALTY: SimSpan = SimSpan::from_secs(10);
 
-/// The factor by which each failure of an output lengthens the pause after it.
+/// The factor by which each failure of an output lengthens the next pause.
 // ShuffleScheduler.java: `PENALTY_GROWTH_RATE = 1.3f`.
 const GROWTH: f64 = 1.3;
 
-/// One of so many failures of an output is told to the JobTracker.
+/// The reduce complains after this many failures of an output, and after each further as many.
 // `mapreduce.reduce.shuffle.maxfetchfailures`, 10 by default.
 const FAILURES_PER_COMPLAINT: u32 = 10;
 
-/// A reduce gives up after so many failures of one output, and later in a job of many maps.
+/// A reduce gives up after this many failures of one output, and later in a job of many maps.
 // ShuffleScheduler.java: `abortFailureLimit = max(30, totalMaps / 10)`.
 const PATIENCE: u32 = 30;
 
-/// Returns for how long a reduce of a job with so many maps tries to fetch what it cannot, until it
+/// Returns how long a reduce of a job with `maps` maps tries to fetch a missing output until it
 /// gives up: at most a month, since each ten maps beyond three hundred make it a third longer.
 pub(super) fn longest_trial(maps: u32) -> SimSpan {
-    // Chosen: no run waits that long, and the sum is still far from overflowing.
+    // Chosen: no run waits that long, and the sum is far from overflowing.
     const MONTH: SimSpan = SimSpan::from_secs(30 * 24 * 60 * 60);
     let mut all = SimSpan::ZERO;
     for failures in 1..patience(maps) {
@@ -44,17 +46,17 @@ pub(super) fn longest_trial(maps: u32) -> SimSpan {
     all
 }
 
-/// Returns how many failures of one output a reduce of a job of so many maps takes.
+/// Returns after how many failures of one output a reduce of a job of `maps` maps gives up.
 fn patience(maps: u32) -> u32 {
     PATIENCE.max(maps / 10)
 }
 
-/// Returns how long a machine is left alone after so many failures of an output.
+/// Returns the pause at a machine after this many failures of an output.
 fn pause_after(failures: u32) -> SimSpan {
     (0..failures).fold(PENALTY, |pause, _| pause.ceil_mul(GROWTH))
 }
 
-/// The outputs of maps that were named as missing.
+/// The outputs of maps that were reported as missing.
 #[derive(Debug, Default)]
 pub(super) struct Unfetched {
     outputs: Vec<UnfetchedOutput>,
@@ -68,7 +70,7 @@ struct UnfetchedOutput {
     at: TrackerId,
     is_lost: bool,
     is_unreadable: bool,
-    /// Whether it had been fetched before.
+    /// Whether the reduce had fetched the output before it was lost.
     is_here: bool,
     failures: u32,
 }
@@ -84,7 +86,7 @@ impl Unfetched {
         self.outputs.is_empty()
     }
 
-    /// Hears which outputs of a job's maps are missing. The reduce has the outputs of the first
+    /// Notes which outputs of a job's maps are missing. The reduce has the outputs of the first
     /// `fetched` maps that ended; it tries the others from `asks` on.
     pub(super) fn hear(&mut self, asks: SimTime, job: JobId, missing: &[Missing], fetched: u32) {
         let earlier = std::mem::take(&mut self.outputs);
@@ -97,36 +99,36 @@ impl Unfetched {
                 is_lost,
                 is_unreadable,
                 // Outputs are fetched in the order in which the maps ended. An output that was
-                // fetched once stays so.
+                // fetched once stays fetched.
                 is_here: known.map_or(order < fetched, |output| output.is_here),
                 failures: known.map_or(0, |output| output.failures),
             });
         }
         let wanted = || self.outputs.iter().filter(|output| output.is_wanted());
-        // A machine that has nothing more to be wanted is forgotten, with its penalty.
+        // A machine without a wanted output is forgotten, with its pause.
         self.due.retain(|at, _| wanted().any(|output| output.at == *at));
         for output in wanted() {
-            // A machine that is put off already stays so, whatever else becomes missing there.
+            // A machine in a pause stays in it, whatever other outputs become missing there.
             self.due.entry(output.at).or_insert(asks);
         }
     }
 
-    /// Returns how many maps' outputs are there or have been fetched, if so many maps are said to
-    /// be done.
+    /// Returns how many maps' outputs can be fetched or have been fetched, if a reply counts `done`
+    /// maps.
     pub(super) fn at_hand(&self, done: u32) -> u32 {
         let wanted = self.outputs.iter().filter(|output| output.is_wanted()).count();
         let kept = self.outputs.iter().filter(|output| output.is_here && output.is_lost).count();
-        // Lost outputs that were fetched before are not among `done`, and are at hand all the same.
+        // Lost outputs that were fetched before are not in `done`, but the reduce has them.
         done + kept as u32 - wanted as u32
     }
 
-    /// Puts off what is due: the reduce does not fetch.
+    /// Postpones due tries: the reduce is not fetching.
     pub(super) fn wait(&mut self, now: SimTime) {
         self.due.values_mut().for_each(|due| *due = now.max(*due));
     }
 
-    /// Tries what is due by now. Returns the outputs of which the reduce, of a job of so many maps,
-    /// complains; and whether it gives up.
+    /// Makes the tries that are due by now, for a reduce of a job of `maps` maps. Returns the
+    /// outputs of which it complains; and whether it gives up.
     pub(super) fn try_again(&mut self, now: SimTime, maps: u32) -> (Vec<AttemptId>, bool) {
         let patience = patience(maps);
         let mut complaints = Vec::new();
@@ -134,7 +136,7 @@ impl Unfetched {
             // Several tries may have been due since the last heartbeat. Each machine in `due` has a
             // wanted output (see `hear`), so `fewest` is a real count and the time moves on.
             while *due <= now {
-                // The machine is tried again when the first of its outputs may be.
+                // The machine is tried again when the first pause of its outputs ends.
                 let mut fewest = u32::MAX;
                 let here = |output: &&mut UnfetchedOutput| output.at == *at && output.is_wanted();
                 for output in self.outputs.iter_mut().filter(here) {
@@ -164,14 +166,16 @@ mod tests {
         Missing { map, at: TrackerId(at), order: index, is_lost, is_unreadable: false }
     }
 
-    /// Returns a reduce that has fetched two outputs and hears at the start that these are missing.
+    /// Returns a reduce that has fetched two outputs and learns at the start that these are
+    /// missing.
     fn unfetched(all: &[Missing]) -> Unfetched {
         let mut unfetched = Unfetched::default();
         unfetched.hear(SimTime::ZERO, JobId(0), all, 2);
         unfetched
     }
 
-    /// Returns the seconds at which a reduce of a job of so many maps complains, and when it gives up.
+    /// Returns the seconds at which a reduce of a job of `maps` maps complains, and when it gives
+    /// up.
     fn fate(mut unfetched: Unfetched, maps: u32) -> (Vec<u64>, u64) {
         let mut complaints = Vec::new();
         for second in 0.. {

@@ -17,7 +17,7 @@ impl TextPlace {
     /// Where a text begins.
     pub const START: Self = Self { line: 1, offset: 0 };
 
-    /// Returns the place after `text`, which begins here.
+    /// Returns the place behind `text`, which begins at this place.
     pub(super) fn after(self, text: &[u8]) -> Self {
         let lines = text.iter().filter(|byte| **byte == b'\n').count();
         Self { line: self.line + lines as u64, offset: self.offset + text.len() as u64 }
@@ -36,7 +36,7 @@ pub enum TraceError {
         /// Why.
         source: io::Error,
     },
-    /// Its gzip is cut off or corrupt, or something stands behind it.
+    /// The gzip is cut off or corrupt, or more bytes follow it.
     #[error(
         "{}:{}: the gzip is damaged behind byte {} of its text{}", path.display(), place.line,
         place.offset, prefix(", after job ", after.as_ref().map(|job| format!("{job:?}")))
@@ -44,14 +44,14 @@ pub enum TraceError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// How far its text goes.
+        /// Where its readable text ends.
         place: TextPlace,
-        /// The last job of that text.
+        /// The last job of the readable text.
         after: Option<String>,
         /// The error of the gzip reader.
         source: io::Error,
     },
-    /// The file can be read, but what it says is wrong.
+    /// The file can be read, but its content is wrong.
     #[error(
         "{}:{}: {}{what}{}", path.display(), place.line,
         prefix("job ", job.as_ref().map(|job| format!("{job:?}: "))), prefix("\n  hint: ", hint.as_ref())
@@ -59,7 +59,7 @@ pub enum TraceError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where it is wrong.
+        /// The place of the mistake.
         place: TextPlace,
         /// The id of the job, where it could be read.
         job: Option<String>,
@@ -98,7 +98,7 @@ fn prefix(prefix: &str, text: Option<impl AsRef<str>>) -> String {
 }
 
 impl TraceError {
-    /// Returns what is wrong with a record that can be read.
+    /// Returns the error for a record that can be read but is wrong.
     pub fn malformed(
         path: &Path,
         place: TextPlace,
@@ -114,12 +114,12 @@ impl TraceError {
 /// A mistake in one record, before its place in the file is known.
 #[derive(Debug, Default)]
 pub struct RecordFault {
-    /// The byte of the record, where that is more than its line says.
+    /// The byte of the record where the mistake is; 0 for the record as a whole.
     pub(super) at: usize,
     pub(super) job: Option<String>,
     pub(super) what: String,
     pub(super) hint: Option<Cow<'static, str>>,
-    /// Whether the end of the record may be wrong as well.
+    /// Whether the end of the record is in doubt as well.
     pub(super) unframed: bool,
 }
 
@@ -129,7 +129,7 @@ impl RecordFault {
         Self { what: what.into(), ..Self::default() }
     }
 
-    /// Returns the same fault with what to do about it.
+    /// Returns the same fault with a hint.
     pub fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
@@ -144,12 +144,12 @@ impl RecordFault {
         Self { job: job.map(clip), ..self }
     }
 
-    /// Returns the error that this is in a record of a file.
+    /// Returns the error for this fault in a record that begins at `start`.
     pub(super) fn within(self, path: &Path, start: TextPlace, record: &[u8]) -> TraceError {
         let Self { at, job, mut what, hint, .. } = self;
-        // The JSON reader places an error at the end one byte behind it.
+        // The JSON reader places an error at the end of the text one byte behind it.
         let place = start.after(&record[..at.min(record.len())]);
-        // In a long object the line alone does not lead to the mistake.
+        // An object may be one long line, so the line alone does not lead to the mistake.
         if 0 < at {
             what = format!("{what} (byte {})", place.offset);
         }
@@ -157,11 +157,10 @@ impl RecordFault {
     }
 }
 
-/// Shortens what a message quotes, which may be as long as a record, and takes out what would
-/// move a terminal's cursor.
+/// Shortens text that a message quotes, which may be as long as a record, and removes control
+/// characters, which would move a terminal's cursor.
 pub fn clip(text: &str) -> String {
-    // Chosen: two or three lines of a terminal. Characters, not bytes, so that none is cut in the
-    // middle.
+    // Chosen: two or three lines of a terminal. Count characters, not bytes, so that none is cut.
     const LONGEST: usize = 200;
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     match text.char_indices().nth(LONGEST) {

@@ -23,7 +23,7 @@ pub struct TraceFile {
     pub sha256: Option<String>,
 }
 
-/// The long form.
+/// The long form of a file in YAML.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "TraceFile", deny_unknown_fields)]
 struct TraceFileSpec {
@@ -35,10 +35,11 @@ struct TraceFileSpec {
 }
 
 impl TraceFile {
-    /// Returns where the file is: a relative path begins in the folder of the scenario, or else
-    /// where the command was called. If its content is known it may be kept in the folder of a study, or
-    /// begin in a folder further out, too: a resolved scenario lies in the results, and names files as its
-    /// scenario did. One that is nowhere is missed in the scenario's folder.
+    /// Returns where the file is. A relative path begins in the scenario's folder, or else in the
+    /// folder where the command was called. If the hash is known, the file may also be a copy in a
+    /// study's folder, or in a folder further out: a resolved scenario lies among the results, but
+    /// names files as its scenario did. A file that is not found anywhere is reported as missing in
+    /// the scenario's folder.
     pub fn find(&self, folder: &Path) -> PathBuf {
         // A study's own copy goes first: files beside the scenario may have changed since.
         let found = self.kept(folder).or_else(|| self.near(folder));
@@ -50,9 +51,9 @@ impl TraceFile {
         files::kept(folder, &self.path, self.sha256.as_ref()?)
     }
 
-    /// Returns the file in the scenario's folder or where the command was called. Where there are both,
-    /// the content decides, if it is known: a resolved scenario lies beside tables of its run, and
-    /// these have names that a trace may have too.
+    /// Returns the file in the scenario's folder or where the command was called. If both exist,
+    /// the hash decides, if it is known: a resolved scenario lies beside tables of its run, whose
+    /// names a trace may have, too.
     fn near(&self, folder: &Path) -> Option<PathBuf> {
         let (beside, here) = (folder.join(&self.path), self.path.exists());
         // The hash is taken only where there are two candidates: traces have gigabytes.
@@ -63,7 +64,7 @@ impl TraceFile {
     }
 
     fn find_above(&self, folder: &Path) -> Option<PathBuf> {
-        // Without the content's hash any file of that name would be taken, from anywhere above.
+        // Without the hash, any file of that name in a folder further out would be taken.
         self.sha256.as_ref()?;
         // The folder may be an empty path, which cannot be made absolute without the dot.
         let folder = std::path::absolute(folder.join(".")).ok()?;
@@ -71,16 +72,16 @@ impl TraceFile {
         files.find(|file| file.is_file() && self.may_match(file))
     }
 
-    /// Returns whether a file may be the one that the scenario means.
+    /// Returns whether a file has the content that the scenario names, or may have it.
     fn may_match(&self, path: &Path) -> bool {
         let Some(expected) = &self.sha256 else { return true };
         sha256_of(path).is_ok_and(|found| expected.eq_ignore_ascii_case(&found))
     }
 
-    /// Notes where the file was and what it held.
+    /// Notes the path and the hash of the file.
     ///
     /// # Errors
-    /// If its content is not the one that the scenario expects.
+    /// If the content is not the one that the scenario expects.
     pub fn pin(&mut self, folder: &Path, sha256: Option<&str>) -> Result<(), TraceError> {
         let found = sha256.unwrap_or_default();
         match &self.sha256 {
@@ -89,8 +90,8 @@ impl TraceFile {
                 Err(TraceError::Changed { path, expected, found: found.to_owned() })
             }
             _ => {
-                // One that is kept by a study or found further out keeps its name, and with it the run
-                // its bytes.
+                // A copy in a study or a file further out keeps the path that the scenario wrote,
+                // so that the run's bytes stay the same.
                 if self.kept(folder).is_none() {
                     self.path = self.near(folder).unwrap_or_else(|| self.path.clone());
                 }
@@ -101,7 +102,7 @@ impl TraceFile {
     }
 }
 
-/// Returns the SHA-256 of what a file holds, in hexadecimal digits.
+/// Returns the SHA-256 of a file's content, in hexadecimal digits.
 ///
 /// # Errors
 /// If it cannot be read.

@@ -1,11 +1,11 @@
-//! The first few of many things, such as mistakes of a file, and how many there were.
+//! The first few of many items, such as mistakes in a file, and their number.
 
-/// The first few of many things of a kind, and how many there were.
+/// The first few of many items, and the number of all.
 #[derive(Clone, Debug)]
 pub struct FirstFew<T> {
-    /// How many there were.
+    /// How many items there were.
     pub count: u64,
-    /// The first of them, at most twenty.
+    /// The first items, at most twenty.
     pub first: Vec<T>,
 }
 
@@ -19,7 +19,7 @@ impl<T> FirstFew<T> {
     // Chosen: a user mends a few mistakes and tries again, and memory stays bounded.
     const FEW: usize = 20;
 
-    /// Adds one: it is kept while there are few, and counted always.
+    /// Counts an item, and keeps it if it is among the first twenty.
     pub fn add(&mut self, item: T) {
         self.count += 1;
         if self.first.len() < Self::FEW {
@@ -27,7 +27,7 @@ impl<T> FirstFew<T> {
         }
     }
 
-    /// Adds all of another.
+    /// Adds the items of another list.
     pub fn append(&mut self, other: Self) {
         self.count += other.count;
         self.first.extend(other.first);
@@ -36,7 +36,7 @@ impl<T> FirstFew<T> {
 }
 
 impl FirstFew<String> {
-    /// Counts a name; keeps it if it is a new one.
+    /// Counts a name, and keeps it if it is new.
     pub(super) fn add_name(&mut self, name: String) {
         if self.first.contains(&name) {
             self.count += 1;

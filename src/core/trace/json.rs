@@ -1,4 +1,4 @@
-//! One JSON object: read with its path for messages, written on a line.
+//! One JSON object: read with the path to each mistake, written on one line.
 
 use std::fmt;
 use std::io;
@@ -11,17 +11,18 @@ use super::error::{RecordFault, clip};
 use super::first_few::FirstFew;
 use super::words::plain;
 
-/// Reads an object; names that it does not know are added to `unknown`.
+/// Reads an object; attributes that `T` does not know are added to `unknown`.
 ///
 /// # Errors
-/// With what is wrong in it, and at which of its bytes.
+/// With the mistake in the object and the byte where it is.
 pub fn parse<T: DeserializeOwned>(
     object: &[u8],
     unknown: &mut FirstFew<String>,
 ) -> Result<T, RecordFault> {
     let mut json = serde_json::Deserializer::from_slice(object);
     let mut track = serde_path_to_error::Track::new();
-    // It follows the path to the value, so that a message can name the attribute that is wrong.
+    // This deserializer follows the path to the value, so that a message can name the wrong
+    // attribute.
     let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
     let read = serde_ignored::deserialize(tracked, |path| {
         // Only names are noted; an ignored element of a list has none.
@@ -48,14 +49,15 @@ pub fn parse<T: DeserializeOwned>(
 /// Returns the text of the first attribute of this name in an object, which may be broken.
 pub(super) fn text_of(object: &[u8], attribute: &str) -> Option<String> {
     let name = format!("\"{attribute}\"");
-    // By search, since a broken object cannot be parsed. A text with the same words would mislead
-    // it; then a message names a wrong job, and nothing else.
+    // Search, since a broken object cannot be parsed. A string that contains the same words would
+    // mislead the search; then only the job's id in a message is wrong.
     let place = object.windows(name.len()).position(|bytes| bytes == name.as_bytes())?;
     let value = object[place + name.len()..].trim_ascii_start().strip_prefix(b":")?;
     serde_json::Deserializer::from_slice(value).into_iter().next()?.ok()
 }
 
-/// Returns the attributes of an object up to its first error, and their values if they are texts.
+/// Returns the attributes of an object up to its first error, each with its value if that is a
+/// string.
 pub(super) fn attributes(object: &[u8]) -> Vec<(String, Option<String>)> {
     struct AttributesVisitor<'a>(&'a mut Vec<(String, Option<String>)>);
     impl<'de> de::Visitor<'de> for AttributesVisitor<'_> {
@@ -64,8 +66,7 @@ pub(super) fn attributes(object: &[u8]) -> Vec<(String, Option<String>)> {
             f.write_str("an object")
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-            // Raw values are only skipped, so a large object costs no memory for what is not looked
-            // at.
+            // Raw values are skipped and not parsed, so a large object costs no memory.
             while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
                 self.0.push((name, serde_json::from_str(value.get()).ok()));
             }
@@ -73,13 +74,13 @@ pub(super) fn attributes(object: &[u8]) -> Vec<(String, Option<String>)> {
         }
     }
     let mut found = Vec::new();
-    // The attributes before an error have been found all the same, so ignore the error.
+    // The attributes before an error have been found, so ignore the error.
     let _ =
         serde_json::Deserializer::from_slice(object).deserialize_map(AttributesVisitor(&mut found));
     found
 }
 
-/// Returns the byte of an object that an error speaks of.
+/// Returns the byte of an object at which an error is.
 fn position(object: &[u8], error: &serde_json::Error) -> usize {
     let lines = object.split_inclusive(|byte| *byte == b'\n');
     // An error without a place has line 0.
@@ -87,15 +88,15 @@ fn position(object: &[u8], error: &serde_json::Error) -> usize {
     before + error.column()
 }
 
-/// Returns the text of an error without the place, which counts from the object.
+/// Returns the text of an error without its place, which counts from the object.
 fn bare(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    // The place in the file is told instead.
+    // The caller gives the place in the file instead.
     plain(text.strip_suffix(&place).unwrap_or(&text))
 }
 
-/// Writes an object on a line of its own.
+/// Writes an object on one line.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -104,10 +105,10 @@ pub fn write(record: &impl Serialize, mut to: impl io::Write) -> io::Result<()> 
     to.write_all(b"\n")
 }
 
-/// Reads null as the default.
+/// Reads null as the default value.
 ///
 /// # Errors
-/// If it is neither null nor what it should be.
+/// If the value is neither null nor of the type.
 pub fn nullable<'de, D, T>(from: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -116,7 +117,7 @@ where
     Option::deserialize(from).map(Option::unwrap_or_default)
 }
 
-/// A count that may be unknown: −1 or null in the file.
+/// A count that may be unknown: `None` is −1 in the file.
 pub mod count {
     use std::fmt;
     use std::marker::PhantomData;
@@ -124,7 +125,7 @@ pub mod count {
     use serde::de::{self, Deserializer, Unexpected};
     use serde::ser::Serializer;
 
-    /// Writes −1 for one that is unknown.
+    /// Writes −1 for `None`.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -139,10 +140,10 @@ pub mod count {
         }
     }
 
-    /// Reads −1 and null as one that is unknown.
+    /// Reads −1 and null as `None`.
     ///
     /// # Errors
-    /// If it is another number below zero, one too large, or none.
+    /// If the value is another number below zero, a number that is too large, or no number.
     pub fn deserialize<'de, D, N>(from: D) -> Result<Option<N>, D::Error>
     where
         D: Deserializer<'de>,
@@ -168,7 +169,7 @@ pub mod count {
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
                 match i64::try_from(number) {
                     Ok(number) => self.visit_i64(number),
-                    // Rumen's own readers know no larger numbers.
+                    // Rumen's own readers accept no larger numbers.
                     Err(_) => Err(E::invalid_value(Unexpected::Unsigned(number), &self)),
                 }
             }

@@ -1,6 +1,6 @@
-//! The opening of a trace file: its first record, which tells its format. Its name does not count.
+//! The first record of a trace file reveals its format; the file's name does not matter.
 //!
-//! Which formats there are is not known here: the workload's `format` asks each of them.
+//! This module does not know the formats: the workload's `format` asks each of them.
 
 use std::path::{Path, PathBuf};
 
@@ -12,14 +12,14 @@ use super::text::TraceText;
 pub struct Opening {
     first: FirstRecord,
     path: PathBuf,
-    /// Where the first record begins, if all of it can be read.
+    /// Where the first record begins, or why it cannot be read.
     place: Result<TextPlace, TraceError>,
 }
 
-/// The first record of a file, as far as it tells the format.
+/// The first record of a file, as much of it as the format depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FirstRecord {
-    /// There is none.
+    /// The file is empty.
     Nothing,
     /// A JSON object with these attributes, up to where it is broken.
     Object(Vec<String>),
@@ -44,8 +44,8 @@ impl Opening {
         let (first, start) = match text.peek()? {
             None => (FirstRecord::Nothing, Ok(None)),
             Some(b'{') => {
-                // Its beginning may tell the format though its end is missing.
-                // No `?` here: an object that breaks off still shows its first attributes.
+                // A record without its end may still reveal the format, so no `?` here: an object
+                // that breaks off shows its first attributes.
                 let start = text.object(&mut record);
                 let attributes = json::attributes(&record).into_iter().map(|(name, _)| name);
                 (FirstRecord::Object(attributes.collect()), start)

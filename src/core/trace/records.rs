@@ -1,4 +1,4 @@
-//! One pass over a trace: its records, and what was noticed on the way.
+//! One pass over a trace: its records, and notes about doubtful ones.
 
 use std::io::Read;
 use std::marker::PhantomData;
@@ -15,8 +15,8 @@ use super::text::TraceText;
 // Chosen: ids of real traces have some dozen bytes.
 const LONGEST_ID: usize = 1 << 10;
 
-/// How many tasks the jobs of a trace may have that it does not list: these take some hundred
-/// megabytes.
+/// How many tasks the jobs of a trace may have beyond those that the trace lists: they take some
+/// hundred megabytes.
 // Chosen: a file of a few bytes must not be able to fill the memory.
 const MOST_IMPLIED: u64 = 2_000_000;
 
@@ -30,7 +30,7 @@ pub enum Strictness {
 }
 
 impl Strictness {
-    /// Returns a lenient pass, or a strict one.
+    /// Returns `Lenient` or `Strict`.
     pub fn of(lenient: bool) -> Self {
         if lenient { Self::Lenient } else { Self::Strict }
     }
@@ -41,49 +41,50 @@ pub trait Record: Sized {
     /// The name of this kind of record.
     const NAME: &'static str;
 
-    /// How records are told apart.
+    /// How one record ends and the next begins.
     const FRAMING: Framing;
 
     /// The unit of [`Self::submitted`].
     const TIME_UNIT: &'static str = "s";
 
-    /// Whether a job must not stand below one that was submitted later; else it is suspicious.
+    /// Whether a job that stands below one with a later time is suspicious.
     const IN_ORDER: bool = true;
 
-    /// Reads one record; attributes that it does not know are added to `unknown`.
+    /// Reads one record; attributes that the format does not know are added to `unknown`.
     ///
     /// # Errors
     /// If the record is broken.
     fn parse(record: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault>;
 
-    /// Returns the id of the job that this is. No other job of the trace may have it.
+    /// Returns the id of the job, unique in the trace; `None` if the record is no job.
     fn job(&self) -> Option<&str> {
         None
     }
 
-    /// Returns when the job was submitted, if it says so.
+    /// Returns when the job was submitted, in [`Self::TIME_UNIT`]; `None` if the record does not
+    /// say.
     fn submitted(&self) -> Option<u64> {
         None
     }
 
-    /// Returns how many tasks the job has beside those that it lists: these take memory that the
-    /// file does not account for.
+    /// Returns how many tasks the job has beyond those that it lists: they take memory that the
+    /// size of the file does not show.
     fn implied(&self) -> u64 {
         0
     }
 
-    /// Returns what is wrong with the record though it can be read.
+    /// Returns a reason to doubt the record though it can be read.
     fn suspicious(&self) -> Option<String> {
         None
     }
 }
 
-/// How records are told apart.
+/// How one record ends and the next begins.
 #[derive(Clone, Copy, Debug)]
 pub enum Framing {
     /// Each is a line.
     Line,
-    /// Each is a JSON object; the name is that of the attribute with the id of a job, if it is one.
+    /// Each is a JSON object; the name is the attribute that holds a job's id, if records are jobs.
     Object(Option<&'static str>),
     /// Each is an entry of a YAML list.
     Entry,
@@ -91,25 +92,25 @@ pub enum Framing {
 
 /// One pass over a trace file, from record to record.
 ///
-/// A file that can no longer be read ends it, and so does, in a strict pass, a broken record. A
-/// lenient pass keeps what stands before the damage of a gzip.
+/// The pass ends at a file that can no longer be read, and, if it is strict, at a broken record. A
+/// lenient pass keeps the records before the damage of a gzip.
 pub struct Records<T> {
     text: TraceText,
     strictness: Strictness,
     notes: Notes,
     ids: FxHashSet<String>,
-    /// The latest job was submitted then.
+    /// When the latest job so far was submitted.
     latest: u64,
-    /// Whether it does not matter when other jobs were submitted.
+    /// Whether jobs may stand in any order.
     goes_back: bool,
-    /// How many tasks the jobs have that they do not list.
+    /// How many tasks the jobs so far have beyond those that they list.
     implied: u64,
     /// Where the last record begins.
     place: TextPlace,
-    /// The last job.
+    /// The id of the last job.
     last: Option<String>,
     ended: bool,
-    /// The file's, once all of it has been read.
+    /// The hash of the file, once all of it has been read.
     sha256: Option<String>,
     record: Vec<u8>,
     kind: PhantomData<fn() -> T>,
@@ -121,13 +122,13 @@ pub struct Records<T> {
 pub struct Notes {
     /// Broken records that were left out.
     pub skipped: FirstFew<TraceError>,
-    /// Attributes that were ignored because no reader here knows them, by name.
+    /// Names of attributes that no reader here knows; they were ignored.
     pub unknown: FirstFew<String>,
     /// Records that were kept though something is wrong with them.
     pub suspicious: FirstFew<Suspicion>,
 }
 
-/// A record that cannot be the whole truth, but can be read.
+/// A record that can be read, but cannot be the whole truth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspicion {
     /// Where the record begins.
@@ -147,7 +148,7 @@ impl<T: Record> Records<T> {
         Ok(Self::new(TraceText::open(path)?, strictness))
     }
 
-    /// Begins to read what is called `name` in messages.
+    /// Begins to read a source that messages call `name`.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -180,11 +181,10 @@ impl<T: Record> Records<T> {
     /// Returns the one record of a file that must have exactly one, such as a topology.
     ///
     /// # Errors
-    /// If there is none or another one, or if it is broken.
+    /// If the file has no record or several, or if the record is broken.
     pub fn only(&mut self) -> Result<T, TraceError> {
         let only = self.next().transpose()?;
-        // A second record is read even if the first is what was wanted: two topologies in a file
-        // are a mistake.
+        // Read a second record even after a good first one: two topologies in a file are a mistake.
         let what = match (only, self.next().transpose()?) {
             (Some(only), None) => return Ok(only),
             (Some(_), Some(_)) => format!("another {} in the same file", T::NAME),
@@ -203,23 +203,23 @@ impl<T: Record> Records<T> {
         self.place
     }
 
-    /// Lets jobs stand below others that were submitted later.
+    /// Accepts jobs that stand below others with later times.
     pub fn allow_unordered(&mut self) {
         self.goes_back = true;
     }
 
-    /// Returns what was noticed.
+    /// Returns the notes of the whole pass.
     pub fn into_notes(self) -> Notes {
         self.notes
     }
 
-    /// Returns what was noticed so far.
+    /// Returns the notes so far.
     pub fn notes(&self) -> &Notes {
         &self.notes
     }
 
     /// Returns the SHA-256 of the file as it is on the disk, compressed or not, in hexadecimal
-    /// digits; nothing before the pass has come to its end without an error.
+    /// digits; `None` until the pass has reached the end without an error.
     pub fn sha256(&self) -> Option<&str> {
         self.sha256.as_deref()
     }
@@ -236,8 +236,8 @@ impl<T: Record> Records<T> {
             Err(fault) => {
                 let unframed = fault.unframed;
                 let error = fault.within(self.text.path(), place, &self.record);
-                // If the end of the object is in doubt, the next record may be inside of it: give
-                // that back.
+                // If the end of the object is in doubt, the next record may be inside it: give that
+                // text back.
                 return Err(if unframed { self.resumed(error)? } else { self.named(error) });
             }
         };
@@ -245,7 +245,8 @@ impl<T: Record> Records<T> {
             let fault = fault.of(read.job());
             return Err(fault.within(self.text.path(), place, &self.record));
         }
-        // A record that is no job keeps the last one, so that a damage can be placed.
+        // A record that is no job keeps the last job, so that a damaged gzip can be placed after
+        // it.
         self.last = read.job().map(str::to_owned).or(self.last.take());
         if let Some(what) = read.suspicious() {
             self.suspect(&read, what);
@@ -269,8 +270,8 @@ impl<T: Record> Records<T> {
         })
     }
 
-    /// Gives back the text that a record without a clear end has swallowed. Returns the record's
-    /// error.
+    /// Gives back the text that a record without a clear end has consumed. Returns the error of
+    /// that record.
     fn resumed(&mut self, error: TraceError) -> Result<TraceError, TraceError> {
         if let (Framing::Object(_), TraceError::Malformed { .. }) = (T::FRAMING, &error) {
             self.text.resume(&mut self.record)?;
@@ -278,7 +279,7 @@ impl<T: Record> Records<T> {
         Ok(self.named(error))
     }
 
-    /// Returns the error of the last record with the id of its job, if that can be read.
+    /// Adds the job's id to the error of the last record, if the id can be read.
     fn named(&self, mut error: TraceError) -> TraceError {
         if let Framing::Object(Some(id)) = T::FRAMING
             && let TraceError::Malformed { job: job @ None, .. } = &mut error
@@ -288,7 +289,7 @@ impl<T: Record> Records<T> {
         error
     }
 
-    /// Notes that something is wrong with a record that is kept.
+    /// Notes that a record is kept though it is doubtful.
     fn suspect(&mut self, record: &T, what: String) {
         let job = record.job().map(str::to_owned);
         self.notes.suspicious.add(Suspicion { place: self.place, job, what });
@@ -313,8 +314,7 @@ impl<T: Record> Records<T> {
             );
             return Err(RecordFault::new(what));
         }
-        // Last of the checks, since it remembers the id: a record that is refused must leave
-        // nothing behind.
+        // The last check, since it remembers the id: a refused record must not be remembered.
         if let Some(id) = record.job() {
             if LONGEST_ID < id.len() {
                 return Err(RecordFault::new(format!("an id of {} bytes", id.len())));
@@ -345,7 +345,7 @@ impl<T: Record> Iterator for Records<T> {
                         Err(error) => return Some(Err(error)),
                     }
                 }
-                // Other errors end a lenient pass, too: a file that cannot be read any more has no
+                // Other errors end a lenient pass, too: a file that can no longer be read has no
                 // next record.
                 Err(error @ (TraceError::Malformed { .. } | TraceError::Damaged { .. }))
                     if self.strictness == Strictness::Lenient =>
@@ -373,7 +373,7 @@ mod tests {
 
     use super::*;
 
-    /// A job of which the file says when it came.
+    /// A job that may say when it was submitted.
     #[derive(Debug)]
     struct Stamp {
         id: String,

@@ -1,11 +1,10 @@
 //! The text of a trace file, cut into records: lines or JSON objects.
 //!
-//! A file may be gzipped, whatever its name. Lines and bytes are counted in the text, the hash is
-//! taken of the file. Nothing is read ahead but buffers; of a record that is too large no more is
-//! kept than its largest size.
+//! A file may be gzipped, whatever its name. Places count the unpacked text; the hash is of the
+//! file. Only buffers are read ahead; a record that is too large is kept only up to the limit.
 //!
-//! An object ends where its brackets do. If one is missing, that is far too late; so what a broken
-//! object took with it can be given back ([`TraceText::resume`]).
+//! An object ends at its last closing bracket. If a bracket is missing, that is far too late, so
+//! the text that a broken object consumed can be given back ([`TraceText::resume`]).
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
@@ -25,7 +24,7 @@ const LARGEST_OBJECT: usize = 1 << 30;
 /// The largest entry of a YAML list, in bytes.
 // Chosen: the YAML reader keeps the whole entry as a tree, many times its size.
 pub const LARGEST_ENTRY: usize = 16 << 20;
-/// How many brackets may be within each other. The JSON reader recurses, and gives up at 128.
+/// How deep brackets may be nested. The JSON reader recurses, and gives up at 128.
 const DEEPEST: usize = 100;
 
 /// A file's bytes, hashed on their way.
@@ -37,13 +36,13 @@ struct Hashed {
 impl Read for Hashed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.bytes.read(buffer)?;
-        // Hashed as it is read, so that a trace need not be read a second time for it.
+        // Hash while reading, so that a trace is not read a second time for its hash.
         self.hash.update(&buffer[..read]);
         Ok(read)
     }
 }
 
-/// A file: the bytes that told its kind, then the others.
+/// A file: the first bytes, which reveal its kind, then the others.
 type FileBytes = BufReader<Chain<Cursor<Vec<u8>>, Hashed>>;
 
 enum TextSource {
@@ -71,13 +70,13 @@ impl TextSource {
 pub(super) struct TraceText {
     path: PathBuf,
     source: TextSource,
-    /// Whether the gzip has turned out to be damaged; then nothing more comes.
+    /// Whether the gzip is damaged; then there is no more text.
     damaged: bool,
-    /// Text that a broken object took with it; it comes before that of the source.
+    /// Text that a broken object consumed and that is read again before the source goes on.
     again: Cursor<Vec<u8>>,
     /// The place of the next byte.
     at: TextPlace,
-    /// The last object.
+    /// The last object that was read.
     last: FramedObject,
 }
 
@@ -88,7 +87,7 @@ struct FramedObject {
 }
 
 impl TraceText {
-    /// Opens a file. A trace is read more than once, which a pipe cannot be.
+    /// Opens a file. A pipe is refused, since a trace is read more than once.
     pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
         let open = || match fs::metadata(path)?.is_file() {
             true => File::open(path),
@@ -98,18 +97,18 @@ impl TraceText {
         Self::new(path, Box::new(file))
     }
 
-    /// Begins to read what is called `path` in messages.
+    /// Begins to read bytes that messages call `path`.
     pub(super) fn new(path: &Path, bytes: Box<dyn Read + Send>) -> Result<Self, TraceError> {
         let mut hashed = Hashed { bytes, hash: Sha256::new() };
         let mut magic = Vec::new();
         (&mut hashed)
-            // Two bytes tell a gzip, three a byte order mark.
+            // Two bytes identify a gzip, three a byte order mark.
             .take(3)
             .read_to_end(&mut magic)
             .map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
-        // By content and not by name: traces are renamed, and unpacked by browsers.
+        // By content and not by name: traces are renamed, and browsers unpack them.
         let gzip = magic.starts_with(&[0x1f, 0x8b]);
-        // Windows begins texts with a mark, which is not a part of them.
+        // Windows begins texts with a byte order mark, which is not part of the text.
         if magic == "\u{feff}".as_bytes() {
             magic.clear();
         }
@@ -138,27 +137,26 @@ impl TraceText {
         self.at
     }
 
-    /// Returns the SHA-256 of the file, whose text has come to its end.
+    /// Returns the SHA-256 of the file after its text has come to its end.
     pub(super) fn sha256(&mut self) -> Result<String, TraceError> {
         let file = self.source.file();
-        // Behind a damage there is more.
-        // The reader of the gzip stops at its end or at a damage; the hash is of the whole file.
+        // The gzip reader stops at its end or at damage; the hash is of the whole file, so read on.
         io::copy(file, &mut io::sink())
             .map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
         Ok(hex(&file.get_ref().get_ref().1.hash.clone().finalize()))
     }
 
-    /// Returns whether what comes next has been taken by a broken object before.
+    /// Returns whether the next byte was consumed by a broken object before.
     fn is_again(&self) -> bool {
         self.again.position() < self.again.get_ref().len() as u64
     }
 
-    /// Shows what comes next to `scan`, which returns how many bytes of it are done with. Returns
-    /// whether there was anything.
+    /// Shows the next bytes to `scan`, which returns how many it consumes. Returns whether there
+    /// were any.
     fn take(&mut self, scan: impl FnOnce(&[u8], TextPlace) -> usize) -> Result<bool, TraceError> {
         let is_again = self.is_again();
         let Self { path, source, at, again, damaged, .. } = self;
-        // The text that is given back was read before the damage, and still counts.
+        // Text that was given back comes from before the damage, so it still counts.
         if *damaged && !is_again {
             return Ok(false);
         }
@@ -174,7 +172,7 @@ impl TraceText {
                     return Err(TraceError::Damaged { path, place, after: None, source });
                 }
                 Err((_, source)) => return Err(TraceError::Read { path: path.clone(), source }),
-                // The borrow checker wants the buffer to be asked for once more.
+                // The borrow checker wants a second call for the same buffer.
                 Ok(_) => break reader.fill_buf().expect("the buffer has just been filled"),
             }
         };
@@ -187,7 +185,7 @@ impl TraceText {
         Ok(true)
     }
 
-    /// Skips white space. Returns what comes after it.
+    /// Skips white space. Returns the byte after it.
     pub(super) fn peek(&mut self) -> Result<Option<u8>, TraceError> {
         let mut next = None;
         while next.is_none()
@@ -200,7 +198,7 @@ impl TraceText {
         Ok(next)
     }
 
-    /// Reads a line into `line`, without its end. Returns where it begins, or nothing at the end
+    /// Reads a line into `line`, without its end. Returns where the line begins; `None` at the end
     /// of the file.
     pub(super) fn line(&mut self, line: &mut Vec<u8>) -> Result<Option<TextPlace>, TraceError> {
         line.clear();
@@ -224,11 +222,11 @@ impl TraceText {
     }
 
     /// Reads an entry of a YAML list into `entry`: the lines from one that begins with a dash up to
-    /// the next such line. Returns where it begins, or nothing at the end of the file.
+    /// the next such line. Returns where the entry begins; `None` at the end of the file.
     pub(super) fn entry(&mut self, entry: &mut Vec<u8>) -> Result<Option<TextPlace>, TraceError> {
         entry.clear();
         let (mut start, mut line) = (None, Vec::new());
-        // The next line that begins with a dash belongs to the next entry, so look before taking
+        // The next line that begins with a dash belongs to the next entry, so look before reading
         // it.
         while start.is_none() || self.next_byte()?.is_some_and(|next| next != b'-') {
             let Some(place) = self.line(&mut line)? else { break };
@@ -246,7 +244,7 @@ impl TraceText {
                 start = Some(place);
             }
             line.push(b'\n');
-            // All of it is read, even if too much is dropped: the next entry can be found then.
+            // Read all of an entry that is too large: the next one begins behind it.
             keep(entry, &line, LARGEST_ENTRY);
         }
         match start {
@@ -258,11 +256,11 @@ impl TraceText {
         }
     }
 
-    /// Reads an object into `object`, from `{` to `}`. Returns where it begins, or nothing at the
-    /// end of the file.
+    /// Reads an object into `object`, from `{` to `}`. Returns where the object begins; `None` at
+    /// the end of the file.
     ///
-    /// After an error, or if the object is broken, the next one can be read; to lose none, call
-    /// [`Self::resume`] before.
+    /// After an error, or a broken object, the next object can be read; call [`Self::resume`] first
+    /// to lose none.
     pub(super) fn object(&mut self, object: &mut Vec<u8>) -> Result<Option<TextPlace>, TraceError> {
         object.clear();
         if let Some((place, byte)) = self.skip_to_object()? {
@@ -281,8 +279,9 @@ impl TraceText {
         while !brackets.closed && !broke_off {
             let is_again = self.is_again();
             let more = self.take(|chunk, _| {
-                // In a text that was given back, a line that begins with `{` ends the object
-                // before, as that one was broken. In fresh text it may well be inside of an object.
+                // In text that was given back, a line that begins with `{` ends the object before
+                // it, since that object was broken. In fresh text such a line may be inside an
+                // object.
                 let next = next_object(chunk).filter(|_| is_again);
                 let end = brackets.scan(&chunk[..next.unwrap_or(chunk.len())]);
                 broke_off = brackets.torn || !brackets.closed && next == Some(end);
@@ -310,19 +309,19 @@ impl TraceText {
         Err(fault.within(&self.path, start, &[]))
     }
 
-    /// Goes on behind an object that is broken: at the first `{` at the beginning of a line, whether
-    /// the object has taken it with it or it is yet to come. Cuts the object off there.
+    /// Goes on behind a broken object: at the first `{` that begins a line, whether or not the
+    /// object has consumed it already. The object is cut off there.
     ///
-    /// The text that it gives back is cut at every such `{`. So no byte is read more than twice.
+    /// The text that is given back is cut at every such `{`, so no byte is read more than twice.
     pub(super) fn resume(&mut self, object: &mut Vec<u8>) -> Result<(), TraceError> {
-        // Only a part of it was kept, so what followed cannot be given back.
+        // An object that is too large was kept only in part, so its text cannot be given back.
         if LARGEST_OBJECT < object.len() {
             return Ok(());
         }
         if let Some(next) = next_object(object) {
             let rest = self.again.get_ref()[self.again.position() as usize..].to_vec();
             let mut again = object.split_off(next);
-            // Text that was given back before and is not used up comes after it.
+            // Text that was given back earlier and is still unread comes after it.
             again.extend(rest);
             self.again = Cursor::new(again);
             self.at = self.last.start.after(object);
@@ -334,7 +333,8 @@ impl TraceText {
         Ok(())
     }
 
-    /// Skips to the next line. Returns whether this one has an end.
+    /// Skips to the next line, showing the skipped bytes to `see`. Returns whether this line has an
+    /// end.
     fn skip_line(&mut self, mut see: impl FnMut(&[u8])) -> Result<bool, TraceError> {
         let mut ended = false;
         while !ended
@@ -348,7 +348,8 @@ impl TraceText {
         Ok(ended)
     }
 
-    /// Skips to the next `{`. Returns the first byte on the way that does not belong there.
+    /// Skips to the next `{`. Returns the first byte before it that is not allowed there, with its
+    /// place.
     fn skip_to_object(&mut self) -> Result<Option<(TextPlace, u8)>, TraceError> {
         let mut odd = None;
         let mut found = false;
@@ -374,18 +375,18 @@ pub fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Adds `more` to a record; a record that is too large keeps one byte more than it may have.
+/// Appends `more` to a record; a record that is too large keeps one byte more than the limit.
 fn keep(record: &mut Vec<u8>, more: &[u8], largest: usize) {
     let room = (largest + 1).saturating_sub(record.len());
     record.extend_from_slice(&more[..more.len().min(room)]);
 }
 
-/// Returns where another object begins at the beginning of a line.
+/// Returns where the next line that begins with `{` starts.
 fn next_object(text: &[u8]) -> Option<usize> {
     text.windows(2).position(|pair| pair == b"\n{").map(|end_of_line| end_of_line + 1)
 }
 
-/// Finds the end of an object without understanding more of it than brackets and strings.
+/// Finds the end of an object by its brackets and strings alone.
 #[derive(Default)]
 struct Brackets {
     open: usize,
@@ -410,8 +411,7 @@ impl Brackets {
                     return index + 1;
                 }
                 _ if self.in_string => {}
-                // Braces and brackets are not told apart: what is mismatched is for the JSON reader
-                // to say.
+                // Braces and brackets count alike: the JSON reader reports mismatches.
                 b'{' | b'[' => {
                     self.open += 1;
                     self.deepest = self.deepest.max(self.open);
@@ -463,7 +463,7 @@ mod tests {
         hex(&Sha256::digest(bytes))
     }
 
-    /// Returns the lines and bytes at which objects begin and what they are, and all errors.
+    /// Returns the line, byte and text of each object, and all errors.
     fn objects(bytes: &[u8]) -> Vec<Result<(u64, u64, String), String>> {
         let (mut text, mut object) = (text(bytes), Vec::new());
         let mut all = Vec::new();

@@ -18,7 +18,7 @@ const WORDS: [(&str, &str); 14] = [
     ("invalid value: string", "invalid value: text"),
 ];
 
-/// Puts the words of files and of people for those of Rust.
+/// Replaces the words of Rust by words of JSON and of everyday language.
 pub(super) fn plain(message: &str) -> String {
     let mut text = message.to_owned();
     for (rust, word) in WORDS {

@@ -1,22 +1,22 @@
-//! Shapes as text: what a schema tells of our own types does not change between two runs, so it is
-//! kept, and reading it takes a hundredth of the time that making the schema does.
+//! Shapes as text. The schemas of our own types do not change between two runs, so their shapes are
+//! stored, and reading one takes a hundredth of the time that making the schema does.
 //!
 //! ```text
 //! scenario { name cluster:@cluster later:-[@later] workload!:@workload}
 //! cluster { preset* nodes hdfs:{ block placement:( random writer:-)}}
 //! ```
-//! Each line is a name and a shape. After a name inside of a shape, `:` and its own shape may follow.
+//! Each line is a name and a shape. Inside a shape, `:` and a shape may follow each name.
 //!
 //! | written | means |
 //! |---|---|
 //! | `{ a b! c*}` | a struct: `b` must be there, `c` is the field that a bare value stands for |
-//! | `{ a?{"b":true} b}` | `a` has an effect only on a condition |
+//! | `{ a?{"b":true} b}` | `a` has an effect only under a condition |
 //! | `{ a\| b:@b\| c=b}` | beside its fields `b` is chosen; if the struct is named `c`, that brings `b` |
 //! | `( a b:@b)` | a choice; `(? a)` of others, too |
 //! | `<@a>` | a map of free names |
-//! | `-` | nothing that is known |
+//! | `-` | an unknown value |
 //! | `-[@a]` | or a list, whose entries have this shape |
-//! | `@a` | the shape of the line `a`, read when it is asked for |
+//! | `@a` | the shape in the line `a`, read when it is first used |
 
 use std::sync::{Arc, LazyLock};
 
@@ -25,10 +25,10 @@ use serde_json::Value as Json;
 
 use super::{LateShape, MappingForm, SideChoice, TreeShape};
 
-/// Returns the shape that a text keeps under a name.
+/// Returns the shape that a text has under a name.
 pub fn kept(text: &'static str, name: String) -> LateShape {
     Arc::new(LazyLock::new(Box::new(move || {
-        // With the blank, since `workload` also begins the line of `workload.mix`.
+        // Include the blank, since `workload` is also the beginning of the line `workload.mix`.
         let line = text.lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix(' '));
         LineReader { text, rest: line.expect("the tests keep every shape") }.shape()
     })))
@@ -63,7 +63,7 @@ impl LineReader {
             self.must(">");
             MappingForm::Map(value)
         } else if self.takes("@") {
-            // Read when it is asked for: a type may have itself inside.
+            // Read at its first use: a type may contain itself.
             MappingForm::Late(kept(self.text, self.name()))
         } else {
             self.must("-");

@@ -1,4 +1,4 @@
-//! The answer of a fluid model: when jobs end, and how much they have until then.
+//! The result of a fluid model: when jobs end, and which shares they have until then.
 
 use num_traits::Zero;
 
@@ -9,7 +9,7 @@ use super::{FluidJob, Rational};
 pub struct FluidCourse {
     /// The end of each job, in the order of the jobs.
     pub jobs: Vec<ServedJob>,
-    /// The times with jobs, in their order. Nothing happens inside of an interval.
+    /// The times in which jobs are present, in order. All shares are constant within an interval.
     pub intervals: Vec<Interval>,
 }
 
@@ -18,23 +18,23 @@ pub struct FluidCourse {
 pub struct ServedJob {
     /// When it ends, in seconds.
     pub finish: Rational,
-    /// How long that is after its arrival.
+    /// The time from its arrival to its end, in seconds.
     pub sojourn: Rational,
 }
 
-/// A time in which every share stays what it is.
+/// A time in which all shares are constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// When it begins.
     pub from: Rational,
-    /// When it ends, which is later.
+    /// When it ends, later than it begins.
     pub to: Rational,
-    /// The share of each job, in the order of the jobs; zero for those that are absent, too.
+    /// The share of each job, in the order of the jobs; zero for absent jobs.
     pub shares: Vec<Rational>,
 }
 
 impl FluidCourse {
-    /// Returns the course in which nothing has happened yet.
+    /// Returns the course at the start, without intervals.
     pub(super) fn new(jobs: usize) -> Self {
         Self { jobs: vec![ServedJob::default(); jobs], intervals: Vec::new() }
     }
@@ -49,8 +49,8 @@ impl FluidCourse {
         (!self.jobs.is_empty()).then(|| sum / Rational::from_integer(self.jobs.len().into()))
     }
 
-    /// Returns the numbers of the jobs in the order in which they end; of those that end together
-    /// the earlier in the list first.
+    /// Returns the numbers of the jobs in the order in which they end; of jobs that end together
+    /// the first in the list comes first.
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         order.sort_by_key(|number| &self.jobs[*number].finish);

@@ -1,4 +1,4 @@
-//! From event to event: jobs arrive, work flows off, jobs end.
+//! From event to event: jobs arrive, are worked on, and end.
 
 use num_traits::Zero;
 
@@ -7,10 +7,10 @@ use super::{FluidJob, Rational};
 
 /// A job that has arrived and has not ended.
 pub(super) struct PresentJob<'a> {
-    /// Its place among all jobs.
+    /// Its index among all jobs.
     pub(super) number: usize,
     pub(super) job: &'a FluidJob,
-    /// Its work that is not done.
+    /// Its work that is left.
     pub(super) left: Rational,
 }
 
@@ -18,19 +18,20 @@ pub(super) struct PresentJob<'a> {
 pub(super) struct FluidDivision {
     /// The share of each job that is present, in their order.
     pub(super) shares: Vec<Rational>,
-    /// When it must be divided anew, even if no job arrives or ends until then.
+    /// When it must be divided anew at the latest, even if no job arrives or ends; `None` for no
+    /// such time.
     pub(super) lasts: Option<Rational>,
 }
 
-/// Lets the work of all jobs flow off as `divide` says, which is asked whenever a job has arrived
-/// or ended. It must give a share to at least one job.
+/// Serves all jobs with the shares of `divide`, which is called whenever a job has arrived or
+/// ended. It must give a share to at least one job.
 pub(super) fn flow<'a>(
     jobs: &'a [FluidJob],
     mut divide: impl FnMut(&Rational, &[PresentJob<'a>]) -> FluidDivision,
 ) -> FluidCourse {
     let mut course = FluidCourse::new(jobs.len());
     let mut coming: Vec<(usize, &FluidJob)> = jobs.iter().enumerate().collect();
-    // Stable: of jobs that arrive together the earlier in the list is first.
+    // A stable sort: of jobs that arrive together the first in the list comes first.
     coming.sort_by_key(|(_, job)| &job.arrival);
     let mut coming = coming.into_iter().peekable();
     let mut present: Vec<PresentJob<'_>> = Vec::new();

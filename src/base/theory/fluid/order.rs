@@ -1,4 +1,5 @@
-//! Priority: jobs are served in an order, each with all it can use of what is left.
+//! Priority: jobs are served in an order, each with the largest share that it can use of what is
+//! left.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,7 +12,8 @@ use super::{FluidJob, Rational, share};
 
 /// Serves the jobs under FSP.
 pub(super) fn by_virtual_finish(jobs: &[FluidJob]) -> FluidCourse {
-    // Only an arrival changes the order: without more jobs all end under PS as was foreseen.
+    // Only an arrival changes the order: without arrivals all jobs end in the foreseen order under
+    // PS.
     let mut finishes = BTreeMap::new();
     flow(jobs, |now, present| {
         if present.iter().any(|job| !finishes.contains_key(&job.number)) {
@@ -22,7 +24,7 @@ pub(super) fn by_virtual_finish(jobs: &[FluidJob]) -> FluidCourse {
     })
 }
 
-/// Returns when the jobs that have arrived by now would end under PS.
+/// Returns when the jobs that are present would end under PS without further arrivals.
 fn virtual_finishes(jobs: &[FluidJob], now: &Rational) -> BTreeMap<usize, Rational> {
     let arrived = jobs.iter().enumerate().filter(|(_, job)| job.arrival <= *now);
     let (numbers, arrived): (Vec<usize>, Vec<FluidJob>) =
@@ -44,7 +46,7 @@ pub(super) fn by_work_left(jobs: &[FluidJob]) -> FluidCourse {
     })
 }
 
-/// Returns the places of the jobs by their rank.
+/// Returns the indices of the jobs by their rank.
 fn ranked<'a, R: Ord>(
     present: &'a [PresentJob<'_>],
     rank: impl Fn(&'a PresentJob<'_>) -> R,
@@ -64,8 +66,8 @@ fn in_order(present: &[PresentJob<'_>], order: &[usize]) -> Vec<Rational> {
     shares
 }
 
-/// Returns when a job will first have as little work left as the one before it. Only one that is
-/// served with more gets there, so two jobs overtake each other once at most.
+/// Returns when a job will first have as little work left as the one before it. Only a job with a
+/// larger share gets there, so two jobs overtake each other at most once.
 fn first_overtaking(
     present: &[PresentJob<'_>],
     order: &[usize],

@@ -1,4 +1,4 @@
-//! Courses derived by hand.
+//! Courses that were derived by hand.
 
 mod properties;
 
@@ -15,7 +15,7 @@ fn number(text: &str) -> Rational {
     exact(text.parse().unwrap()).unwrap()
 }
 
-/// A job by its arrival, the time it takes with the largest share that it can use, and that share.
+/// A job by its arrival, its duration with the largest share that it can use, and that share.
 fn job(arrival: u64, time: u64, most: &str) -> FluidJob {
     let most = number(most);
     let size = ratio(time, 1) * &most;
@@ -26,7 +26,7 @@ fn weighing(weight: u64, job: FluidJob) -> FluidJob {
     FluidJob { weight: ratio(weight, 1), ..job }
 }
 
-/// A single server's jobs by their arrivals and sizes.
+/// The jobs of a single server, by their arrivals and sizes.
 fn single(jobs: &[(u64, u64)]) -> Vec<FluidJob> {
     jobs.iter().map(|(arrival, size)| job(*arrival, *size, "1")).collect()
 }
@@ -36,7 +36,7 @@ fn finishes(discipline: FluidDiscipline, jobs: &[FluidJob]) -> Vec<Rational> {
     course.jobs.into_iter().map(|job| job.finish).collect()
 }
 
-/// Checks when jobs end, where the expected times are given as in `"24.5"` or `"16/3"`.
+/// Checks when jobs end; expected times are written as `"24.5"` or `"16/3"`.
 fn ends(discipline: FluidDiscipline, jobs: &[FluidJob], expected: &[&str]) {
     let told: Vec<String> = finishes(discipline, jobs).iter().map(ToString::to_string).collect();
     let number = |text: &&str| text.parse().unwrap_or_else(|_| number(text)).to_string();
@@ -44,7 +44,7 @@ fn ends(discipline: FluidDiscipline, jobs: &[FluidJob], expected: &[&str]) {
     assert_eq!(told, expected, "{}", discipline.name());
 }
 
-/// Returns who has how much when, in the order of time; neighbours that do not differ are one.
+/// Returns the shares of the jobs over time; equal neighbours are joined.
 fn course(discipline: FluidDiscipline, jobs: &[FluidJob]) -> Vec<(f64, Vec<f64>)> {
     let intervals = discipline.serve(jobs).unwrap().intervals;
     let mut told: Vec<(f64, Vec<f64>)> = Vec::new();
@@ -114,7 +114,7 @@ fn no_jobs_have_no_course_and_no_mean() {
 
 #[test]
 fn a_job_alone_takes_its_time_after_a_pause_too() {
-    // Ten seconds at two fifths each; nothing is to be done from 13 to 20.
+    // Ten seconds at two fifths each; no job is present from 13 to 20.
     let jobs = [job(3, 10, "0.4"), job(20, 10, "0.4")];
     for discipline in FluidDiscipline::ALL {
         ends(discipline, &jobs, &["13", "30"]);
@@ -171,8 +171,8 @@ fn fsp_keeps_the_order_of_equal_jobs_and_sharing_does_not_know_one() {
 
 #[test]
 fn a_tie_in_the_sharing_is_an_exact_tie() {
-    // The first has 3 - 1/3 left at 1/3, as much as the second brings. Under PS both end together,
-    // so FSP goes on with the one that arrived first, and SRPT does too.
+    // The first job has 3 - 1/3 left at 1/3, as much as the second brings. Under PS both end
+    // together, so FSP goes on with the one that arrived first, and so does SRPT.
     let mut jobs = single(&[(0, 3), (0, 1)]);
     (jobs[1].arrival, jobs[1].size) = (ratio(1, 3), ratio(8, 3));
     ends(Ps, &jobs, &["17/3", "17/3"]);
@@ -182,7 +182,8 @@ fn a_tie_in_the_sharing_is_an_exact_tie() {
 
 #[test]
 fn fsp_looks_at_what_is_left_in_the_sharing_and_srpt_at_what_really_is() {
-    // At 7 the second has 9/2 left in the sharing, where it had half of the time, and really 7.
+    // At 7 the second job has 9/2 left in the imagined sharing, where it had half of the time, and
+    // really 7.
     let jobs = single(&[(0, 6), (0, 8), (7, 5)]);
     ends(Fsp, &jobs, &["6", "14", "19"]);
     ends(Srpt, &jobs, &["6", "19", "12"]);
@@ -190,8 +191,8 @@ fn fsp_looks_at_what_is_left_in_the_sharing_and_srpt_at_what_really_is() {
 
 #[test]
 fn under_fsp_a_job_that_ended_early_still_has_its_part_of_the_sharing() {
-    // As above, the second has 9/2 left at 7, more than the third brings. Had the first left the
-    // sharing at 6, it would be 4, and the second would go on.
+    // As above, the second job has 9/2 left at 7, more than the third brings. Had the first left
+    // the sharing at 6, the second would have 4 left, and would go on.
     let mut jobs = single(&[(0, 6), (0, 8), (7, 5)]);
     jobs[2].size = ratio(17, 4);
     ends(Fsp, &jobs, &["6", "18.25", "11.25"]);
@@ -199,8 +200,9 @@ fn under_fsp_a_job_that_ended_early_still_has_its_part_of_the_sharing() {
 
 #[test]
 fn under_fsp_a_job_that_should_have_ended_is_first() {
-    // In the sharing two halves end at 8. Really the second begins at 4, cannot make up for that
-    // with half of the system, and has 3/2 left at 9; the third has the other half from then on.
+    // In the imagined sharing two halves end at 8. Really the second job begins at 4, cannot make
+    // up for that with half of the system, and has 3/2 left at 9; from then on the third has the
+    // other half.
     let jobs = [job(0, 4, "1"), job(0, 8, "0.5"), job(9, 1, "1")];
     ends(Ps, &jobs, &["8", "8", "10"]);
     ends(Fsp, &jobs, &["4", "12", "11"]);
@@ -208,16 +210,16 @@ fn under_fsp_a_job_that_should_have_ended_is_first() {
 
 #[test]
 fn srpt_goes_on_with_a_job_that_has_less_left_than_the_new_one() {
-    // At 7 the first has 3 left, less than 4. At 8 both have 2, and the first came first. But it
-    // has more than a new one with 2 at 7.
+    // At 7 the first job has 3 left, less than 4. At 8 both have 2, and the first arrived first.
+    // But it has more left than a new job with 2 at 7.
     ends(Srpt, &single(&[(0, 10), (7, 4), (8, 2)]), &["10", "16", "12"]);
     ends(Srpt, &single(&[(0, 10), (7, 2), (8, 2)]), &["14", "9", "11"]);
 }
 
 #[test]
 fn srpt_lets_a_job_overtake_one_that_can_use_less() {
-    // With a quarter and three they meet at 2: 2 - 1/2 = 3 - 3/2. Then the wide one takes all for
-    // 1.5 s, and the other its quarter for 6 s.
+    // At shares of a quarter and three quarters they meet at 2: 2 - 1/2 = 3 - 3/2. Then the wide
+    // job takes the whole system for 1.5 s, and the other its quarter for 6 s.
     let jobs = [job(0, 8, "0.25"), job(0, 3, "1")];
     ends(Srpt, &jobs, &["9.5", "3.5"]);
     let shares = [(0.0, vec![0.25, 0.75]), (2.0, vec![0.0, 1.0]), (3.5, vec![0.25, 0.0])];
@@ -226,8 +228,8 @@ fn srpt_lets_a_job_overtake_one_that_can_use_less() {
 
 #[test]
 fn of_equal_jobs_srpt_serves_the_one_that_can_use_more() {
-    // In the order of the list the second would have the least left at once. It takes 2 s, and the
-    // first 8 s after it.
+    // In the order of the list the second job would have the least left at once. It takes 2 s, and
+    // the first 8 s after it.
     ends(Srpt, &[job(0, 8, "0.25"), job(0, 2, "1")], &["10", "2"]);
 }
 

@@ -1,4 +1,4 @@
-//! Small cases by hand, then any: the same rates as a solver that knows no shortcut.
+//! Small cases by hand, then random ones: the rates must equal those of a solver without shortcuts.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn sharing(totals: &[f64]) -> SharedResources {
     SharedResources::new(totals.iter().copied().map(ResourceCapacity::of))
 }
 
-/// Settles, and returns who was told which rate.
+/// Settles, and returns the flows whose rates changed, with their rates.
 fn told(sharing: &mut SharedResources) -> Vec<(FlowIndex, f64)> {
     let mut told = Vec::new();
     sharing.settle(|flow, rate| told.push((flow, rate)));
@@ -72,7 +72,7 @@ fn a_change_travels_as_far_as_it_must_and_no_farther() {
     assert_eq!([a, b, c].map(|flow| sharing.rate(flow)), [5.0, 5.0, 25.0]);
     sharing.end(a);
     assert_eq!(told(&mut sharing), [(b, 10.0), (c, 20.0)]);
-    // The last wire has room for one more, and nobody else hears of it.
+    // The last wire has room for one more flow, so no other rate changes.
     let d = sharing.begin(uses(&[(3, 1.0)]));
     assert_eq!(told(&mut sharing), [(d, 20.0)]);
 }
@@ -103,7 +103,7 @@ fn what_begins_and_ends_before_all_is_settled_changes_nothing() {
     assert_eq!(sharing.rate(one), 80.0);
 }
 
-/// Progressive filling of everything at once, with no thought for speed.
+/// Fills all flows progressively, with no thought for speed.
 fn naive(capacities: &[ResourceCapacity], flows: &[Arc<[ResourceUse]>]) -> Vec<f64> {
     let mut rates = vec![None; flows.len()];
     while rates.contains(&None) {
@@ -134,8 +134,8 @@ fn naive(capacities: &[ResourceCapacity], flows: &[Arc<[ResourceUse]>]) -> Vec<f
     rates.into_iter().flatten().collect()
 }
 
-/// A step of a test: a flow begins, the flow at a place among the present ends, a resource has another
-/// capacity, or all is settled.
+/// A step of a test: a flow begins, a present flow ends, a resource gets another capacity, or all
+/// rates are settled.
 #[derive(Clone, Debug)]
 enum Step {
     Begin(Arc<[ResourceUse]>),

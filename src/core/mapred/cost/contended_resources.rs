@@ -1,9 +1,9 @@
-//! The resources that attempts use, where they share disks, wires or cores.
+//! The resources that attempts use if they share disks, wires or cores.
 //!
-//! A map reads from the nearest node that holds its input, one drawn among those equally near; a real map asks
-//! the file system, and so does one here if a node with its input was struck
-//! ([`Replicas`](crate::mapred::Replicas)). An attempt writes to one of its node's disks, drawn for the attempt: a
-//! map its output, and a reduce all that it fetches and writes.
+//! A map reads from the nearest node that holds its input, or from one of several equally near, at
+//! random. A real map asks the file system; so does a map here once a fault has struck a node with
+//! its input ([`Replicas`](crate::mapred::Replicas)). An attempt writes to one disk of its node, at
+//! random: a map its output, a reduce all that it fetches and writes.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::mapred::replicas::{Copy, ReplicaChoice, nearest};
 use crate::mapred::spec::{Input, JobSpec};
 use mumakil_base::random::{Purpose, stream};
 
-/// The resources that attempts share, and where their input lies.
+/// The resources that attempts share, and where their input is.
 #[derive(Clone, Debug)]
 pub struct ContendedResources {
     seed: u64,
@@ -29,24 +29,25 @@ pub struct ContendedResources {
 }
 
 impl ContendedResources {
-    /// Returns what attempts share on a cluster; none, if they do not.
+    /// Returns the shared resources of a cluster; `None` if transfers and computations share
+    /// nothing.
     pub fn new(seed: u64, spec: &ClusterSpec, topology: Arc<Topology>, hdfs: Hdfs) -> Option<Self> {
         let (transfers, cores) = (spec.network.model == NetworkModel::Shared, spec.contention);
         let resources = Resources::new(spec, topology);
         (transfers || cores).then_some(Self { seed, resources, hdfs, transfers, cores })
     }
 
-    /// Returns what is shared.
+    /// Returns the resources.
     pub fn resources(&self) -> &Resources {
         &self.resources
     }
 
-    /// Returns what computing on a node shares.
+    /// Returns the resources for computing on a node; `None` if it shares nothing.
     pub(super) fn computing(&self, on: TrackerId) -> Option<Demand> {
         if self.cores { self.resources.compute(on) } else { None }
     }
 
-    /// Returns what a map's reading shares.
+    /// Returns the resources for reading a map's input; `None` if it shares nothing.
     pub(super) fn reading(
         &self,
         job: &JobSpec,
@@ -55,7 +56,7 @@ impl ContendedResources {
         copy: Option<Copy>,
     ) -> Option<Demand> {
         let reading = || {
-            // A copy that was picked because nodes were struck goes before the undisturbed choice.
+            // A copy that was chosen because a fault struck a node overrides the usual choice.
             let copy = copy.or_else(|| self.nearest(job, attempt, on));
             let (from, place) = (self.source(job, attempt, on, copy), attempt.task.index);
             match &job.input {
@@ -64,24 +65,25 @@ impl ContendedResources {
                     let bytes = input.bytes(place, job.maps);
                     self.resources.read_block(block, bytes, from, on)
                 }
-                // The splits of a trace belong to one job alone, so no map reads them again from memory.
+                // The splits of a trace belong to one job, so no other map reads them again from
+                // memory.
                 Some(Input::Splits(_)) | None => self.resources.read(from, on),
             }
         };
         self.transfers.then(reading)
     }
 
-    /// Returns whether nodes keep what was read from their disks.
+    /// Returns whether nodes keep in memory the blocks that were read from their disks.
     pub fn has_page_caches(&self) -> bool {
         self.transfers && self.resources.has_page_caches()
     }
 
-    /// Returns what writing an attempt's output shares.
+    /// Returns the resources for writing an attempt's output; `None` if it shares nothing.
     pub(super) fn writing(&self, attempt: AttemptId, on: TrackerId) -> Option<Demand> {
         self.transfers.then(|| self.resources.read(self.own_disk(attempt, on), on))
     }
 
-    /// Returns what a reduce's fetching shares.
+    /// Returns the resources for fetching of a reduce; `None` if it shares nothing.
     pub(super) fn fetching(&self, attempt: AttemptId, on: TrackerId) -> Option<Demand> {
         self.transfers.then(|| self.resources.fetch(self.own_disk(attempt, on)))
     }
@@ -91,13 +93,12 @@ impl ContendedResources {
             TaskKind::Reduce => Purpose::ReduceDisk,
             TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup => Purpose::MapDisk,
         };
-        // Drawn from the attempt alone, so that a reduce's fetching and writing find the same disk
-        // without a note of it.
+        // Drawn from the attempt alone, so that a reduce fetches to and writes to the same disk.
         let mut rng = stream(self.seed, purpose, subject(attempt));
         DiskId { node, disk: rng.random_range(0..self.resources.disks()) }
     }
 
-    /// Returns which copy of its input a map reads while no node that has one was struck.
+    /// Returns the copy of its input that a map reads while no fault has struck a node with a copy.
     fn nearest(&self, job: &JobSpec, attempt: AttemptId, on: TrackerId) -> Option<Copy> {
         let mut holders = Vec::new();
         if let Some(input) = &job.input {
@@ -108,8 +109,8 @@ impl ContendedResources {
         nearest(&copies, on, self.resources.topology(), &mut rng)
     }
 
-    /// Returns the disk from which a map reads a copy: one of its own node, if the place of the
-    /// input is not known.
+    /// Returns the disk from which a map reads a copy: a disk of its own node, if no node with the
+    /// input is known.
     fn source(
         &self,
         job: &JobSpec,
@@ -122,10 +123,10 @@ impl ContendedResources {
         DiskId { node, disk: self.block_disk(job, attempt, which) }
     }
 
-    /// Returns on which of its node's disks a copy of a map's input lies. Maps that read the same
-    /// block find it on the same disk.
+    /// Returns the disk of its node on which a copy of a map's input is. Maps that read the same
+    /// block get the same disk.
     fn block_disk(&self, job: &JobSpec, attempt: AttemptId, copy: ReplicaChoice) -> u32 {
-        // A file's block and a split of a trace may have the same number; then both lie on the disk
+        // A file's block and a split of a trace may have the same number; then both are on the disk
         // of the same number, which does no harm.
         let block = match &job.input {
             Some(Input::File { file, .. }) => {
@@ -152,7 +153,7 @@ mod tests {
     use crate::mapred::spec::Split;
     use mumakil_base::units::{Bytes, Count};
 
-    /// Six nodes in two racks, and nothing but what their maps read.
+    /// Six nodes in two racks; attempts share only reading.
     fn shared() -> ContendedResources {
         let plain = include_str!("../../../../scenarios/clusters/default.yaml");
         let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();

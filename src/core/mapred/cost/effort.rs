@@ -1,29 +1,29 @@
-//! How long something takes were it alone, and which parts of it have to share.
+//! How long a phase takes if it shares nothing, and which parts of it share resources.
 
 use crate::cluster::Demand;
 use mumakil_base::units::SimSpan;
 
-/// How long something takes were it alone: parts that follow each other.
+/// The effort of a phase: parts that follow each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseEffort {
-    /// How long it takes.
+    /// How long it takes if nothing is shared.
     pub alone: SimSpan,
-    /// The parts; none, if nothing of it has to share.
+    /// The parts; empty if no part shares resources.
     pub parts: Box<[EffortPart]>,
 }
 
-/// A part of an effort.
+/// A part of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffortPart {
-    /// How long it takes alone.
+    /// How long it takes if nothing is shared.
     pub alone: SimSpan,
     /// The part of the node that it keeps busy.
     pub by: NodeResource,
-    /// The resources that it shares with others, if it does.
+    /// The resources that it shares; `None` if it shares none.
     pub demand: Option<Demand>,
 }
 
-/// The part of a node that an effort keeps busy: if that is slow, so is the effort.
+/// The part of a node that an effort keeps busy, which slows the effort down when it is slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeResource {
     /// The cores.
@@ -32,7 +32,7 @@ pub enum NodeResource {
     Disk,
     /// The connection.
     Network,
-    /// Nothing: it waits.
+    /// Nothing: the attempt waits.
     Patience,
 }
 
@@ -43,15 +43,15 @@ impl From<SimSpan> for PhaseEffort {
 }
 
 impl EffortPart {
-    /// Returns a part that takes its time whatever others do.
+    /// Returns a part that takes a fixed time.
     pub const fn fixed(alone: SimSpan, by: NodeResource) -> Self {
         Self { alone, by, demand: None }
     }
 }
 
 impl PhaseEffort {
-    /// Returns the effort of these parts. It keeps the parts only if one of them shares something,
-    /// or if `are_told`, as where nodes may become slow: the others cost no memory.
+    /// Returns the effort of these parts. It keeps them only if one of them shares resources, or if
+    /// `are_told`, because nodes may become slow; otherwise they need no memory.
     pub fn of<const COUNT: usize>(parts: [EffortPart; COUNT], are_told: bool) -> Self {
         let alone = parts.iter().map(|part| part.alone).sum();
         let shares = |part: &EffortPart| part.demand.is_some() && !part.alone.is_zero();
@@ -61,28 +61,27 @@ impl PhaseEffort {
         Self { alone, parts: parts.into_iter().filter(|part| !part.alone.is_zero()).collect() }
     }
 
-    /// Lets it wait for so long before all else.
+    /// Puts a wait before all other parts.
     pub fn wait_first(&mut self, waits: SimSpan) {
         if waits.is_zero() {
             return;
         }
         let wait = EffortPart::fixed(waits, NodeResource::Patience);
         let rest = std::mem::take(&mut self.parts).into_vec();
-        // An effort without parts is one of the cores; to stand behind a wait it needs to be a
-        // part.
+        // An effort without parts uses the cores; behind a wait it must be a part of its own.
         let whole = EffortPart::fixed(self.alone, NodeResource::Cores);
         let is_whole = rest.is_empty() && !self.alone.is_zero();
         self.parts = [wait].into_iter().chain(is_whole.then_some(whole)).chain(rest).collect();
         self.alone += waits;
     }
 
-    /// Returns what is left of the part that is under way after so much of the effort, and that part,
-    /// if there is one.
+    /// Returns how much is left of the part that is under way after `done`, and that part; without
+    /// such a part, how much is left of the whole, and `None`.
     pub fn under_way(&self, done: SimSpan) -> (SimSpan, Option<&EffortPart>) {
         let mut end = SimSpan::ZERO;
         for part in &self.parts {
             end += part.alone;
-            // At the end of a part the next one is under way. Parts take some time each, so none is
+            // At the end of a part the next one is under way. Each part takes some time, so none is
             // skipped.
             if done < end {
                 return (end - done, Some(part));

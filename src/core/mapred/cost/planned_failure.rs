@@ -1,4 +1,4 @@
-//! Attempts that end badly by themselves: which, and how far they come.
+//! Attempts that fail or hang by themselves: which, and at which progress.
 
 use std::sync::Arc;
 
@@ -11,45 +11,44 @@ use crate::mapred::ids::AttemptId;
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Fraction};
 
-/// A cause that makes some attempts end badly.
+/// A cause that makes some attempts fail or hang.
 #[derive(Clone, Debug)]
 pub struct PlannedFailure {
-    /// How they end.
+    /// How these attempts end.
     pub how: DoomKind,
-    /// The share that it strikes of the attempts that fit.
+    /// The share of the matching attempts that it strikes.
     pub share: Fraction,
-    /// For each node, whether attempts there fit; without this, all do.
+    /// For each node, whether attempts there match; with `None` all do.
     pub nodes: Option<Arc<[bool]>>,
-    /// For each job, whether its attempts fit; without this, all do.
+    /// For each job, whether its attempts match; with `None` all do.
     pub jobs: Option<Arc<[bool]>>,
-    /// The kind that fits; without this, both do.
+    /// The kind that matches; with `None` both do.
     pub kind: Option<SlotKind>,
-    /// Only attempts fit that take more than this for each slot.
+    /// Only attempts that use more than this for each slot match.
     pub memory_above: Option<Bytes>,
-    /// How far an attempt comes, of its progress; without this, somewhere in a map's work or in
-    /// reducing.
+    /// The progress at which attempts end; with `None`, at random in a map's work or in reducing.
     pub at_progress: Option<Fraction>,
 }
 
-/// How attempts end badly.
+/// How attempts fail or hang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DoomKind {
     /// They fail.
     Failure,
-    /// They make no progress any more.
+    /// They stop making progress.
     Hang,
-    /// They fail for want of memory.
+    /// They fail because memory is exhausted.
     OutOfMemory,
 }
 
-/// Where an attempt ends badly.
+/// Where an attempt fails or hangs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailurePoint {
-    /// The phase that it does not finish; the start-up, if it comes no farther than that.
+    /// The phase that it does not finish; the start-up, if it gets no farther.
     pub phase: AttemptPhase,
-    /// How much of the phase it does.
+    /// The share of the phase that it does.
     pub share: f64,
-    /// Whether it stands still there, instead of failing.
+    /// Whether it hangs there, instead of failing.
     pub hangs: bool,
 }
 
@@ -75,7 +74,7 @@ impl PlannedFailure {
             of.as_ref().is_none_or(|of| of.get(index).copied().unwrap_or(false))
         };
         let takes = |above: Bytes| {
-            // The bound is for a slot: an attempt that takes several may use as much for each.
+            // The bound is for each slot: an attempt with several slots may use as much in each.
             let slots = u64::from(launch.slots.max(1));
             above.get().saturating_mul(slots) < launch.job.memory[slot].get()
         };
@@ -85,11 +84,11 @@ impl PlannedFailure {
             && self.memory_above.is_none_or(takes)
     }
 
-    /// Returns where it lets an attempt end, if it strikes that.
+    /// Returns where the cause ends an attempt; `None` if it does not strike that attempt.
     fn strike(&self, seed: u64, attempt: AttemptId) -> Option<FailurePoint> {
         let slot = attempt.slot();
         let mut rng = stream(seed, self.how.purpose(slot), subject(attempt));
-        // Draws are below 1: a share of 1 strikes every attempt, and a share of 0 none.
+        // Draws are below 1: a share of 1 strikes every attempt, a share of 0 no attempt.
         if self.share.get() <= rng.random::<f64>() {
             return None;
         }
@@ -99,7 +98,7 @@ impl PlannedFailure {
         };
         let (phase, share) = match (self.at_progress.map(Fraction::get), slot) {
             (None, _) => (work, rng.random()),
-            // No progress at all: it does not get beyond its start-up.
+            // No progress at all: the attempt does not get beyond its start-up.
             (Some(0.0), _) => (AttemptPhase::Start, 1.0),
             (Some(progress), SlotKind::Map) => (AttemptPhase::Work, progress),
             // Hadoop counts each phase of a reduce as a third of its progress.
@@ -117,8 +116,8 @@ impl PlannedFailure {
     }
 }
 
-/// Returns where an attempt ends badly, if it does: of each kind the last doom holds that fits, and
-/// of several kinds the one that comes first.
+/// Returns where an attempt fails or hangs; `None` if it does neither. Of each kind of cause, the
+/// last one that matches applies; of several kinds, the one at the earliest point.
 pub(super) fn strike(
     dooms: &[PlannedFailure],
     seed: u64,
@@ -126,7 +125,7 @@ pub(super) fn strike(
     tracker: TrackerId,
 ) -> Option<FailurePoint> {
     let of_kind = |how: DoomKind| {
-        // From the end of the list: a later fault of a scenario overrides an earlier one.
+        // Search from the end: a later fault of a scenario overrides an earlier one.
         let mut fitting = dooms.iter().rev().filter(|doom| doom.how == how);
         let doom = fitting.find(|doom| doom.fits(launch, tracker));
         doom.and_then(|doom| doom.strike(seed, launch.attempt))
@@ -141,8 +140,7 @@ pub(super) fn strike(
         (phase, of.share)
     };
     let earlier = |one: FailurePoint, other: FailurePoint| {
-        // If two are at the same point, a failure goes before a hang, and a hang before lack of
-        // memory.
+        // At the same point, a failure goes before a hang, and a hang before lack of memory.
         if order(&other) < order(&one) { other } else { one }
     };
     DoomKind::ALL.into_iter().filter_map(of_kind).reduce(earlier)

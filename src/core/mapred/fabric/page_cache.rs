@@ -1,8 +1,8 @@
-//! The page cache of a node: blocks that were read lately, in the memory that tasks leave.
+//! The page cache of a node: blocks that were read recently, in the memory that tasks leave free.
 //!
-//! A block comes in as a whole when a read of it is done; the one that has not been read for the
-//! longest time goes out when there is no room. A real kernel keeps pages, also of what is written
-//! and of half a read; here only what jobs may read again counts.
+//! A block enters as a whole when a read of it is done; when there is no room, the block that has
+//! not been read for the longest time leaves. A real kernel keeps pages, also of written data and
+//! of broken-off reads; only blocks that jobs may read again matter here.
 
 use std::collections::BTreeMap;
 
@@ -17,28 +17,28 @@ pub(super) struct PageCache {
     /// The memory that tasks leave free.
     room: Bytes,
     used: Bytes,
-    /// When each was read last, by the count of reads, and how much memory it takes.
+    /// For each block, the number of its last read, and how much memory it takes.
     blocks: FxHashMap<BlockId, (u64, Bytes)>,
     by_last_read: BTreeMap<u64, BlockId>,
     reads: u64,
 }
 
 impl PageCache {
-    /// Says how much memory there is from now on; what does not fit any more goes out.
+    /// Sets how much memory there is from now on; blocks that no longer fit leave.
     pub(super) fn set_room(&mut self, room: Bytes) {
         self.room = room;
         self.evict();
     }
 
-    /// Returns whether a block is there that is about to be read.
+    /// Returns whether a block that will be read is in memory.
     pub(super) fn has(&self, block: BlockId) -> bool {
         self.blocks.contains_key(&block)
     }
 
-    /// Notes that a block has been read, from memory or from disk; it is the latest now.
+    /// Notes that a block has been read, from memory or from disk, as the latest one.
     pub(super) fn note_read(&mut self, block: BlockId, bytes: Bytes) {
         self.reads += 1;
-        // A block that was there already moves to the end of the line, and is not counted twice.
+        // A block that was there already becomes the latest, and is not counted twice.
         if let Some((earlier, held)) = self.blocks.insert(block, (self.reads, bytes)) {
             self.by_last_read.remove(&earlier);
             self.used = self.used.saturating_sub(held);
@@ -49,8 +49,8 @@ impl PageCache {
     }
 
     fn evict(&mut self) {
-        // A block larger than the room goes out as it comes in, after all others: as when a long
-        // file is read through a small page cache.
+        // A block larger than the room leaves as it enters, after all others: as when a long file
+        // is read through a small page cache.
         while self.room < self.used
             && let Some((_, oldest)) = self.by_last_read.pop_first()
         {
@@ -69,7 +69,7 @@ mod tests {
         BlockId { file: FileId(0), place }
     }
 
-    /// A cache with room for three blocks of a gigabyte, which has read these.
+    /// A cache with room for three blocks of a gigabyte, after these reads.
     fn after(reads: &[u32]) -> PageCache {
         let mut cache = PageCache::default();
         cache.set_room(gb(3));

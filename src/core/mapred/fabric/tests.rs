@@ -1,4 +1,4 @@
-//! A fabric and the trackers on it, driven by hand: who ends when?
+//! A fabric and trackers on it, driven by hand: when does each attempt end?
 
 use std::sync::Arc;
 
@@ -29,20 +29,20 @@ fn reduce() -> AttemptId {
     TaskId { job: JobId(0), kind: TaskKind::Reduce, index: 0 }.attempt(0)
 }
 
-/// A job whose maps read a split of so many megabytes on node 1.
+/// A job whose maps read a split of this many megabytes on node 1.
 fn reading(megabytes: u64) -> JobSpec {
     let split = Split { bytes: mb(megabytes), holders: [TrackerId(0)].into() };
     JobSpec { input: Some(Input::Splits(vec![split; 20].into())), ..JobSpec::bare(0, 20, 1) }
 }
 
-/// A job whose maps compute for so many seconds.
+/// A job whose maps compute for this many seconds.
 fn computing(secs: u64) -> JobSpec {
     let mut job = JobSpec::bare(0, 20, 1);
     job.map.time = Some(SimSpan::from_secs(secs).into());
     job
 }
 
-/// A job whose reduce fetches so many megabytes.
+/// A job whose reduce fetches this many megabytes.
 fn fetching(megabytes: u64) -> JobSpec {
     let mut job = reading(240);
     job.reduce.shuffle = mb(megabytes).into();
@@ -53,23 +53,22 @@ fn mb(megabytes: u64) -> Bytes {
     Bytes::new(megabytes * 1_000_000)
 }
 
-/// Trackers that beat every second and do as they are told, on a fabric.
+/// Trackers that send a heartbeat every second and obey orders, on a fabric.
 struct World {
     job: Arc<JobSpec>,
     trackers: Vec<TaskTracker>,
     fabric: Fabric,
     hdfs: Hdfs,
-    /// The mail under way, in the order in which it was sent.
+    /// The messages under way, in the order in which they were sent.
     letters: Vec<(SimTime, Mail)>,
     orders: Vec<(SimTime, TrackerId, Directive)>,
-    /// When the reduce learns that so many maps have ended.
+    /// When the reduce learns how many maps have ended.
     maps: Vec<(SimTime, MapsDone)>,
     ends: Vec<(SimTime, AttemptId, Outcome)>,
     progress: Vec<(SimTime, AttemptId, f32)>,
 }
 
-/// So many nodes with a disk of 80 MB/s, a wire of 125 MB/s and two cores for four maps and a
-/// reduce.
+/// Nodes with a disk of 80 MB/s, a wire of 125 MB/s and two cores for four maps and a reduce.
 fn world(nodes: u32, job: JobSpec) -> World {
     world_with(nodes, job, |_| {})
 }
@@ -119,7 +118,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
 }
 
 impl World {
-    /// Has a node, counted from 1, do something at an instant.
+    /// Gives a node, counted from 1, an order at an instant.
     fn at(mut self, at: u64, node: u32, directive: impl FnOnce(&Self) -> Directive) -> Self {
         let directive = directive(&self);
         self.orders.push((secs(at), TrackerId(node - 1), directive));
@@ -148,7 +147,7 @@ impl World {
         self
     }
 
-    /// Gives a node, counted from 1, other speeds at an instant.
+    /// Sets the speeds of a node, counted from 1, at an instant.
     fn slow(mut self, at: u64, node: u32, speeds: Speeds) -> Self {
         let (node, speeds) = (TrackerId(node - 1), Arc::new(speeds));
         let tracker = Mail::Tracker(node, ToTracker::Speeds(speeds.clone()));
@@ -157,7 +156,7 @@ impl World {
         self
     }
 
-    /// Lets so many of the twenty maps have ended at an instant.
+    /// Ends this many of the twenty maps at an instant.
     fn maps_done(mut self, at: u64, done: u32) -> Self {
         self.maps.push((secs(at), MapsDone { job: JobId(0), done, total: 20, changes: 0 }));
         self
@@ -224,7 +223,7 @@ impl World {
         *at
     }
 
-    /// Returns how many percent of an attempt a heartbeat said were done.
+    /// Returns the percentage of an attempt that a heartbeat reported as done.
     fn percent(&self, at: u64, attempt: AttemptId) -> f32 {
         let is_it = |(time, other, _): &&(_, _, f32)| *time == secs(at) && *other == attempt;
         let (_, _, share) = self.progress.iter().find(is_it).expect("a heartbeat spoke of it");
@@ -262,7 +261,7 @@ fn ten_readers_share_a_fabric_that_carries_less_than_the_wires() {
     let world = world_with(11, reading(110), oversubscribed).launch(0, 1, map(10));
     let world = (0..10).fold(world, |world, index| world.launch(0, 2 + index, map(index))).run();
     assert!((0..10).all(|index| world.end(map(index)) == secs(20)), "{:?}", world.ends);
-    // On node 1 itself a map needs no wire and has what they leave of the disk.
+    // On node 1 itself a map needs no wire, and gets what the other maps leave of the disk.
     assert_eq!(world.end(map(10)), secs(0) + SimSpan::ceil_from_secs(110.0 / (1_000.0 - 55.0)));
 }
 
@@ -274,8 +273,8 @@ fn scanning(megabytes: u64) -> JobSpec {
     JobSpec { input: Some(input), ..JobSpec::bare(0, 20, 1) }
 }
 
-/// Nodes with so much memory, which keep what they have read of their disks; a map holds 1 MB of
-/// it, a reduce 170.
+/// Nodes with this much memory, which keep blocks that were read from their disks; a map holds 1 MB
+/// of it, a reduce 170 MB.
 fn page_cache(megabytes: u64) -> impl FnOnce(&mut ClusterSpec) {
     move |cluster| {
         cluster.memory = mb(megabytes);
@@ -324,7 +323,7 @@ fn a_reader_elsewhere_finds_the_block_in_the_memory_of_its_node() {
 
 #[test]
 fn what_tasks_hold_of_the_memory_is_not_for_blocks() {
-    // Two blocks and two maps fit; beside the reduce it is one block.
+    // Two blocks fit beside two maps, one block beside the reduce.
     let world = || {
         let world = world_with(1, scanning(160), page_cache(340));
         world.launch(0, 1, map(0)).launch(3, 1, map(1)).launch(9, 1, again(map(0)))
@@ -383,10 +382,11 @@ fn a_reduce_burdens_its_disk_only_while_there_is_something_to_fetch() {
         .maps_done(1, 10)
         .maps_done(11, 20)
         .run();
-    // Half is there and takes five seconds. The map is alone for one, then shares for four.
+    // Half of the maps have ended, and fetching that half takes five seconds. The map is alone for
+    // one second, then shares for four.
     assert_eq!(world.percent(9, reduce()), 17.0);
     assert_eq!(world.end(map(0)), secs(15));
-    // Two of the last five seconds of fetching are done by then, and the rest is at 18 s.
+    // Two of the last five seconds of fetching are done by then, and the rest ends at 18 s.
     assert_eq!([17, 19].map(|at| world.percent(at, reduce())), [30.0, 100.0]);
 }
 
@@ -406,8 +406,8 @@ fn slow_cores_are_slow_for_those_who_share_them_and_for_those_who_do_not() {
         let world = world_with(1, computing(10), cores).launch(0, 1, map(0)).launch(0, 1, map(1));
         world.slow(4, 1, slow).slow(8, 1, Speeds::USUAL).run()
     };
-    // Each has a core that is at half its speed for four seconds; with five cores for four maps and a
-    // reduce nothing is shared.
+    // Each core is at half its speed for four seconds; with five cores for four maps and a reduce
+    // nothing is shared.
     for cores in [2, 5] {
         let world = two(cores);
         assert_eq!([map(0), map(1)].map(|it| world.end(it)), [secs(12); 2], "{cores} cores");
@@ -421,6 +421,6 @@ fn a_slow_connection_is_no_matter_for_what_is_at_hand() {
     let world = world(2, reading(160)).launch(0, 1, map(0)).slow(1, 1, slow);
     let world = world.launch(10, 2, map(1)).run();
     assert_eq!(world.end(map(0)), secs(2));
-    // 20 MB/s from elsewhere.
+    // Reads from other nodes get 20 MB/s.
     assert_eq!(world.end(map(1)), secs(18));
 }

@@ -1,13 +1,14 @@
-//! The lines of Hadoop, and the behaviour of each that users cannot set.
+//! The versions of Hadoop (`line` in a scenario), and the behaviour of each that users cannot set.
 //!
-//! Code asks for a behaviour and not which line it is, so all that sets lines apart stands here side by
-//! side: a further line is a variant, its behaviour, and a file of its settings in `scenarios/hadoop/`.
+//! Code asks for a behaviour and not for the version, so all differences between versions are here
+//! side by side: a further version is a variant, its behaviour, and a file of its settings in
+//! `scenarios/hadoop/`.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A line of Hadoop.
+/// A version of Hadoop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HadoopLine {
     /// Releases 0.20.
@@ -19,54 +20,58 @@ pub enum HadoopLine {
     /// Releases 1.1 to 1.3.
     #[serde(rename = "1.x")]
     V1,
-    /// Mumak, the simulator that Hadoop brought along.
+    /// Mumak, the simulator that is part of Hadoop.
     #[serde(rename = "mumak")]
     Mumak,
 }
 
-/// The behaviour of a line of Hadoop that users cannot set.
+/// The behaviour of a Hadoop version that users cannot set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behaviour {
-    /// How a JobTracker that is started again recovers jobs, if it can.
+    /// How a restarted JobTracker recovers jobs; `None` if it cannot.
     pub recovery: Option<Recovery>,
-    /// Whether a tracker's process that is started again waits for the shortest heartbeat interval before
-    /// it speaks.
+    /// Whether a restarted tracker process waits for the shortest heartbeat interval before its
+    /// first heartbeat.
     pub waits_after_restart: bool,
-    /// Whether a tracker's load contains what the heartbeat that is served has brought it so far.
+    /// Whether a tracker's load, as policies see it, contains the launches of the heartbeat that is
+    /// being served.
     pub load_counts_launches: bool,
-    /// Whether a reduce asks how far maps are as it is launched, and not with the next heartbeat.
+    /// Whether a reduce asks how many maps have ended as it is launched, not only with the next
+    /// heartbeat.
     pub asks_at_once: bool,
     /// Whether reduces complain of outputs that they cannot fetch.
     pub complains: bool,
     /// Whether failures on a tracker are counted against it.
     pub counts_faults: bool,
-    /// Whether there is a file system that knows where blocks are. If not, they are where traces have them.
+    /// Whether there is a file system that knows where blocks are. If not, blocks are where traces
+    /// say.
     pub has_files: bool,
-    /// Whether messages and what the JobTracker does may take time.
+    /// Whether messages and the JobTracker's work may take time.
     pub takes_time: bool,
-    /// Whether a phase that takes no time is passed at once, without a timer.
+    /// Whether attempts pass phases that take no time at once, without a timer.
     pub passes_empty_phases: bool,
-    /// Whether the policy may say which jobs' splits are read. It cannot give way to another then.
+    /// Whether the policy may choose the jobs whose splits are read. Then it cannot give way to
+    /// another policy.
     pub policy_reads: bool,
-    /// Whether splits that take no time are read at once: a heartbeat of the same instant may find the job
-    /// running.
+    /// Whether splits that take no time are read at once: a heartbeat of the same instant may find
+    /// the job running.
     pub reads_at_once: bool,
-    /// Whether the policy's own time is counted from the start of the run, and comes after the heartbeats
-    /// that were under way at that instant.
+    /// Whether the policy's ticks are counted from the start of the run, and come after the
+    /// heartbeats that were under way at that instant.
     pub ticks_last: bool,
     /// Whether the first job waits until trackers have registered.
     pub first_job_waits: bool,
-    /// Whether two looks at the load at one instant submit two jobs.
+    /// Whether two load probes at one instant submit two jobs.
     pub looks_twice: bool,
     /// Whether traces are read as Mumak reads them, with all its quirks.
     pub reads_like_mumak: bool,
 }
 
-/// How a JobTracker that is started again comes to know its jobs.
+/// How a restarted JobTracker learns of its jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// It replays the history of each job: what has ended has ended, and what runs joins in when its
-    /// tracker speaks again.
+    /// It replays the history of each job: ended attempts stay ended, and running ones join in when
+    /// their tracker sends a heartbeat.
     Replay,
     /// It submits each job again: all tasks run anew.
     Resubmit,
@@ -95,12 +100,12 @@ const V020: Behaviour = Behaviour {
 // From 0.21 on a recovered job is only submitted again.
 const V021: Behaviour = Behaviour { recovery: Some(Recovery::Resubmit), ..V020 };
 
-// 1.x: a new process waits for its first heartbeat, and the fair scheduler counts what a heartbeat
-// has brought so far.
+// 1.x: a restarted process waits before its first heartbeat, and the fair scheduler counts the
+// launches of the heartbeat so far.
 const V1: Behaviour = Behaviour { waits_after_restart: true, load_counts_launches: true, ..V021 };
 
-// Mumak runs Hadoop's own JobTracker and policies, but its trackers, its clock and its file system
-// are simulated: no faults, no time-outs, no time on the way.
+// Mumak runs Hadoop's own JobTracker and policies, but simulates trackers, clock and file system:
+// no faults, no time-outs, no delay of messages.
 const MUMAK: Behaviour = Behaviour {
     recovery: None,
     waits_after_restart: false,
@@ -120,10 +125,10 @@ const MUMAK: Behaviour = Behaviour {
 };
 
 impl HadoopLine {
-    /// All of them.
+    /// All versions.
     pub const ALL: [Self; 4] = [Self::V020, Self::V021, Self::V1, Self::Mumak];
 
-    /// Returns its name.
+    /// Returns the name of the version in scenarios.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V020 => "0.20",

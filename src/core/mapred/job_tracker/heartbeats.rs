@@ -1,4 +1,5 @@
-//! Heartbeats at the JobTracker: they wait in line, are served one after another, and are answered.
+//! Heartbeats at the JobTracker: they wait in a queue, are served one after another, and are
+//! answered.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ impl JobTracker {
         if self.line.is_empty() && self.busy_until <= now {
             return self.serve(now, now, heartbeat, out);
         }
-        // Only the first in line plans the service; `serve_next` plans it for all behind it.
+        // Only the first in the queue plans the service; `serve_next` plans it for all behind it.
         if self.line.is_empty() {
             self.plan_next(out);
         }
@@ -35,11 +36,12 @@ impl JobTracker {
     pub(super) fn serve_next(&mut self, out: &mut Outbox) {
         let now = out.now;
         while let Some((arrived, heartbeat)) = self.line.pop_front() {
-            // On a scaled clock the message that it is free comes late. It has worked since it was free, or
-            // every service would be longer by that, and heartbeats would queue for no reason of theirs.
+            // On a scaled clock the message that it is free comes late. It has worked since it was
+            // free; otherwise every service would be longer by that delay, and heartbeats would
+            // queue for no reason.
             let begins = self.busy_until.max(arrived).min(now);
             self.serve(begins, arrived, &heartbeat, out);
-            // For the same reason it has begun with the next one, if it has been free since.
+            // For the same reason it has begun with the next heartbeat, if it has been free since.
             if now <= self.busy_until {
                 break;
             }
@@ -61,8 +63,8 @@ impl JobTracker {
         let now = out.now;
         let HeartbeatCall { tracker: id, number: call, .. } = heartbeat.call();
         let queued = now - arrived;
-        // An old or repeated call, or one of a tracker that has to start anew. Even that holds the
-        // JobTracker's lock for as long as a heartbeat.
+        // An old or repeated heartbeat, or one of a tracker that must start anew. Even that holds
+        // the JobTracker's lock for as long as a usual heartbeat.
         let Some(last_id) = self.admit(heartbeat, out) else {
             let tracker = &self.ledger.trackers[id.index()];
             let disallowed = tracker.is_excluded();
@@ -88,15 +90,14 @@ impl JobTracker {
         if let Heartbeat::Full(status) = heartbeat {
             self.take_status(status, &mut commits, out);
         }
-        // After the reports, as these say how far attempts are, and before the offer, which uses
-        // it.
+        // After the reports, which contain progress, and before the offer, which uses it.
         self.ledger.look_for_slow_tasks(now);
         self.tell_policy(now, Some(id));
 
         let tracker = &self.ledger.trackers[id.index()];
         let has_room = PerSlot::of(|kind| tracker.occupied[kind] < tracker.slots[kind]);
-        // After a restart nothing is launched until the trackers of the history are back: what they
-        // still run would be launched twice.
+        // After a restart no task is launched until the trackers of the history are back: tasks
+        // that they still run would be launched twice.
         let may_get_tasks = tracker.is_active() && !self.ledger.is_recovering();
         let is_offered = has_room.map || has_room.reduce || self.scheduler.wants_full_trackers();
         let (mut directives, looks) = if is_offered && may_get_tasks {
@@ -104,7 +105,7 @@ impl JobTracker {
         } else {
             (Vec::new(), 0)
         };
-        // Only launches cost extra: the kills and leaves to commit are appended after this.
+        // Only launches cost extra time: kills and permissions to commit are appended after this.
         let span = self.spec.per_heartbeat
             + self.spec.per_task * directives.len() as u64
             + self.spec.per_job * u64::from(looks);
@@ -114,7 +115,7 @@ impl JobTracker {
         if !directives.is_empty() {
             self.ledger.moved_at = now;
         }
-        // A tracker without news has no attempt that fetches, so there are no reports to look at.
+        // A tracker without news has no attempt that fetches, so there are no reports to read.
         let reports: &[Report] = match heartbeat {
             Heartbeat::Full(status) => &status.reports,
             Heartbeat::AsBefore(_) => &[],
@@ -144,8 +145,8 @@ impl JobTracker {
             };
             ToTracker::Reply(Arc::new(reply))
         };
-        // Keep the answer only if a tracker may ask for it again. Otherwise its memory, which is still near the
-        // processor, is free for the next answer.
+        // Keep the answer only if a tracker may need it again. Otherwise its memory, which is still
+        // in the processor's cache, is free for the next answer.
         if self.may_hear_twice {
             answer.again = Some(message.clone());
         }
@@ -156,8 +157,8 @@ impl JobTracker {
         }
     }
 
-    /// Takes what a tracker says of its slots and its attempts; notes the attempts that ask for
-    /// leave to commit.
+    /// Applies a tracker's report of its slots and attempts; notes the attempts that ask for
+    /// permission to commit.
     fn take_status(
         &mut self,
         status: &TrackerStatus,
@@ -169,13 +170,13 @@ impl JobTracker {
         self.ledger.set_health(id, status.is_unhealthy, out);
         self.ledger.set_occupied(id, status.occupied);
         let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
-        // An attempt has come or gone, even if all other reports repeat the last ones.
+        // An attempt has begun or ended, even if all other reports repeat the last ones.
         if known.len() != status.reports.len() {
             self.ledger.moved_at = now;
         }
         for (place, report) in status.reports.iter().enumerate() {
             let is_the_same = |last: &Report| last.differs_only_in_progress(report);
-            // Nearly all reports repeat the last one, and in the same place: so look there first.
+            // Nearly all reports repeat the last one, at the same index: so look there first.
             if !known.get(place).is_some_and(is_the_same) && !known.iter().any(is_the_same) {
                 let is_known =
                     |last: &Report| last.attempt == report.attempt && last.state == report.state;
@@ -184,7 +185,7 @@ impl JobTracker {
                 }
                 self.take_report(id, report, commits, out);
             }
-            // Setup and cleanup tasks are never tried a second time, and no policy asks for them.
+            // Setup and cleanup tasks get no second attempts, and no policy reads their progress.
             if self.reads_progress && report.attempt.task.is_work() {
                 self.ledger.note_progress(now, report.attempt, report.progress);
             }
@@ -199,13 +200,15 @@ impl JobTracker {
         self.ledger.trackers[id.index()].reports = known;
     }
 
-    /// Decides whether a heartbeat is new; returns the number of the reply before it.
+    /// Decides whether a heartbeat is new; returns the number of the reply before it, or `None` if
+    /// it is not.
     fn admit(&mut self, heartbeat: &Heartbeat, out: &mut Outbox) -> Option<u16> {
         let HeartbeatCall { tracker: id, number, last_reply } = heartbeat.call();
         let tracker = &self.ledger.trackers[id.index()];
-        // A machine numbers its calls upwards, so this one was answered already, or has been
-        // overtaken. The numbers outlive a restart of the JobTracker: else an old call would pass
-        // for a new one. In Hadoop such a call never arrives, since it ends with its connection.
+        // A tracker's machine numbers its heartbeats upwards, so this one was answered already, or
+        // was overtaken. The numbers continue over a restart of the JobTracker: otherwise an old
+        // heartbeat would pass for a new one. In Hadoop such a heartbeat never arrives, since it
+        // ends with its connection.
         if number <= tracker.answer.call || tracker.is_excluded() {
             return None;
         }
@@ -216,12 +219,12 @@ impl JobTracker {
             }
             (None, Heartbeat::Full(status)) => {
                 if tracker.is_registered {
-                    // Its process has started anew before it was missed: the attempts of the old
-                    // one are gone.
+                    // Its process has restarted before it was lost: the attempts of the old process
+                    // have ended.
                     self.ledger.lose_tracker(id, out);
                 }
-                // A restarted process clears its faults; one that was only told to start anew does
-                // not.
+                // A restarted process clears its faults; a process that the JobTracker told to
+                // start anew does not.
                 if status.restarted {
                     self.ledger.clear_faults(id, out);
                 }
@@ -239,7 +242,7 @@ impl JobTracker {
         }
     }
 
-    /// Applies what a tracker says of an attempt.
+    /// Applies a tracker's report of an attempt.
     fn take_report(
         &mut self,
         tracker: TrackerId,
@@ -252,7 +255,7 @@ impl JobTracker {
         let Some(record) = self.ledger.find_try(attempt).filter(|t| t.is_on(tracker)) else {
             if matches!(report.state, S::Unassigned | S::Running | S::Suspended | S::CommitPending)
             {
-                // Its job is over, or the attempt was given up for lost: it is to end.
+                // Its job has ended, or the attempt was lost: kill it.
                 self.ledger.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
             }
             return;
@@ -268,14 +271,14 @@ impl JobTracker {
                 }
             }
             S::CommitPending => {
-                // With this setting (no Hadoop has it) the job stops counting the attempt here
-                // already.
+                // With this setting (no Hadoop version has it) the job stops counting the attempt
+                // already here.
                 let still_counts = self.ledger.hadoop.commit_pending != CommitPending::NotCounted;
                 if self.ledger.wait_for_commit(attempt, still_counts, out) {
                     commits.push(attempt);
                 }
             }
-            // The removal of the attempt's output is over: however that went, the attempt ends now.
+            // The removal of the attempt's output has ended: in any case, the attempt ends now.
             S::Succeeded | S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean
                 if is_cleaner =>
             {
@@ -296,8 +299,8 @@ impl JobTracker {
         }
     }
 
-    /// Launches tasks on a tracker with a free slot; returns also how many times the policy looked
-    /// at a job.
+    /// Launches tasks on a tracker with a free slot; returns them, and how many times the policy
+    /// looked at a job.
     fn launch(
         &mut self,
         tracker: TrackerId,
@@ -327,8 +330,8 @@ impl JobTracker {
         (offer.directives, offer.looks)
     }
 
-    /// Returns how far the maps are that reduces on the tracker fetch from, each job once, and which of
-    /// their outputs are lost.
+    /// Returns how many maps have ended, for each job whose reduces fetch on the tracker, and which
+    /// of their outputs are lost.
     fn maps_wanted(
         &self,
         reports: &[Report],

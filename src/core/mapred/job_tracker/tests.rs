@@ -1,5 +1,5 @@
-//! A JobTracker driven by hand: heartbeats in, directives out. Here is the bench that it stands on; the
-//! tests are in the parts, by what they are about.
+//! A JobTracker driven by hand: heartbeats in, orders out. This file has the test bench; the tests
+//! are in the submodules, by topic.
 
 mod attempts;
 mod fetches;
@@ -30,8 +30,8 @@ use crate::mapred::spec::{Input, JobSpec};
 use crate::mapred::speculation::{Hadoop020Options, Rule};
 use mumakil_base::units::{Bytes, Count, Fraction};
 
-/// A JobTracker of eight nodes in two racks, with two map slots and a reduce slot each, and what it
-/// has said and seen.
+/// A JobTracker of eight nodes in two racks, with two map slots and a reduce slot each, and its
+/// replies and events.
 struct Bench {
     tracker: JobTracker,
     /// Which outputs of maps can be fetched.
@@ -41,17 +41,17 @@ struct Bench {
     last: [Option<u16>; 8],
     /// Whether a tracker that joins has just started, rather than been given up.
     joins_restarted: bool,
-    /// Whether the health scripts of all nodes complain.
+    /// Whether the health scripts of all nodes report an error.
     is_unhealthy: bool,
     /// The complaints of reduces that the next heartbeat carries.
     failed_fetches: Vec<FailedFetch>,
     replies: Vec<(TrackerId, Arc<Reply>, SimSpan)>,
     facts: Vec<Fact>,
-    /// The trackers whose heartbeats found nobody, with these heartbeats.
+    /// The trackers whose heartbeats were refused, with the numbers of these heartbeats.
     refused: Vec<(TrackerId, u32)>,
     to_injector: Vec<ToInjector>,
     own: Vec<(SimTime, ToJobTracker)>,
-    /// How far attempts are that are reported.
+    /// The progress in the reports on attempts.
     progress: f32,
 }
 
@@ -163,7 +163,7 @@ impl Bench {
         self
     }
 
-    /// Lets the outputs of maps hear of something; returns the answer, if it was a question.
+    /// Sends a message to the outputs of maps; returns the answer, if the message was a question.
     fn befall(&mut self, msg: ToMapOutputs) -> Option<Vec<Missing>> {
         let mut out = Outbox::at(self.now);
         self.outputs.handle(&msg, &mut out);
@@ -183,7 +183,7 @@ impl Bench {
         self.hear(ToJobTracker::Submit(spec))
     }
 
-    /// Sends a tracker's heartbeat; returns what it is told to do.
+    /// Sends a tracker's heartbeat; returns the orders in the reply.
     fn beat(&mut self, id: u32, reports: &[(AttemptId, AttemptState)]) -> Vec<Directive> {
         self.calls[id as usize] += 1;
         self.send_again(id, reports)
@@ -194,7 +194,7 @@ impl Bench {
         HeartbeatCall { tracker: TrackerId(id), number, last_reply }
     }
 
-    /// Sends the same call again.
+    /// Sends the same heartbeat again.
     fn send_again(&mut self, id: u32, reports: &[(AttemptId, AttemptState)]) -> Vec<Directive> {
         let mut occupied = PerSlot::<u32>::default();
         for (attempt, state) in reports {
@@ -245,7 +245,7 @@ impl Bench {
         self
     }
 
-    /// Takes note of the last reply, as a tracker does that has received it.
+    /// Notes the last reply, as a tracker does that has received it.
     fn receive(&mut self) -> &mut Self {
         let (to, reply, _) = self.replies.last().expect("there was a reply");
         self.last[to.index()] = if reply.reinit { None } else { Some(reply.id) };
@@ -307,7 +307,8 @@ impl Bench {
         self.beat_and_receive(0, &reports);
     }
 
-    /// Returns how many maps of each job the last reply counts, and what its tracker cannot fetch of these.
+    /// Returns how many maps of each job the last reply counts, and which of their outputs its
+    /// tracker cannot fetch.
     fn told(&mut self) -> (Vec<u32>, Vec<Missing>) {
         let (tracker, reply, _) = self.replies.last().expect("there was a reply");
         let (tracker, reply) = (*tracker, reply.clone());
@@ -316,13 +317,14 @@ impl Bench {
         (reply.maps.iter().map(|maps| maps.done).collect(), missing)
     }
 
-    /// Lets a reduce, which runs on this tracker, complain of a map; returns what is launched there.
+    /// Lets a reduce, which runs on this tracker, complain of a map; returns the launches in the
+    /// reply.
     fn complain(&mut self, id: u32, reduce: AttemptId, map: AttemptId) -> Vec<AttemptId> {
         self.failed_fetches.push(FailedFetch { reduce, map });
         self.next(id, &[(reduce, AttemptState::Running)])
     }
 
-    /// Sends a tracker's heartbeat a second later; returns what is launched there.
+    /// Sends a tracker's heartbeat a second later; returns the launches in the reply.
     fn next(&mut self, id: u32, reports: &[(AttemptId, AttemptState)]) -> Vec<AttemptId> {
         self.now += SimSpan::from_secs(1);
         launches(&self.beat_and_receive(id, reports))

@@ -1,4 +1,5 @@
-//! The further life of attempts: they commit, succeed, fail, are killed, and their tasks wait again.
+//! Attempts after their launch: they commit, succeed, fail or are killed, and their tasks wait
+//! again.
 
 use std::cmp::Reverse;
 
@@ -16,10 +17,10 @@ use crate::mapred::reason::Reason;
 use mumakil_base::units::SimTime;
 
 impl Ledger {
-    /// Orders the end of an attempt at its tracker's next heartbeat.
+    /// Orders a kill of an attempt, for its tracker's next heartbeat.
     pub(crate) fn order_end(&mut self, attempt: AttemptId, reason: Reason, out: &mut Outbox) {
         let record = self.known_try(attempt);
-        // An attempt is ordered to end once: a second order would leave a second event.
+        // An attempt gets one order to end: a second order would emit a second event.
         if !record.is_active() || record.is_doomed {
             return;
         }
@@ -27,8 +28,8 @@ impl Ledger {
         let tracker = record.tracker;
         self.unlist(out.now, attempt.task);
         let job = self.known(attempt.job());
-        // Without `kill_orphans`, as in Mumak, a job that ends lets its attempts run. They count as
-        // doomed all the same, so that no policy touches them.
+        // Without `kill_orphans`, as in Mumak, a job that ends lets its attempts run. They are
+        // marked as doomed all the same, so that policies leave them alone.
         let is_orphan = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
         if !is_orphan || self.hadoop.kill_orphans {
             self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
@@ -40,12 +41,12 @@ impl Ledger {
         }
     }
 
-    /// Ends an attempt of a job that needs it no more.
+    /// Ends an attempt that its job no longer needs.
     pub(super) fn end_needless_attempt(&mut self, attempt: AttemptId, out: &mut Outbox) {
         // The end of another attempt may have ended the job, and with it this attempt.
         let Some(record) = self.find_try(attempt) else { return };
-        // An attempt that waits for its output to be removed has ended on its tracker: there is
-        // nothing to kill, it only has to leave the books.
+        // An attempt whose output waits for removal has ended on its tracker: only its record is
+        // left.
         if !record.waits_for_cleaner() {
             return self.order_end(attempt, Reason::JobOver, out);
         }
@@ -56,7 +57,7 @@ impl Ledger {
         self.lose(attempt, outcome, out);
     }
 
-    /// Notes that an attempt waits for its commit; returns whether it may.
+    /// Notes that an attempt waits for its commit; returns whether it may commit.
     pub(crate) fn wait_for_commit(
         &mut self,
         attempt: AttemptId,
@@ -64,7 +65,7 @@ impl Ledger {
         out: &mut Outbox,
     ) -> bool {
         let record = self.known_try(attempt);
-        // Its kill is on the way, perhaps because a rival has won.
+        // A kill is under way, perhaps because another attempt of the task has succeeded.
         if record.is_doomed {
             return false;
         }
@@ -78,8 +79,8 @@ impl Ledger {
             self.unlist(out.now, attempt.task);
             self.learn(attempt, tracker, AttemptState::CommitPending, out);
         }
-        // The first of a task's attempts to ask has its leave, whichever was launched first; the others lose
-        // the race.
+        // The first of a task's attempts to ask gets the permission, whichever was launched first;
+        // the others lose the race.
         let task = self.known_mut(attempt.job()).known_task(attempt.task);
         let has_leave = |t: &&KnownAttempt| t.may_commit && t.is_active() && !t.is_doomed;
         if let Some(first) = task.tries.iter().find(has_leave).map(|first| first.number) {
@@ -95,8 +96,8 @@ impl Ledger {
 
     fn stop_counting(&mut self, attempt: AttemptId) {
         let record = self.known_try(attempt);
-        // With `not-counted` an attempt leaves the counts as it waits for its commit, and ends
-        // later: the flag keeps it from being taken off twice.
+        // With `not-counted` an attempt leaves the counts when it waits for its commit, and ends
+        // later: the flag prevents a second subtraction.
         if std::mem::take(&mut record.is_counted) {
             let progress = u64::from(std::mem::take(&mut record.progress));
             let tracker = record.tracker;
@@ -108,21 +109,21 @@ impl Ledger {
             tasks.running -= 1;
             tasks.progress -= progress;
             let work = &mut self.trackers[tracker.index()].work;
-            // One that was given up begins anew with nothing.
+            // A tracker that was lost and came back starts with no work.
             *work = work.saturating_sub(progress);
         }
     }
 
-    /// Notes how far a map or reduce is, from 0 to 1.
+    /// Notes the progress of a map or reduce, from 0 to 1.
     pub(crate) fn note_progress(&mut self, now: SimTime, attempt: AttemptId, progress: f32) {
         let rates = self.hadoop.speculation.rule().is_some();
         let job = entry(&mut self.jobs, attempt.job());
         let task = job.task(attempt.task).and_then(|task| task.find(attempt.number));
-        // A tracker may report what has been given up for lost, or has just ended.
+        // A tracker may report an attempt that was lost or has just ended.
         let Some(record) = task.filter(|record| record.is_counted && record.is_active()) else {
             return;
         };
-        // Whole numbers, so that sums over attempts do not depend on the order of adding.
+        // Whole numbers, so that sums over attempts do not depend on the order of addition.
         let told = (f64::from(progress) * MILLIONTHS) as u32;
         let was = u64::from(std::mem::replace(&mut record.progress, told));
         let work = &mut self.trackers[record.tracker.index()].work;
@@ -134,33 +135,34 @@ impl Ledger {
         }
     }
 
-    /// Adds what a report says to how far the job's maps are. Rounds as often as Hadoop does: what
-    /// is left of rounding decides whether a cluster is overloaded.
+    /// Adds a report's progress to the sum of the job's maps. Rounds as often as Hadoop does:
+    /// rounding decides whether a cluster counts as overloaded.
     pub(crate) fn follow_map(&mut self, report: &Report) {
         use AttemptState as S;
         let task = report.attempt.task;
         let progress = match report.state {
-            // A second attempt that waits for its slot must not take away what the first one has done.
+            // A second attempt that waits for its slot must not remove the progress of the first
+            // one.
             S::Unassigned => return,
             S::Running | S::Suspended | S::CommitPending => report.progress,
             S::Succeeded => 1.0,
-            // The progress of a lost attempt is taken off its job's again.
+            // The progress of a lost attempt is subtracted from the job's.
             S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean => 0.0,
         };
         let job = self.known_mut(task.job);
         let (maps, all) = (f64::from(job.maps.total), f64::from(job.map_progress));
-        // A job that is over has forgotten its tasks, and the injector does not ask about it.
+        // A job that has ended has dropped its tasks, and the injector does not ask about it.
         let Some(task) = job.task(task) else { return };
         let gain = f64::from(progress) - f64::from(std::mem::replace(&mut task.progress, progress));
         job.map_progress = (all + gain / maps) as f32;
     }
 
-    /// Returns how far a running attempt is, from 0 to 1; 0 if it has ended.
+    /// Returns the progress of a running attempt, from 0 to 1; 0 if it has ended.
     pub(crate) fn progress(&self, attempt: AttemptId) -> f64 {
         self.attempt(attempt).map_or(0.0, |record| f64::from(record.progress) / MILLIONTHS)
     }
 
-    /// Takes an attempt off the books; returns its record.
+    /// Removes the record of an attempt, and returns it.
     pub(super) fn close_try(&mut self, now: SimTime, attempt: AttemptId) -> KnownAttempt {
         self.stop_counting(attempt);
         self.unlist(now, attempt.task);
@@ -176,18 +178,20 @@ impl Ledger {
         record
     }
 
-    /// Notes that an attempt has succeeded: its task is done, its rivals are not needed.
+    /// Notes that an attempt has succeeded: its task is done, other attempts of the task are not
+    /// needed.
     pub(crate) fn succeed(&mut self, attempt: AttemptId, out: &mut Outbox) {
         let now = out.now;
         if self.known_try(attempt).is_doomed {
-            // Its kill crossed its success on the way: the output is not taken.
+            // The kill and the success crossed on the way: the output does not count.
             return self.lose(attempt, Outcome::Killed, out);
         }
         let record = self.close_try(now, attempt);
         let id = attempt.job();
         self.note_success(now, attempt.task, &record);
         let job = self.known_mut(id);
-        // Before this map is counted: the number of maps that had ended before it.
+        // Take the number before this map counts: it is the number of maps that had ended before
+        // it.
         let order = job.maps_over();
         if attempt.task.kind == TaskKind::Map {
             job.lost_outputs.remove(&attempt.task.index);
@@ -208,12 +212,12 @@ impl Ledger {
             let job = self.known_mut(id);
             job.tasks_mut(attempt.slot()).finished += 1;
             if attempt.slot() == SlotKind::Map && job.maps_over() == job.maps.total {
-                // As Hadoop does: rounding has left the sum a little beside 1.
+                // As in Hadoop: rounding has left the sum slightly beside 1.
                 job.map_progress = 1.0;
             }
             self.recount(now, id);
         }
-        // The counts that the event carries are those after the success.
+        // The event carries the counts after the success.
         self.learn(attempt, record.tracker, AttemptState::Succeeded, out);
         match attempt.task.kind {
             TaskKind::Map | TaskKind::Reduce => {
@@ -223,7 +227,7 @@ impl Ledger {
             TaskKind::Setup => self.start_job(id, out),
             TaskKind::Cleanup => self.end_job(id, out),
         }
-        // The job may have ended long ago, and this was its last attempt on a tracker.
+        // The job may have ended long ago, with this as its last attempt on a tracker.
         self.forget_if_drained(id);
     }
 
@@ -235,7 +239,7 @@ impl Ledger {
         }
     }
 
-    /// Notes that an attempt is over but has left output behind, which is removed first.
+    /// Notes that an attempt has ended and left output, which must be removed first.
     pub(crate) fn leave_unclean(
         &mut self,
         attempt: AttemptId,
@@ -245,8 +249,8 @@ impl Ledger {
         self.unlist(out.now, attempt.task);
         let record = self.known_try(attempt);
         let tracker = record.tracker;
-        // Also for an attempt whose cleaner was lost with its tracker: it queues again without an
-        // event.
+        // An attempt whose cleanup was lost with its tracker comes here again: it is queued again
+        // without an event.
         let is_new = record.state != state;
         record.state = state;
         record.cleaner = None;
@@ -262,7 +266,7 @@ impl Ledger {
         self.hadoop.task_cleanup && attempt.task.is_work() && self.known(attempt.job()).is_running()
     }
 
-    /// Notes that an attempt has failed or was killed; its task waits again if it is needed.
+    /// Notes that an attempt has failed or was killed; its task waits again if the job needs it.
     pub(crate) fn lose(&mut self, attempt: AttemptId, outcome: Outcome, out: &mut Outbox) {
         let now = out.now;
         let record = self.close_try(now, attempt);
@@ -273,19 +277,20 @@ impl Ledger {
         let most = self.hadoop.max_attempts.get();
         let id = attempt.job();
         let job = self.known_mut(id);
-        // A job that has ended cannot fail any more, whatever its last attempts do.
+        // A job that has ended cannot fail any more, however its last attempts end.
         let may_go_on = !matches!(job.state, JobState::Ended(_));
         let task = job.known_task(attempt.task);
-        // A try whose output is still to be removed keeps the task from being launched anew.
+        // An attempt whose output is still to be removed keeps the task from being launched again.
         let is_last = task.tries.is_empty() && task.stage == TaskStage::Active;
         let is_exhausted = most <= task.failures;
         let state = if failed { AttemptState::Failed } else { AttemptState::Killed };
-        // As in Hadoop, the last failure that is allowed ends the task whatever its rivals do.
+        // As in Hadoop, the last allowed failure ends the task and kills its other attempts.
         let rivals: Vec<u32> = match failed && is_exhausted {
             true => task.tries.iter().filter(|it| it.is_active()).map(|it| it.number).collect(),
             false => Vec::new(),
         };
-        // Exhausted, but a rival still runs: the task is given up when that rival has ended, too.
+        // If another attempt of an exhausted task runs, the task is given up when that one has
+        // ended, too.
         if is_last && is_exhausted {
             task.stage = TaskStage::Dead;
         } else if is_last {
@@ -306,14 +311,13 @@ impl Ledger {
         let job = self.known_mut(attempt.job());
         job.known_task(attempt.task).failures += 1;
         if attempt.task.is_work() {
-            // A map or reduce avoids the trackers on which it failed; setup and cleanup tasks do
-            // not.
+            // Maps and reduces avoid trackers on which they failed; setup and cleanup tasks do not.
             job.barred.entry(attempt.task).or_default().push(tracker);
         }
         self.blame(attempt.job(), tracker);
     }
 
-    /// Counts a failure against a tracker, as long as the job does not avoid too many already.
+    /// Counts a failure against a tracker, unless the job avoids too many trackers already.
     pub(super) fn blame(&mut self, job: JobId, tracker: TrackerId) {
         let most = self.hadoop.tracker_failures.get();
         let trackers = self.active;
@@ -325,14 +329,14 @@ impl Ledger {
         }
     }
 
-    /// Lets a task wait again.
+    /// Puts a task back into the queue.
     pub(super) fn requeue_task(&mut self, now: SimTime, task: TaskId) {
         let id = task.job;
         let failed_first = self.hadoop.failed_maps == FailedMaps::First;
         let job = entry(&mut self.jobs, id);
         let is_needed = job.verdict.is_none() && !matches!(job.state, JobState::Ended(_));
         let record = job.known_task(task);
-        // A job that fails or is killed launches no maps and reduces again, but may still clean up.
+        // A job that fails or is killed launches no map or reduce again, but may still clean up.
         if !is_needed && task.is_work() {
             record.stage = TaskStage::Dead;
             return;
@@ -347,7 +351,7 @@ impl Ledger {
                     job.failed_maps.insert((Reverse(failures), task.index));
                 } else {
                     job.locate(task.index, &mut self.holders);
-                    // 0.20 and 0.21 try a map that has failed first, but still near its input.
+                    // 0.20 and 0.21 launch a failed map first, but still near its input.
                     job.cache.requeue_map(task.index, &self.holders, &self.topology);
                 }
             }
@@ -355,7 +359,7 @@ impl Ledger {
                 job.reduces.waiting += 1;
                 let Job { reduces, waiting_reduces, .. } = job;
                 let place = |index: u32| (Reverse(reduces.tasks[index as usize].failures), index);
-                // The line is sorted like this from the start.
+                // The queue is in this order from the start.
                 let before = match failed_first {
                     true => waiting_reduces.partition_point(|it| place(*it) < place(task.index)),
                     false => 0,
@@ -372,14 +376,14 @@ impl Ledger {
         }
     }
 
-    /// Gives a task up for good; its job fails if it may not do without.
+    /// Gives a task up for good; its job fails if too many tasks of the kind have failed.
     pub(super) fn give_up(&mut self, task: TaskId, out: &mut Outbox) {
         let allowed = match task.slot() {
             SlotKind::Map => self.hadoop.map_failures,
             SlotKind::Reduce => self.hadoop.reduce_failures,
         };
         let job = self.known_mut(task.job);
-        // Without its cleanup the job has nothing left to wait for: it has failed, and ends.
+        // Without its cleanup the job has no task left to wait for: it fails and ends.
         if task.kind == TaskKind::Cleanup {
             job.verdict = Some(Outcome::Failed);
             return self.end_job(task.job, out);
@@ -399,7 +403,7 @@ impl Ledger {
         if is_fatal {
             self.end_early(task.job, Outcome::Failed, out);
         } else {
-            // A map that is given up counts as over: that may start reduces, or end the job.
+            // A map that is given up counts as ended: that may start reduces, or end the job.
             self.recount(out.now, task.job);
             self.note_maps_done(task.attempt(0), out);
             self.close_if_worked_off(task.job, out);

@@ -1,8 +1,8 @@
-//! The rules that the books keep between two messages; asserted in debug builds.
+//! The rules of the ledger that hold between two messages; asserted in debug builds.
 //!
-//! After every message: the rules for the jobs and tasks that it touched, for the price of a few look-ups for each
-//! event, and the counts of a job whenever it comes to another part of its life. Now and then: all rules, with
-//! everything counted anew from the tries of every task.
+//! After every message: the rules for the jobs and tasks that it touched, which costs a few
+//! look-ups for each event, and the counts of a job whenever its state changes. Now and then: all
+//! rules, with everything counted anew from the attempts of every task.
 
 use super::Ledger;
 use crate::cluster::{PerSlot, SlotKind};
@@ -12,11 +12,11 @@ use crate::mapred::job::{Job, JobState, KnownAttempt, Task, TaskStage};
 use mumakil_base::units::SimTime;
 
 impl Ledger {
-    /// Asserts what must hold of the jobs and tasks that these events tell of.
+    /// Asserts the rules for the jobs and tasks in these events.
     pub(crate) fn assert_touched(&self, now: SimTime, events: &[Event]) {
         for event in events {
-            // A message leaves an event for every job and task that it touches, so the events say
-            // where to look.
+            // A message emits an event for every job and task that it touches, so look where the
+            // events say.
             match event.fact {
                 Fact::Ledger(
                     attempt,
@@ -30,7 +30,7 @@ impl Ledger {
                         assert_task(now, attempt.task, task);
                     }
                 }
-                // Its tasks are not there yet: there is nothing to count.
+                // The job has no tasks yet, so it has no counts.
                 Fact::Job(job, JobFact::Submitted(_)) => self.assert_job(now, self.known(job)),
                 Fact::Job(
                     job,
@@ -45,7 +45,7 @@ impl Ledger {
         }
     }
 
-    /// Asserts that every sum is what its parts come to. Walks all tasks that are not forgotten.
+    /// Asserts that every sum equals the sum of its parts. Walks all tasks in the ledger.
     pub(crate) fn assert_whole(&self, now: SimTime) {
         let (mut open, mut open_tries, mut seconds) = (0, 0, PerSlot::default());
         let (mut pending, mut unfinished) = (PerSlot::default(), PerSlot::default());
@@ -60,7 +60,7 @@ impl Ledger {
                 pending[kind] += u32::from(is_pending);
                 seconds[kind] += job.tasks(kind).seconds;
                 unfinished[kind] += u64::from(job.load[kind]);
-                // Holders of slots are counted only where refusals are kept.
+                // The holders of slots are counted only if refusals are kept.
                 if let Some(refusals) = &self.refusals {
                     let tries = job.tasks(kind).tasks.iter().flat_map(|task| &task.tries);
                     let held = tries.filter(|it| it.is_counted && !it.is_halted).map(|it| it.slots);
@@ -103,7 +103,7 @@ impl Ledger {
         assert!(known == occupied, "{now}: {known:?} slots taken, found {occupied:?}");
     }
 
-    /// Asserts that a job stands in the queues of its state, and what its counts allow.
+    /// Asserts that a job is in the queues of its state, and that its counts are consistent.
     fn assert_job(&self, now: SimTime, job: &Job) {
         let (id, state) = (job.id(), job.state);
         let is_open = !matches!(state, JobState::Ended(_));
@@ -118,7 +118,8 @@ impl Ledger {
         assert!(tries <= known, "{now}: {id} has {tries} open attempts of {known}");
         for kind in SlotKind::BOTH {
             let (tasks, word) = (job.tasks(kind), kind.word());
-            // Less than all is right: the others are active, or were dropped as the job failed.
+            // The sum may be lower than the total: other tasks run, or were dropped when the job
+            // failed.
             let (told, total) = (tasks.waiting + tasks.finished + tasks.failed, tasks.total);
             assert!(told <= total, "{now}: {id} accounts for {told} of {total} {word}s");
             let running = tasks.running;
@@ -131,7 +132,7 @@ impl Ledger {
 }
 
 impl Job {
-    /// Asserts that the counts of a job are what its tasks come to, if it still has them.
+    /// Asserts that the counts of a job match its tasks, if it still has them.
     fn assert_counted(&self, now: SimTime) {
         let (id, mut open) = (self.id(), 0);
         for (kind, tasks) in self.all_tasks() {
@@ -144,7 +145,7 @@ impl Job {
         assert!(known == open, "{now}: {id} has {known} open attempts, found {open}");
         for kind in SlotKind::BOTH {
             let (known, word) = (self.tasks(kind), kind.word());
-            // The tasks are not there yet, or not any more.
+            // The job has no tasks yet, or has dropped them.
             if known.tasks.is_empty() {
                 continue;
             }
@@ -154,7 +155,7 @@ impl Job {
             assert!(known.waiting as usize == waiting, "{now}: {id}: {waiting} {word}s wait");
             let done = count(|stage| matches!(stage, TaskStage::Done(..)));
             assert!(known.finished as usize == done, "{now}: {id}: {done} {word}s are done");
-            // A job that fails drops waiting tasks as dead without counting them as failed.
+            // A job that fails marks waiting tasks as dead without counting them as failed.
             let dead = count(|stage| *stage == TaskStage::Dead);
             assert!(known.failed as usize <= dead, "{now}: {id}: {dead} {word}s are given up");
             let counted = || known.tasks.iter().flat_map(|t| &t.tries).filter(|t| t.is_counted);
@@ -163,7 +164,7 @@ impl Job {
             let progress: u64 = counted().map(|t| u64::from(t.progress)).sum();
             assert!(known.progress == progress, "{now}: {id}: {word}s are {progress} far");
         }
-        // The lists of slow tasks are not kept up once the job has a verdict.
+        // The lists of slow tasks are not updated once the job has a verdict.
         for kind in SlotKind::BOTH.into_iter().filter(|_| self.is_running()) {
             let (tasks, word) = (&self.tasks(kind).tasks, kind.word());
             let has_one = |index: &&u32| {
@@ -176,7 +177,7 @@ impl Job {
             let known = self.tasks(kind).seconds;
             assert!(known as usize == seconds, "{now}: {id}: {seconds} second {word} attempts");
         }
-        // A job with a verdict drops its waiting reduces, but leaves the list as it is.
+        // A job with a verdict no longer counts its waiting reduces, but leaves the list as it is.
         if self.verdict.is_none() {
             let (listed, waiting) = (self.waiting_reduces.len(), self.reduces.waiting);
             assert!(listed == waiting as usize, "{now}: {id} lists {listed} of {waiting} reduces");
@@ -184,13 +185,14 @@ impl Job {
     }
 }
 
-/// Asserts that a task's tries fit where it is in its life.
+/// Asserts that a task's attempts match its stage.
 fn assert_task(now: SimTime, id: TaskId, task: &Task) {
     let is_at_work = task.tries.iter().any(KnownAttempt::is_active);
     match task.stage {
         TaskStage::Waiting => assert!(!is_at_work, "{now}: {id} waits with an attempt under way"),
         TaskStage::Active => assert!(!task.tries.is_empty(), "{now}: {id} is active by no attempt"),
-        // A rival, or what a job that is over leaves running, may still be on its tracker.
+        // Another attempt, or an attempt that a job left running at its end, may still be on its
+        // tracker.
         TaskStage::Done(..) | TaskStage::Dead => {}
     }
     let may_commit = task.tries.iter().filter(|t| t.may_commit && t.is_active() && !t.is_doomed);
@@ -217,7 +219,7 @@ mod tests {
     const NOW: SimTime = SimTime::ZERO;
     const FIRST: AttemptId = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(0);
 
-    /// Books of two trackers and of a job of three maps and a reduce, with one map under way.
+    /// A ledger of two trackers and a job of three maps and a reduce, with one map running.
     fn books() -> Ledger {
         let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
         let hadoop = Hadoop { setup_cleanup: false, ..serde_yaml::from_str(line).unwrap() };

@@ -1,16 +1,17 @@
-//! Trackers that fail job after job: they are blacklisted, and get no tasks for a while.
+//! Trackers with many failures are blacklisted, and get no tasks for a while.
 //!
-//! A tracker that a job avoided has a *fault* when that job succeeds: others could do what it could
-//! not. With enough faults, and with half as many again as the average tracker, it is blacklisted,
-//! unless half of the cluster is. Attempts that run there go on; attempts that are suspended there end.
+//! A tracker that a job avoided gets a *fault* when that job succeeds: other trackers could do the
+//! job's work, and it could not. A tracker with enough faults, and one and a half times as many as
+//! the average tracker, is blacklisted, unless half of the cluster is. Attempts that run there go
+//! on; attempts that are suspended there are killed.
 //!
-//! A day without a fault forgives one, and that lifts the blacklisting however many are left:
-//! Hadoop's behaviour, kept. A restart of the tracker clears everything.
+//! A day without a fault forgives one fault, and that ends the blacklisting however many are left,
+//! as in Hadoop. A restart of the tracker clears all faults.
 //!
-//! Where trackers are not blacklisted, as in 1.x, they are *graylisted*: noted, and given tasks all the
-//! same. There faults are counted in a window of three hours that moves by a quarter of an hour, and a tracker
-//! with too few left in it leaves the list. Mumak knows neither list.
-//! A node whose health script complains is blacklisted in any case, as long as it does.
+//! Where trackers are not blacklisted, as in 1.x, they are *graylisted*: noted, and given tasks all
+//! the same. Then faults count in a window of three hours that moves by a quarter of an hour, and a
+//! tracker with too few faults in it leaves the list. Mumak has neither list. A node whose health
+//! script reports an error is blacklisted in any case, until the script reports none.
 
 use super::{Ledger, Tracker};
 use crate::cluster::TrackerId;
@@ -20,22 +21,22 @@ use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// A fault is forgiven when there was none for longer than this.
+/// A fault is forgiven after a longer time than this without a fault.
 // JobTracker.java, UPDATE_FAULTY_TRACKER_INTERVAL: 24 hours.
 const GRUDGE: SimSpan = SimSpan::from_secs(24 * 60 * 60);
 
-/// Faults are counted in spans of this length, by the clock.
+/// Faults are counted in buckets of this length, by the clock.
 // 1.x: `mapred.jobtracker.blacklist.fault-bucket-width`, 15 minutes by default.
 const BUCKET: SimSpan = SimSpan::from_secs(15 * 60);
 
-/// How many of these spans count, including the one under way.
+/// How many buckets count, including the current one.
 // 1.x: `mapred.jobtracker.blacklist.fault-timeout-window`, 180 minutes by default.
 const BUCKETS: u64 = 12;
 
-/// Faults of the last hours.
+/// The faults of the last hours.
 #[derive(Debug, Default)]
 pub(super) struct RecentFaults {
-    /// In which spans they were, in order.
+    /// The bucket of each fault, in order.
     buckets: Vec<u64>,
 }
 
@@ -48,7 +49,7 @@ impl RecentFaults {
         self.buckets.push(Self::bucket(now));
     }
 
-    /// Returns how many there are, and forgets those that are too old.
+    /// Returns how many faults count, and forgets older ones.
     fn count(&mut self, now: SimTime) -> u32 {
         let now = Self::bucket(now);
         self.buckets.retain(|bucket| now < bucket + BUCKETS);
@@ -57,7 +58,7 @@ impl RecentFaults {
 }
 
 impl Ledger {
-    /// Adds a fault to each tracker that a job which has succeeded avoided.
+    /// Adds a fault to each tracker that a job avoided; the job has succeeded.
     pub(super) fn count_faults(&mut self, job: JobId, out: &mut Outbox) {
         let most = self.hadoop.tracker_failures.get();
         // Mumak's trackers have no faults.
@@ -76,23 +77,23 @@ impl Ledger {
             tracker.faults_changed_at = out.now;
             let (faults, is_listed) = (tracker.faults, tracker.is_blacklisted);
             if !is_listed && self.is_too_much(faults) {
-                // Only now, with the fault counted: whether it is too much is compared with the
-                // average.
+                // Blacklist only after the fault is counted: the average includes it.
                 self.change_shunning(id, |tracker| tracker.is_blacklisted = true, out);
             }
         }
     }
 
-    /// Adds a fault that is only noted.
+    /// Adds a fault that counts for the graylist.
     fn add_recent_fault(&mut self, id: TrackerId, out: &mut Outbox) {
         self.trackers[id.index()].recent_faults.add(out.now);
         let counts = |tracker: &mut Tracker| tracker.recent_faults.count(out.now);
         let faults = counts(&mut self.trackers[id.index()]);
-        // Every tracker forgets its old faults first, or the average would be of another time span.
+        // Every tracker forgets its old faults first, so that the average is over the same window.
         let all = self.trackers.iter_mut().map(|tracker| u64::from(counts(tracker))).sum();
         let known = self.trackers.iter().filter(|tracker| tracker.is_registered);
         let graylisted = known.clone().filter(|known| known.is_graylisted).count();
-        // Hadoop never lists more than half of the cluster (JobTracker.java, MAX_BLACKLIST_PERCENT).
+        // Hadoop never lists more than half of the cluster (JobTracker.java,
+        // MAX_BLACKLIST_PERCENT).
         let is_half = known.count() <= 2 * graylisted;
         let is_listed = self.trackers[id.index()].is_graylisted;
         if !is_listed && !is_half && self.exceeds_average(faults, all) {
@@ -101,7 +102,7 @@ impl Ledger {
         }
     }
 
-    /// Takes a tracker off the graylist that has too few recent faults.
+    /// Takes a tracker off the graylist if it has too few recent faults.
     fn look_at_graylist(&mut self, id: TrackerId, out: &mut Outbox) {
         let least = self.hadoop.tracker_faults.get();
         let tracker = &mut self.trackers[id.index()];
@@ -111,14 +112,14 @@ impl Ledger {
         }
     }
 
-    /// Ends the suspended attempts on a tracker: they would never be resumed there. Walks all
+    /// Kills the suspended attempts on a tracker, where they would never be resumed. Walks all
     /// tasks.
     fn end_suspended(&mut self, id: TrackerId, out: &mut Outbox) {
         let on_it = self.open.iter().flat_map(|job| self.attempts_on(*job, Some(id)));
         let is_suspended = |attempt: &AttemptId| {
             self.attempt(*attempt).is_some_and(|known| known.state == AttemptState::Suspended)
         };
-        // Collected first, as each end changes the books that are walked.
+        // Collect first, as each kill changes the ledger that is being walked.
         let suspended: Vec<AttemptId> = on_it.filter(is_suspended).collect();
         for attempt in suspended {
             self.order_end(attempt, Reason::TrackerShunned, out);
@@ -132,12 +133,12 @@ impl Ledger {
         self.exceeds_average(faults, all) && blacklisted < self.active as usize
     }
 
-    /// Returns whether so many faults, of all that there are, are enough to be listed, and more than one
-    /// and a half times the average.
+    /// Returns whether a tracker's faults are enough for a list: at least `tracker_faults`, and
+    /// more than one and a half times the average, where `all` is the sum over all trackers.
     fn exceeds_average(&self, faults: u32, all: u64) -> bool {
         let is_enough = self.hadoop.tracker_faults.get() <= faults;
         // Without division: faults > 1.5 × all ÷ active. Hadoop's `blacklist.average.threshold` is
-        // 0.5, that is half as many again as the average.
+        // 0.5, which means one and a half times the average.
         is_enough && 3 * all < 2 * u64::from(faults) * u64::from(self.active)
     }
 
@@ -146,19 +147,19 @@ impl Ledger {
         self.trackers.iter().filter(|tracker| tracker.is_registered && tracker.is_blacklisted)
     }
 
-    /// Forgives a tracker a fault, if its last one is long ago.
+    /// Forgives a tracker one fault if its last fault is long ago.
     pub(crate) fn forget_old_fault(&mut self, id: TrackerId, out: &mut Outbox) {
         self.look_at_graylist(id, out);
         let tracker = &mut self.trackers[id.index()];
         if 0 < tracker.faults && GRUDGE < out.now.saturating_since(tracker.faults_changed_at) {
             tracker.faults -= 1;
-            // One fault a day, not all at once: the next one has to wait another day.
+            // Forgive one fault a day: the next one waits another day.
             tracker.faults_changed_at = out.now;
             self.lift_blacklisting(id, out);
         }
     }
 
-    /// Forgives a tracker that has started anew all its faults.
+    /// Forgives all faults of a tracker whose process has restarted.
     pub(crate) fn clear_faults(&mut self, id: TrackerId, out: &mut Outbox) {
         self.trackers[id.index()].faults = 0;
         self.trackers[id.index()].recent_faults.buckets.clear();
@@ -172,22 +173,23 @@ impl Ledger {
         }
     }
 
-    /// Notes whether a node's health script finds the node unfit.
+    /// Notes whether a node's health script reports an error.
     pub(crate) fn set_health(&mut self, id: TrackerId, is_unhealthy: bool, out: &mut Outbox) {
         if self.trackers[id.index()].is_unhealthy != is_unhealthy {
             self.change_shunning(id, |tracker| tracker.is_unhealthy = is_unhealthy, out);
         }
     }
 
-    /// Changes what keeps a tracker from getting tasks; tells if it gets none from now on, or again.
+    /// Changes the flags that keep a tracker from getting tasks; emits an event if it stops or
+    /// starts getting tasks.
     fn change_shunning(
         &mut self,
         id: TrackerId,
         change: impl FnOnce(&mut Tracker),
         out: &mut Outbox,
     ) {
-        // A tracker may be blacklisted and unhealthy at a time: only the first and the last of
-        // these is told.
+        // A tracker may be blacklisted and unhealthy at the same time: emit an event only for the
+        // first and the last cause.
         let was_shunned = self.trackers[id.index()].is_shunned();
         self.change_tracker(id, change);
         match (was_shunned, self.trackers[id.index()].is_shunned()) {
@@ -196,7 +198,8 @@ impl Ledger {
                 self.end_suspended(id, out);
             }
             (true, false) => {
-                // A tracker that gets tasks again is a change after which waiting jobs may go on.
+                // Waiting jobs may go on when a tracker gets tasks again, so this counts as a
+                // change.
                 self.moved_at = out.now;
                 out.emit(Fact::Member(id, MemberFact::Forgiven));
             }

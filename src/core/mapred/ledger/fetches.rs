@@ -1,10 +1,10 @@
-//! Outputs of maps, as far as the JobTracker knows: it counts those of the maps that are done, until
-//! reduces complain.
+//! Outputs of maps, as the JobTracker knows them: it counts the output of each map that is done,
+//! until reduces complain.
 //!
 //! The JobTracker does not know which machines are out of reach. Reduces find out, each for itself,
-//! and their complaints come with heartbeats. With enough complaints the map has failed and runs
-//! again; otherwise it runs again when its tracker is missed.
-//! [`MapOutputs`](crate::mapred::MapOutputs) knows the truth, and hears from here which outputs
+//! and their complaints come with heartbeats. After enough complaints the map has failed and runs
+//! again; otherwise it runs again when its tracker is lost.
+//! [`MapOutputs`](crate::mapred::MapOutputs) knows the truth, and gets from here which outputs
 //! count.
 
 use super::Ledger;
@@ -15,19 +15,19 @@ use crate::mapred::job::TaskStage;
 use crate::mapred::message::{MapOutput, ToMapOutputs};
 use crate::mapred::outbox::Outbox;
 
-/// A map has failed only after so many complaints of its output: Hadoop's constant.
+/// A map fails only after this many complaints about its output: Hadoop's constant.
 // JobInProgress.java: MAX_FETCH_FAILURES_NOTIFICATIONS.
 const LEAST_COMPLAINTS: u32 = 3;
 
 impl Ledger {
-    /// Tells `MapOutputs` of a change, if the run has that core.
+    /// Sends a change to `MapOutputs`, if the run has that core.
     pub(super) fn tell_outputs(&self, word: ToMapOutputs, out: &mut Outbox) {
         if self.tells_outputs {
             out.affect(word);
         }
     }
 
-    /// Notes that an output counts, and that reduces may fetch it.
+    /// Notes that an output counts, so that reduces may fetch it.
     pub(super) fn count_output(&mut self, output: MapOutput, out: &mut Outbox) {
         let tells = self.tells_outputs;
         let job = self.known_mut(output.map.job());
@@ -38,16 +38,16 @@ impl Ledger {
         }
     }
 
-    /// Notes that the outputs of a job are not fetched any more.
+    /// Notes that the outputs of a job are no longer fetched.
     pub(super) fn forget_outputs(&self, job: JobId, out: &mut Outbox) {
-        // A job none of whose outputs were ever told has nothing to be forgotten.
+        // `MapOutputs` does not know a job without changes.
         if 0 < self.known(job).output_changes {
             self.tell_outputs(ToMapOutputs::Over(job), out);
         }
     }
 
-    /// Notes that a reduce complains of a map's output: after three complaints, and one for every two
-    /// reduces that run, the map has failed.
+    /// Notes a reduce's complaint about a map's output: the map fails once there are three
+    /// complaints, and one for every two running reduces.
     pub(crate) fn complain(&mut self, FailedFetch { reduce, map }: FailedFetch, out: &mut Outbox) {
         let now = out.now;
         let job = self.known_mut(map.job());
@@ -66,7 +66,7 @@ impl Ledger {
         }
     }
 
-    /// Makes a completed map run again, since its output is lost; unless it has failed too often.
+    /// Makes a completed map whose output is lost run again, unless it has failed too often.
     pub(super) fn lose_output(&mut self, map: AttemptId, outcome: Outcome, out: &mut Outbox) {
         let now = out.now;
         let most = self.hadoop.max_attempts.get();
@@ -84,7 +84,7 @@ impl Ledger {
         let lost = Missing { map, at, order, is_lost: true, is_unreadable: false };
         job.lost_outputs.insert(map.task.index, lost);
         self.tell_outputs(ToMapOutputs::Lost(map.into()), out);
-        // With its tracker lost the map is not to blame, and its task's failures do not rise.
+        // A map whose tracker was lost is not to blame: its task gets no failure.
         if failed {
             self.count_failure(map, at);
         }
@@ -95,7 +95,8 @@ impl Ledger {
         } else if task.tries.is_empty() {
             self.requeue_task(now, map.task);
         } else {
-            // A rival that it has beaten is not off its tracker yet; with its end the map waits.
+            // A losing attempt of the task may still be on its tracker; when it ends, the map waits
+            // again.
             task.stage = TaskStage::Active;
         }
         self.recount(now, id);

@@ -1,4 +1,4 @@
-//! The life of a job: submitted, initialised, running, cleaned up, over.
+//! The life of a job: submitted, initialised, running, cleaned up, ended.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Ledger {
         self.change(out.now, id, JobChange::Submitted);
     }
 
-    /// Counts a job among the readers of its file, and lets it find more copies if these are many.
+    /// Adds a job to the readers of its file, and gives it the extra copies if the file is hot.
     fn heat(&mut self, mut spec: Arc<JobSpec>) -> Arc<JobSpec> {
         let Some(file) = self.file_of(&spec) else { return spec };
         let heat = self.heat.entry(file).or_default();
@@ -40,8 +40,8 @@ impl Ledger {
         if more == 0 {
             return spec;
         }
-        // The extra copies of a block are made as soon as a job reads it while the file is hot, if
-        // a node with a copy can be read.
+        // The extra copies of a block are made as soon as a job reads the block while the file is
+        // hot, if a node with a copy can be read.
         if heat.blocks < spec.maps
             && !self.files.is_untouched()
             && let Some(input) = &spec.input
@@ -62,10 +62,10 @@ impl Ledger {
         spec
     }
 
-    /// Returns the file that a job reads, if it matters how many do.
+    /// Returns the file that a job reads; `None` if its number of readers does not matter.
     fn file_of(&self, spec: &JobSpec) -> Option<FileId> {
         match spec.input {
-            // Where hot files get no more copies, counting their readers would be for nothing.
+            // Readers matter only where hot files get more copies.
             Some(Input::File { file, .. }) => self.hdfs.has_hot_files().then_some(file),
             Some(Input::Splits(_)) | None => None,
         }
@@ -74,11 +74,11 @@ impl Ledger {
     /// Reads a job's splits; its setup task, or its tasks, may then be launched.
     pub(crate) fn initialise(&mut self, id: JobId, out: &mut Outbox) {
         let job = entry(&mut self.jobs, id);
-        // It may have been killed while its splits were read.
+        // The job may have been killed while its splits were read.
         if job.state != JobState::Submitted {
             return;
         }
-        // Mumak fails such a job as it reads the splits: the trace logs more maps than the job has.
+        // As in Mumak, a job fails at this point if the trace logs more maps than the job has.
         if job.spec.traced.as_ref().is_some_and(|traced| traced.is_unreadable) {
             return self.end_early(id, Outcome::Failed, out);
         }
@@ -88,8 +88,8 @@ impl Ledger {
         let spec = job.spec.clone();
         let locate = |map, holders: &mut Vec<TrackerId>| job.locate(map, holders);
         job.cache = MapCache::new(spec.maps, locate, &self.topology, &mut self.racks);
-        // After a restart attempts have higher numbers: no two attempts of a job bear the same
-        // name.
+        // After a restart attempts have higher numbers, so that all attempts of a job have
+        // different names.
         let first = job.first_attempt;
         job.maps.tasks.resize_with(spec.maps as usize, || Task::new(first));
         job.reduces.tasks.resize_with(spec.reduces as usize, || Task::new(first));
@@ -120,14 +120,13 @@ impl Ledger {
         self.close_if_worked_off(id, out);
     }
 
-    /// Moves a job whose tasks are over on to its cleanup, or to its end.
+    /// Moves a job whose tasks have ended to its cleanup, or to its end.
     pub(super) fn close_if_worked_off(&mut self, id: JobId, out: &mut Outbox) {
         let job = self.known_mut(id);
         let is_over = match job.state {
-            // A job that fails waits for its cleanup only, and not for the attempts that it has
-            // killed.
+            // A job that fails waits only for its cleanup, not for the attempts that it has killed.
             JobState::Running => job.verdict.is_some() || job.is_worked_off(),
-            // A job that fails before it runs is cleaned up as well.
+            // A job that fails before it runs is cleaned up, too.
             JobState::Preparing => job.verdict.is_some(),
             JobState::Submitted | JobState::Cleaning | JobState::Ended(_) => false,
         };
@@ -137,7 +136,7 @@ impl Ledger {
         job.state = JobState::Cleaning;
         self.running.remove(&id);
         self.wants_setup.remove(&id);
-        // The state decides whether its tasks still count as waiting and as the cluster's load.
+        // The state decides whether its tasks still count as waiting and as load of the cluster.
         self.recount(out.now, id);
         if self.hadoop.setup_cleanup {
             self.wants_cleanup.insert(id);
@@ -158,8 +157,8 @@ impl Ledger {
             let heat = self.heat.get_mut(&file).expect("each job that has arrived reads its file");
             heat.readers -= 1;
             if self.hdfs.more_copies(heat.readers) == 0 {
-                // A file that is no longer hot loses its extra copies, and starts over when it is
-                // hot again.
+                // A file that is no longer hot loses its extra copies; they are made anew when it
+                // is hot again.
                 *heat = FileDemand { readers: heat.readers, ..FileDemand::default() };
             }
         }
@@ -168,8 +167,7 @@ impl Ledger {
         self.wants_setup.remove(&id);
         self.wants_cleanup.remove(&id);
         self.forget_outputs(id, out);
-        // The slower attempt of a task, a second setup task, or the attempts of a job that has
-        // failed.
+        // The slower attempt of a task, a second setup task, or attempts of a job that has failed.
         for attempt in self.attempts_on(id, None) {
             self.end_needless_attempt(attempt, out);
         }
@@ -178,8 +176,8 @@ impl Ledger {
             refusals.ended(id, out);
         }
         out.emit(Fact::Job(id, JobFact::Ended(outcome)));
-        // A job that fails may be to blame itself; one that succeeded shows that the trackers it
-        // avoided were.
+        // A job that failed may itself be to blame; a job that succeeded shows that the trackers
+        // which it avoided are to blame.
         if outcome == Outcome::Succeeded {
             self.count_faults(id, out);
         }
@@ -188,7 +186,7 @@ impl Ledger {
         self.forget_if_drained(id);
     }
 
-    /// Ends a job early: nothing more is launched, and what runs is killed.
+    /// Ends a job early: its tasks are no longer launched, and its running attempts are killed.
     pub(crate) fn end_early(&mut self, id: JobId, verdict: Outcome, out: &mut Outbox) {
         // A client may kill a job before it arrives, after it has ended, or twice.
         let Some(job) = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut) else {
@@ -198,13 +196,13 @@ impl Ledger {
             return;
         }
         job.verdict = Some(verdict);
-        // As in Hadoop, a job that has not been initialised ends at once, without a cleanup task.
+        // As in Hadoop, a job that is not initialised ends at once, without a cleanup task.
         if job.state == JobState::Submitted {
             return self.end_job(id, out);
         }
         job.give_up_waiting();
         for attempt in self.attempts_on(id, None) {
-            // A killed job still has to be cleaned up, so a cleanup task under way goes on.
+            // A killed job must still be cleaned up, so a running cleanup task goes on.
             if attempt.task.kind != TaskKind::Cleanup {
                 self.end_needless_attempt(attempt, out);
             }
@@ -212,16 +210,15 @@ impl Ledger {
         self.close_if_worked_off(id, out);
     }
 
-    /// Drops the tasks of an ended job once no tracker has anything of it.
+    /// Drops the tasks of an ended job when no tracker has an attempt of it any more.
     pub(super) fn forget_if_drained(&mut self, id: JobId) {
         let job = entry(&mut self.jobs, id);
-        // While a tracker may still report an attempt of it, the task must be there to be looked
-        // up.
+        // While a tracker may report an attempt, its task must stay in the ledger.
         if matches!(job.state, JobState::Ended(_)) && job.open_tries == 0 {
             job.maps.tasks = Vec::new();
             job.reduces.tasks = Vec::new();
             job.cache = MapCache::default();
-            // A snapshot of changed files would live as long as the job is remembered.
+            // A snapshot of changed files would use memory as long as the job's record exists.
             job.splits = self.unchanged.clone();
             job.unclean = PerSlot::default();
             job.failed_maps.clear();
@@ -238,7 +235,7 @@ impl Ledger {
     }
 }
 
-/// Draws where the input of maps lies, if the trace does not say.
+/// Draws the nodes with the input of maps, if the trace does not name them.
 fn place(spec: &mut Arc<JobSpec>, stories: &mut MumakJobs) {
     let Some(traced) = spec.traced.clone().filter(|traced| !traced.unplaced.0.is_empty()) else {
         return;
@@ -250,7 +247,7 @@ fn place(spec: &mut Arc<JobSpec>, stories: &mut MumakJobs) {
         let machines = stories.machines(spec.id.0, &spec.name, *copies);
         splits[*map as usize].holders = machines.iter().copied().map(TrackerId).collect();
     }
-    // A copy: the workload's own list of jobs stays as the trace has it.
+    // Change a copy: the workload's own list of jobs stays as the trace has it.
     Arc::make_mut(spec).input = Some(Input::Splits(splits.into()));
 }
 
@@ -262,7 +259,7 @@ mod tests {
     use crate::mapred::replicas::Replicas;
     use mumakil_base::units::Bytes;
 
-    /// Six nodes with one copy of each block, or three of files that two jobs read.
+    /// Six nodes, with one copy of each block, and three copies of files that two jobs read.
     fn ledger() -> Ledger {
         let node = Node::plain(0, PerSlot { map: 1, reduce: 1 });
         let topology = Arc::new(Topology::from_nodes(vec![node; 6]));
@@ -275,7 +272,8 @@ mod tests {
         Ledger::new(hadoop, topology, hdfs)
     }
 
-    /// Returns who has each block of the file as a job finds it that reads so many.
+    /// Submits a job of `maps` maps; returns the nodes with each block of the file, as the job
+    /// finds them.
     fn submit(ledger: &mut Ledger, id: u32, maps: u32) -> Vec<Vec<TrackerId>> {
         let (split, barren) = (Bytes::from_mib(1), [].into());
         let input =
@@ -306,12 +304,12 @@ mod tests {
         ledger.files = Arc::new(files.clone());
         let hot = submit(&mut ledger, 1, 2);
         assert_eq!((counts(&hot), &hot[0]), (vec![1, 3], &usual[0]));
-        // The copied block keeps its copies though its first node is wiped now; the other one gets none though its
-        // node can be read again.
+        // The block with extra copies keeps them though its first node is wiped now; the other
+        // block gets none though its node can be read again.
         files.wiped = [usual[1][0]].into_iter().collect();
         ledger.files = Arc::new(files);
         assert_eq!(counts(&submit(&mut ledger, 2, 2)), [1, 3]);
-        // When it has been cold it begins anew.
+        // The file was not hot in between, so its extra copies are made anew.
         for id in [0, 1, 2] {
             ledger.end_early(JobId(id), Outcome::Killed, &mut Outbox::default());
         }

@@ -1,4 +1,4 @@
-//! Launching: which task a tracker gets, once it is decided that a job may have the slot.
+//! Launches: which task a tracker gets once a job may have the slot.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use mumakil_base::units::SimSpan;
 
-/// A decision to launch.
+/// A launch that is decided.
 struct LaunchDecision {
     attempt: AttemptId,
     wish: LaunchWish,
@@ -27,7 +27,7 @@ struct LaunchDecision {
     waited: SimSpan,
 }
 
-/// A launch that a policy wishes, and why.
+/// A launch that a policy wants, and why.
 #[derive(Clone, Copy)]
 pub(crate) struct LaunchWish {
     pub(crate) job: JobId,
@@ -38,14 +38,14 @@ pub(crate) struct LaunchWish {
 }
 
 impl Ledger {
-    /// Tells of a launch; returns the order that travels with the reply.
+    /// Emits the event of a launch; returns the order that travels with the reply.
     fn order_launch(&mut self, handout: LaunchDecision, out: &mut Outbox) -> LaunchOrder {
         let LaunchDecision { attempt, wish, role, locality, speculative, waited } = handout;
         let LaunchWish { tracker, slots, reason, .. } = wish;
         let job = self.known(attempt.job());
         let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
         let is_as_written = job.splits.are_as_written();
-        // Only in Mumak, whose JobTracker draws how long an attempt will take as it launches it.
+        // Only Mumak's JobTracker draws, at the launch, how long an attempt will take.
         let drawn = match (&mut self.stories, &spec.traced) {
             (Some(stories), Some(traced)) if role == Role::Work && attempt.task.is_work() => {
                 Some(traced.draw(attempt, locality, stories.of(spec.id.0, &spec.name)))
@@ -59,7 +59,7 @@ impl Ledger {
             LedgerFact::Assigned { role, locality, speculative, reason, waited, counts },
         ));
         let reads = role == Role::Work && attempt.task.kind == TaskKind::Map;
-        // The job's splits may name copies that are gone, even if every node is well again.
+        // The job's splits may name copies that are lost, even if every node is well again.
         let files =
             (reads && !(self.files.is_untouched() && is_as_written)).then(|| self.files.clone());
         LaunchOrder { attempt, role, job: spec, locality, slots, drawn, files }
@@ -87,7 +87,7 @@ impl Ledger {
         };
         let record = job.known_task(task);
         let is_speculative = record.tries.iter().any(KnownAttempt::is_active);
-        // A reduce cannot have waited before slow start let it, nor a task before its job ran.
+        // A reduce waits only from slow start on, and a task only from when its job runs.
         let waited = now.saturating_since(record.since.max(ready_at));
         let number = record.next;
         record.next += 1;
@@ -116,7 +116,7 @@ impl Ledger {
             tasks.seconds += u32::from(is_speculative);
             self.seconds[task.slot()] += u32::from(is_speculative);
         }
-        // With a second attempt under way the task must not be listed as slow any more.
+        // A task with a second attempt must leave the list of slow ones.
         self.unlist(now, task);
         self.recount(now, task.job);
         self.open_tries += 1;
@@ -127,21 +127,21 @@ impl Ledger {
             role: Role::Work,
             locality,
             speculative: is_speculative,
-            // A second attempt is not what the task has waited for.
+            // The task did not wait for a second attempt.
             waited: if task.is_work() && !is_speculative { waited } else { SimSpan::ZERO },
         };
         self.order_launch(handout, out)
     }
 
-    /// Fails the attempts that were assigned longer ago than the expiry and never came to life.
+    /// Fails the attempts that were assigned longer ago than the expiry and have not begun.
     ///
-    /// A tracker that has received a launch reports it with its next heartbeat. So an attempt that no tracker
-    /// reports is lost with its tracker before it gets here, unless the tracker breaks the protocol. An attempt
-    /// that waits for a slot all the time, such as one that a resumed attempt has taken, does get here.
-    /// Walks each launch once.
+    /// A tracker that has received a launch reports it with its next heartbeat. So an attempt
+    /// without a report is lost with its tracker before it expires, unless the tracker breaks the
+    /// protocol. An attempt that waits for its slot all the time, such as for a slot that a resumed
+    /// attempt has taken, does expire. Walks each launch once.
     pub(crate) fn expire_launches(&mut self, out: &mut Outbox) {
         let Hadoop { expiry, launch_expiry, .. } = self.hadoop;
-        // Launches stand in the order of time: the first one that is young enough ends the search.
+        // Launches are in the order of time: the first one that is recent enough ends the search.
         while let Some((assigned, attempt)) = self.launches.front().copied()
             && expiry < out.now.saturating_since(assigned)
         {
@@ -150,18 +150,18 @@ impl Ledger {
             let Some(tracker) = waiting.map(|record| record.tracker) else { continue };
             let tracker = &mut self.trackers[tracker.index()];
             let is_reported = tracker.reports.iter().any(|report| report.attempt == attempt);
-            // Before 1.2 Hadoop took a reported attempt off the list, even if it still waited for a
-            // slot.
+            // Before 1.2 Hadoop took a reported attempt off this list, even if it still waited for
+            // a slot.
             if is_reported && launch_expiry == LaunchExpiry::Reported {
                 continue;
             }
-            // It may still start; its reports are ignored then.
+            // The attempt may still start; its reports are then ignored.
             tracker.orders.push(Directive::Kill(attempt));
             self.lose(attempt, Outcome::Failed, out);
         }
     }
 
-    /// Forgets launches whose attempts have begun: these do not expire.
+    /// Forgets launches whose attempts have begun: they do not expire.
     pub(super) fn forget_begun_launches(&mut self) {
         let mut launches = std::mem::take(&mut self.launches);
         launches.retain(|(_, attempt)| {
@@ -173,19 +173,20 @@ impl Ledger {
     /// Returns whether a job avoids a tracker because too many of its attempts failed there.
     pub(super) fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
         let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
-        // Hadoop's quirk: a job that avoids a quarter of the cluster uses all of it again.
+        // As in Hadoop, a job that avoids a quarter of the cluster uses all of it again.
         is_small_part(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
     }
 
-    /// Returns whether a job has certainly no map to launch on a tracker's own node; looks at no list.
+    /// Returns whether it is certain that no map of a job has its input on a tracker's node; reads
+    /// no list.
     #[inline]
     pub(crate) fn has_no_map_on(&self, id: JobId, tracker: TrackerId) -> bool {
         let is_empty = |job: &Job| job.failed_maps.is_empty() && job.cache.has_none_on(tracker);
         self.job(id).is_none_or(is_empty)
     }
 
-    /// Launches the job's best waiting map for a node within reach; if it has none and may look
-    /// anywhere, a second attempt of a slow one.
+    /// Launches the best waiting map of the job for a node within reach. If there is none and the
+    /// reach is unlimited, launches a second attempt of a slow map.
     pub(crate) fn launch_map(
         &mut self,
         wish: LaunchWish,
@@ -193,7 +194,7 @@ impl Ledger {
         out: &mut Outbox,
     ) -> Option<LaunchOrder> {
         let LaunchWish { job: id, tracker, .. } = wish;
-        // A policy may wish for a job that has not arrived.
+        // A policy may name a job that has not arrived.
         let job = self.job(id)?;
         if job.pending(SlotKind::Map) == 0 || !self.suits(job, tracker, SlotKind::Map, wish.slots) {
             return None;
@@ -208,12 +209,12 @@ impl Ledger {
         if looks_anywhere { self.launch_second(wish, SlotKind::Map, out) } else { None }
     }
 
-    /// Returns whether a job would have a tracker, and could ever have so many slots there.
+    /// Returns whether a job accepts a tracker, and the tracker has this many slots at all.
     pub(crate) fn suits(&self, job: &Job, tracker: TrackerId, kind: SlotKind, slots: u32) -> bool {
         slots <= self.trackers[tracker.index()].slots[kind] && !self.avoids(job, tracker)
     }
 
-    /// Returns whether a job's reduce may run on a tracker.
+    /// Returns whether a reduce of a job may run on a tracker.
     fn may_run(&self, job: &Job, index: u32, tracker: TrackerId) -> bool {
         let task = TaskId { job: job.id(), kind: TaskKind::Reduce, index };
         // A reduce that has failed here waits for another tracker; the next reduce may run here.
@@ -234,8 +235,8 @@ impl Ledger {
             verdict(task, &maps.tasks, barred, tracker, hosts)
         };
         let mut failed = failed_maps.iter().map(|(_, map)| *map);
-        // Only in 1.x, where maps that have failed come before all others, wherever their input
-        // lies and however far the policy lets the job look.
+        // In 1.x maps that have failed come before all others, wherever their input is and whatever
+        // reach the policy allows.
         if !failed_maps.is_empty()
             && let Some(map) = failed.find(|map| verdict(*map) == MapVerdict::Take)
         {
@@ -247,8 +248,8 @@ impl Ledger {
         cache.best(tracker, reach, &self.topology, verdict)
     }
 
-    /// Returns how many maps of a job would be launched within reach of a tracker and of its rack, of so many
-    /// at most.
+    /// Returns how many maps of a job would be launched within reach of a tracker's node, and how
+    /// many within reach of its rack, each at most `most`.
     pub(crate) fn near_maps(&mut self, id: JobId, tracker: TrackerId, most: u32) -> [u32; 2] {
         if self.job(id).is_none_or(|job| job.pending(SlotKind::Map) == 0) {
             return [0; 2];
@@ -273,7 +274,7 @@ impl Ledger {
         out: &mut Outbox,
     ) -> Option<LaunchOrder> {
         let LaunchWish { job: id, tracker, .. } = wish;
-        // A policy may wish for a job that has not arrived.
+        // A policy may name a job that has not arrived.
         let job = self.job(id)?;
         let suits = self.suits(job, tracker, SlotKind::Reduce, wish.slots);
         if job.pending(SlotKind::Reduce) == 0 || !suits {
@@ -281,7 +282,7 @@ impl Ledger {
         }
         let task = |index| TaskId { job: id, kind: TaskKind::Reduce, index };
         let fits = |index: &u32| self.may_run(job, *index, tracker);
-        // Reduces have no place to be near to: the first one in line that may run here is taken.
+        // Reduces have no input to be near to: take the first one in the queue that may run here.
         let Some(position) = job.waiting_reduces.iter().position(fits) else {
             return self.launch_second(wish, SlotKind::Reduce, out);
         };
@@ -292,7 +293,7 @@ impl Ledger {
 
     /// Launches a job's setup or cleanup task, or the removal of an attempt's output.
     ///
-    /// Such a launch comes before any policy is asked and is the only one of its heartbeat.
+    /// Such a launch comes before the policy's, and is the only launch of its heartbeat.
     pub(crate) fn launch_service(
         &mut self,
         tracker: TrackerId,
@@ -303,16 +304,16 @@ impl Ledger {
         if waiting.iter().all(|jobs| jobs.is_empty()) {
             return None;
         }
-        // Hadoop gives a job two setup and two cleanup tasks, for a map slot and for a reduce slot.
-        // The first one that is launched does the work, so the other is never needed here.
+        // Hadoop gives a job two setup and two cleanup tasks, one for each kind of slot. The first
+        // one that is launched does the work, so the other is never launched here.
         let index = u32::from(kind == SlotKind::Reduce);
         let accepts = |set: &BTreeSet<JobId>| {
             let fits = |id: &&JobId| !self.avoids(self.known(**id), tracker);
             set.iter().find(fits).copied()
         };
         let service = |job| LaunchWish { job, tracker, slots: 1, reason: Reason::JobService };
-        // Hadoop's order: cleanups of jobs, then outputs of attempts, then setups, by job number
-        // each.
+        // Hadoop's order: cleanups of jobs, then outputs of attempts, then setups, each by job
+        // number.
         if let Some(job) = accepts(&self.wants_cleanup) {
             self.wants_cleanup.remove(&job);
             let task = TaskId { job, kind: TaskKind::Cleanup, index };
@@ -338,7 +339,7 @@ impl Ledger {
     ) -> LaunchOrder {
         let unclean = &mut self.known_mut(id).unclean[kind];
         let attempt = unclean.pop_front().expect("a job that wants a cleanup knows of what");
-        // Read now: the borrow of the job ends before the list of jobs is changed.
+        // Read this now: the borrow of the job ends before the list of jobs is changed.
         let is_last = unclean.is_empty();
         self.known_try(attempt).cleaner = Some(tracker);
         if is_last {
@@ -356,7 +357,7 @@ impl Ledger {
     }
 }
 
-/// Returns whether a tracker may take a map of a list.
+/// Returns whether a tracker may run a map from a list.
 fn verdict(
     task: TaskId,
     maps: &[Task],
@@ -372,8 +373,8 @@ fn verdict(
     if is_barred { MapVerdict::Pass } else { MapVerdict::Take }
 }
 
-/// Returns whether a task avoids a tracker because an attempt failed there, as long as it has not
-/// failed everywhere.
+/// Returns whether a task avoids a tracker because an attempt failed there; a task that has failed
+/// on all of `hosts` trackers avoids none.
 pub(super) fn bars(failed_on: &[TrackerId], tracker: TrackerId, hosts: u32) -> bool {
     failed_on.contains(&tracker) && (failed_on.len() as u32) < hosts
 }

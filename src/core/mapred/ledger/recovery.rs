@@ -1,16 +1,16 @@
-//! Jobs and trackers when the JobTracker's process has died, and how it goes on with them.
+//! Jobs and trackers after the JobTracker's process has died and comes back.
 //!
-//! Without recovery all jobs fail, and trackers are told to start anew. With it there are two ways:
+//! Without recovery all jobs fail, and trackers must start anew. With recovery there are two ways:
 //!
-//! - Hadoop 0.20 *replays* the history of each job, which tells what has ended, and where. A tracker on which
-//!   something has ended is counted on: until each of these has spoken again or is missed, nothing is launched.
-//!   Attempts that it still runs join in with its first heartbeat. All other trackers are unknown and told to
-//!   start anew, so the attempts there are lost.
-//! - From 0.21 on it *submits each job again*: only the submission is on disk, all tasks run anew, and
-//!   all trackers are told to start anew.
+//! - Hadoop 0.20 *replays* the history of each job, which says what has ended, and where. It waits
+//! for the trackers in the history: until each of them has sent a heartbeat or is lost, no task is
+//! launched. Attempts that such a tracker still runs join in with its first heartbeat. All other
+//! trackers are unknown and must start anew, so the attempts there are lost.
+//! - From 0.21 on it *submits each job again*: only the submission is on disk, all tasks run anew,
+//! and all trackers must start anew.
 //!
-//! The books are cut down at the moment of death. No history tells that a kill was asked for, but the books
-//! remember it here: a user who wants a job to be killed would ask again.
+//! The ledger is reduced at the moment of death. No history says that a kill was requested, but the
+//! ledger keeps that here: a user who wants a job killed would ask again.
 
 use super::Ledger;
 use crate::cluster::{SlotKind, TrackerId};
@@ -22,9 +22,9 @@ use crate::mapred::outbox::Outbox;
 use mumakil_base::units::SimTime;
 
 impl Ledger {
-    /// Forgets all jobs, which fail, and all trackers.
+    /// Fails and forgets all jobs, and forgets all trackers.
     pub(crate) fn fail_all(&mut self, out: &mut Outbox) {
-        // A copy, as each end takes the job off the list.
+        // A copy, as each end removes a job from the list.
         for id in self.open.clone() {
             let job = self.known_mut(id);
             job.verdict = Some(Outcome::Failed);
@@ -34,10 +34,10 @@ impl Ledger {
         self.forget_trackers(|_| true, out);
     }
 
-    /// Keeps of jobs that they were submitted, and forgets all trackers.
+    /// Keeps only the submissions of jobs, and forgets all trackers.
     pub(crate) fn keep_submissions(&mut self, out: &mut Outbox) {
         for id in self.open.clone() {
-            // Remembered before the job is forgotten: its user would ask for the kill again.
+            // Read this before the job is forgotten: its user would ask for the kill again.
             let is_killed = self.known(id).verdict == Some(Outcome::Killed);
             self.begin_anew(id, out);
             if is_killed {
@@ -47,15 +47,15 @@ impl Ledger {
         self.forget_trackers(|_| true, out);
     }
 
-    /// Keeps what the history of jobs has, and the trackers that are named in it.
+    /// Keeps the content of the jobs' histories, and the trackers that they name.
     pub(crate) fn keep_history(&mut self, out: &mut Outbox) {
         let mut named = vec![false; self.trackers.len()];
         for id in self.open.clone() {
             let job = self.known_mut(id);
-            // Complaints are in no history; reduces that still cannot fetch complain again.
+            // The history has no complaints; reduces that still cannot fetch complain again.
             job.failed_fetches.clear();
-            // The history names the host of each task that has ended. A cleanup task that has ended
-            // leaves a job that is over, and is not recovered.
+            // The history names the host of each task that has ended. A job whose cleanup task has
+            // ended is over, and is not recovered.
             let ended = job.all_tasks().into_iter().filter(|(kind, _)| *kind != TaskKind::Cleanup);
             for task in ended.flat_map(|(_, tasks)| tasks) {
                 if let TaskStage::Done(_, at) = task.stage {
@@ -64,7 +64,7 @@ impl Ledger {
             }
             // Failed attempts are in the history, with their hosts.
             job.failures_on.keys().for_each(|at| named[at.index()] = true);
-            // A job whose output was still to be removed has not ended for the history.
+            // In the history, an attempt whose output was still to be removed has not ended.
             for attempt in self.attempts_on(id, None) {
                 // The loss of another attempt may have ended the job, and with it this attempt.
                 if self.find_try(attempt).is_some_and(|record| record.waits_for_cleaner()) {
@@ -85,23 +85,23 @@ impl Ledger {
         self.rejoining = rejoining.count() as u32;
     }
 
-    /// Returns whether the process waits for trackers before it launches anything.
+    /// Returns whether launches wait for trackers after a restart.
     pub(crate) fn is_recovering(&self) -> bool {
         0 < self.rejoining
     }
 
-    /// Notes that a tracker is waited for no more.
+    /// Notes that launches no longer wait for a tracker.
     pub(super) fn expect_no_more(&mut self, id: TrackerId) {
         let rejoins = std::mem::take(&mut self.trackers[id.index()].rejoins);
         self.rejoining -= u32::from(rejoins);
     }
 
-    /// Goes on with the recovered jobs and trackers, at the moment when the process is back;
-    /// returns the jobs whose splits are to be read. The policy hears of all jobs anew.
+    /// Goes on with the recovered jobs and trackers when the process is back; returns the jobs
+    /// whose splits must be read. The policy learns of all jobs anew.
     pub(crate) fn recover(&mut self, now: SimTime) -> Vec<JobId> {
         for tracker in self.trackers.iter_mut().filter(|tracker| tracker.rejoins) {
-            // They could not speak while the process was gone: their silence is counted from now
-            // on.
+            // Trackers could not send heartbeats while the process was down: their silence counts
+            // from now on.
             tracker.last_seen = now;
             tracker.seen_before = now;
         }
@@ -109,22 +109,22 @@ impl Ledger {
         let is_unread = |id: &JobId| self.known(*id).state == JobState::Submitted;
         let unread: Vec<JobId> = self.open.iter().copied().filter(is_unread).collect();
         for id in &unread {
-            // It is submitted again, and so learns where its input lies now.
+            // A job that is submitted again learns where its input is now.
             let files = self.files.clone();
             self.known_mut(*id).splits = files;
         }
         unread
     }
 
-    /// Lets the policy hear of all jobs anew.
+    /// Tells the policy of all jobs anew.
     pub(crate) fn introduce_jobs(&mut self, now: SimTime) {
         for id in self.open.clone() {
             self.change(now, id, JobChange::Submitted);
             match self.known(id).state {
                 JobState::Submitted => {}
                 JobState::Preparing => self.change(now, id, JobChange::Initialised),
-                // The same changes in the same order as for a new job: policies need no second way
-                // to learn.
+                // The same changes in the same order as for a new job, so that policies need no
+                // second way to learn.
                 JobState::Running | JobState::Cleaning => {
                     self.change(now, id, JobChange::Initialised);
                     self.change(now, id, JobChange::Running);
@@ -134,8 +134,7 @@ impl Ledger {
         }
     }
 
-    /// Returns the attempts that a policy has suspended, or is about to, and has not let go on, with
-    /// their trackers.
+    /// Returns the suspended attempts, and those whose suspension is ordered, with their trackers.
     pub(crate) fn halted(&self) -> Vec<(AttemptId, TrackerId)> {
         let attempts = self.open.iter().flat_map(|id| self.attempts_on(*id, None));
         let halted = attempts.filter_map(|attempt| {
@@ -146,20 +145,21 @@ impl Ledger {
         halted.collect()
     }
 
-    /// Hears from a tracker for the first time since the process is back. Attempts that it does not
-    /// report are lost; attempts that are in vain get the order to end.
+    /// Handles a tracker's first heartbeat since the process is back. Attempts that the heartbeat
+    /// does not report are lost; attempts that are no longer needed are ordered to end.
     pub(crate) fn rejoin(&mut self, id: TrackerId, reports: &[Report], out: &mut Outbox) {
         self.expect_no_more(id);
-        // Of all jobs, those that have ended, too: their attempts may still hold slots there.
+        // Include ended jobs: their attempts may still hold slots there.
         for attempt in self.all_attempts_on(id) {
             let Some(record) = self.find_try(attempt) else { continue };
             if !reports.iter().any(|report| report.attempt == attempt) {
                 self.lose(attempt, Outcome::Killed, out);
                 continue;
             }
-            // The order to kill it died with the process, so look anew whether it has to end.
+            // The order to kill the attempt was lost with the process, so check anew whether it
+            // must end.
             let was_doomed = std::mem::take(&mut record.is_doomed);
-            // The instant of its launch died with the process: its expiry begins anew.
+            // The instant of its launch was lost with the process: its expiry begins anew.
             if record.state == AttemptState::Unassigned {
                 self.launches.push_back((out.now, attempt));
             }
@@ -170,15 +170,16 @@ impl Ledger {
         }
     }
 
-    /// Returns whether an attempt has lost, or its job is over or about to be.
+    /// Returns whether an attempt has lost the race of its task, or its job has ended or will end
+    /// early.
     fn is_in_vain(&mut self, attempt: AttemptId) -> bool {
         let job = self.known_mut(attempt.job());
         let is_over = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
         is_over || job.known_task(attempt.task).stage != TaskStage::Active
     }
 
-    /// Forgets some trackers, and all that trackers are accused of. The attempts on forgotten trackers are
-    /// killed, which is no failure of theirs.
+    /// Forgets some trackers, and all failures of all trackers. The attempts on forgotten trackers
+    /// are killed, which does not count as their failure.
     fn forget_trackers(&mut self, is_unknown: impl Fn(TrackerId) -> bool, out: &mut Outbox) {
         for index in 0..self.trackers.len() {
             let id = TrackerId(index as u32);
@@ -201,7 +202,7 @@ impl Ledger {
         jobs.flat_map(|job| self.attempts_on(job.id(), Some(id))).collect()
     }
 
-    /// Takes an attempt from those whose output is to be removed.
+    /// Removes an attempt from those whose output must be removed.
     fn remove_cleanup(&mut self, attempt: AttemptId) {
         let (id, kind) = (attempt.job(), attempt.slot());
         let unclean = &mut self.known_mut(id).unclean[kind];
@@ -211,10 +212,10 @@ impl Ledger {
         }
     }
 
-    /// Forgets of a job all but its submission. Its attempts have higher numbers than those before, as
-    /// Hadoop's have by a thousand for each restart, so that no two bear the same name.
+    /// Forgets all of a job but its submission. Its attempts get higher numbers than before, as in
+    /// Hadoop, which adds a thousand for each restart, so that no two have the same name.
     fn begin_anew(&mut self, id: JobId, out: &mut Outbox) {
-        // Its splits were not read, so nothing but its submission was known.
+        // Its splits were not read, so there is only its submission.
         if self.known(id).state == JobState::Submitted {
             return;
         }
@@ -223,7 +224,7 @@ impl Ledger {
         self.wants_cleanup.remove(&id);
         self.forget_outputs(id, out);
         SlotKind::BOTH.into_iter().for_each(|kind| _ = self.wants_task_cleanup[kind].remove(&id));
-        // Before the attempts are closed: the counts of a job that does not run are zero.
+        // Set this before the attempts are closed: the counts of a job that does not run are zero.
         self.known_mut(id).state = JobState::Submitted;
         self.recount(out.now, id);
         out.emit(Fact::Job(id, JobFact::BegunAnew));
@@ -236,7 +237,7 @@ impl Ledger {
         }
         let job = self.known_mut(id);
         let tasks = job.all_tasks().into_iter().flat_map(|(_, tasks)| tasks);
-        // Read before the tasks are dropped: numbers go on where the highest one ended.
+        // Read this before the tasks are dropped: numbers go on after the highest one.
         let first = tasks.map(|task| task.next).max().unwrap_or(0);
         let fresh = Job::new(job.spec.clone(), job.submitted_at, job.splits.clone());
         let service = || [Task::new(first), Task::new(first)];
@@ -244,7 +245,7 @@ impl Ledger {
         *job = fresh;
     }
 
-    /// Returns the maps and reduces of a job that are done: by which attempts, and where.
+    /// Returns the successful attempts of a job's maps and reduces, each with its tracker.
     fn successes(&self, id: JobId) -> Vec<(AttemptId, TrackerId)> {
         let job = self.known(id);
         let of_kind = |kind: TaskKind| {

@@ -1,8 +1,9 @@
-//! Second attempts: which tasks of the running jobs are slow, and who gets one of them to try again.
+//! Second attempts: which tasks of the running jobs are slow, and which tracker gets a second
+//! attempt.
 //!
-//! The rules are in [`speculation`](crate::mapred::speculation). Here are the facts for these
-//! rules, and their effect: a job's slow tasks are among those that it could launch, for as long as
-//! they have one attempt. A policy is not asked and need not know.
+//! The rules are in [`speculation`](crate::mapred::speculation); this file gives them the facts and
+//! applies them: a job's slow tasks count among those that it could launch, as long as they have
+//! one attempt. A policy is not asked and need not know.
 
 use super::{Ledger, entry};
 use crate::cluster::{SlotKind, TrackerId};
@@ -19,16 +20,16 @@ use mumakil_base::units::{SimSpan, SimTime};
 use super::LaunchWish;
 
 /// The JobTracker looks for slow tasks at most this often, as Hadoop's fair scheduler does.
-/// Hadoop's other policies look each time that they ask a job, which walks its tasks each time.
+/// Hadoop's other policies look whenever they offer a slot to a job, and walk its tasks each time.
 // `mapred.fairscheduler.update.interval`, 500 ms by default.
 const LOOKS: SimSpan = SimSpan::from_millis(500);
 
-/// The books count progress in millionths of a task.
+/// The ledger counts progress in millionths of a task.
 pub(super) const MILLIONTHS: f64 = 1e6;
 
 impl Ledger {
-    /// Looks which tasks are slow, if it has not just done so. Walks the tasks of jobs that run some
-    /// and have none waiting.
+    /// Finds the slow tasks, unless it has just done so. Walks the tasks of jobs that have running
+    /// tasks and no waiting ones.
     pub(crate) fn look_for_slow_tasks(&mut self, now: SimTime) {
         let Some(rule) = self.hadoop.speculation.rule() else { return };
         if self.looked_at.is_some_and(|last| now.saturating_since(last) < LOOKS) {
@@ -38,19 +39,19 @@ impl Ledger {
         if let Rule::Late(late) = rule {
             let work = self.trackers.iter().filter(|tracker| tracker.is_active());
             let work: Vec<f64> = work.map(|tracker| tracker.work as f64).collect();
-            // The paper on LATE: a slow node must not get the second attempts. Worked out once for
-            // all jobs.
+            // The paper on LATE: a slow node must not get second attempts. Computed once for all
+            // jobs.
             self.least_work = late.least_work(&work);
         }
-        // A copy, as recounting needs the books.
+        // A copy, as recounting borrows the ledger.
         let running: Vec<JobId> = self.running.iter().copied().collect();
         for id in running {
             let mut has_changed = false;
             for kind in SlotKind::BOTH.into_iter().filter(|kind| rule.covers(*kind)) {
                 let job = self.known_mut(id);
                 let slow = job.tasks(kind).slow(rule, now);
-                // Only the number counts for what could be launched; which tasks they are is asked
-                // at launch.
+                // Only the number of slow tasks counts here; the tasks themselves are read at the
+                // launch.
                 has_changed |= slow.len() != job.slow[kind].len();
                 job.slow[kind] = slow;
             }
@@ -61,10 +62,10 @@ impl Ledger {
         }
     }
 
-    /// Returns how long nothing may move before a task is found to be slow.
+    /// Returns how long nothing may change before a task is found to be slow.
     ///
-    /// Where rates are compared, that of an attempt which stands still falls for as long as it stands:
-    /// in a day to below the mean of any cluster that works by the minute.
+    /// With rules that compare rates, the rate of an attempt that stands still falls with time: in
+    /// a day to below the mean of any cluster whose tasks take minutes.
     pub(crate) fn slowness(&self) -> SimSpan {
         const DAY: SimSpan = SimSpan::from_secs(24 * 60 * 60);
         match self.hadoop.speculation.rule() {
@@ -79,7 +80,7 @@ impl Ledger {
         let job = entry(&mut self.jobs, task.job);
         let slow = &mut job.slow[task.slot()];
         let place = slow.iter().position(|index| *index == task.index);
-        // A setup or cleanup task may have the same index as a slow map: that one stays listed.
+        // A setup or cleanup task may have the same index as a slow map: the map stays listed.
         if let Some(place) = place.filter(|_| task.is_work()) {
             slow.remove(place);
             self.recount(now, task.job);
@@ -101,13 +102,13 @@ impl Ledger {
         Some(self.assign(task, wish, locality, out))
     }
 
-    /// Returns whether a job has slow tasks, and may have second attempts of them on this tracker.
+    /// Returns whether a job has slow tasks that may get a second attempt on this tracker.
     fn may_try_again(&self, rule: Rule, job: &Job, tracker: TrackerId, kind: SlotKind) -> bool {
         let tasks = job.tasks(kind);
         let seconds = Seconds {
             of_job: tasks.seconds,
-            // First attempts only; with `not-counted`, fewer attempts may count than there are
-            // second ones.
+            // First attempts only; with `not-counted`, the count may be lower than that of second
+            // attempts.
             running: tasks.running.saturating_sub(tasks.seconds),
             of_all: self.seconds[kind],
             slots: self.capacity[kind],
@@ -119,7 +120,7 @@ impl Ledger {
     fn is_slow_node(&self, rule: Rule, job: &Job, tracker: TrackerId) -> bool {
         match rule {
             Rule::Hadoop020(_) => false,
-            // Hadoop asks for both kinds, whichever is to be launched.
+            // Hadoop tests both kinds, whichever is to be launched.
             Rule::Hadoop021(rates) => SlotKind::BOTH.into_iter().any(|kind| {
                 let times = &job.times_on[kind];
                 let all = || times.values().map(|times| times.mean()).collect::<Vec<f64>>();
@@ -129,7 +130,8 @@ impl Ledger {
         }
     }
 
-    /// Returns the slow task that a tracker is to try again, and how far its input is.
+    /// Returns the slow task that gets a second attempt on a tracker, and the distance of its
+    /// input.
     fn slow_task_for(
         &mut self,
         rule: Rule,
@@ -146,17 +148,18 @@ impl Ledger {
             Locality::of(tracker, &self.holders, &self.topology)
         };
         match rule {
-            // Its node's maps first, then its rack's, then the others, and last those without a place.
+            // Maps with input on the node first, then in its rack, then elsewhere, and last maps
+            // without input.
             Rule::Hadoop020(_) if kind == SlotKind::Map => slow
                 .map(|task| (task, locality(task)))
                 .min_by_key(|(task, level)| (level.is_none(), *level, task.index)),
-            // From 0.21 on, and in LATE, the task that is longest from its end comes first, near or
+            // From 0.21 on, and in LATE, the task with the longest time left comes first, near or
             // not.
             _ => slow.next().map(|task| (task, locality(task))),
         }
     }
 
-    /// Notes what a successful attempt tells of its tracker and of its task's progress rate.
+    /// Notes how long a successful attempt took on its tracker, and its task's progress rate.
     pub(super) fn note_success(&mut self, now: SimTime, task: TaskId, record: &KnownAttempt) {
         if self.hadoop.speculation.rule().is_none() || !task.is_work() {
             return;
@@ -164,14 +167,14 @@ impl Ledger {
         self.trackers[record.tracker.index()].work += MILLIONTHS as u64;
         let job = self.known_mut(task.job);
         let took = now.saturating_since(record.launched);
-        // The rate over the whole attempt replaces the last one that was reported.
+        // The rate over the whole attempt replaces the last reported one.
         job.known_task(task).rate = rate(1.0, took);
         job.times_on[task.slot()].entry(record.tracker).or_default().add(took);
     }
 }
 
 impl Job {
-    /// Returns the slow tasks that a tracker may try again, the one first that is to be helped first.
+    /// Returns the slow tasks that may get a second attempt on a tracker, the most urgent first.
     fn slow_for(
         &self,
         tracker: TrackerId,
@@ -191,10 +194,10 @@ impl Job {
 }
 
 impl Tasks {
-    /// Returns the slow ones, the one first that is to be helped first; none while others wait for
-    /// their first attempt.
+    /// Returns the slow tasks, the most urgent first; none while tasks wait for their first
+    /// attempt.
     fn slow(&self, rule: Rule, now: SimTime) -> Vec<u32> {
-        // As in Hadoop: second attempts come only when every task has had its first.
+        // As in Hadoop, second attempts come only when every task has had its first.
         if self.running == 0 || 0 < self.waiting {
             return Vec::new();
         }
@@ -203,7 +206,7 @@ impl Tasks {
         for (index, task) in (0..).zip(&self.tasks) {
             progress += task.far();
             if task.has_begun() {
-                // A task with two attempts still counts for the mean, but gets no third.
+                // A task with two attempts still counts for the mean, but gets no third attempt.
                 let alone = task.lone_try().map(|lone| LoneAttempt {
                     progress: f64::from(lone.progress) / MILLIONTHS,
                     launched: lone.launched,
@@ -217,7 +220,7 @@ impl Tasks {
 }
 
 impl Task {
-    /// Returns how far it is: as far as the best of its attempts.
+    /// Returns the progress of its best attempt, from 0 to 1.
     fn far(&self) -> f64 {
         match self.stage {
             TaskStage::Done(..) => 1.0,
@@ -229,7 +232,8 @@ impl Task {
         }
     }
 
-    /// Returns its attempt, if it has one only, which works or is about to, and is to go on.
+    /// Returns its attempt, if there is only one, which runs or waits to start and is not to be
+    /// killed.
     fn lone_try(&self) -> Option<&KnownAttempt> {
         let works = |t: &&KnownAttempt| {
             matches!(t.state, AttemptState::Unassigned | AttemptState::Running) && !t.is_doomed
@@ -240,7 +244,7 @@ impl Task {
         }
     }
 
-    /// Notes how much of it an attempt does in a second.
+    /// Notes the progress a second of an attempt.
     pub(super) fn note_rate(&mut self, now: SimTime, number: u32) {
         // A task that is done keeps the rate of the attempt that won.
         if self.stage != TaskStage::Active {
@@ -253,7 +257,7 @@ impl Task {
     }
 }
 
-/// Returns how much is done in a second, as Hadoop counts: at least a millisecond has passed.
+/// Returns the progress a second, as in Hadoop: over a millisecond at least.
 fn rate(progress: f64, took: SimSpan) -> f32 {
     (progress / took.as_secs_f64().max(0.001)) as f32
 }

@@ -1,8 +1,8 @@
-//! A cluster at rest: whether nothing moves any more as far as the JobTracker knows, and what each
-//! part of a job waits for.
+//! An idle cluster: whether the JobTracker sees any change, and what each part of a job waits for.
 //!
-//! The JobTracker alone cannot know: a task may end the next moment. It says since when it has been
-//! [calm](Ledger::idle_state), and the clock, which knows all that is due, says whether that is the end.
+//! The JobTracker alone cannot know that a run has stalled: a task may end the next moment. It says
+//! since when it has been [idle](Ledger::idle_state), and the clock, which knows everything that is
+//! due, decides whether that is the end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,17 +20,17 @@ use crate::mapred::unfetched::longest_trial;
 use mumakil_base::units::{SimSpan, SimTime};
 
 impl Ledger {
-    /// Returns since when nothing has come of heartbeats, if that is so: every tracker has sent two
-    /// after the last change and after the policy's patience with it. With the first one the tracker
-    /// got the last order there was, with the second it would have told what came of it.
+    /// Returns since when heartbeats have changed nothing: every tracker has sent two heartbeats
+    /// after the last change and after the policy's patience; `None` otherwise. With the first one
+    /// the tracker got its last order, with the second it would have reported the effect.
     ///
     /// Walks all trackers, and each launch once after its attempt has begun.
     pub(crate) fn idle_state(&mut self, patience: SimSpan) -> Option<IdleState> {
         let registered = || self.trackers.iter().filter(|tracker| tracker.is_registered);
-        // A silent tracker will be missed and a blacklisted one forgiven: either may move
+        // A silent tracker will be lost and a blacklisted one forgiven: either may change
         // something.
         let heard = registered().map(|tracker| tracker.seen_before).min();
-        // Without a tracker no heartbeat can change anything, whenever something moved last.
+        // Without trackers no heartbeat can change anything.
         let since = heard.unwrap_or(SimTime::NEVER);
         let since = SimTime::ZERO + (since.saturating_since(SimTime::ZERO + patience));
         let is_unchanged = self.moved_at < since
@@ -47,9 +47,9 @@ impl Ledger {
         is_unchanged.then_some(IdleState { trackers, since })
     }
 
-    /// Returns for how long reduces that have outlived their jobs may go on trying what they cannot
-    /// fetch, before they give up their slots. The JobTracker does not know whether they try, or
-    /// wait for ever for maps to come. Walks all jobs.
+    /// Returns how long reduces of ended jobs may try to fetch lost outputs before they give up
+    /// their slots. The JobTracker does not know whether they try, or wait for ever for maps to
+    /// end. Walks all jobs.
     fn orphans_trial(&self) -> SimSpan {
         let is_orphan = |attempt: &KnownAttempt| attempt.state == AttemptState::Running;
         let ended = self.jobs.iter().flatten();
@@ -67,7 +67,7 @@ impl Ledger {
         let mut stall = Stall { trackers: self.active, slots: self.capacity, ..Stall::default() };
         for job in self.jobs.iter().flatten() {
             let has_ended = matches!(job.state, JobState::Ended(_));
-            // Nothing of this job is left in the cluster.
+            // No attempt of this job is left in the cluster.
             if has_ended && job.open_tries == 0 {
                 continue;
             }
@@ -86,7 +86,7 @@ impl Ledger {
                     for attempt in &task.tries {
                         let (who, wait) = self.wait_of(job, id, attempt);
                         *waits.entry((who, wait)).or_default() += 1;
-                        // An attempt whose output is to be removed has left its slot, and so has a
+                        // An attempt whose output must be removed has left its slot, and so has a
                         // suspended one.
                         if !attempt.waits_for_cleaner() && wait != WaitCause::Resumption {
                             *held.entry(id.slot()).or_default() += attempt.slots;
@@ -123,10 +123,10 @@ impl Ledger {
         [unread, setup, cleanup].into_iter().flatten()
     }
 
-    /// Returns what a task of a job waits for that takes a slot of either kind.
+    /// Returns what a task of a job waits for if it may use either kind of slot.
     fn wait_of_service(&self, job: &Job) -> WaitCause {
         let waits = SlotKind::BOTH.map(|kind| self.wait_for_slot(kind, |at| self.avoids(job, at)));
-        // A setup or cleanup task takes either kind of slot: the larger reason is the nearer to a
+        // A setup or cleanup task may use either kind of slot: the greater cause is nearer to a
         // launch.
         waits.into_iter().max().unwrap_or(WaitCause::Slot)
     }
@@ -147,7 +147,7 @@ impl Ledger {
         })
     }
 
-    /// Returns what a task waits for that wants a slot of a kind, and avoids some trackers.
+    /// Returns what a task waits for that needs a slot of a kind and avoids some trackers.
     fn wait_for_slot(&self, kind: SlotKind, avoids: impl Fn(TrackerId) -> bool) -> WaitCause {
         if self.active == 0 {
             return WaitCause::Trackers;
@@ -163,8 +163,7 @@ impl Ledger {
         if open.peek().is_none() {
             return WaitCause::Slot;
         }
-        // A slot is free on a tracker that the job takes: so it is the policy that does not give
-        // it.
+        // A slot is free on a tracker that the job accepts: so the policy does not give it.
         if open.all(|(at, _)| avoids(at)) { WaitCause::OtherTracker } else { WaitCause::Policy }
     }
 
@@ -185,7 +184,7 @@ impl Ledger {
         (WaitingPart::Attempt(kind), wait)
     }
 
-    /// Returns whether a launch will be given up for not being reported.
+    /// Returns whether a launch will expire because no tracker has reported it.
     fn will_expire(&self, attempt: AttemptId) -> bool {
         let Some(record) = self.attempt(attempt) else { return false };
         let reports = &self.trackers[record.tracker.index()].reports;

@@ -1,4 +1,4 @@
-//! Trackers: they join, they may be kept out, and they are given up with all that lay on them.
+//! Trackers join, are excluded, and are lost with all the outputs on them.
 
 use super::{Ledger, Tracker};
 use crate::cluster::{PerSlot, SlotKind, TrackerId};
@@ -14,21 +14,21 @@ impl Ledger {
         self.change_tracker(id, |tracker| {
             tracker.is_registered = true;
             tracker.slots = slots;
-            // The reports of an earlier process, and orders for it, do not concern this one.
+            // Reports and orders of an earlier process do not concern this one.
             tracker.reports.clear();
             tracker.orders.clear();
         });
         self.moved_at = out.now;
-        // Hadoop looks for maps in other racks in the order in which it met these.
+        // Hadoop looks for maps in other racks in the order in which it met the racks.
         self.racks.meet(self.topology.rack(id).0);
         self.tell_outputs(ToMapOutputs::Joined(id), out);
         out.emit(Fact::Member(id, MemberFact::Joined));
     }
 
-    /// Changes what decides whether a tracker may get tasks; the sums over all trackers follow.
+    /// Changes whether a tracker may get tasks; updates the sums over all trackers.
     pub(super) fn change_tracker(&mut self, id: TrackerId, change: impl FnOnce(&mut Tracker)) {
         let tracker = &mut self.trackers[id.index()];
-        // Before the change: a tracker may come back with other slots than it had.
+        // Read before the change: a tracker may come back with a different number of slots.
         let (was_active, slots) = (tracker.is_active(), tracker.slots);
         change(tracker);
         if was_active {
@@ -50,16 +50,16 @@ impl Ledger {
     pub(crate) fn set_occupied(&mut self, id: TrackerId, occupied: PerSlot<u32>) {
         let tracker = &mut self.trackers[id.index()];
         for kind in SlotKind::BOTH {
-            // In this order nothing goes below zero.
+            // In this order no value goes below zero.
             self.occupied[kind] = self.occupied[kind] + occupied[kind] - tracker.occupied[kind];
         }
         tracker.occupied = occupied;
     }
 
-    /// Gives a tracker up: what ran there is killed, and maps whose output lay there run again.
+    /// Declares a tracker lost: its attempts are killed, and maps whose output was there run again.
     pub(crate) fn lose_tracker(&mut self, id: TrackerId, out: &mut Outbox) {
         self.remove_tracker(id, out);
-        // Jobs that have ended, too: attempts that they left running hold open their books.
+        // Include ended jobs: attempts that they left running keep their tasks in the ledger.
         let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
         for job in jobs {
             let mut has_failed = false;
@@ -68,7 +68,8 @@ impl Ledger {
                 self.lose_with_tracker(attempt, out);
             }
             has_failed |= self.lose_map_outputs(job, id, out);
-            // As in Hadoop, one failure a job for a lost tracker, however many attempts were on it.
+            // As in Hadoop, a lost tracker counts as one failure for each job, however many
+            // attempts it ran.
             if has_failed {
                 self.blame(job, id);
             }
@@ -76,7 +77,7 @@ impl Ledger {
         self.trackers[id.index()].work = 0;
     }
 
-    /// Takes a tracker that is given up off the list.
+    /// Removes a lost tracker from the active ones.
     pub(super) fn remove_tracker(&mut self, id: TrackerId, out: &mut Outbox) {
         self.set_occupied(id, PerSlot::default());
         self.change_tracker(id, |tracker| {
@@ -89,11 +90,11 @@ impl Ledger {
         self.expect_no_more(id);
     }
 
-    /// Puts a node on the list of nodes that may not take part: its tracker is given up at once,
-    /// and ordered to end with its next heartbeat.
+    /// Excludes a node from the cluster: its tracker is lost at once, and ordered to end with its
+    /// next heartbeat.
     pub(crate) fn exclude(&mut self, id: TrackerId, out: &mut Outbox) {
         let tracker = &mut self.trackers[id.index()];
-        // Two faults of a scenario may exclude the same node at a time; both have to end.
+        // Two faults of a scenario may exclude the same node at a time; both must end.
         tracker.exclusions += 1;
         if tracker.exclusions == 1 {
             out.emit(Fact::befell(id, Incident::Excluded));
@@ -103,7 +104,7 @@ impl Ledger {
         }
     }
 
-    /// Takes a node off that list.
+    /// Ends one exclusion of a node.
     pub(crate) fn include(&mut self, id: TrackerId, out: &mut Outbox) {
         let tracker = &mut self.trackers[id.index()];
         tracker.exclusions -= 1;
@@ -115,14 +116,15 @@ impl Ledger {
     fn lose_with_tracker(&mut self, attempt: AttemptId, out: &mut Outbox) {
         // The loss of another attempt may have ended the job, and with it this attempt.
         let Some(record) = self.find_try(attempt) else { return };
-        // It has ended already; another tracker can remove its output, which lies in HDFS.
+        // The attempt has ended already; another tracker can remove its output, which is in HDFS.
         if record.waits_for_cleaner() {
             return;
         }
         let (order, reason) = (Order::Kill, Reason::TrackerLost);
         out.emit(Fact::Ledger(attempt, record.tracker, LedgerFact::Ordered { order, reason }));
         let was_at_work = matches!(record.state, AttemptState::Running | AttemptState::Suspended);
-        // In Hadoop what waits for its commit or is cleaned up after leaves nothing unclean.
+        // In Hadoop an attempt that waits for its commit, or whose output is being removed, needs
+        // no cleanup.
         if was_at_work && self.cleans_up_after(attempt) {
             self.leave_unclean(attempt, AttemptState::KilledUnclean, out);
         } else {
@@ -130,11 +132,11 @@ impl Ledger {
         }
     }
 
-    /// Makes the completed maps of a job with reduces run again if their output lay on a tracker;
+    /// Makes the completed maps of a job with reduces run again if their output was on a tracker;
     /// returns whether there were any.
     fn lose_map_outputs(&mut self, id: JobId, tracker: TrackerId, out: &mut Outbox) -> bool {
         let job = self.known(id);
-        // The output of a map without reduces is in HDFS. A job that is over needs none again.
+        // The output of a map without reduces is in HDFS. A job that has ended needs no map again.
         if job.reduces.total == 0 || !job.is_running() {
             return false;
         }

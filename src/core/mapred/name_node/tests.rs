@@ -1,4 +1,4 @@
-//! The copies of blocks when nodes go and come, computed by hand.
+//! The copies of blocks when nodes go off and come back, computed by hand.
 
 use super::*;
 use crate::cluster::{Node, PerSlot, Placement, Topology};
@@ -16,8 +16,8 @@ fn mb(megabytes: u64) -> Bytes {
     Bytes::new(megabytes * 1_000_000)
 }
 
-/// Six nodes in two racks, of which each copies 10 MB a second, and a job whose maps read 100 MB each
-/// that these nodes hold: a copy takes ten seconds.
+/// Six nodes in two racks, each of which copies 10 MB a second, and a job whose maps read 100 MB
+/// each from these nodes: a copy takes ten seconds.
 struct Bench {
     node: NameNode,
     job: Arc<JobSpec>,
@@ -42,7 +42,7 @@ fn bench(splits: &[&[u32]]) -> Bench {
 }
 
 impl Bench {
-    /// Lets the NameNode hear of something, and before of the copies that are done by then.
+    /// Sends the NameNode a message, after the ends of all copies that are due by then.
     fn hear(&mut self, now: SimTime, msg: ToNameNode) -> &mut Self {
         self.run_until(now).take(now, msg)
     }
@@ -77,7 +77,7 @@ impl Bench {
         self
     }
 
-    /// Lets a node go off at the beginning, and be missed.
+    /// Turns a node off at the beginning, until it is dead.
     fn loses(&mut self, node: u32) -> &mut Self {
         let node = TrackerId(node);
         self.hear(at(0), ToNameNode::Off(node));
@@ -97,7 +97,7 @@ impl Bench {
         holders.iter().map(|node| node.0).collect()
     }
 
-    /// Returns how many nodes hold what each of the first maps reads.
+    /// Returns how many nodes hold the block of each of the first maps.
     fn counts<const N: usize>(&mut self, now: SimTime) -> [usize; N] {
         std::array::from_fn(|map| self.holders(now, map as u32).len())
     }
@@ -119,9 +119,9 @@ fn what_a_dead_node_had_is_copied_into_the_other_rack() {
     assert_eq!(bench.plans[0].0, at(630));
     assert_eq!(bench.holders(at(629), 0), [0, 3], "nobody has missed it yet");
     bench.hear(at(630), ToNameNode::Missed(TrackerId(0), 1));
-    // The last block is lost: nobody else has it.
+    // The last block is lost: no other node has it.
     assert_eq!(bench.facts, [Incident::DeadToHdfs, begins(2, 200)]);
-    // Two of five nodes copy a block each, and there is one message for both.
+    // Two of five nodes copy a block each, with one message for both.
     assert_eq!(bench.plans.len(), 2);
     assert_eq!(bench.counts(at(639)), [1, 1]);
     for map in [0, 1] {
@@ -215,7 +215,7 @@ fn what_is_under_way_for_a_node_that_comes_back_is_not_needed() {
 #[test]
 fn a_block_with_fewer_copies_overtakes_those_that_wait() {
     let mut bench = bench(&[&[0, 1, 3], &[0, 1, 3], &[2, 4]]);
-    // One node copies at a time: the others are not there, but can be read.
+    // One node copies at a time: the other nodes are not there yet, but can be read.
     bench.absent(&[1, 2, 4, 5]);
     bench.node.nodes[0].presence = NodePresence::Off;
     bench.hear(at(10), ToNameNode::On(TrackerId(5)));
@@ -272,7 +272,7 @@ fn made_of(incident: &Incident) -> Option<u32> {
 
 #[test]
 fn disks_that_are_lost_at_one_instant_take_no_longer_than_their_blocks() {
-    // Six nodes make the six copies that are missing at once, though targets are struck meanwhile.
+    // Six nodes make the six missing copies at once, though targets are struck meanwhile.
     let mut bench = bench(&[&[0, 3], &[0, 4], &[1, 4], &[1, 5], &[2, 5], &[2, 3]]);
     for node in 0..3 {
         bench.hear(at(10), ToNameNode::DiskLost(TrackerId(node)));
@@ -288,7 +288,8 @@ fn a_copy_under_way_does_not_arrive_once_nobody_can_be_read_that_has_the_block()
     bench.hear(at(19), ToNameNode::Off(TrackerId(3)));
     assert_eq!((bench.node.busy, bench.facts.last()), (0, Some(&ends(0, 0))));
     assert_eq!(bench.holders(at(30), 0), [3], "it is listed, but nobody has missed it yet");
-    // When it is back, it is copied; when its disks are gone after that, the copy stays.
+    // The block is copied when the node is back; when the node loses its disks after that, the copy
+    // stays.
     bench.hear(at(60), ToNameNode::On(TrackerId(3)));
     assert_eq!(bench.holders(at(70), 0).len(), 2);
     bench.hear(at(70), ToNameNode::DiskLost(TrackerId(3)));

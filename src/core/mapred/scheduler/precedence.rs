@@ -1,27 +1,27 @@
-//! The criteria by which a policy orders jobs: reports use them to say why the others waited.
+//! The criteria by which a policy orders jobs: reports use them to say why jobs waited.
 
 use serde::{Deserialize, Serialize};
 
 /// The criteria that order groups of jobs (pools, queues), and the jobs within a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Precedence {
-    /// The criterion between groups; of a policy without groups, the one between all jobs.
+    /// The criterion between groups; without groups, the one between all jobs.
     pub groups: PrecedenceBy,
     /// The criterion between jobs of a group.
     pub jobs: PrecedenceBy,
 }
 
-/// The criterion by which one group or job is first.
+/// The criterion that decides which group or job comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrecedenceBy {
-    /// A place in line: priority, arrival.
+    /// The place in the queue: priority, then arrival.
     Line,
-    /// How far each is below its share.
+    /// How far a group or job is below its share.
     Share,
     /// The work left to do.
     Size,
-    /// Something of the policy's own.
+    /// A criterion of the policy's own.
     #[default]
     Own,
 }

@@ -1,8 +1,8 @@
-//! Steps of policies, by which tests tell how their work grows.
+//! Steps of policies, with which tests measure how the work of a policy grows.
 //!
-//! A step is a question to the view, a task asked for, or one of many in a walk, a sort or a sum. Seconds
-//! would depend on the machine, steps do not. They are counted where there are debug
-//! assertions, as in tests; elsewhere this is nothing.
+//! A step is a question to the view, a request for a task, or one item of a walk, a sort or a sum.
+//! Seconds would depend on the machine, steps do not. They are counted in builds with debug
+//! assertions, as in tests; in other builds counting does nothing.
 
 use std::cell::Cell;
 
@@ -18,7 +18,7 @@ pub fn step() {
     }
 }
 
-/// Returns how many steps something takes.
+/// Returns how many steps `act` takes.
 pub fn steps_of(act: impl FnOnce()) -> u64 {
     if !cfg!(debug_assertions) {
         panic!("steps are counted where there are debug assertions");

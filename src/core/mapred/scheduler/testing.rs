@@ -1,7 +1,7 @@
-//! A policy driven by hand: jobs come, trackers ask, tasks end, time passes; launches come out.
+//! A policy driven by hand: jobs arrive, trackers ask, tasks end, time passes; launches come out.
 //!
-//! Everything takes effect at once, and a tracker's report is always true: what is under test is
-//! the policy. Trackers stand in one rack unless told, and reduces need not wait for maps.
+//! Everything takes effect at once, and a tracker's report is always true, since only the policy is
+//! tested. Trackers are in one rack by default, and reduces need not wait for maps.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub struct Bench<P> {
 }
 
 impl<P: Scheduler> Bench<P> {
-    /// Returns a cluster of so many trackers in one rack, which have all joined.
+    /// Returns a cluster of `trackers` trackers in one rack, which have all joined.
     pub fn new(policy: P, trackers: u32, slots: PerSlot<u32>) -> Self {
         Self::with_racks(policy, &vec![0; trackers as usize], slots)
     }
@@ -56,7 +56,7 @@ impl<P: Scheduler> Bench<P> {
         Self { policy, ledger, jobs: 0, out, running }
     }
 
-    /// Lets it be so late.
+    /// Sets the time to so many seconds.
     pub fn at(&mut self, secs: f64) -> &mut Self {
         self.out.now = SimTime::ZERO + SimSpan::ceil_from_secs(secs);
         self
@@ -69,7 +69,8 @@ impl<P: Scheduler> Bench<P> {
         }
     }
 
-    /// Submits a job of so many maps and reduces, as told; it gives tasks at once.
+    /// Submits a job of `maps` maps and `reduces` reduces, changed by `tell`; its tasks may be
+    /// launched at once.
     pub fn job(&mut self, maps: u32, reduces: u32, tell: impl FnOnce(&mut JobSpec)) -> JobId {
         let mut spec = JobSpec::bare(self.jobs, maps, reduces);
         tell(&mut spec);
@@ -87,7 +88,7 @@ impl<P: Scheduler> Bench<P> {
         self.job(maps, reduces, |spec| spec.pool = pool.into())
     }
 
-    /// Lets the policy's time pass: what it does now and then, it does now.
+    /// Calls the policy's tick.
     pub fn tick(&mut self) -> &mut Self {
         let Self { ledger, out, .. } = self;
         self.policy.tick(&mut Orders { ledger, out });
@@ -95,7 +96,7 @@ impl<P: Scheduler> Bench<P> {
         self
     }
 
-    /// Returns how the policy says that its pools stand, each as `pool: held of share, at least so many`.
+    /// Returns the holdings of the policy's pools, each as `pool: held of share, at least so many`.
     pub fn holdings(&self, kind: SlotKind) -> Vec<String> {
         let mut told = Vec::new();
         let view = View { now: self.out.now, ledger: &self.ledger, heard: None };
@@ -106,7 +107,7 @@ impl<P: Scheduler> Bench<P> {
         told
     }
 
-    /// Returns which jobs with something to launch the policy says that it does not ask, and why.
+    /// Returns the jobs with a task to launch that the policy holds back, and why.
     pub fn withheld(&self) -> Vec<(JobId, SlotKind, Reason)> {
         let mut told = Vec::new();
         let view = View { now: self.out.now, ledger: &self.ledger, heard: None };
@@ -118,7 +119,7 @@ impl<P: Scheduler> Bench<P> {
         told
     }
 
-    /// Returns what was refused since somebody asked for the first time, each by its code.
+    /// Returns the refusals since the first call of this function, each with its code.
     pub fn refused(&mut self) -> Vec<(JobId, SlotKind, &'static str)> {
         let mut out = Outbox::at(self.out.now);
         self.ledger.refusals.get_or_insert_default().close(&mut out);
@@ -131,7 +132,7 @@ impl<P: Scheduler> Bench<P> {
         told.collect()
     }
 
-    /// Lets a tracker ask; returns what is launched there.
+    /// Offers a tracker to the policy; returns the launches.
     pub fn beat(&mut self, tracker: u32) -> Vec<AttemptId> {
         self.offer(tracker)
     }
@@ -166,7 +167,7 @@ impl<P: Scheduler> Bench<P> {
         launched
     }
 
-    /// Lets every tracker ask, one after the other, until nobody gets anything.
+    /// Offers every tracker, one after another, until the policy launches nothing.
     pub fn fill(&mut self) -> &mut Self {
         for tracker in 0..self.running.len() as u32 {
             while !self.beat(tracker).is_empty() {}
@@ -174,7 +175,7 @@ impl<P: Scheduler> Bench<P> {
         self
     }
 
-    /// Lets an attempt end, well or not.
+    /// Ends an attempt with an outcome.
     pub fn end(&mut self, attempt: AttemptId, outcome: Outcome) {
         self.running.iter_mut().for_each(|own| own.retain(|other| *other != attempt));
         match outcome {
@@ -184,7 +185,7 @@ impl<P: Scheduler> Bench<P> {
         self.tell();
     }
 
-    /// Lets a number of a job's attempts of a kind succeed, the first ones first.
+    /// Lets this many attempts of a job and kind succeed, the first ones first.
     pub fn succeed(&mut self, job: JobId, kind: SlotKind, attempts: usize) {
         let mut all: Vec<AttemptId> = self.running.iter().flatten().copied().collect();
         all.retain(|attempt| attempt.job() == job && attempt.slot() == kind);
@@ -194,8 +195,8 @@ impl<P: Scheduler> Bench<P> {
         }
     }
 
-    /// Carries out the kills that the policy has ordered; returns whose end they are. As at a tracker, an
-    /// order for what has ended meanwhile does nothing.
+    /// Carries out the kills that the policy has ordered; returns the killed attempts. As at a
+    /// tracker, an order for an attempt that has ended meanwhile has no effect.
     pub fn kill(&mut self) -> Vec<AttemptId> {
         let orders = self.ledger.trackers.iter_mut().flat_map(|it| std::mem::take(&mut it.orders));
         let mut killed: Vec<AttemptId> = orders
@@ -214,26 +215,26 @@ impl<P: Scheduler> Bench<P> {
         killed
     }
 
-    /// Lets a job fail, as if the client knew; it is then to be cleaned up.
+    /// Fails a job, as if the client did; then it waits for its cleanup.
     pub fn fail(&mut self, job: JobId) {
         self.ledger.hadoop.setup_cleanup = true;
         self.ledger.end_early(job, Outcome::Failed, &mut self.out);
         self.tell();
     }
 
-    /// Lets the first job that is to be cleaned up have that done, and so end.
+    /// Runs the cleanup of the first job that waits for it, which ends the job.
     pub fn clean_up(&mut self) {
         let (tracker, kind) = (TrackerId(0), SlotKind::Map);
         let launch = self.ledger.launch_service(tracker, kind, &mut self.out);
         self.end(launch.expect("a job has failed").attempt, Outcome::Succeeded);
     }
 
-    /// Returns what runs on a tracker, in the order of launching.
+    /// Returns the running attempts of a tracker, in the order of launching.
     pub fn running(&self, tracker: u32) -> Vec<AttemptId> {
         self.running[tracker as usize].clone()
     }
 
-    /// Returns how many attempts of a kind jobs run.
+    /// Returns how many attempts of a kind each job runs.
     pub fn held<const N: usize>(&self, kind: SlotKind, jobs: [JobId; N]) -> [usize; N] {
         let all = || self.running.iter().flatten().filter(|attempt| attempt.slot() == kind);
         jobs.map(|job| all().filter(|attempt| attempt.job() == job).count())
@@ -282,7 +283,7 @@ impl JobSpec {
 
 #[doc(hidden)]
 impl Node {
-    /// Returns a node without a peculiarity.
+    /// Returns a plain node.
     pub fn plain(rack: u32, slots: PerSlot<u32>) -> Self {
         Self {
             rack: RackId(rack),
@@ -296,7 +297,7 @@ impl Node {
     }
 }
 
-/// Returns input that lies on these trackers, one for each map.
+/// Returns input on these trackers, one for each map.
 pub fn input_on<const N: usize>(holders: [u32; N]) -> Option<Input> {
     let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };
     Some(Input::Splits(holders.map(split).into()))

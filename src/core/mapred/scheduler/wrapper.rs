@@ -1,4 +1,4 @@
-//! Policies around policies: what one does not do itself, the other does.
+//! Policies that wrap another policy and pass on the calls that they do not handle.
 
 use super::{JobEvent, Offer, Orders, Precedence, RunEndHook, Scheduler, Setting, View};
 use crate::cluster::{SlotKind, TrackerId};
@@ -7,15 +7,15 @@ use crate::mapred::reason::{Reason, SlotStanding};
 use crate::mapred::true_durations::TrueDurations;
 use mumakil_base::units::SimSpan;
 
-/// A policy around another one, to which it passes on every call.
+/// A policy that wraps another one and passes every call on to it.
 ///
-/// All wrappers share this list of methods. A wrapper with a list of its own would not pass on a
-/// method that [`Scheduler`] gets later; and as methods have defaults, nothing would show it.
+/// All wrappers share this list of methods. A wrapper with its own list would not pass on methods
+/// that [`Scheduler`] gets later; and as methods have defaults, the compiler would not notice.
 pub trait Wrapper: Send {
-    /// Returns the policy inside.
+    /// Returns the wrapped policy.
     fn inner(&self) -> &dyn Scheduler;
 
-    /// Lets the policy inside do something.
+    /// Calls the wrapped policy.
     fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R;
 
     /// As [`Scheduler::reads_reports`].

@@ -11,10 +11,10 @@ use serde_json::json;
 
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 
-/// Whether slow tasks are tried a second time, and by which rule they are found.
+/// Whether slow tasks get a second attempt, and by which rule they are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Speculation {
-    /// No task is.
+    /// No task gets one.
     #[default]
     Off,
     /// By this rule.
@@ -25,15 +25,16 @@ pub enum Speculation {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Rule {
-    /// As Hadoop 0.20 and 1.x do it: a task whose progress is far behind the average of its job's tasks.
+    /// As in Hadoop 0.20 and 1.x: a task whose progress is far below the average of its job's
+    /// tasks.
     #[serde(rename = "hadoop-0.20")]
     Hadoop020(Hadoop020Options),
-    /// As Hadoop 0.21 does it: a task whose progress rate is far below the mean of its job's tasks, the
-    /// one first that will take longest; not on slow nodes, and not too many.
+    /// As in Hadoop 0.21: a task whose progress rate is far below the mean of its job's tasks, the
+    /// one with the longest time left first; not on slow nodes, and not too many.
     #[serde(rename = "hadoop-0.21")]
     Hadoop021(Hadoop021Options),
     /// LATE, after Zaharia et al. (OSDI 2008): of the tasks with the lowest progress rates the one
-    /// first that will take longest; not on slow nodes, and not too many.
+    /// with the longest time left first; not on slow nodes, and not too many.
     Late(LateOptions),
 }
 
@@ -41,13 +42,13 @@ pub enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hadoop020Options {
-    /// Whether maps are tried a second time.
+    /// Whether maps get second attempts.
     pub maps: bool,
-    /// Whether reduces are.
+    /// Whether reduces get second attempts.
     pub reduces: bool,
-    /// How long an attempt must have run.
+    /// How long an attempt must have run before its task can be slow.
     pub after: SimSpan,
-    /// How far its task must be behind the average, of which all tasks of the job and kind are part.
+    /// How far the task's progress must be below the average of all tasks of the job and kind.
     pub gap: Fraction,
 }
 
@@ -55,23 +56,23 @@ pub struct Hadoop020Options {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hadoop021Options {
-    /// Whether maps are tried a second time.
+    /// Whether maps get second attempts.
     pub maps: bool,
-    /// Whether reduces are.
+    /// Whether reduces get second attempts.
     pub reduces: bool,
-    /// How long an attempt must have run.
+    /// How long an attempt must have run before its task can be slow.
     pub after: SimSpan,
-    /// How many standard deviations its task's progress rate must be below the mean.
+    /// How many standard deviations the task's progress rate must be below the mean.
     pub slow_task: Factor,
-    /// How many standard deviations a node's mean task time must be above that of all nodes, for it to
-    /// get no second attempts.
+    /// How many standard deviations a node's mean task time must be above the mean of all nodes for
+    /// the node to get no second attempts.
     pub slow_node: Factor,
-    /// The share of a job's running tasks of a kind that may be tried a second time at once, if they
-    /// are more than `always` and than `always_of_slots`.
+    /// The share of a job's running tasks of a kind that may have second attempts at once, if that
+    /// is more than `always` and than `always_of_slots`.
     pub cap: Fraction,
-    /// So many may always be.
+    /// The number of second attempts that a job may always have.
     pub always: Count<0, 1_000_000>,
-    /// And so many, as a share of the cluster's slots.
+    /// The number of second attempts that a job may always have, as a share of the cluster's slots.
     pub always_of_slots: Fraction,
 }
 
@@ -79,24 +80,25 @@ pub struct Hadoop021Options {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LateOptions {
-    /// Whether maps are tried a second time.
+    /// Whether maps get second attempts.
     pub maps: bool,
-    /// Whether reduces are.
+    /// Whether reduces get second attempts.
     pub reduces: bool,
-    /// How long an attempt must have run.
+    /// How long an attempt must have run before its task can be slow.
     pub after: SimSpan,
-    /// SlowTaskThreshold: a task is slow if its progress rate is below that of this share of the tasks
-    /// of its job and kind that have begun.
+    /// SlowTaskThreshold: a task is slow if its progress rate is among this share of the lowest
+    /// rates, of the tasks of its job and kind that have begun.
     pub slow_task: Fraction,
-    /// SlowNodeThreshold: a node gets no second attempts if it has done less than this share of the
-    /// nodes. Its work is the progress of all tasks that succeeded or run there, taken together.
+    /// SlowNodeThreshold: a node gets no second attempts if it is among this share of the nodes
+    /// with the least work. Its work is the progress of all tasks that succeeded or run there,
+    /// taken together.
     pub slow_node: Fraction,
-    /// SpeculativeCap: the second attempts that may run at once, as a share of the cluster's slots of
-    /// the kind.
+    /// SpeculativeCap: the second attempts that may run at once, as a share of the cluster's slots
+    /// of the kind.
     pub cap: Fraction,
 }
 
-/// Hadoop's `SPECULATIVE_LAG`, which LATE keeps.
+/// Hadoop's `SPECULATIVE_LAG`, which LATE uses, too.
 // TaskInProgress.java: `SPECULATIVE_LAG = 60 * 1000`.
 const LAG: SimSpan = SimSpan::from_secs(60);
 
@@ -143,7 +145,7 @@ impl Default for LateOptions {
 }
 
 impl Speculation {
-    /// Returns the rule by which tasks are tried a second time, if any are.
+    /// Returns the rule by which slow tasks are found; `None` if tasks get no second attempts.
     pub fn rule(self) -> Option<Rule> {
         match self {
             Self::Off => None,
@@ -153,7 +155,7 @@ impl Speculation {
 }
 
 impl Rule {
-    /// Returns whether tasks of a kind are tried a second time.
+    /// Returns whether tasks of a kind get second attempts.
     pub fn covers(self, kind: SlotKind) -> bool {
         let (maps, reduces) = match self {
             Self::Hadoop020(Hadoop020Options { maps, reduces, .. })
@@ -166,7 +168,7 @@ impl Rule {
         }
     }
 
-    /// Returns whether it compares progress in a second, and not progress itself.
+    /// Returns whether the rule compares progress rates, and not progress itself.
     pub fn compares_rates(self) -> bool {
         match self {
             Self::Hadoop020(_) => false,
@@ -195,7 +197,7 @@ impl Serialize for Speculation {
 
 impl<'de> Deserialize<'de> for Speculation {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        /// The names, for those who misspell one.
+        /// The names, for messages about misspelt ones.
         #[derive(Deserialize)]
         enum RuleName {
             #[serde(rename = "off")]
@@ -217,8 +219,7 @@ impl<'de> Deserialize<'de> for Speculation {
                 f.write_str("`off`, `hadoop-0.20`, `hadoop-0.21` or `late`, or one of these with its options")
             }
             fn visit_str<E: de::Error>(self, name: &str) -> Result<Speculation, E> {
-                // By way of an enum, so that an unknown name is answered with the names that are
-                // known.
+                // Read as an enum, so that the message for an unknown name lists the known ones.
                 Ok(match RuleName::deserialize(StrDeserializer::new(name))? {
                     RuleName::Off => Speculation::Off,
                     RuleName::Hadoop020 => {

@@ -1,8 +1,8 @@
-//! One attempt on its tracker: from waiting for a slot over its phases to its end.
+//! One attempt on its tracker, from its launch over its phases to its end.
 //!
-//! A phase that ends by itself has a timer with a number. If something cuts the phase short, the
-//! attempt forgets the number, and the timer does nothing. [`going`] says how a phase goes on in
-//! between; [`unfetched`](crate::mapred::unfetched) has the outputs that a reduce cannot fetch.
+//! A phase that ends by itself has a timer with a number. If the phase is cut short, the attempt
+//! forgets the number, and the timer has no effect. [`going`] moves a phase forward;
+//! [`unfetched`](crate::mapred::unfetched) has the outputs that a reduce cannot fetch.
 //!
 //! ```text
 //! map:     Start ─► Work ─► (Commit)
@@ -27,9 +27,8 @@ use mumakil_base::units::{Bytes, SimSpan, SimTime};
 
 /// An attempt on its tracker.
 ///
-/// Its fields lie in memory as they stand here, in four lines of the processor's cache. The attempts of a
-/// thousand trackers fit into no cache near the processor, and to look at one more line costs more than what is
-/// done with it.
+/// The order of fields is that in memory, in four cache lines. The attempts of a thousand trackers
+/// do not fit into the fast caches, and to read one more line costs more than the work on it.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Attempt {
@@ -40,32 +39,32 @@ pub(super) struct Attempt {
     role: Role,
     state: AttemptState,
     phase: AttemptPhase,
-    /// Whether a heartbeat has carried the state that it ended in.
+    /// Whether a heartbeat has reported the state in which it ended.
     is_reported: bool,
-    /// Whether it is suspended and waits for a slot to go on.
+    /// Whether it is suspended and waits for a slot to resume.
     wants_slot: bool,
-    /// Whether its output waits for leave to commit.
+    /// Whether it waits for permission to commit its output.
     commits: bool,
     /// Whether phases that take no time are passed at once.
     at_once: bool,
-    /// The number of the timer that ends the phase, or the part of it that is under way.
+    /// The number of the timer that ends the phase, or the current part of the phase.
     timer: Option<NonZeroU64>,
-    /// The flow that is under way.
+    /// The current flow; `None` without one.
     flow: Option<Box<AttemptFlow>>,
-    /// How it gets its input together; of reduces only.
+    /// The fetching; `None` for all but reduces.
     gathering: Option<Box<ReduceFetching>>,
-    /// How it ends badly, if it does.
+    /// Where it fails or hangs; `None` if it does neither.
     doom: Option<Box<BadEnd>>,
 
     // The end of a phase reads these as well.
-    /// How far the phase is; of a shuffle only if it shares, else `gathering` says it.
+    /// The progress of the phase; for a shuffle that shares nothing, `gathering` has it.
     course: PhaseProgress,
-    /// When the phase began that is under way, and how long it was suspended since.
+    /// When the current phase began, and how long it was suspended since.
     phase_began: SimTime,
     suspended_in_phase: SimSpan,
     /// When its process started.
     started: SimTime,
-    /// When it was suspended, if it is, or ended, if it has.
+    /// When it was suspended or ended; `None` while it runs.
     stopped_at: Option<SimTime>,
     phases: PhaseTimes,
 
@@ -73,41 +72,41 @@ pub(super) struct Attempt {
     job: Arc<JobSpec>,
     start_up: SimSpan,
     work: PhaseEffort,
-    /// How fast its node is, if it was ever told.
+    /// The speeds of its node; `None` if they never changed.
     speeds: Option<Arc<Speeds>>,
     /// Until when it waits for its memory.
     swaps_until: SimTime,
-    /// How long it would have had to wait yet when it was suspended.
+    /// How much longer it had to wait for its memory when it was suspended.
     swaps_for: SimSpan,
 }
 
-// The layout that is described above, asserted: a new field must not push a hot one out of its
+// Asserts the layout that is described above: a new field must not push a hot one out of its cache
 // line.
 const _: () = assert!(offset_of!(Attempt, course) <= 64 && offset_of!(Attempt, job) <= 3 * 64);
 const _: () = assert!(size_of::<Attempt>() <= 4 * 64);
 
-/// How an attempt ends badly.
+/// How an attempt fails or hangs.
 #[derive(Debug)]
 struct BadEnd {
     breaks: FailurePoint,
-    /// Since when it has made no progress, if it hangs.
+    /// Since when it has hung; `None` before.
     hangs_since: Option<SimTime>,
 }
 
 /// The next step of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AttemptStep {
-    /// It waits for something that others do.
+    /// It waits for other attempts or for the JobTracker.
     Nothing,
-    /// Its phase, or the part under way, ends after this span.
+    /// Its phase, or the current part of the phase, ends after this span.
     After(SimSpan),
-    /// A flow is under way from now on, and ends when the fabric's rates make it.
+    /// A flow begins now, and ends when the fabric's rates say so.
     Flow,
-    /// Its work is done, and it waits for leave to commit.
+    /// Its work is done, and it waits for permission to commit.
     Commit,
-    /// It has done everything.
+    /// It has succeeded.
     Done,
-    /// It makes no progress any more.
+    /// It hangs from now on.
     Hangs,
     /// It fails.
     Broken,
@@ -120,9 +119,9 @@ impl Attempt {
         speeds: Option<Arc<Speeds>>,
     ) -> Self {
         let AttemptPlan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
-        // Most attempts are maps that end well, and thousands are under way.
+        // Most attempts are maps that do not fail, and thousands run at a time.
         let doom = breaks.map(|breaks| Box::new(BadEnd { breaks, hangs_since: None }));
-        // The cleaner of a reduce's output fetches nothing: to its tracker it is no reduce.
+        // The cleanup of a reduce fetches nothing: for its tracker it is no reduce.
         let gathering = launch.is_reduce().then(|| Box::new(ReduceFetching::new(shuffle, sort)));
         Self {
             id: launch.attempt,
@@ -177,8 +176,8 @@ impl Attempt {
         self.job.memory[self.slot()]
     }
 
-    /// Returns whether this is the attempt of that number, and alive. The attempt that removes its
-    /// output has the same number, but takes no orders.
+    /// Returns whether this is the attempt with that number, not ended. The attempt that removes
+    /// its output has the same number, but takes no orders.
     pub(super) fn is(&self, id: AttemptId) -> bool {
         self.id == id && self.role == Role::Work && !self.has_ended()
     }
@@ -191,17 +190,17 @@ impl Attempt {
         )
     }
 
-    /// Returns whether it has ended and a heartbeat has said so.
+    /// Returns whether it has ended and a heartbeat has reported that.
     pub(super) fn is_settled(&self) -> bool {
         self.has_ended() && self.is_reported
     }
 
-    /// Returns whether neither the JobTracker nor its tracker has to act upon it with each heartbeat.
+    /// Returns whether no heartbeat makes the JobTracker or its tracker act on it.
     pub(super) fn needs_no_heartbeat(&self) -> bool {
         self.state.needs_no_action() && !self.fetches() && !self.hangs()
     }
 
-    /// Returns whether killing it leaves output behind that has to be removed.
+    /// Returns whether a kill would leave output that must be removed.
     pub(super) fn leaves_output(&self) -> bool {
         self.role == Role::Work && self.id.task.is_work()
     }
@@ -216,7 +215,7 @@ impl Attempt {
         matches!(self.state, AttemptState::Running | AttemptState::CommitPending)
     }
 
-    /// Returns whether there is a process, working or stopped.
+    /// Returns whether it has a process, running or suspended.
     pub(super) fn has_process(&self) -> bool {
         self.holds_slot() || self.state == AttemptState::Suspended
     }
@@ -226,14 +225,15 @@ impl Attempt {
         waits && self.wants_slot
     }
 
-    /// Returns whether a heartbeat counts it as holding a slot.
+    /// Returns whether heartbeats count it as holding a slot; `slot_held` is for the wait for a
+    /// commit.
     pub(super) fn is_reported_in_slot(&self, slot_held: bool) -> bool {
         match self.state {
             // Hadoop counts an attempt in its slot from the launch on, even while it waits for the
             // slot.
             AttemptState::Unassigned | AttemptState::Running => true,
-            // A suspended attempt has given its slot up; once told to resume, it waits for one like
-            // a new one.
+            // A suspended attempt has given its slot up; after an order to resume, it waits for a
+            // slot like a new one.
             AttemptState::Suspended => self.wants_slot,
             AttemptState::CommitPending => slot_held,
             AttemptState::FailedUnclean
@@ -244,11 +244,10 @@ impl Attempt {
         }
     }
 
-    /// Returns its report for a heartbeat. With `told_every` the report has the progress that the
-    /// process last told its tracker.
+    /// Returns its report for a heartbeat. With `told_every`, progress is that of the process's
+    /// last report at this interval; with `None` it is left out.
     pub(super) fn report(&mut self, now: SimTime, told_every: Option<SimSpan>) -> Report {
-        // If this heartbeat is lost, the same status is sent again: the end cannot get lost with
-        // it.
+        // If this heartbeat is lost, the same status is sent again, so the end cannot get lost.
         self.is_reported = self.has_ended();
         let (progress, ran, worked) = match told_every {
             Some(interval) => self.told(now, interval),
@@ -265,15 +264,15 @@ impl Attempt {
         }
     }
 
-    /// Returns how far it is, how long it ran and how long it worked, as it told its tracker last, which it
-    /// does at an interval.
+    /// Returns its progress, how long it ran and how long it worked, by the process's last report
+    /// at the interval.
     fn told(&self, now: SimTime, interval: SimSpan) -> (f32, SimSpan, SimSpan) {
         let told = if interval.is_zero() || self.state == AttemptState::Unassigned {
             now
         } else {
             let running = now.saturating_since(self.started).as_micros();
-            // Hadoop's child tells its progress every 3 s (Task.PROGRESS_INTERVAL), counted from
-            // its start, so what a heartbeat says is up to that old.
+            // Hadoop's child reports its progress every 3 s (Task.PROGRESS_INTERVAL), counted from
+            // its start, so the progress in a heartbeat is up to that old.
             let stale = running % interval.as_micros();
             SimTime::from_micros(now.as_micros() - stale)
         };
@@ -281,17 +280,17 @@ impl Attempt {
         (self.progress(told), ran, self.worked(ran))
     }
 
-    /// Returns whether this is a reduce, and not what removes its output.
+    /// Returns whether this is the work of a reduce, not the removal of its output.
     pub(super) fn is_reduce(&self) -> bool {
         self.gathering.is_some()
     }
 
-    /// Returns when it was suspended, if it is.
+    /// Returns when it was suspended; `None` if it is not.
     fn suspended_at(&self) -> Option<SimTime> {
         self.stopped_at.filter(|_| self.state == AttemptState::Suspended)
     }
 
-    /// Returns how long the process has worked, without the time that it was stopped.
+    /// Returns how long the process has run, without its suspensions.
     fn ran(&self, at: SimTime) -> SimSpan {
         if self.state == AttemptState::Unassigned {
             return SimSpan::ZERO;
@@ -301,7 +300,7 @@ impl Attempt {
         at.saturating_since(self.started).saturating_sub(self.phases.suspended)
     }
 
-    /// Returns how much of its time went into a map's work or into reducing.
+    /// Returns how much of `ran` was a map's work or reducing.
     fn worked(&self, ran: SimSpan) -> SimSpan {
         if !matches!(self.phase, AttemptPhase::Work | AttemptPhase::Reduce | AttemptPhase::Commit) {
             return SimSpan::ZERO;
@@ -315,8 +314,8 @@ impl Attempt {
             return 1.0;
         }
         let at = self.suspended_at().map_or(at, |stopped| stopped.min(at));
-        // An attempt that breaks does only a part of the phase, so its progress stops there.
-        // Without a timer the phase does not go on, and the clock does not count.
+        // An attempt that fails or hangs does only a part of the phase, so its progress stops
+        // there. Without a timer the phase does not go on, and the clock does not count.
         let share = || self.course.share(self.timer.map(|_| at)) * self.part_of(self.phase);
         let progress = match self.phase {
             AttemptPhase::Start => 0.0,
@@ -337,12 +336,12 @@ impl Attempt {
         progress as f32
     }
 
-    /// Returns how much it does of a phase: all, unless it ends badly there.
+    /// Returns how much of a phase it does: all, unless it fails or hangs there.
     fn part_of(&self, phase: AttemptPhase) -> f64 {
         self.break_in(phase).map_or(1.0, |it| it.share)
     }
 
-    /// Returns how it ends badly in a phase, if it does.
+    /// Returns where it fails or hangs in a phase; `None` if it does not.
     fn break_in(&self, phase: AttemptPhase) -> Option<FailurePoint> {
         self.doom.as_ref().map(|doom| doom.breaks).filter(|it| it.phase == phase)
     }
@@ -351,7 +350,7 @@ impl Attempt {
         self.doom.as_ref()?.hangs_since
     }
 
-    /// Returns whether it makes no progress any more.
+    /// Returns whether it hangs.
     fn hangs(&self) -> bool {
         self.hangs_since().is_some()
     }
@@ -378,7 +377,7 @@ impl Attempt {
 
     // ---- starting, stopping, going on ----
 
-    /// Takes a slot and starts the process, after its memory has been made free.
+    /// Takes a slot and starts the process, after a wait for its memory.
     pub(super) fn start(&mut self, now: SimTime, swapping: SimSpan) -> AttemptStep {
         self.state = AttemptState::Running;
         self.wants_slot = false;
@@ -387,10 +386,10 @@ impl Attempt {
         self.enter_after(wait, AttemptPhase::Start, now, self.start_up)
     }
 
-    /// Waits for its memory, which takes so long at the disk's usual speed; returns how long it does at
-    /// the speed that the disk has now.
+    /// Makes it wait for its memory, which takes `swapping` at the disk's usual speed; returns the
+    /// wait at the disk's present speed.
     fn swap(&mut self, now: SimTime, swapping: SimSpan) -> SimSpan {
-        // An attempt that was suspended while it waited for memory still has to wait for the rest.
+        // An attempt that was suspended while it waited for memory must still wait for the rest.
         let wait = at_pace(swapping, self.speeds().disk) + std::mem::take(&mut self.swaps_for);
         self.swaps_until = now + wait;
         wait
@@ -400,7 +399,7 @@ impl Attempt {
         self.state = AttemptState::Suspended;
         self.stopped_at = Some(now);
         self.swaps_for = self.swaps_until.saturating_since(now);
-        // Without a timer nothing moves: it waits for maps, or its flow has no rate yet.
+        // Without a timer the phase does not move: it waits for maps, or its flow has no rate yet.
         if self.timer.take().is_some() {
             self.course.settle(now);
         }
@@ -424,13 +423,13 @@ impl Attempt {
         self.wants_slot = false;
         let wait = self.swap(now, swapping);
         if let Some(gathering) = &mut self.gathering {
-            // It fetches on only when its memory is back.
+            // It goes on fetching only when its memory is back.
             gathering.since = now + wait;
         }
         self.go_on(now, wait)
     }
 
-    /// Books the time for which it was suspended until now, if it is.
+    /// Adds the current suspension, up to now, to its times.
     fn book_suspension(&mut self, now: SimTime) {
         if let Some(at) = self.suspended_at() {
             self.suspended_in_phase += now - at;
@@ -462,7 +461,7 @@ impl Attempt {
         self.enter_after(SimSpan::ZERO, phase, now, self.span_of(phase))
     }
 
-    /// Begins a phase, of which nothing is done before a while has passed.
+    /// Begins a phase, whose work begins after a wait.
     fn enter_after(
         &mut self,
         wait: SimSpan,
@@ -482,9 +481,9 @@ impl Attempt {
         self.pass(now, next)
     }
 
-    /// Passes a phase that takes no time, if that is done at once; returns the next step. Only
-    /// start-up, shuffle and sort are passed so. The work, and a phase in which the attempt breaks,
-    /// end the attempt, so these end with their timer.
+    /// Passes a phase that takes no time, if attempts pass such phases at once; returns the next
+    /// step. Only start-up, shuffle and sort are passed. The work, and a phase in which the attempt
+    /// fails or hangs, end with a timer.
     fn pass(&mut self, now: SimTime, next: AttemptStep) -> AttemptStep {
         let is_short =
             matches!(self.phase, AttemptPhase::Start | AttemptPhase::Shuffle | AttemptPhase::Sort);
@@ -494,26 +493,26 @@ impl Attempt {
         if is_passed { self.finish_part(now) } else { next }
     }
 
-    /// Books the time of the phase that ends now.
+    /// Adds the time of the phase that ends now to its times.
     fn close_phase(&mut self, now: SimTime) {
         self.book_suspension(now);
         let span = (now.saturating_since(self.phase_began)).saturating_sub(self.suspended_in_phase);
         match self.phase {
             AttemptPhase::Shuffle => self.phases.shuffle = span,
             AttemptPhase::Sort => self.phases.sort = span,
-            // No suspension to take off: an attempt that waits for its commit is never suspended.
+            // No suspension to subtract: an attempt that waits for its commit is never suspended.
             AttemptPhase::Commit => self.phases.commit = Some(now - self.phase_began),
             AttemptPhase::Start => self.phases.start_up = span,
-            // Their time is what the other phases leave of the attempt's.
+            // Their time is what the other phases leave of the attempt's time.
             AttemptPhase::Work | AttemptPhase::Reduce => {}
         }
     }
 
-    /// Ends the phase whose timer has fired, or the part of it; says what follows.
+    /// Ends the phase, or the part of it, whose timer has fired; returns the next step.
     pub(super) fn finish_part(&mut self, now: SimTime) -> AttemptStep {
         self.timer = None;
         self.course.end_part();
-        // A shuffle that has fetched all there is has not ended while maps are still to come.
+        // A shuffle that has fetched all available outputs has not ended while maps still run.
         if self.course.is_over() && !self.waits_for_maps() {
             self.finish_phase(now)
         } else {
@@ -523,8 +522,7 @@ impl Attempt {
 
     fn finish_phase(&mut self, now: SimTime) -> AttemptStep {
         self.close_phase(now);
-        // An attempt that is to fail or hang does so at the end of the part of the phase that it
-        // can do.
+        // An attempt that is to fail or hang does so at the end of its part of the phase.
         if let Some(doom) = self.doom.as_mut().filter(|it| it.breaks.phase == self.phase) {
             let hangs = doom.breaks.hangs;
             doom.hangs_since = hangs.then_some(now);
@@ -544,17 +542,17 @@ impl Attempt {
         }
     }
 
-    /// Commits after the child has asked the next time; a second leave changes nothing.
+    /// Commits after the child's next poll; a second permission has no effect.
     pub(super) fn commit(&mut self, now: SimTime, poll: SimSpan, span: SimSpan) -> AttemptStep {
         if self.state != AttemptState::CommitPending || self.timer.is_some() {
             return AttemptStep::Nothing;
         }
-        // Hadoop's child asks for leave at once when its work is done, and then every second.
+        // Hadoop's child asks for permission at once when its work is done, and then every second.
         AttemptStep::After(next_poll(self.phase_began, now, poll) - now + span)
     }
 
-    /// Asserts that something will end the phase of an attempt that works, and that nothing drives
-    /// any other attempt.
+    /// Asserts that a timer or a flow will end the phase of a running attempt, and that other
+    /// attempts have neither.
     pub(super) fn assert_sound(&self, now: SimTime) {
         let (id, state, phase) = (self.id, self.state, self.phase);
         let is_driven = self.timer.is_some() || self.flow.is_some();

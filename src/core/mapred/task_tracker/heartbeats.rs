@@ -1,8 +1,8 @@
-//! When a tracker's heartbeats are due, which one is under way, and what came of the last one.
+//! When a tracker's heartbeats are due, which one is under way, and which answers came.
 //!
-//! Most heartbeats bring no news, and nothing follows from them. All fields that such a heartbeat
-//! touches are here, side by side: in a cluster of thousands the rest of a tracker has long left
-//! the processor's cache when its next heartbeat is due.
+//! Most heartbeats bring no news and change nothing. All fields that such a heartbeat uses are
+//! here, side by side: in a cluster of thousands the rest of a tracker has long left the
+//! processor's cache when its next heartbeat is due.
 
 use std::mem;
 
@@ -23,33 +23,32 @@ use mumakil_base::units::{SimSpan, SimTime};
 /// The heartbeats of one tracker.
 pub(super) struct HeartbeatState {
     tracker: TrackerId,
-    /// Whether the tracker's process is there.
+    /// Whether the tracker's process runs.
     pub(super) is_up: bool,
     pub(super) manner: HeartbeatManner,
-    /// Whether the last heartbeat said that all is as before.
+    /// Whether the last heartbeat was brief.
     was_brief: bool,
-    /// Whether the next heartbeat must be a full one: something has happened, or an attempt is in a
-    /// state upon which the JobTracker or this tracker acts with each heartbeat.
+    /// Whether the next heartbeat must be a full one: something has changed, or an attempt is in a
+    /// state on which the JobTracker or this tracker acts with each heartbeat.
     pub(super) has_news: bool,
-    /// Whether something happened that calls for a heartbeat out of turn.
+    /// Whether a heartbeat out of turn is wanted.
     is_hurried: bool,
     /// The number of the next heartbeat; timers of earlier ones are stale.
     number: u32,
-    /// The number of the last reply it has; `None` before the first.
+    /// The number of the last reply that the tracker has received; `None` before the first.
     pub(super) last_reply: Option<u16>,
-    /// Whether the last heartbeat that was sent has no reply yet.
+    /// Whether the last heartbeat has no reply yet.
     is_under_way: bool,
-    /// Whether the next heartbeat is planned or sent. Right after an answer it is neither, while
-    /// the tracker obeys that.
+    /// Whether the next heartbeat is planned or sent; false while the tracker executes an answer.
     is_planned: bool,
-    /// When it was sent.
+    /// When the last heartbeat was sent.
     sent_at: SimTime,
     pub(super) interval: SimSpan,
-    /// The random numbers that vary the interval, if it varies.
+    /// The random numbers that vary the interval; `None` if it is constant.
     fuzz: Option<FuzzDraws>,
 }
 
-/// The origin of the random numbers that are added to the interval.
+/// The source of the random numbers that are added to the interval.
 enum FuzzDraws {
     Own(Box<ChaCha8Rng>),
     Mumak(JavaRandom),
@@ -65,7 +64,7 @@ impl FuzzDraws {
         }
     }
 
-    /// Draws a span up to this one; Mumak knows whole milliseconds.
+    /// Draws a span from 0 to `most`; Mumak draws whole milliseconds.
     fn up_to(&mut self, most: SimSpan) -> SimSpan {
         match self {
             Self::Own(rng) => SimSpan::from_micros(rng.random_range(0..=most.as_micros())),
@@ -80,7 +79,7 @@ impl FuzzDraws {
 }
 
 impl HeartbeatState {
-    /// Returns the pulse of a tracker whose machine is off.
+    /// Returns the state of a tracker whose machine is off.
     pub(super) fn new(tracker: TrackerId, costs: &Costs, manner: HeartbeatManner) -> Self {
         let varies = costs.hadoop.heartbeat_fuzz != IntervalFuzz::NONE;
         Self {
@@ -100,7 +99,7 @@ impl HeartbeatState {
         }
     }
 
-    /// Begins with a process that has told nothing yet.
+    /// Begins with a new process, which has sent no heartbeat yet.
     pub(super) fn start(&mut self) {
         self.is_up = true;
         self.has_news = true;
@@ -112,7 +111,7 @@ impl HeartbeatState {
     pub(super) fn stop(&mut self) {
         self.is_up = false;
         self.is_under_way = false;
-        // The timer and the reply of the heartbeat in between are stale with that.
+        // This makes the timer and the reply of that heartbeat stale.
         self.number += 1;
     }
 
@@ -126,8 +125,8 @@ impl HeartbeatState {
         self.is_under_way
     }
 
-    /// Returns whether this timer of a heartbeat counts: the heartbeat may have been moved, or the
-    /// process has died since.
+    /// Returns whether the timer of this heartbeat is valid: the heartbeat may have been moved, or
+    /// the process may have died since.
     pub(super) fn is_due(&self, number: u32) -> bool {
         number == self.number && self.is_up
     }
@@ -137,12 +136,12 @@ impl HeartbeatState {
         number == self.number && self.is_under_way()
     }
 
-    /// Returns which heartbeat is under way, or the next.
+    /// Returns the number and tracker of the heartbeat that is under way, or else of the next one.
     pub(super) fn call(&self) -> HeartbeatCall {
         HeartbeatCall { tracker: self.tracker, number: self.number, last_reply: self.last_reply }
     }
 
-    /// Returns whether the heartbeat that is under way says that all is as before.
+    /// Returns whether the heartbeat that is under way is brief.
     pub(super) fn is_brief(&self) -> bool {
         self.was_brief
     }
@@ -154,8 +153,8 @@ impl HeartbeatState {
         out.plan(after, Mail::Tracker(self.tracker, ToTracker::Beat(self.number)));
     }
 
-    /// Plans the next heartbeat after the interval that the last answer gave, give or take the
-    /// fuzz; at once if it is hurried.
+    /// Plans the next heartbeat after the interval of the last answer, plus or minus the fuzz; at
+    /// once if a heartbeat out of turn is wanted.
     pub(super) fn plan_next(&mut self, fuzz: IntervalFuzz, out: &mut Outbox) {
         let next = if self.is_hurried { SimSpan::ZERO } else { self.fuzzy_interval(fuzz) };
         self.plan(next, out);
@@ -164,21 +163,21 @@ impl HeartbeatState {
     fn fuzzy_interval(&mut self, IntervalFuzz { early, late }: IntervalFuzz) -> SimSpan {
         let Some(draws) = &mut self.fuzz else { return self.interval };
         let shifted = self.interval + draws.up_to(early + late);
-        // A heartbeat after no time at all would come again and again at one instant.
+        // A heartbeat after no time at all would repeat for ever at one instant.
         shifted.saturating_sub(early).max(SimSpan::from_millis(1))
     }
 
-    /// Asks for a heartbeat at once. If the next one is not planned yet, it will be planned so.
+    /// Makes the next heartbeat come at once, also if it is not planned yet.
     pub(super) fn request_heartbeat(&mut self, out: &mut Outbox) {
-        // While a heartbeat is under way, or its answer is being obeyed, the next one is planned
+        // While a heartbeat is under way, or its answer is being executed, the next one is planned
         // afterwards, and then at once since `is_hurried` is set.
         if !mem::replace(&mut self.is_hurried, true) && !self.is_under_way && self.is_planned {
             self.plan(SimSpan::ZERO, out);
         }
     }
 
-    /// Sends the heartbeat that is due; news from now on is for the next one. Returns whether it is
-    /// brief.
+    /// Sends the heartbeat that is due; news from now on is for the next one. Returns whether the
+    /// heartbeat is brief.
     pub(super) fn send(&mut self, now: SimTime) -> bool {
         (self.is_under_way, self.sent_at) = (true, now);
         self.is_hurried = false;
@@ -186,7 +185,7 @@ impl HeartbeatState {
         self.was_brief
     }
 
-    /// Returns whether this answers the heartbeat that is under way, and notes how long that took.
+    /// Returns whether this answers the heartbeat that is under way, and emits how long that took.
     /// A reply to an earlier heartbeat, or a second copy, is ignored.
     pub(super) fn is_answered(&mut self, call: u32, queued: SimSpan, out: &mut Outbox) -> bool {
         // `take`, so that only the first copy of the reply counts.
@@ -199,14 +198,14 @@ impl HeartbeatState {
         true
     }
 
-    /// Counts an answer that has no number of its own. The first contact is answered in full, so there
-    /// was one before this.
+    /// Counts an answer without a number of its own. The first contact is answered in full, so
+    /// there was an answer before this one.
     pub(super) fn count_answer(&mut self) {
         // Hadoop's response ids have 16 bits and wrap around.
         self.last_reply = self.last_reply.map(|last| last.wrapping_add(1));
     }
 
-    /// Returns whether nothing has happened since a brief heartbeat.
+    /// Returns whether the last heartbeat was brief and nothing has changed since.
     pub(super) fn is_unchanged(&self) -> bool {
         self.was_brief && !self.has_news
     }

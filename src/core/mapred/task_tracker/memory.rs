@@ -1,8 +1,8 @@
-//! The memory of a node: suspended attempts keep theirs, and beyond the RAM they are paged out.
+//! The memory of a node: suspended attempts keep theirs, and are paged out if it does not suffice.
 //!
-//! The attempt that needs room waits until it is made: as it starts or resumes, suspended attempts are written to
-//! disk, the longest suspended first, and if it was paged out itself, it is read back. Running attempts are never
-//! paged out.
+//! An attempt that starts or resumes waits for its memory: suspended attempts are written to disk,
+//! the longest suspended first, and if the attempt itself was paged out, it is read back. Running
+//! attempts are never paged out.
 
 use super::AttemptId;
 use crate::cluster::{Node, SwapSpec};
@@ -14,7 +14,7 @@ pub(super) struct Memory {
     size: Bytes,
     disk: Rate,
     swap: Option<SwapSpec>,
-    /// In the order in which they were stopped, running ones after all stopped ones.
+    /// The suspended processes in the order of suspension, then the running ones.
     processes: Vec<AttemptMemory>,
 }
 
@@ -31,16 +31,17 @@ impl Memory {
         Self { size: node.memory, disk: node.disk, swap: node.swap, processes: Vec::new() }
     }
 
-    /// Returns how long it takes to move these to or from the disk, one after the other.
+    /// Returns how long it takes to move these amounts to or from the disk, one after another.
     fn moving(&self, moves: &[Bytes]) -> SimSpan {
         let all: Bytes = moves.iter().copied().sum();
         let Some(SwapSpec { beyond, rate }) = self.swap else { return self.disk.time_for(all) };
-        // The bound holds for each move alone: what one process has beyond it is slow, not the sum.
+        // The bound holds for each move alone: the part of each process beyond it is slow, not that
+        // of the sum.
         let slow: Bytes = moves.iter().map(|bytes| bytes.saturating_sub(beyond)).sum();
         self.disk.time_for(all.saturating_sub(slow)) + rate.time_for(slow)
     }
 
-    /// Gives a new process its memory; returns how long it waits for it.
+    /// Gives a new process its memory; returns how long the process waits for it.
     pub(super) fn start(&mut self, attempt: AttemptId, memory: Bytes) -> SimSpan {
         let written = self.make_room(memory);
         self.processes.push(AttemptMemory {
@@ -52,16 +53,16 @@ impl Memory {
         self.moving(&[written])
     }
 
-    /// Notes that a process is stopped and may be paged out.
+    /// Notes that a process is suspended and may be paged out.
     pub(super) fn stop(&mut self, attempt: AttemptId) {
         let process = self.take_out(attempt);
-        // Behind those that were stopped before it and in front of all that run: `make_room` takes
-        // from the front, and ends at the first process that runs.
+        // Behind processes that were suspended before and in front of running ones: `make_room`
+        // takes from the front, and ends at the first running process.
         let after_stopped = self.processes.iter().take_while(|p| p.is_stopped).count();
         self.processes.insert(after_stopped, AttemptMemory { is_stopped: true, ..process });
     }
 
-    /// Lets a stopped process go on; returns how long it waits for its memory.
+    /// Resumes a suspended process; returns how long it waits for its memory.
     pub(super) fn go_on(&mut self, attempt: AttemptId) -> SimSpan {
         let mut process = self.take_out(attempt);
         let read = process.paged_out;
@@ -79,12 +80,12 @@ impl Memory {
         self.processes.retain(|process| process.attempt != attempt);
     }
 
-    /// Pages stopped processes out until `wanted` fits; returns how much was written.
+    /// Pages suspended processes out until `wanted` fits; returns how much was written.
     fn make_room(&mut self, wanted: Bytes) -> Bytes {
         let used: Bytes = self.processes.iter().map(|process| process.resident).sum();
         let mut missing = (used + wanted).saturating_sub(self.size);
         let mut written = Bytes::ZERO;
-        // If all stopped processes are not enough, the rest is overcommitted and costs nothing:
+        // If all suspended processes are not enough, the rest is overcommitted and costs nothing:
         // running processes are never paged out.
         for process in self.processes.iter_mut().take_while(|process| process.is_stopped) {
             let out = process.resident.min(missing);
@@ -96,7 +97,7 @@ impl Memory {
         written
     }
 
-    /// Returns what processes leave.
+    /// Returns the memory that processes leave free.
     pub(super) fn left(&self) -> Bytes {
         self.size.saturating_sub(self.processes.iter().map(|process| process.resident).sum())
     }
@@ -108,7 +109,7 @@ impl Memory {
 
     fn take_out(&mut self, attempt: AttemptId) -> AttemptMemory {
         let index = self.processes.iter().position(|process| process.attempt == attempt);
-        // Each attempt that has been given a slot has a process here until it ends.
+        // Each attempt that got a slot has a process here until it ends.
         self.processes.remove(index.unwrap_or_else(|| panic!("{attempt} has no process here")))
     }
 }

@@ -1,25 +1,26 @@
-//! How far a phase is: the work left of it and of the part under way, and the pace of that part.
+//! The progress of a phase: the work left in it and in its current part, and the pace of that part.
 //!
-//! Amounts of work are measured in the time that they take alone. A phase that shares nothing has
-//! one part and the pace 1; else the pace is the share of its speed alone that the others leave.
+//! Amounts of work are the times that they take if nothing is shared. A phase that shares nothing
+//! has one part and the pace 1; otherwise the pace is the share of its full speed that other flows
+//! leave.
 
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// How far a phase is.
+/// The progress of a phase.
 #[derive(Debug, Default)]
 pub(super) struct PhaseProgress {
     whole: SimSpan,
     /// When the part went on; later than now while it waits.
     since: SimTime,
-    /// The time left of the phase at that instant.
+    /// The time left in the phase at that instant.
     left: SimSpan,
-    /// The time left of the part at that instant; zero, while it only waits.
+    /// The time left in the part at that instant; zero while it only waits.
     part: SimSpan,
     pace: f64,
 }
 
 impl PhaseProgress {
-    /// Returns a phase of which nothing is done.
+    /// Returns a phase without progress.
     pub(super) fn new(now: SimTime, whole: SimSpan) -> Self {
         Self { whole, since: now, left: whole, part: SimSpan::ZERO, pace: 1.0 }
     }
@@ -36,19 +37,19 @@ impl PhaseProgress {
         self.since
     }
 
-    /// Returns what had been done of the phase when it went on.
+    /// Returns how much of the phase was done when it last went on.
     pub(super) fn done(&self) -> SimSpan {
         self.whole.saturating_sub(self.left)
     }
 
-    /// Returns the share of the phase that is done; `at` is none if it does not go on.
+    /// Returns the share of the phase that is done; `at` is `None` if the phase stands still.
     pub(super) fn share(&self, at: Option<SimTime>) -> f64 {
-        // A phase of no length is over as it begins; the quotient below would be no number.
+        // A phase without length ends as it begins; the quotient below would be no number.
         if self.whole.is_zero() {
             return 1.0;
         }
         let ran = at.map_or(SimSpan::ZERO, |at| self.ran(at));
-        // Whole numbers, so that nothing is rounded but the share.
+        // Whole numbers, so that only the share is rounded.
         (self.done() + ran).min(self.whole).as_micros() as f64 / self.whole.as_micros() as f64
     }
 
@@ -57,7 +58,7 @@ impl PhaseProgress {
         (self.since, self.part, self.pace) = (at, part.min(self.left), pace);
     }
 
-    /// Books what has been done up to now.
+    /// Adds the work done up to now.
     pub(super) fn settle(&mut self, now: SimTime) {
         let ran = self.ran(now);
         self.left = self.left.saturating_sub(ran);
@@ -66,7 +67,7 @@ impl PhaseProgress {
         self.since = self.since.max(now);
     }
 
-    /// Books the whole of the part under way.
+    /// Adds the rest of the current part.
     pub(super) fn end_part(&mut self) {
         // Not by the clock: a timer is rounded up, so counting time could leave or overshoot a
         // microsecond.
@@ -83,24 +84,24 @@ impl PhaseProgress {
         self.pace
     }
 
-    /// Returns how long the part takes from `since` on, rounded up; none, if it stands still.
+    /// Returns how long the part takes from `since` on, rounded up; `None` if it stands still.
     pub(super) fn lasts(&self) -> Option<SimSpan> {
         (0.0 < self.pace).then(|| at_pace(self.part, self.pace))
     }
 
-    /// Returns what has been done of the part, in whole microseconds.
+    /// Returns how much of the part has been done, in whole microseconds.
     fn ran(&self, at: SimTime) -> SimSpan {
         let passed = at.saturating_since(self.since).as_micros() as f64;
-        // Rounded down, while timers are rounded up: no part is ever done before its timer says so.
+        // Rounded down, while timers are rounded up: no part is done before its timer fires.
         SimSpan::from_micros((passed * self.pace) as u64).min(self.part)
     }
 }
 
-/// Returns how long something takes at a pace, rounded up, if it takes `alone` at the pace 1.
+/// Returns how long work takes at a pace, rounded up, if it takes `alone` at the pace 1.
 pub(super) fn at_pace(alone: SimSpan, pace: f64) -> SimSpan {
     let micros = (alone.as_micros() as f64 / pace).ceil();
-    // A pace near zero gives spans that would overflow the clock; a hundred years are never
-    // reached.
+    // A pace near zero gives spans that would overflow the clock; the bound of a hundred years is
+    // never reached.
     SimSpan::from_micros(micros as u64).min(SimSpan::LONGEST)
 }
 

@@ -50,16 +50,16 @@ struct Bench {
     statuses: Vec<Arc<TrackerStatus>>,
     /// The last heartbeat.
     call: HeartbeatCall,
-    /// How many heartbeats said that all is as before.
+    /// How many heartbeats were brief.
     brief: u32,
     facts: Vec<Fact>,
     replies: u16,
     reduces: u32,
-    /// The outputs that replies say reduces cannot fetch.
+    /// The missing outputs in replies.
     missing: Vec<Missing>,
-    /// Outputs that it says are gone.
+    /// Outputs that the tracker reports as lost.
     spoilt: Vec<AttemptId>,
-    /// Whether a working reduce asks what it cannot fetch, for each time that the tracker has asked.
+    /// For each question about missing outputs, whether a running reduce asked.
     asked: Vec<bool>,
 }
 
@@ -68,7 +68,7 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
     tracker_with(change, Vec::new())
 }
 
-/// The same, on which these attempts end badly.
+/// A tracker as above, on which attempts fail or hang by these causes.
 fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<PlannedFailure>) -> Bench {
     tracker_of(change, dooms, HeartbeatManner::default())
 }
@@ -139,7 +139,7 @@ impl Bench {
         self.facts.extend(out.events.into_iter().map(|event| event.fact));
     }
 
-    /// Lets time pass; what the tracker planned happens on the way.
+    /// Lets time pass; timers of the tracker fire on the way.
     fn until(&mut self, time: SimTime) -> &mut Self {
         while let Some(index) =
             (0..self.own.len()).filter(|i| self.own[*i].0 <= time).min_by_key(|i| self.own[*i].0)
@@ -173,14 +173,14 @@ impl Bench {
         self
     }
 
-    /// Gives the node other speeds.
+    /// Sets the speeds of the node.
     fn slow(&mut self, cpu: f64, network: f64) -> &mut Self {
         let speeds = Speeds { cpu, network, ..Speeds::USUAL };
         self.hear(ToTracker::Speeds(Arc::new(speeds)));
         self
     }
 
-    /// Answers heartbeats until then, with all maps done from an instant on.
+    /// Answers heartbeats until `end`, with all maps done from an instant on.
     fn beat_until(&mut self, end: SimTime, maps_done: Option<SimTime>) -> &mut Self {
         loop {
             let next = self.own.iter().map(|(at, _)| *at).min().filter(|next| *next <= end);
@@ -198,7 +198,7 @@ impl Bench {
         self.until(end)
     }
 
-    /// Returns when an attempt ended and how, once it has.
+    /// Returns when and how an attempt ended; `None` before.
     fn end(&self, attempt: AttemptId) -> Option<(SimTime, Outcome)> {
         let ends = self.ends.iter().find(|(_, other, _)| *other == attempt);
         ends.map(|(at, _, outcome)| (*at, *outcome))
@@ -322,7 +322,7 @@ fn progress_is_what_the_child_said_last() {
     let launch = bench.launch(map(0));
     bench.until(secs(0)).reply(vec![launch]);
     bench.until(secs(3)).reply(vec![]);
-    // At 6 s the child last spoke at 6 s: 5 s into ten seconds of work.
+    // At 6 s the child's last report is of 6 s: 5 s into ten seconds of work.
     bench.until(secs(6));
     assert_eq!(bench.report(map(0)).unwrap().progress, 0.5);
     bench.until(secs(8)).reply(vec![]);
@@ -335,11 +335,11 @@ fn progress_is_what_the_child_said_last() {
 fn a_commit_waits_for_leave_and_its_slot_is_reported_free_meanwhile() {
     let mut bench = tracker(|_| {});
     bench.run(map(0));
-    // Start-up and work end at 11 s; the heartbeat of 12 s says so.
+    // Start-up and work end at 11 s; the heartbeat of 12 s reports that.
     bench.until(secs(12));
     assert_eq!(bench.state(map(0)), Some(AttemptState::CommitPending));
     assert_eq!(bench.status().occupied.map, 0, "the quirk");
-    // The child asks at 12 s for the first time after the leave, and commits for 1 s.
+    // After the permission the child asks first at 12 s, and commits for 1 s.
     bench.reply(vec![Directive::Commit(map(0))]);
     bench.until(SimTime::from_micros(12_999_999));
     assert!(

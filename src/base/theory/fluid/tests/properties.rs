@@ -1,4 +1,4 @@
-//! Laws of all jobs.
+//! Laws that hold for all jobs.
 
 use std::collections::BTreeMap;
 
@@ -39,12 +39,12 @@ fn is_present(number: usize, jobs: &[FluidJob], course: &FluidCourse, interval: 
     jobs[number].arrival <= interval.from && interval.to <= course.jobs[number].finish
 }
 
-/// The least sums of sojourns, by the work left of each job.
+/// The least sums of sojourns, by the work left in each job.
 type Known = BTreeMap<Vec<u64>, u64>;
 
-/// Returns the least sum of sojourns that any choice of a job for each second comes to.
+/// Returns the least sum of sojourns over all choices of a job for each second.
 fn least_sum(jobs: &[(u64, u64)], now: u64, left: &[u64], known: &mut Known) -> u64 {
-    // Nobody idles, so what is left tells the time.
+    // The server never idles, so the work left determines the time.
     if let Some(sum) = known.get(left) {
         return *sum;
     }
@@ -154,7 +154,7 @@ proptest! {
 
     #[test]
     fn on_a_single_server_fsp_is_priority_in_the_order_of_ps(jobs in any_single(10)) {
-        // New jobs slow all others alike there, so that the last word of PS was known all along.
+        // New jobs slow all others alike there, so PS keeps the order that it foresaw.
         let jobs = single(&jobs);
         let ps = finishes(Ps, &jobs);
         let course = Fsp.serve(&jobs).unwrap();

@@ -1,4 +1,4 @@
-//! Attempts that fail, and launches that nobody hears of.
+//! Attempts that fail, and launches that no tracker reports.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn in_the_line_1_x_the_reduce_that_has_failed_most_often_runs_again_first() {
         let slow_start = Fraction::ZERO;
         let mut bench = bench(Hadoop { failed_maps, slow_start, task_cleanup: false, ..hadoop() });
         bench.everybody_joins().submit(job(0, 1, 4));
-        // A map would be in the way.
+        // A map would take the place of the reduce.
         let full = TaskId { job: JobId(0), kind: TaskKind::Reduce, index: 0 }.attempt(9);
         let reduce = |launched: Vec<AttemptId>| launched.last().map(|it| it.task.index);
         let reduces =
@@ -54,7 +54,7 @@ fn a_task_that_fails_too_often_fails_its_job() {
     assert!(matches!(bench.to_injector[0], ToInjector::JobEnded(JobId(0), Outcome::Failed)));
 }
 
-/// A map is assigned at 20 s to a tracker that then goes on to say this of it.
+/// A map is assigned at 20 s to a tracker that then reports it in this state, or not at all.
 fn launched_and(launch_expiry: LaunchExpiry, says: Option<AttemptState>) -> (Bench, AttemptId) {
     let mut bench = bench(Hadoop { launch_expiry, ..hadoop() });
     bench.everybody_joins().submit(job(0, 1, 0));

@@ -20,7 +20,7 @@ fn a_reduce_is_told_what_it_cannot_fetch_beside_what_is_done() {
     };
     bench.at(8).beat_and_receive(1, &[(reduces[0], AttemptState::Running)]);
     assert_eq!(bench.told(), (vec![2], missing(false)));
-    // The others go on, and so does this reduce; the tracker of the maps is missed.
+    // The other attempts go on, and so does this reduce; the tracker of the maps is lost.
     let runs = (reduces[0], AttemptState::Running);
     bench.at(600).beat_and_receive(1, &[runs]);
     bench.at(606).hear(ToJobTracker::Expire);
@@ -35,7 +35,7 @@ fn a_reduce_cannot_fetch_from_the_other_side_of_a_cut() {
     let nodes = [TrackerId(0), TrackerId(1)].into();
     let cut = Arc::new(NetworkCut { from: bench.now, until, nodes });
     bench.befall(ToMapOutputs::Cut(cut.clone()));
-    // The second tracker is on the side of the maps' outputs, and nobody else is.
+    // Only the second tracker is on the side of the maps' outputs.
     for (id, reduce, missing) in [(1, reduces[0], 0), (2, reduces[1], 2)] {
         bench.next(id, &[(reduce, AttemptState::Running)]);
         assert_eq!(bench.told().1.len(), missing);
@@ -68,7 +68,7 @@ fn a_map_fails_after_three_complaints_of_its_output_and_runs_again() {
     assert_eq!(launched, [maps[0].task.attempt(1)], "not where it failed");
     let (done, missing) = bench.told();
     assert_eq!((done[0], missing[0].map, missing[0].is_lost), (1, maps[0], true));
-    // A complaint that comes late is of an attempt that nobody counts on.
+    // A late complaint is about an attempt whose output no longer counts.
     bench.complain(1, reduces[0], maps[0]);
     let runs = (reduces[2], AttemptState::Running);
     bench.next(3, &[runs, (maps[0].task.attempt(1), AttemptState::Succeeded)]);
@@ -104,7 +104,7 @@ fn a_map_whose_output_cannot_be_fetched_for_the_fourth_time_fails_its_job() {
         }
         for (reduce, at) in reduces.iter().zip(1..) {
             bench.failed_fetches.push(FailedFetch { reduce: *reduce, map });
-            // Full, so that the map does not run again here.
+            // Its slots are taken, so that the map does not run again here.
             let others = [8, 9].map(|number| maps[1].task.attempt(number));
             let running = [*reduce, others[0], others[1]].map(|id| (id, AttemptState::Running));
             bench.next(at, &running);
@@ -145,7 +145,7 @@ fn what_ended_on_a_lost_disk_before_it_was_reported_cannot_be_read_either() {
     let mut bench = bench(Hadoop { slow_start: Fraction::of(1.0), ..hadoop() });
     bench.submit(job(0, 2, 1));
     let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
-    // The first has ended when its disk is lost, the second runs on and ends with its output.
+    // The first map has ended when its disk is lost; the second runs on and ends with its output.
     bench.at(3).befall(ToMapOutputs::DiskLost(TrackerId(0)));
     bench.befall(ToMapOutputs::Spoilt(maps[0].into()));
     bench.at(4).end_maps(&maps);
@@ -222,7 +222,8 @@ fn an_answer_is_about_the_maps_that_the_reply_counts() {
     let runs = (reduces[0], AttemptState::Running);
     bench.next(1, &[runs]);
     let old = bench.replies.last().unwrap().clone();
-    // The first output is lost since: whoever holds the old reply does not get it, and counts it.
+    // The first output was lost since: the trackers with the old reply do not get it, though the
+    // reply counts it.
     for (reduce, at) in reduces.iter().zip(1..) {
         bench.complain(at, *reduce, maps[0]);
     }
@@ -242,7 +243,7 @@ fn who_is_cut_off_twice_is_so_until_the_last_cut_is_over() {
         let [from, until] = [from, until].map(|secs| SimTime::from_micros(secs * 1_000_000));
         Arc::new(NetworkCut { from, until, nodes: nodes.iter().copied().map(TrackerId).collect() })
     };
-    // Of the second and the third, which end at once, one is the last.
+    // The second and the third cut end at the same time; one of their messages is the last.
     let cuts = [cut(10, 30, &[0]), cut(20, 40, &[0, 1]), cut(25, 40, &[0])];
     for (now, cut) in [(10, 0), (20, 1), (25, 2), (30, 0), (40, 1), (40, 2)] {
         bench.at(now).befall(ToMapOutputs::Cut(cuts[cut].clone()));

@@ -89,7 +89,7 @@ fn a_twentieth_of_the_maps_is_taken_in_single_precision() {
     }
 }
 
-/// Lets the first job be read when its time comes.
+/// Has the first job's splits read at its first tick.
 struct ReadsLater;
 
 impl Scheduler for ReadsLater {

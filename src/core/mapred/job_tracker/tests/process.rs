@@ -1,4 +1,4 @@
-//! The JobTracker's process stands still, or dies and is started again.
+//! The JobTracker's process pauses, or dies and is restarted.
 
 use super::*;
 use crate::mapred::event::{JobFact, MemberFact};
@@ -62,7 +62,7 @@ fn what_a_dead_process_had_planned_starts_no_second_chain_of_turns() {
     let mut bench = bench(hadoop());
     bench.at(10).hear(ToJobTracker::Pause(SimSpan::from_secs(100)));
     bench.at(11).beat(0, &[]);
-    // It dies while one waits, and is back long before that one's turn.
+    // It dies while a heartbeat waits, and is back long before the heartbeat's turn.
     bench.at(12).hear(ToJobTracker::Restart(SimSpan::from_secs(1)));
     assert_eq!(bench.refused, [(TrackerId(0), 1)], "who waits hears of it at once");
     bench.at(13).hear(ToJobTracker::Wake);
@@ -98,7 +98,7 @@ fn the_heartbeats_that_find_nobody_are_refused() {
     assert_eq!((bench.refused.as_slice(), bench.replies.len()), (&[(TrackerId(3), 1)][..], 0));
 }
 
-/// Launches nothing until it has heard of a job.
+/// Launches nothing until it has learned of a job.
 struct Attentive(u32);
 
 impl Scheduler for Attentive {
@@ -124,7 +124,7 @@ fn a_process_that_is_started_again_begins_with_a_new_policy() {
     assert_eq!(bench.next(0, &[]).len(), 1, "for the old one this is the second job");
 }
 
-/// Returns what was learned of an attempt last.
+/// Returns the last state of an attempt that the JobTracker learned.
 fn last(bench: &Bench, attempt: AttemptId) -> Option<AttemptState> {
     bench.facts.iter().rev().find_map(|fact| match *fact {
         Fact::Ledger(other, _, LedgerFact::Learned { state, .. }) if other == attempt => {
@@ -134,8 +134,8 @@ fn last(bench: &Bench, attempt: AttemptId) -> Option<AttemptState> {
     })
 }
 
-/// Two maps of four have ended on the first tracker, and two run on the second; then the process dies
-/// and is back.
+/// Two maps of four have ended on the first tracker, and two run on the second; then the process
+/// dies and comes back.
 fn recovered(line: HadoopLine) -> (Bench, Vec<AttemptId>, Vec<AttemptId>) {
     let mut bench = bench(of_line(line));
     bench.submit(job(0, 4, 1));
@@ -163,7 +163,7 @@ fn in_later_lines_a_recovered_job_begins_anew() {
         for attempt in done.iter().chain(&running) {
             assert_eq!(last(&bench, *attempt), Some(AttemptState::Killed), "{attempt}");
         }
-        // Both trackers are unknown, and start anew.
+        // Both trackers are unknown and must start anew.
         for (id, maps) in [(0, &[][..]), (1, &running[..])] {
             assert_eq!(bench.next(id, &running_all(maps)), []);
             assert!(bench.replies.last().unwrap().1.reinit);
@@ -178,7 +178,7 @@ fn in_later_lines_a_recovered_job_begins_anew() {
 #[test]
 fn in_020_a_recovered_job_keeps_what_has_ended_where_something_has() {
     let (mut bench, done, running) = recovered(HadoopLine::V020);
-    // Nothing has ended on the second tracker: it is not in the history, and starts anew.
+    // No attempt has ended on the second tracker: it is not in the history, and must start anew.
     for attempt in &running {
         assert_eq!(last(&bench, *attempt), Some(AttemptState::Killed));
     }
@@ -186,7 +186,7 @@ fn in_020_a_recovered_job_keeps_what_has_ended_where_something_has() {
     assert!(bench.replies.last().unwrap().1.reinit);
     bench.joins_restarted = false;
     assert_eq!(bench.next(1, &[]), [], "the first tracker has not spoken");
-    // It is in the history, and goes on.
+    // The first tracker is in the history, and goes on.
     bench.next(0, &[]);
     assert!(!bench.replies.last().unwrap().1.reinit);
     let mut again = bench.replies.last().map(|(_, reply, _)| launches(&reply.directives)).unwrap();
@@ -236,14 +236,14 @@ fn in_020_what_waits_for_its_slot_over_a_restart_fails_in_the_end() {
     for at in [300, 600, 670] {
         bench.at(at).beat_and_receive(0, &[waits]);
     }
-    // Its ten minutes begin when its tracker is heard of again.
+    // Its ten minutes begin with the first heartbeat of its tracker.
     bench.at(673).hear(ToJobTracker::Expire);
     assert!(!bench.has_failed(maps[1]));
     bench.at(674).hear(ToJobTracker::Expire);
     assert!(bench.has_failed(maps[1]));
 }
 
-/// Notes whether the second job was there whenever it hears of a change.
+/// Notes at each change whether the second job was there.
 #[derive(Default)]
 struct Patient(Arc<std::sync::Mutex<Vec<bool>>>);
 
@@ -272,7 +272,7 @@ fn in_020_a_tracker_of_the_history_that_stays_silent_is_waited_for_until_it_is_m
     bench.last[1] = None;
     bench.now = SimTime::from_micros(600_000_000);
     assert_eq!(bench.next(1, &[]), []);
-    // It counts as heard of when the process was back, at 70 s.
+    // Its silence counts from 70 s, when the process was back.
     bench.at(670).hear(ToJobTracker::Expire);
     assert_eq!(bench.next(1, &[]), []);
     bench.at(672).hear(ToJobTracker::Expire);
@@ -290,7 +290,7 @@ fn a_job_that_is_submitted_again_finds_the_copies_that_were_made_meanwhile() {
     };
     let before = hosts(&bench);
     bench.at(10).hear(restart(true));
-    // The process is gone when the node that has the block loses it, and when the copy arrives.
+    // The process is dead when the node with the block loses it, and when the copy arrives.
     let mut files = Replicas::clone(&bench.tracker.ledger.files);
     files.wiped.insert_mut(before[0]);
     let to = TrackerId(7 - before[0].0);

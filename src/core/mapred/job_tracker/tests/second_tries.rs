@@ -3,7 +3,7 @@
 use super::*;
 
 /// Four maps run: two on the first tracker, which are almost done, and two on the second, which are
-/// not. The third gets second attempts of these two.
+/// not. The third tracker gets second attempts of the latter two.
 fn race(reduces: u32) -> (Bench, [AttemptId; 2], [AttemptId; 2]) {
     let by = Rule::Hadoop020(Hadoop020Options::default());
     let mut bench = bench(Hadoop { speculation: Speculation::By(by), ..hadoop() });

@@ -1,4 +1,4 @@
-//! Trackers that are missed, blacklisted, unwell or excluded.
+//! Trackers that are lost, blacklisted, unhealthy or excluded.
 
 use super::*;
 use crate::mapred::event::MemberFact;
@@ -38,7 +38,7 @@ fn of_a_lost_tracker_only_what_still_worked_is_cleaned_up_after() {
     }
 }
 
-/// Lets the first map go on whenever it has time, whatever has become of it.
+/// Resumes the first map at every tick, whatever its state.
 struct Hopeful;
 
 impl Scheduler for Hopeful {
@@ -61,13 +61,14 @@ fn a_tracker_that_was_given_up_gets_no_orders() {
     bench.hear(ToJobTracker::Tick);
     assert_eq!(bench.tracker.ledger.trackers[0].orders.len(), 1);
     bench.at(606).hear(ToJobTracker::Expire);
-    // Its output is still to be removed, so it is on the books.
+    // Its output is still to be removed, so the ledger has its record.
     assert!(bench.tracker.ledger.attempt(map).is_some());
     bench.hear(ToJobTracker::Tick);
     assert!(bench.tracker.ledger.trackers[0].orders.is_empty());
 }
 
-/// A cluster that avoids a tracker after one failure, and blacklists it after so many faults.
+/// A cluster in which jobs avoid a tracker after one failure, and which blacklists it after
+/// `tracker_faults` faults.
 fn unforgiving(tracker_faults: u32) -> Bench {
     let mut bench = bench(Hadoop {
         task_cleanup: false,
@@ -97,7 +98,7 @@ impl Bench {
         listed.collect()
     }
 
-    /// Returns whether a tracker without tasks gets one of a job that has many.
+    /// Returns whether a tracker without running tasks gets one of a job that has many.
     fn gets_tasks(&mut self, id: u32, secs: u64) -> bool {
         !launches(&self.at(secs).beat_and_receive(id, &[])).is_empty()
     }
@@ -116,7 +117,7 @@ fn a_tracker_that_job_after_job_avoids_gets_no_tasks_for_a_day() {
     bench.submit(job(2, 60, 0));
     assert!(!bench.gets_tasks(0, 40));
     assert!(bench.gets_tasks(1, 41));
-    // The last fault came at 38 s. One is left, but the tracker gets tasks: the quirk.
+    // The last fault came at 38 s. One fault is left, but the tracker gets tasks: Hadoop's quirk.
     assert!(!bench.gets_tasks(0, DAY + 38));
     assert!(bench.gets_tasks(0, DAY + 39));
     assert_eq!((bench.tracker.ledger.active, bench.tracker.ledger.capacity.map), (8, 16));

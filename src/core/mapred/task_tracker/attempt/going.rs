@@ -1,12 +1,14 @@
-//! How a phase goes on: by a timer to its end, or as flows at the rates that the fabric tells.
+//! The progress of a phase in time: by a timer to its end, or as flows at the rates of the fabric.
 //!
-//! A part of a phase that has to share is a flow. Its timer is planned when the fabric tells its
-//! rate, and anew whenever that changes. A shuffle that shares is a flow while there is something
-//! to fetch, with a timer for the moment when nothing is left. One that shares nothing has a timer
-//! only once all maps have ended: until then it fetches what there is and waits for more.
+//! A part of a phase that shares resources is a flow. Its timer is planned when the fabric sends
+//! the flow's rate, and again whenever the rate changes. A shuffle that shares resources is a flow
+//! while there is output to fetch, with a timer for the moment when no output is left. A shuffle
+//! that shares nothing has a timer only once all maps have ended: until then it fetches available
+//! outputs and waits for more.
 //!
-//! On a slow node a phase that shares nothing goes on at the pace of the node's cores, disks or connection,
-//! whichever it needs. A phase that shares has its pace from the fabric, which knows the slow parts.
+//! On a slow node a phase that shares nothing goes on at the pace of the node's cores, disks or
+//! connection, whichever it uses. A phase that shares resources gets its pace from the fabric,
+//! which knows the slow parts.
 
 use std::sync::Arc;
 
@@ -24,11 +26,11 @@ use mumakil_base::units::{SimSpan, SimTime};
 #[derive(Debug)]
 pub(super) struct AttemptFlow {
     number: u32,
-    /// Its rate, had it nothing to share.
+    /// Its rate if nothing else used the resources.
     alone: f64,
 }
 
-/// The fetching of a reduce. Amounts are measured in the time that fetching them takes undisturbed.
+/// The fetching of a reduce. Amounts are the times that fetching them takes undisturbed.
 #[derive(Debug)]
 pub(super) struct ReduceFetching {
     shuffle: PhaseEffort,
@@ -36,18 +38,18 @@ pub(super) struct ReduceFetching {
     /// The amount fetched by the instant `since`, if the shuffle shares nothing.
     done: SimSpan,
     pub(super) since: SimTime,
-    /// The amount that there is to fetch, or was at `since`.
+    /// The amount that can be fetched, by the maps that have ended.
     available: SimSpan,
     /// Whether all maps have ended.
     is_complete: bool,
-    /// How many maps' outputs there are for it, as it last heard.
+    /// How many maps' outputs it can fetch, by the last news.
     known: u32,
-    /// The outputs that are out of reach, if any are.
+    /// The outputs that are out of reach; `None` if there are none.
     missing: Option<Box<Unfetched>>,
 }
 
 impl Attempt {
-    /// Goes on with what is left of the phase, after `wait`.
+    /// Goes on with the rest of the phase, after `wait`.
     pub(super) fn go_on(&mut self, now: SimTime, wait: SimSpan) -> AttemptStep {
         match self.phase {
             AttemptPhase::Shuffle if self.shares_fetching() => self.fetch_what_is_there(now, wait),
@@ -64,7 +66,8 @@ impl Attempt {
         }
     }
 
-    /// Goes on with a part of the phase. One that shares waits first, then it begins.
+    /// Goes on with a part of the phase. A part that shares resources waits first, then begins its
+    /// flow.
     fn continue_part(
         &mut self,
         now: SimTime,
@@ -78,19 +81,18 @@ impl Attempt {
             self.course.go_on(begins, part, pace);
             AttemptStep::After(wait + at_pace(part, pace))
         } else if wait.is_zero() {
-            // Nothing moves until the fabric tells the flow's rate, which it does at the same
-            // instant.
+            // The part does not move until the fabric sends the flow's rate, at the same instant.
             self.course.go_on(begins, part, 0.0);
             AttemptStep::Flow
         } else {
-            // A part of no work that only lasts as long as the wait; when it ends, the flow begins.
+            // A part without work that lasts as long as the wait; at its end the flow begins.
             self.course.go_on(begins, SimSpan::ZERO, 1.0);
             AttemptStep::After(wait)
         }
     }
 
-    /// Returns what is left of the part of the phase that is under way, what it shares, and what it
-    /// needs of the node.
+    /// Returns how much is left of the current part of the phase, the resources that the part
+    /// shares, and the part of the node that it uses.
     fn under_way(&self) -> (SimSpan, Option<&Demand>, NodeResource) {
         let whole = self.course.left();
         let usual = if self.phase == AttemptPhase::Shuffle {
@@ -110,7 +112,7 @@ impl Attempt {
         )
     }
 
-    /// Returns the pace of what is under way and shares nothing.
+    /// Returns the pace of the current part if that shares nothing.
     fn own_pace(&self) -> f64 {
         let Speeds { cpu, disk, network } = self.speeds();
         match self.under_way().2 {
@@ -121,7 +123,7 @@ impl Attempt {
         }
     }
 
-    /// Goes on at the pace that its node has now.
+    /// Goes on at the present speeds of its node.
     pub(in super::super) fn take_speeds(
         &mut self,
         now: SimTime,
@@ -133,7 +135,7 @@ impl Attempt {
         match self.phase {
             AttemptPhase::Shuffle if !self.shares_fetching() => {
                 if let Some(gathering) = self.gathering.as_mut().filter(|_| is_running) {
-                    // The part fetched so far went at the old speed.
+                    // The part fetched so far was fetched at the old speed.
                     gathering.settle(now, was.network);
                 }
                 if is_running && self.timer.is_some() {
@@ -142,22 +144,22 @@ impl Attempt {
                     AttemptStep::Nothing
                 }
             }
-            // Its timer is no part of the work.
+            // The timer of a commit does not depend on speeds.
             AttemptPhase::Commit => AttemptStep::Nothing,
-            // A flow hears its pace from the fabric, and a suspended attempt takes the new speeds
-            // as it resumes.
+            // A flow gets its pace from the fabric, and a suspended attempt uses the new speeds
+            // when it resumes.
             _ if !is_running || self.flow.is_some() || self.timer.is_none() => AttemptStep::Nothing,
             _ => {
                 self.course.settle(now);
                 self.course.set_pace(self.own_pace());
-                // The part may not have begun yet: it still waits for memory.
+                // The part may not have begun yet, while the attempt waits for memory.
                 let waits = self.course.since().saturating_since(now);
                 self.ends_after(waits)
             }
         }
     }
 
-    /// Returns the effort of a phase, where it may share something.
+    /// Returns the effort of a phase, for phases that may share resources.
     pub(super) fn effort(&self, phase: AttemptPhase) -> Option<&PhaseEffort> {
         match phase {
             AttemptPhase::Shuffle => Some(&self.gathering.as_ref()?.shuffle),
@@ -167,27 +169,26 @@ impl Attempt {
         }
     }
 
-    /// Begins the flow with this number; returns what it uses.
+    /// Begins the flow with this number; returns the resources that it uses.
     pub(in super::super) fn begin_flow(&mut self, number: u32) -> Option<Demand> {
-        // The timer that brought it here has fired; the next one needs the rate that the fabric
-        // gives.
+        // The timer that led here has fired; the next one needs the fabric's rate.
         self.timer = None;
         let demand = self.under_way().1.cloned()?;
         self.flow = Some(Box::new(AttemptFlow { number, alone: demand.alone }));
         Some(demand)
     }
 
-    /// Returns the number of its flow, if it has one.
+    /// Returns the number of its flow; `None` without a flow.
     pub(in super::super) fn flow(&self) -> Option<u32> {
         self.flow.as_ref().map(|flow| flow.number)
     }
 
-    /// Forgets its flow, if it has one, and returns the number.
+    /// Forgets its flow, and returns its number.
     pub(in super::super) fn leave_flow(&mut self) -> Option<u32> {
         self.flow.take().map(|flow| flow.number)
     }
 
-    /// Goes on at the rate that its flow has now.
+    /// Goes on at the new rate of its flow.
     pub(in super::super) fn take_rate(&mut self, now: SimTime, rate: f64) -> AttemptStep {
         let Some(flow) = &self.flow else { return AttemptStep::Nothing };
         self.course.settle(now);
@@ -205,7 +206,7 @@ impl Attempt {
 
     // ---- shuffles ----
 
-    /// Returns whether it fetches the outputs of maps, or is about to.
+    /// Returns whether it fetches the outputs of maps, or will.
     pub(in super::super) fn fetches(&self) -> bool {
         matches!(self.phase, AttemptPhase::Start | AttemptPhase::Shuffle)
             && self.is_reduce()
@@ -213,8 +214,8 @@ impl Attempt {
             && !self.has_ended()
     }
 
-    /// Hears how many maps have ended. Their outputs can be fetched from the child's next poll on,
-    /// except for those that are missing.
+    /// Notes how many maps have ended. Their outputs can be fetched from the child's next poll on,
+    /// except for the missing ones.
     pub(in super::super) fn learn_maps(
         &mut self,
         now: SimTime,
@@ -230,8 +231,8 @@ impl Attempt {
         let is_running = self.phase == AttemptPhase::Shuffle && self.state == AttemptState::Running;
         let misses = |it: &ReduceFetching| !missing.is_empty() || it.missing.is_some();
         let misses_some = self.gathering.as_deref().is_some_and(misses);
-        // Which outputs it already has tells which of the missing ones concern it. Mostly none is
-        // missing, and the count is not needed.
+        // Missing outputs matter only if they are not fetched yet. Usually none is missing, and the
+        // count is not needed.
         let fetched = if misses_some { self.maps_fetched(now, maps.total) } else { 0 };
         let network = self.speeds().network;
         let Some(gathering) = &mut self.gathering else { return AttemptStep::Nothing };
@@ -247,10 +248,10 @@ impl Attempt {
             if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
         let whole = gathering.shuffle.alone;
         let there = SimSpan::from_micros((whole.as_micros() as f64 * share) as u64);
-        // One that ends badly while it fetches needs no more than that.
+        // A reduce that fails or hangs while it fetches needs no more than that part.
         let is_enough = all < whole && !all.is_zero() && all <= there;
         let is_complete = maps.done == maps.total || is_enough;
-        // The end of the shuffle is planned; to plan it anew would only delay it to the next poll.
+        // The end of the shuffle is planned; to plan it again would only delay it to the next poll.
         if is_complete && gathering.is_complete {
             return AttemptStep::Nothing;
         }
@@ -260,7 +261,7 @@ impl Attempt {
             gathering.settle(asks, network);
             self.course.settle(now);
         }
-        // A reduce keeps the output that it has fetched, though the map be lost.
+        // A reduce keeps an output that it has fetched, even if the map's output is lost.
         let fetched = if gathering.shares() { self.course.done() } else { gathering.done };
         gathering.available = if is_complete { all } else { there.max(fetched) };
         gathering.is_complete = is_complete;
@@ -273,7 +274,7 @@ impl Attempt {
         }
     }
 
-    /// Returns whether it can only go on once it hears of more maps that have ended.
+    /// Returns whether it can only go on when more maps have ended.
     pub(super) fn waits_for_maps(&self) -> bool {
         let is_complete = |it: &ReduceFetching| it.is_complete;
         self.phase == AttemptPhase::Shuffle && !self.gathering.as_deref().is_some_and(is_complete)
@@ -287,7 +288,7 @@ impl Attempt {
             return 0;
         };
         let all = gathering.shuffle.alone;
-        // A shuffle that takes no time has fetched all that it heard of, once its wait is over.
+        // A shuffle that takes no time has fetched all known outputs once its wait is over.
         if all.is_zero() {
             return if gathering.since <= now { gathering.known } else { 0 };
         }
@@ -300,12 +301,13 @@ impl Attempt {
             gathering.fetched(now, self.speeds().network)
         };
         let share = fetched.as_micros() as f64 / all.as_micros() as f64;
-        // Times are rounded down to microseconds, which must not make a fetched output count as missing.
+        // Times are rounded down to microseconds, which must not make a fetched output count as
+        // missing.
         (share * f64::from(total) + 1e-3) as u32
     }
 
-    /// Tries again to fetch what it could not, as often as was due by now. Returns the outputs that
-    /// it complains of, one entry for each complaint, and whether it gives up.
+    /// Makes the tries for missing outputs that were due by now. Returns the outputs of which it
+    /// complains, one entry for each complaint, and whether it gives up.
     pub(in super::super) fn try_fetches(&mut self, now: SimTime) -> (Vec<AttemptId>, bool) {
         if !self.fetches() {
             return (Vec::new(), false);
@@ -313,8 +315,7 @@ impl Attempt {
         let unfetched = self.gathering.as_mut().and_then(|it| it.missing.as_mut());
         let Some(unfetched) = unfetched else { return (Vec::new(), false) };
         if self.phase != AttemptPhase::Shuffle || self.state != AttemptState::Running {
-            // An attempt that does not run cannot try, so it must not give up for these failures,
-            // either.
+            // An attempt that is not running cannot try, so it must not give up for these failures.
             unfetched.wait(now);
             return (Vec::new(), false);
         }
@@ -325,19 +326,18 @@ impl Attempt {
         self.gathering.as_ref().is_some_and(|gathering| gathering.shares())
     }
 
-    /// Fetches the outputs that are there, as a flow; ends the shuffle if these are all. Outputs that come while
-    /// a flow is under way join it at once, and do not wait for the child's next poll.
+    /// Fetches the available outputs as a flow; ends the shuffle if these are all. Outputs that
+    /// come while a flow runs join it at once, and do not wait for the child's next poll.
     fn fetch_what_is_there(&mut self, now: SimTime, wait: SimSpan) -> AttemptStep {
         let Some(gathering) = &self.gathering else { return AttemptStep::Nothing };
         let there = gathering.available.saturating_sub(self.course.done());
         if self.flow.is_some() {
-            // The flow keeps the rate that it has: more to fetch does not change how the link is
-            // shared.
+            // The flow keeps its rate: more output does not change how the link is shared.
             self.course.go_on(now, there, self.course.pace());
             return self.flow_ends();
         }
-        // It has fetched all there is and waits for more maps; the next news of maps goes on from
-        // here.
+        // It has fetched all available outputs and waits for more maps; the next news of maps goes
+        // on from here.
         if there.is_zero() && !gathering.is_complete {
             self.timer = None;
             self.course.go_on(now, SimSpan::ZERO, 1.0);
@@ -348,7 +348,7 @@ impl Attempt {
 
     /// Plans the end of a shuffle that shares nothing, if all maps have ended.
     fn fetch_the_rest(&mut self, now: SimTime) -> AttemptStep {
-        // The end planned before counts no more: an output may have been lost since.
+        // An end that was planned before no longer holds: an output may have been lost since.
         self.timer = None;
         let all = self.span_of(AttemptPhase::Shuffle);
         let Some(ReduceFetching { is_complete: true, done, since, .. }) = self.gathering.as_deref()
@@ -362,7 +362,7 @@ impl Attempt {
 }
 
 impl ReduceFetching {
-    /// Returns one of which nothing is done.
+    /// Returns the fetching of a reduce that has fetched nothing.
     pub(super) fn new(shuffle: PhaseEffort, sort: PhaseEffort) -> Self {
         Self {
             shuffle,
@@ -376,17 +376,17 @@ impl ReduceFetching {
         }
     }
 
-    /// Returns whether the shuffle has to share something.
+    /// Returns whether the shuffle shares resources.
     fn shares(&self) -> bool {
         self.shuffle.parts.iter().any(|part| part.demand.is_some())
     }
 
-    /// Returns whether an attempt's course tells how far the shuffle is.
+    /// Returns whether the attempt's `course` has the progress of the shuffle.
     pub(super) fn is_told_by_course(&self) -> bool {
         self.shares() && !self.shuffle.alone.is_zero()
     }
 
-    /// Returns the share that has been fetched at an instant, if no course tells it.
+    /// Returns the share that has been fetched at an instant, for a shuffle that shares nothing.
     pub(super) fn share(&self, at: SimTime, pace: f64) -> f64 {
         if self.shuffle.alone.is_zero() {
             f64::from(u8::from(self.is_complete))
@@ -395,15 +395,15 @@ impl ReduceFetching {
         }
     }
 
-    /// Returns what has been fetched at an instant, by a connection at this pace (1 is its usual
-    /// speed).
+    /// Returns the amount that has been fetched at an instant, by a connection at this pace (1 is
+    /// its usual speed).
     fn fetched(&self, at: SimTime, pace: f64) -> SimSpan {
         let passed = at.saturating_since(self.since).as_micros() as f64;
         let ran = SimSpan::from_micros((passed * pace) as u64);
         (self.done + ran).min(self.available.max(self.done))
     }
 
-    /// Books what has been fetched until an instant.
+    /// Adds the amount fetched up to an instant.
     pub(super) fn settle(&mut self, at: SimTime, pace: f64) {
         self.done = self.fetched(at, pace);
         self.since = self.since.max(at);
@@ -412,7 +412,7 @@ impl ReduceFetching {
 
 /// Returns when a child that asks every `poll` since `first` asks next, now or later.
 pub(super) fn next_poll(first: SimTime, now: SimTime, poll: SimSpan) -> SimTime {
-    // With `poll: 0s` tasks hear of everything at once; the division below would be by zero.
+    // With `poll: 0s` tasks get answers at once; the division below would be by zero.
     if poll.is_zero() {
         return now;
     }

@@ -1,14 +1,14 @@
-//! Trackers that say in a word that they have no news.
+//! Trackers without news, which send brief heartbeats.
 
 use super::failures::all;
 use super::*;
 
-/// A tracker that is brief when it can be. Its first heartbeat is under way.
+/// A tracker that sends brief heartbeats when it can. Its first heartbeat is under way.
 fn brief(change: impl FnOnce(&mut Hadoop)) -> Bench {
     brief_with(change, Vec::new())
 }
 
-/// The same, on which these attempts end badly.
+/// A tracker as above, on which attempts fail or hang by these causes.
 fn brief_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<PlannedFailure>) -> Bench {
     let mut bench = tracker_with(change, dooms);
     bench.tracker.pulse.manner.is_brief = true;
@@ -17,14 +17,14 @@ fn brief_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<PlannedFailure>) -> B
 }
 
 impl Bench {
-    /// Lets the JobTracker answer that nothing follows.
+    /// Answers the heartbeat without orders.
     fn noted(&mut self) {
         let call = self.call.number;
         self.hear(ToTracker::Noted { call, queued: SimSpan::ZERO });
     }
 
-    /// Sends the heartbeats up to an instant, of which nothing follows; returns how many were whole and
-    /// how many brief.
+    /// Sends the heartbeats up to an instant, all answered without orders; returns how many were
+    /// full and how many brief.
     fn noted_until(&mut self, end: SimTime) -> (usize, u32) {
         let before = (self.statuses.len(), self.brief);
         while let Some(next) = self.own.iter().map(|(at, _)| *at).min().filter(|at| *at <= end) {
@@ -43,7 +43,7 @@ impl Bench {
 fn a_tracker_without_news_says_just_that() {
     let mut bench = brief(|_| {});
     bench.reply(vec![]);
-    // The first says that it has started, the second that it has not.
+    // The first one says that the process has started, the second one that it has not.
     assert_eq!(bench.noted_until(secs(3)), (1, 0));
     assert_eq!(bench.noted_until(secs(30)), (0, 9));
 }
@@ -76,7 +76,7 @@ fn how_far_an_attempt_is_only_those_tell_who_are_not_brief() {
         let launch = bench.launch(map(0));
         bench.reply(vec![launch]);
         bench.noted_until(secs(3));
-        // With news, so that it is told in full.
+        // With news, so that the heartbeat is a full one.
         bench.hear(ToTracker::Health(false));
         bench.noted_until(secs(6));
         let Report { progress, ran, state, .. } = bench.report(map(0)).unwrap();
@@ -145,7 +145,7 @@ fn a_brief_heartbeat_that_is_lost_is_sent_again_as_it_was() {
     bench.noted_until(secs(3));
     bench.until(secs(6));
     let (call, whole) = (bench.call, bench.statuses.len());
-    // Something happens meanwhile: that is for the next one.
+    // A change meanwhile is for the next heartbeat.
     bench.hear(ToTracker::Health(false));
     bench.hear(ToTracker::NoReply(call.number));
     assert_eq!((bench.call, bench.brief, bench.statuses.len()), (call, 2, whole));

@@ -1,8 +1,8 @@
-//! Attempts that end badly.
+//! Attempts that fail or hang.
 
 use super::*;
 
-/// Lets all attempts end badly.
+/// Makes all attempts fail or hang.
 pub(super) fn all(how: DoomKind, at_progress: f64) -> Vec<PlannedFailure> {
     let at_progress = Some(Fraction::of(at_progress));
     let share = Fraction::of(1.0);
@@ -31,7 +31,8 @@ fn a_map_fails_at_its_share_of_the_progress_and_says_no_more_before() {
 
 #[test]
 fn a_reduce_fails_in_the_phase_that_its_progress_is_in() {
-    // Start-up, then fetching for 4 s, merging for 1 s, reducing for 5 s; all maps are there at once.
+    // Start-up, then fetching for 4 s, merging for 1 s, reducing for 5 s; all maps have ended at
+    // once.
     for (progress, end) in [(0.0, 1.0), (0.25, 4.0), (0.5, 5.5), (1.0, 11.0)] {
         let mut bench =
             tracker_with(|hadoop| hadoop.poll = SimSpan::ZERO, all(DoomKind::Failure, progress));
@@ -68,7 +69,7 @@ fn a_hanging_attempt_fails_at_the_first_heartbeat_after_the_timeout() {
     let mut bench = tracker_with(timeout, all(DoomKind::Hang, 0.5));
     let launch = bench.launch(map(0));
     bench.until(secs(0)).reply(vec![launch]);
-    // It hangs from 6 s on; the heartbeats are those of 66 and 69 s.
+    // The attempt hangs from 6 s on; the heartbeats come at 66 and 69 s.
     bench.beat_until(secs(68), None);
     let Report { state, progress, .. } = bench.report(map(0)).unwrap();
     assert_eq!((state, progress), (AttemptState::Running, 0.5));

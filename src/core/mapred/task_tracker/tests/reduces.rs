@@ -1,4 +1,4 @@
-//! The outputs that reduces fetch, and those that they cannot.
+//! The outputs that reduces fetch, and those that they cannot fetch.
 
 use super::*;
 use crate::mapred::hadoop::HadoopLine;
@@ -10,7 +10,7 @@ fn a_shuffle_ends_after_the_last_map_and_not_before() {
     let maps = |done| vec![MapsDone { job: JobId(0), done, total: 4, changes: 0 }];
     let launch = bench.launch(reduce(0));
     bench.until(secs(0)).reply(vec![launch]);
-    // Half of the output is there; it is fetched in two seconds, then the reduce waits.
+    // Half of the output is available; it is fetched in two seconds, then the reduce waits.
     bench.until(secs(3));
     assert!(bench.report(reduce(0)).unwrap().wants_maps);
     bench.reply_with(vec![], maps(2));
@@ -50,7 +50,7 @@ fn a_heartbeat_out_of_turn_does_not_ask_again_how_far_maps_are() {
     }
 }
 
-/// Answers heartbeats every three seconds, up to one: so many of four maps are done.
+/// Answers heartbeats every three seconds in a range: `done` of four maps have ended.
 fn answer(bench: &mut Bench, seconds: std::ops::RangeInclusive<u64>, done: u32) {
     for second in seconds.step_by(3) {
         bench.until(secs(second));
@@ -75,7 +75,7 @@ fn a_reduce_does_without_outputs_that_it_has_and_waits_for_the_others() {
         answer(&mut bench, 12..=30, 4);
         let phase = bench.report(reduce(0)).map(|report| report.phase);
         assert_eq!(phase == Some(AttemptPhase::Shuffle), !ends, "{order}: {phase:?}");
-        // Its map runs again, and then has.
+        // Its map runs again, and then has ended.
         bench.missing = vec![missing(order, true)];
         answer(&mut bench, 33..=36, 3);
         bench.missing.clear();
@@ -91,8 +91,8 @@ fn a_tracker_that_asks_what_is_missing_goes_on_with_the_answer() {
     bench.reduces = 1;
     let launch = bench.launch(reduce(0));
     bench.until(secs(0)).reply(vec![launch]);
-    // The tracker asks nothing while no reply tells of maps, and a reduce that has not started does not
-    // complain.
+    // The tracker asks nothing while no reply counts maps, and a reduce that has not started does
+    // not complain.
     assert!(bench.asked.is_empty());
     let answer = |bench: &mut Bench, call, missing: &[Missing]| {
         let missing = Arc::new(missing.to_vec());
@@ -160,8 +160,8 @@ fn a_reduce_complains_after_seven_minutes_until_the_heartbeat_is_answered() {
     assert_eq!(complaints.count(), 3);
 }
 
-/// Of 600 MB the reduces have 360, 180 and 60, and they reduce 1 MB a second. After half a minute a policy
-/// divides time by progress, and learns how long each takes.
+/// Of 600 MB the reduces have 360, 180 and 60, and they reduce 1 MB a second. After half a minute a
+/// policy divides time by progress, and learns how long each takes.
 #[test]
 fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
     for (index, seconds) in [(0, 360.0), (1, 180.0), (2, 60.0)] {
@@ -221,7 +221,7 @@ fn what_gives_up_as_a_heartbeat_is_written_calls_for_no_second_one() {
     let launch = bench.launch(reduce(0));
     let there = vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }];
     bench.until(secs(0)).reply_with(vec![launch], there.clone());
-    // Its patience lasts a day: thirty pauses, each longer by 1.3.
+    // It gives up after a day: thirty pauses, each longer by 1.3.
     for _ in 0..100_000 {
         let next = bench.own.iter().map(|(at, _)| *at).min().unwrap();
         let (before, ended) = (bench.statuses.len(), bench.ends.len());

@@ -8,8 +8,8 @@ fn a_slow_node_stretches_what_is_left_from_that_instant_on() {
     bench.reduces = 1;
     let launch = bench.launch(map(0));
     bench.until(secs(0)).reply(vec![launch]);
-    // A second of start-up; of ten seconds of work four pass, then four at half the speed, and the
-    // last four at the usual one.
+    // A second of start-up; then ten seconds of work: four seconds at full speed, four at half the
+    // speed, and four at full speed again.
     bench.beat_until(secs(5), None).slow(0.5, 1.0);
     bench.beat_until(secs(6), None);
     assert_eq!(bench.report(map(0)).unwrap().progress, 0.45);
@@ -34,8 +34,8 @@ fn a_slow_connection_stretches_fetching_alone() {
     let mut bench = tracker(|hadoop| hadoop.commit_pending = CommitPending::None);
     let launch = bench.launch(reduce(0));
     bench.until(secs(0)).reply(vec![launch]);
-    // The heartbeat of 6 s says that all maps are there. Of four seconds of fetching three are done
-    // at 9 s, and the last takes four.
+    // The heartbeat of 6 s reports that all maps have ended. Of four seconds of fetching three are
+    // done at 9 s, and the last takes four.
     bench.beat_until(secs(9), Some(secs(6))).slow(1.0, 0.25);
     bench.beat_until(secs(40), Some(secs(6)));
     assert_eq!(bench.end(reduce(0)), Some((secs(13 + 1 + 5), Outcome::Succeeded)));
