@@ -1,4 +1,4 @@
-//! The scheduling policies, one file or folder each, and the parts that they share.
+//! The scheduling policies, one file or folder each, and the code that they share.
 //!
 //! ```text
 //! heartbeat with free slots ─▶ JobTracker ─offer─▶ policy
@@ -39,13 +39,13 @@ pub use yardsticks::{
 
 use mumakil_core::mapred::Policy;
 
-/// Something that is done with the type of each policy.
+/// A generic function that is called once for the type of each policy.
 pub trait PolicyVisitor {
-    /// Does it with this one.
+    /// Visits one policy.
     fn visit<P: Policy>(&mut self);
 }
 
-/// Shows the policies that Mumakil brings, in the order in which users see them.
+/// Calls the visitor for each policy that Mumakil brings, in the order in which users see them.
 pub fn visit_policies(visitor: &mut impl PolicyVisitor) {
     visitor.visit::<Fifo>();
     visitor.visit::<NaiveFair>();

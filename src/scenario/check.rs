@@ -6,8 +6,8 @@
 //! jobs and nodes of a file    the run checks them, once the file has been read
 //! ```
 //!
-//! Each check is left out where the part that it looks at has mistakes of its own; they would only
-//! be reported twice.
+//! A check is skipped if the part that it reads has mistakes of its own, which would be reported
+//! twice.
 
 mod expectations;
 
@@ -32,28 +32,28 @@ use mumakil_core::trace::TraceFile;
 use mumakil_yaml::{DisplacedSettings, Path, PathStep, YamlProblem};
 
 /// The largest speed of a node. Virtual time counts whole microseconds, and at a million times the
-/// usual speed an attempt of a second is down to one of them.
+/// usual speed an attempt of one second takes one microsecond.
 const FASTEST: f64 = 1e6;
 
-/// The most tasks of a workload. Each attempt is a row of `tasks.csv`: beyond this the table would
-/// have hundreds of gigabytes, and what a run remembers of the tasks would not fit into the memory
-/// of a usual machine.
+/// The most tasks of a workload. Each attempt is a row of `tasks.csv`: with more tasks the table
+/// would have hundreds of gigabytes, and the state of the tasks would not fit into the memory of a
+/// usual machine.
 const MOST_TASKS: u64 = 1 << 32;
 
-/// A setting that is allowed in a scenario but hardly meant.
+/// A setting that is allowed in a scenario but probably a mistake.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A setting changes nothing as the others are.
+    /// A setting that has no effect with the other settings.
     Idle {
-        /// The setting.
+        /// The key of the setting.
         setting: String,
-        /// The warning's words.
+        /// The words of the warning.
         message: String,
     },
-    /// Settings are gone with the choice or preset that they belong to.
+    /// Settings that were removed with the choice or preset that they belong to.
     Displaced(DisplacedSettings),
-    /// Anything else, in words.
+    /// Any other warning, in words.
     Doubt(String),
 }
 
@@ -61,8 +61,8 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Displaced(DisplacedSettings { settings, of, at, by, origin }) => {
-                // A resolved scenario says every setting, so
-                // one `--set` may displace dozens of them.
+                // A resolved scenario has every setting, so one `--set` may displace dozens of
+                // settings.
                 let (shown, rest) = settings.split_at(settings.len().min(MOST_SETTINGS));
                 let more = match rest.len() {
                     0 => String::new(),
@@ -83,7 +83,7 @@ impl fmt::Display for Warning {
 /// How many settings a warning lists before it says `and N more`. Chosen: about two lines.
 const MOST_SETTINGS: usize = 6;
 
-/// The findings of the checks.
+/// The problems and warnings that the checks have found.
 #[derive(Default)]
 pub(super) struct Checked {
     pub(super) problems: Vec<YamlProblem>,
@@ -99,25 +99,25 @@ impl Checked {
         self.warnings.push(Warning::Doubt(message));
     }
 
-    /// Adds what is wrong with the options of a source.
+    /// Adds problems with the options of a source.
     fn add_options(&mut self, source: &dyn Source, problems: Vec<YamlProblem>) {
         let at = options_of(source);
         self.problems.extend(problems.into_iter().map(|problem| problem.inside(&at)));
     }
 }
 
-/// Looks for what does not fit together; `intact` says whether a top-level key had no mistakes.
+/// Runs all checks; `intact` returns whether a top-level key had no mistakes.
 pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Checked {
     let Scenario { hadoop, cluster, workload, .. } = scenario;
     let found = &mut Checked::default();
-    // A mix draws its jobs from the seed alone, so they
-    // can be checked before the run, as listed ones.
+    // A mix draws its jobs from the seed alone, so they can be checked before the run, like listed
+    // jobs.
     let drawn = match intact("workload") {
         true => drawn(workload, scenario.seed, found),
         false => None,
     };
-    // Of a trace no job is known before its file is read: `jobs`
-    // is empty then, and the checks of jobs find nothing.
+    // Jobs of a trace are unknown before its file is read: then `jobs` is empty, and the checks of
+    // jobs find nothing.
     let jobs = drawn.as_ref().map_or(workload.listed(), |(_, jobs)| jobs);
     if intact("cluster") {
         check_cluster(cluster, workload.has_hosts(), found);
@@ -127,14 +127,14 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     }
     if intact("workload") {
         check_sources(workload, cluster.topology.as_ref(), found);
-        // The mix has checked the number of its jobs and
-        // their `after` itself, in terms of its types.
+        // The mix has checked its number of jobs and their `after` itself, in terms of its types.
         if drawn.is_none() {
             check_names(jobs, found);
             check_order(jobs, found);
         }
     }
-    // Inputs are divided into blocks, which one of no bytes forbids; it has been reported.
+    // Inputs are divided into blocks, so a block of zero bytes, which is reported elsewhere, must
+    // be excluded.
     let has_blocks = intact("cluster") && cluster.hdfs.block != Bytes::ZERO;
     if intact("workload") && has_blocks {
         let at = drawn.as_ref().map(|(source, _)| options_of(*source));
@@ -143,12 +143,13 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         check_jobs(jobs, cluster.hdfs.block, found);
         check_slots(jobs, cluster, found);
         // `file_clashes` divides inputs into blocks: it needs jobs and a block size without
-        // mistakes. No part but these two has been checked so far, so any problem is one of theirs.
+        // mistakes. Only the jobs and the block size have been checked so far, so any problem
+        // concerns them.
         if found.problems.is_empty() {
             check_files(jobs, cluster.hdfs.block, found);
         }
         if let Some((source, jobs)) = &drawn {
-            // A drawn job stands nowhere in the file: blame the option that drew it.
+            // A drawn job does not stand in the file: report the option that drew it.
             point_at_options(*source, jobs, &mut found.problems);
         }
     }
@@ -163,8 +164,8 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         }
     }
     if intact("expect") && intact("record") {
-        // Where a list is damaged some names are missing, and an expectation that chooses by one of
-        // them would be blamed for it.
+        // In a damaged list some names are missing, and an expectation about a missing name would
+        // be reported wrongly.
         let jobs = if intact("workload") && intact("later") { jobs } else { &[] };
         expectations::check(scenario, jobs, found);
     }
@@ -181,7 +182,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     std::mem::take(found)
 }
 
-/// With `has_hosts` a trace names nodes besides those of the cluster.
+/// Checks the cluster. With `has_hosts` a trace names nodes besides those of the cluster.
 fn check_cluster(cluster: &ClusterSpec, has_hosts: bool, found: &mut Checked) {
     let nodes = cluster.nodes.get();
     let grouped: u64 = cluster.groups.iter().map(|group| u64::from(group.count.get())).sum();
@@ -191,12 +192,12 @@ fn check_cluster(cluster: &ClusterSpec, has_hosts: bool, found: &mut Checked) {
             format!("the groups have {grouped} nodes, the cluster has {nodes}"),
         );
     }
-    // A group with `racks` has racks of its own; `cluster.racks` is for all the other nodes.
+    // A group with `racks` has racks of its own; `cluster.racks` is for all other nodes.
     let apart = cluster.groups.iter().filter(|group| group.racks.is_some());
     let apart: u64 = apart.map(|group| u64::from(group.count.get())).sum();
     let racked = u64::from(nodes).saturating_sub(apart);
     let racks = cluster.racks.get();
-    // Without such nodes nothing stands in these racks, whatever their number.
+    // Without such nodes these racks are empty, so their number does not matter.
     if racked > 0 && u64::from(racks) > racked {
         found.value(
             "cluster.racks",
@@ -221,8 +222,8 @@ fn check_cluster(cluster: &ClusterSpec, has_hosts: bool, found: &mut Checked) {
         found.value("cluster.hdfs.block", "a block has at least one byte");
     }
     let replication = cluster.hdfs.replication.get();
-    // HDFS puts at most one copy of a block on a node. How
-    // many nodes a topology file has is not known yet.
+    // HDFS puts at most one copy of a block on a node. The number of nodes in a topology file is
+    // not known yet.
     if replication > nodes && !has_hosts && cluster.topology.is_none() {
         found.doubt(format!(
             "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
@@ -239,7 +240,7 @@ fn check_speed(at: &str, speed: Factor, found: &mut Checked) {
     }
 }
 
-/// Finds nodes on which no attempt of a job has room.
+/// Complains about nodes on which no attempt of a job has room.
 fn check_memory(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
     // Any tracker may get an attempt of any job, so the node with the least memory counts.
     let own = cluster.groups.iter().filter_map(|group| group.memory);
@@ -261,11 +262,11 @@ fn check_memory(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
     }
 }
 
-/// Finds pods that would be empty.
+/// Complains about pods that would be empty.
 fn check_pods(scenario: &Scenario, found: &mut Checked) {
     let Scenario { cluster, workload, .. } = scenario;
-    // With a topology file, or the hosts of a trace,
-    // the racks are known once the file has been read.
+    // With a topology file, or the hosts of a trace, the racks are known only once the file is
+    // read.
     let in_file = workload.has_hosts() || cluster.topology.is_some();
     let Some(pods) = cluster.network.pods.as_ref().filter(|_| !in_file) else { return };
     let (racks, pods) = (racks(cluster), pods.count.get());
@@ -275,19 +276,19 @@ fn check_pods(scenario: &Scenario, found: &mut Checked) {
     }
 }
 
-/// Returns how many racks there are, if no file says so.
+/// Returns the number of racks, if no file gives them.
 fn racks(cluster: &ClusterSpec) -> u32 {
     let own = || cluster.groups.iter().filter_map(|group| Some((group.count, group.racks?)));
     let apart: u32 = own().map(|(nodes, _)| nodes.get()).sum();
-    // `cluster.racks` is 1 by default, also where groups with racks of their own take all nodes.
+    // `cluster.racks` is 1 by default, even if groups with racks of their own have all nodes.
     let shared = if apart < cluster.nodes.get() { cluster.racks.get() } else { 0 };
     shared + own().map(|(_, racks)| racks.get()).sum::<u32>()
 }
 
-/// The node that writes the files is there.
+/// Checks that the node that writes the files exists.
 fn check_writer(scenario: &Scenario, found: &mut Checked) {
     let Scenario { cluster, workload, .. } = scenario;
-    // As with racks: the nodes of a file are not known yet.
+    // The nodes of a file are not known yet.
     let in_file = workload.has_hosts() || cluster.topology.is_some();
     let Placement::Writer(writer) = cluster.hdfs.placement else { return };
     let nodes = cluster.nodes.get();
@@ -302,7 +303,8 @@ fn check_writer(scenario: &Scenario, found: &mut Checked) {
 
 fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
     let spans = [
-        // `auto` follows from the size of the cluster; `check_heartbeat` looks at what comes of it.
+        // `auto` follows from the size of the cluster; `check_heartbeat` checks the resulting
+        // interval.
         ("heartbeat", hadoop.heartbeat.or(SimSpan::LONGEST)),
         ("rpc_timeout", hadoop.rpc_timeout),
         ("expiry", hadoop.expiry),
@@ -320,7 +322,7 @@ fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
 fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
     let heartbeat = hadoop.heartbeat_interval(cluster.nodes.get());
     if heartbeat.is_zero() {
-        // A heartbeat of 0s that the user wrote is reported by `check_hadoop`.
+        // A heartbeat of 0s in the scenario is reported by `check_hadoop`.
         if hadoop.heartbeat == AutoSpan::Auto {
             let message = "with so many heartbeats a second the interval of this cluster is 0s; \
                            raise `heartbeat_floor`";
@@ -328,13 +330,14 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
         }
         return;
     }
-    // The time that the JobTracker needs for one heartbeat
-    // of each tracker, and its share of an interval.
+    // The time that the JobTracker needs for one heartbeat of each tracker, as a share of an
+    // interval.
     let service = cluster.jobtracker.per_heartbeat * u64::from(cluster.nodes.get());
     let busy = service.as_secs_f64() / heartbeat.as_secs_f64();
-    // From 1 on the JobTracker has a queue whatever the phases, below 0.5 it hardly ever has one.
-    // In between it depends on them: with 900 trackers of fixed phase and 1 ms for each heartbeat a
-    // mean wait of 16 µs was measured, where the model of a closed queue has 3.9 ms.
+    // From 1 on the JobTracker has a queue whatever the phases of the trackers; below 0.5 it hardly
+    // ever has one. In between it depends on the phases: with 900 trackers of fixed phase and 1 ms
+    // for each heartbeat the measured mean wait was 16 µs, where the model of a closed queue gives
+    // 3.9 ms.
     if hadoop.heartbeat_fuzz == IntervalFuzz::NONE && (0.5..1.0).contains(&busy) {
         let busy = (100.0 * busy) as u32;
         found.doubt(format!(
@@ -342,8 +345,8 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
              their phases do not queue there; to see them queue, set hadoop.heartbeat_fuzz to 200ms"
         ));
     }
-    // The fuzz may be taken off the interval: the next
-    // heartbeat would be due at once, again and again.
+    // The fuzz may shorten the interval to zero: the next heartbeat would be due at once, again and
+    // again.
     if hadoop.heartbeat_fuzz.early >= heartbeat {
         let message =
             format!("a fuzz of {} can cancel the interval of {heartbeat}", hadoop.heartbeat_fuzz);
@@ -358,8 +361,8 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
     }
 }
 
-/// Finds an `rpc_timeout` that is too short where trackers repeat a heartbeat that had no answer: a
-/// tracker would have sent its heartbeat anew each time before the answer is there, without end.
+/// Complains about an `rpc_timeout` that is too short if trackers repeat unanswered heartbeats: a
+/// tracker would repeat its heartbeat each time before the answer arrives, without end.
 fn check_resending(scenario: &Scenario, found: &mut Checked) {
     let Scenario { hadoop, cluster, faults, .. } = scenario;
     // A timeout of 0s is reported by `check_hadoop`. On a perfect network no heartbeat is repeated.
@@ -368,13 +371,13 @@ fn check_resending(scenario: &Scenario, found: &mut Checked) {
     }
     let network = &cluster.network;
     let between_pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());
-    // In a single rack no message takes the longer ways, so their latencies do not count.
+    // In a single rack no message leaves the rack, so the other latencies do not count.
     let is_one_rack =
         cluster.topology.is_none() && !scenario.workload.has_hosts() && racks(cluster) == 1;
     let beyond = [Some(&network.cross_rack), between_pods].into_iter().flatten();
     let latencies = [&network.latency].into_iter().chain(beyond.filter(|_| !is_one_rack));
-    // A Pareto distribution with a shape up to 1 has
-    // no finite mean: no timeout would be long enough.
+    // A Pareto distribution with a shape up to 1 has no finite mean: no timeout would be long
+    // enough.
     let means = latencies.map(Dist::mean).filter(|mean| mean.is_finite());
     let there_and_back = 2.0 * means.fold(0.0, f64::max);
     let needed = cluster.jobtracker.per_heartbeat.as_f64() + there_and_back;
@@ -393,7 +396,7 @@ fn check_resending(scenario: &Scenario, found: &mut Checked) {
     }
 }
 
-/// Warns of times above zero in Mumak's line: Mumak's simulator hands messages over and decides in
+/// Warns of times above zero with Mumak's rules: Mumak's simulator delivers messages and decides in
 /// no time.
 fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
     let none = Dist::Constant(SimSpan::ZERO);
@@ -421,12 +424,13 @@ fn at(job: usize, field: &str) -> String {
     format!("workload.jobs[{job}].{field}")
 }
 
-/// Names are what `after` and `faults` refer to, so they are unique, those made by `count` too.
+/// Checks that names are unique, those made by `count` too, since `after` and `faults` refer to
+/// them.
 fn check_names(jobs: &[JobEntry], found: &mut Checked) {
     let total: u64 = jobs.iter().map(|job| u64::from(job.count.get())).sum();
     let micros = |span: SimSpan| u128::from(span.as_micros());
     // The worst case: all jobs one after another, as a chain of `after`. In 128 bits, since the
-    // `every` of a million copies alone can be more microseconds than 64 bits hold.
+    // `every` of a million copies alone can exceed 64 bits of microseconds.
     let latest: u128 = jobs
         .iter()
         .map(|job| micros(job.submit) + micros(job.every) * u128::from(job.count.get() - 1))
@@ -446,7 +450,7 @@ fn check_names(jobs: &[JobEntry], found: &mut Checked) {
     }
 }
 
-/// All tasks of a run have a number of 32 bits.
+/// Checks that the number of all tasks fits 32 bits.
 fn check_total(jobs: &[JobEntry], block: Bytes, at: Path, found: &mut Checked) {
     let tasks = |job: &JobEntry| {
         let each = u64::from(job.map_count(block)) + u64::from(job.reduces.get());
@@ -459,9 +463,10 @@ fn check_total(jobs: &[JobEntry], block: Bytes, at: Path, found: &mut Checked) {
     }
 }
 
-/// `after` names other jobs, and following it never comes round.
+/// Checks that `after` names other jobs, without a cycle.
 fn check_order(jobs: &[JobEntry], found: &mut Checked) {
-    // `rev`: of two entries of one name, which `check_names` reports, `after` means the first.
+    // `rev`: if two entries have the same name, which `check_names` reports, `after` means the
+    // first.
     let number: BTreeMap<&str, usize> =
         jobs.iter().enumerate().rev().map(|(number, job)| (job.name.as_str(), number)).collect();
     let mut follows: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
@@ -487,7 +492,7 @@ fn check_order(jobs: &[JobEntry], found: &mut Checked) {
     }
 }
 
-/// Each job fits together.
+/// Checks the fields of each job against each other.
 fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     for (number, job) in jobs.iter().enumerate() {
         for (field, message) in job.faults(block) {
@@ -500,7 +505,8 @@ fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     }
 }
 
-/// Returns the jobs that a source draws without reading a file, and that source.
+/// Returns the jobs that a source draws without reading a file, and the source. `None` if no source
+/// does.
 fn drawn<'a>(
     workload: &'a WorkloadSpec,
     seed: u64,
@@ -514,12 +520,13 @@ fn drawn<'a>(
     })
 }
 
-/// Returns where the options of a source stand.
+/// Returns the path of the options of a source.
 fn options_of(source: &dyn Source) -> Path {
     Path::of("workload").key(source.key())
 }
 
-/// Puts the mistakes of drawn jobs where they were made; of each option the first.
+/// Moves the problems of drawn jobs to the options that caused them; of each option only the first
+/// stays.
 fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<YamlProblem>) {
     let mut told = BTreeSet::new();
     problems.retain_mut(|problem| {
@@ -531,7 +538,7 @@ fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<Y
         match jobs.get(*job) {
             Some(job) if workload == "workload" && list == "jobs" => {
                 problem.path = options_of(source).join(&source.origin_of(job).0);
-                // A wrong option makes each of its jobs wrong: the first problem speaks for all.
+                // A wrong option makes all of its jobs wrong, so report only the first.
                 told.insert(problem.path.clone())
             }
             _ => true,
@@ -539,7 +546,7 @@ fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<Y
     });
 }
 
-/// Jobs come from one place.
+/// Checks that jobs come from one source only.
 fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &mut Checked) {
     for source in &workload.sources {
         found.add_options(&**source, source.problems());
@@ -561,7 +568,7 @@ fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &
     }
 }
 
-/// Jobs that share a file split it alike.
+/// Checks that jobs with the same input file split it alike.
 fn check_files(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     for (number, message) in file_clashes(jobs, block) {
         let problem = YamlProblem::value(Path::of(&at(number, "file")), message);
@@ -569,12 +576,12 @@ fn check_files(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     }
 }
 
-/// Where jobs have tasks of a kind, some node has a slot for them.
+/// Checks that, if jobs have tasks of a kind, some node has a slot for them.
 fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
     let slots = cluster.slots();
     for kind in SlotKind::BOTH {
         let has_tasks = |job: &&JobEntry| match kind {
-            // Without `maps` the job has an input, and so at least one map.
+            // A job without `maps` has an input, and so at least one map.
             SlotKind::Map => job.maps.is_none_or(|maps| maps.get() > 0),
             SlotKind::Reduce => job.reduces.get() > 0,
         };
@@ -587,7 +594,7 @@ fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
     }
 }
 
-/// An entry of `later` is one thing, and its jobs are as those of a list are.
+/// Checks the entries of `later`: each does one thing, and its job obeys the rules for listed jobs.
 fn check_later(
     scenario: &Scenario,
     jobs: &[JobEntry],
@@ -595,7 +602,7 @@ fn check_later(
     found: &mut Checked,
 ) {
     for (number, later) in scenario.later.iter().enumerate() {
-        // The type cannot say "exactly one of the two": refuse both and neither.
+        // The type cannot express "exactly one of the two": refuse both and neither.
         if later.submit.is_some() == later.scheduler.is_some() {
             let message = "it is one of `submit: {name: urgent, maps: 5}` and `scheduler: fair`";
             found.value(&format!("later[{number}]"), message);
@@ -622,36 +629,37 @@ fn check_later(
             found.value(&format!("later[{number}].submit.{field}"), message);
         }
     }
-    // Rules for lists (unique names, say) hold for the jobs of `later`
-    // together with the workload's: check all as one list, then move
-    // each problem from its place there to its entry of `later`.
+    // Rules for lists, such as unique names, hold for the jobs of `later` and of the workload
+    // together: check all as one list, then move each problem from its place there to its entry of
+    // `later`.
     let own = if intact("workload") { jobs } else { &[] };
     let all: Vec<JobEntry> =
         own.iter().cloned().chain(LaterChange::jobs(&scenario.later)).collect();
     let mut of_list = Checked::default();
     check_names(&all, &mut of_list);
     if intact("cluster") && scenario.cluster.hdfs.block != Bytes::ZERO {
-        // Slots are a problem of the cluster, so this one needs no moving.
+        // A problem with slots belongs to the cluster, so it need not be moved.
         check_slots(&added, &scenario.cluster, found);
         check_total(&all, scenario.cluster.hdfs.block, Path::of("later"), &mut of_list);
         check_jobs(&all, scenario.cluster.hdfs.block, &mut of_list);
     }
     for problem in of_list.problems {
         let [_, _, PathStep::Index(place), inside @ ..] = &problem.path.0[..] else {
-            // It is of all jobs together; those of the workload may be too many by themselves.
+            // This problem concerns all jobs together; the workload's jobs alone may have caused it
+            // already.
             if !found.problems.iter().any(|other| other.message == problem.message) {
                 found.problems.push(YamlProblem { path: Path::of("later"), ..problem });
             }
             continue;
         };
-        // A problem of the workload's own job: it has been reported already.
+        // A problem of the workload's own job, which is reported already.
         let Some(place) = place.checked_sub(own.len()) else { continue };
         let path = Path::of(&format!("later[{}].submit", places[place])).join(inside);
         found.problems.push(YamlProblem { path, ..problem });
     }
 }
 
-/// Finds what is due when the run is over.
+/// Warns of entries that are due when the run is over.
 fn check_end(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
     let Some(until) = scenario.until.filter(|_| intact("until")) else { return };
     let late = scenario.due().filter(|(entry, at)| {
@@ -676,19 +684,19 @@ fn check_faults(
     if scenario.faults.is_empty() {
         return;
     }
-    // Nodes and jobs that come from a file are not known yet; once the file has been read, the run
-    // checks its faults again.
+    // Nodes and jobs from a file are not known yet; the run checks its faults again once the file
+    // is read.
     let Scenario { cluster, workload, .. } = scenario;
     let in_file = workload.has_hosts() || cluster.topology.is_some();
     let own = jobs;
-    // No job is known where a trace brings them: then no name can be called wrong.
+    // Jobs of a trace are not known, so then no name can be called wrong.
     let is_listed = !jobs.is_empty();
     let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
     let jobs = jobs.iter().chain(later);
     let jobs: BTreeMap<&str, u32> = jobs.map(|job| (job.name.as_str(), job.count.get())).collect();
     let known = FaultContext {
         nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
-        // Groups may have racks of their own; their sizes are left to the check before the run.
+        // Groups may have racks of their own; their sizes are checked before the run.
         racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
             .then(|| Topology::new(cluster).rack_sizes()),
         jobs: (intact("workload") && is_listed).then_some(jobs),
@@ -704,10 +712,10 @@ fn check_faults(
     check_kills(scenario, own, found);
 }
 
-/// Finds kills of jobs that are not there yet, of those that are submitted at times of their own.
+/// Warns of kills of jobs before their submission, for jobs that are submitted at set times.
 fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
     let WorkloadSpec { submission, start, warm_start, .. } = &scenario.workload;
-    // Only a replay without a start of its own submits jobs at the times that their entries say.
+    // Only a replay without a start of its own submits jobs at the times in their entries.
     let at_their_times =
         *submission == Submission::Replay && *start == AutoSpan::Auto && warm_start.is_none();
     let submit_of = |name: &str| {
@@ -728,9 +736,9 @@ fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
     }
 }
 
-/// Finds what faults do to each other.
+/// Warns of faults that contradict each other.
 fn check_fault_list(faults: &[Fault], found: &mut Checked) {
-    // Compare faults by their YAML: so this function knows no options of any kind.
+    // Compare faults by their YAML, so that this function needs to know no options of any kind.
     let written = |fault: &Fault| {
         let entry = serde_yaml::to_value(fault).unwrap_or_default();
         entry.get(fault.key()).cloned().unwrap_or_default()
@@ -752,7 +760,7 @@ fn check_fault_list(faults: &[Fault], found: &mut Checked) {
         .enumerate()
         .filter(|(_, fault)| ["stop", "start"].contains(&fault.key()))
         .collect();
-    // Stable: of a stop and a start at one instant the one that is written first comes first.
+    // A stable sort: of a stop and a start at one instant the one written first comes first.
     moments.sort_by_key(|(_, fault)| fault.at());
     let mut stopped: Vec<serde_yaml::Value> = Vec::new();
     for (number, fault) in moments {
@@ -784,8 +792,8 @@ fn check_classes(scenario: &Scenario, found: &mut Checked) {
     }
     for job in scenario.workload.listed() {
         if let Some(class) = job.class.as_ref().filter(|class| !classes.contains_key(*class))
-            // A job may have a class of its own; only one
-            // that looks like a slip of the pen is doubtful.
+            // A job may have a class without an entry, so warn only of a class that looks like a
+            // misspelling.
             && nearest(class, classes.keys().map(String::as_str)).is_some()
         {
             found.doubt(format!(

@@ -1,4 +1,4 @@
-//! `scheduler: fair`: which policy a scenario chooses, with its options.
+//! `scheduler: fair`: the policy that a scenario chooses, with its options.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,9 +14,9 @@ use mumakil_policies::external;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SchedulerChoice {
-    /// The policy's name.
+    /// The name of the policy.
     pub name: String,
-    /// Its options; in a loaded scenario all of them.
+    /// The options of the policy; in a loaded scenario all of them.
     pub options: Value,
 }
 
@@ -26,13 +26,13 @@ impl SchedulerChoice {
         Self { name: name.to_owned(), options: Mapping::new().into() }
     }
 
-    /// Returns what people call the policy: its name, or of a program that of its file.
+    /// Returns the name for people: the policy's name, or, if it is a program, the program's.
     pub fn title(&self) -> String {
         external::title(&self.name, &self.options).unwrap_or_else(|| self.name.clone())
     }
 }
 
-/// Hadoop's own default.
+/// The default is Hadoop's own default, `fifo`.
 impl Default for SchedulerChoice {
     fn default() -> Self {
         Self::named("fifo")
@@ -42,7 +42,8 @@ impl Default for SchedulerChoice {
 impl Serialize for SchedulerChoice {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.options {
-            // In a resolved scenario only a policy without options has none: its name says all.
+            // In a resolved scenario only a policy without any options has empty ones: then write
+            // just its name.
             Value::Mapping(options) if !options.is_empty() => {
                 to.collect_map([(&self.name, options)])
             }
@@ -75,7 +76,7 @@ impl<'de> Deserialize<'de> for SchedulerChoice {
                     )));
                 }
                 match options {
-                    // `{fair: }` is `fair` with its defaults, as a bare `fair` is.
+                    // `{fair: }` is `fair` with its defaults, like a bare `fair`.
                     Value::Null => Ok(SchedulerChoice::named(&name)),
                     options => Ok(SchedulerChoice { name, options }),
                 }
@@ -85,7 +86,7 @@ impl<'de> Deserialize<'de> for SchedulerChoice {
     }
 }
 
-/// The schema without a registry; [`super::schema()`] knows the policies.
+/// The schema without any policies; [`super::schema()`] fills in those of a registry.
 impl JsonSchema for SchedulerChoice {
     fn inline_schema() -> bool {
         true

@@ -9,25 +9,25 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Unexpected};
 use serde::{Serialize, Serializer};
 
-/// The rule by which jobs belong to a class.
+/// The rule that decides which jobs belong to a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassRule {
-    /// Nothing: every job fits.
+    /// No condition: every job fits.
     Any,
-    /// A count that compares so with a number.
+    /// A comparison of a count with a number.
     Compare(ClassCount, ClassComparison, u32),
 }
 
-/// The number that a rule looks at.
+/// The count that a rule compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassCount {
-    /// The job's maps.
+    /// The number of the job's maps.
     Maps,
-    /// The job's reduces.
+    /// The number of the job's reduces.
     Reduces,
 }
 
-/// How a rule compares.
+/// The comparison of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassComparison {
     /// `<`
@@ -43,7 +43,7 @@ pub enum ClassComparison {
 }
 
 impl ClassRule {
-    /// Returns whether a job with so many maps and reduces fits.
+    /// Returns whether a job with `maps` maps and `reduces` reduces fits.
     pub fn fits(self, maps: u32, reduces: u32) -> bool {
         let Self::Compare(counted, comparison, number) = self else { return true };
         let count = match counted {
@@ -60,7 +60,7 @@ impl ClassRule {
 const END: u64 = 1 << 32;
 
 impl ClassComparison {
-    /// Returns the counts that compare so with a number: from the first one to below the other.
+    /// Returns the range of counts that fit: the first one, and the one after the last.
     fn range(self, number: u32) -> (u64, u64) {
         let number = u64::from(number);
         match self {
@@ -73,25 +73,25 @@ impl ClassComparison {
     }
 }
 
-/// Returns the classes that no job can get by a rule, since rules before theirs fit all of their
-/// jobs. This happens above all where rules are laid over those of another file, since new classes
-/// go to the end.
+/// Returns the classes that no job can get by a rule, since earlier rules fit all of their jobs.
+/// This happens mostly if rules are laid over those of another file, since new classes go to the
+/// end.
 pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Item = &str> {
-    // For maps and for reduces: the earlier rules fit all counts below the first number and all
-    // from the second on. Counts that they fit in the middle (`maps == 5`) are not noted: so a
-    // hidden class may be missed, but none is reported that a job could get.
+    // For maps and for reduces: the earlier rules fit all counts below the first number, and all
+    // counts from the second on. Counts that fit in the middle (`maps == 5`) are ignored: so a
+    // hidden class may be missed, but no class is reported that a job could get.
     let mut taken = [(0, END); 2];
     let hidden = classes.iter().filter(move |(_, rule)| {
         let is_all_taken = taken.iter().any(|(below, from)| from <= below);
         let ClassRule::Compare(counted, comparison, number) = **rule else {
-            // `true` fits every job and leaves nothing for the classes behind it.
+            // `true` fits every job and leaves none for the classes behind it.
             taken = [(END, 0); 2];
             return is_all_taken;
         };
         let (first, end) = comparison.range(number);
         let (below, from) = &mut taken[counted as usize];
         let is_hidden = is_all_taken || end <= *below || *from <= first;
-        // Only a rule whose counts touch the range makes it longer.
+        // Only a rule whose counts touch the range extends it.
         if first <= *below {
             *below = end.max(*below);
         }
@@ -103,8 +103,8 @@ pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Ite
     hidden.map(|(class, _)| class.as_str())
 }
 
-/// Returns the classes of the jobs of a trace, which names none: those in which HFSP's experiments
-/// report Facebook's jobs of 2009.
+/// Returns the default classes for jobs of a trace, which names no classes: those of HFSP's
+/// experiments for Facebook's jobs of 2009.
 pub(super) fn by_size() -> IndexMap<String, ClassRule> {
     let at_most = |maps| ClassRule::Compare(ClassCount::Maps, ClassComparison::AtMost, maps);
     let classes = [("small", at_most(2)), ("medium", at_most(500)), ("large", ClassRule::Any)];
@@ -114,7 +114,7 @@ pub(super) fn by_size() -> IndexMap<String, ClassRule> {
 const COUNTED: [(&str, ClassCount); 2] =
     [("maps", ClassCount::Maps), ("reduces", ClassCount::Reduces)];
 
-/// The longer signs first, so that `<` does not take a part of `<=`.
+/// The longer signs come first, so that `<` does not match a part of `<=`.
 const COMPARISONS: [(&str, ClassComparison); 5] = [
     ("<=", ClassComparison::AtMost),
     (">=", ClassComparison::AtLeast),

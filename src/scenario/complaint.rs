@@ -1,9 +1,9 @@
-//! Complaints about an expression become mistakes of the file that it stands in.
+//! Turns complaints about an expression into mistakes of the file that contains it.
 
 use mumakil_results::expect::{ExprComplaint, Misfit};
 use mumakil_yaml::{Path, YamlProblem};
 
-/// An expression that is wrong in some column of its text.
+/// Returns the mistake for an expression that is wrong in some column of its text.
 pub fn unusable(at: Path, complaint: &ExprComplaint, text: &str) -> YamlProblem {
     let (column, message) = (complaint.column(text), &complaint.message);
     let message = match text.trim() {
@@ -13,8 +13,8 @@ pub fn unusable(at: Path, complaint: &ExprComplaint, text: &str) -> YamlProblem 
     let problem = YamlProblem::part(at, message, text, complaint.span.clone());
     let count = |mark| text.matches(mark).count();
     match &complaint.hint {
-        // YAML takes `[p95(sojourn, class=small)]` for a
-        // list of two texts, neither of which is whole.
+        // YAML reads `[p95(sojourn, class=small)]` as a list of two texts, neither of which is a
+        // whole expression.
         _ if count('(') != count(')') && !text.contains(',') => {
             problem.hint("a comma splits a list: put an entry that has one in quotes")
         }
@@ -23,7 +23,8 @@ pub fn unusable(at: Path, complaint: &ExprComplaint, text: &str) -> YamlProblem 
     }
 }
 
-/// A published number that cannot stand beside what is measured.
+/// Returns the mistake for a published number that cannot be compared with what the expression
+/// measures.
 pub fn misplaced(at: Path, misfit: Misfit) -> YamlProblem {
     let at = match misfit.place {
         Some(place) => at.index(place),

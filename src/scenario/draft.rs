@@ -1,4 +1,4 @@
-//! A scenario in the making: a document, and what was found wrong in it on the way.
+//! A scenario before it is understood: a document, and the problems found in it so far.
 
 mod set_argument;
 
@@ -22,22 +22,22 @@ use mumakil_yaml::{
     is_nothing, lay, read,
 };
 
-/// A scenario that can be run.
+/// A complete scenario that can be run.
 #[derive(Clone, Debug)]
 pub struct LoadedScenario {
-    /// The scenario, with every value in place.
+    /// The scenario, with every value filled in.
     pub scenario: Scenario,
-    /// Settings that are hardly meant as they stand.
+    /// Settings that are allowed but probably mistakes.
     pub warnings: Vec<Warning>,
-    /// The settings that the user wrote and that have an effect here, of those that have one only
-    /// on a condition (`x-only-if` in the schema).
+    /// The settings with an effect only under a condition (`x-only-if` in the schema) that the user
+    /// wrote and whose condition holds.
     pub heeded: Vec<String>,
 }
 
-/// Reads a scenario from a file, with what `path=value` puts over it.
+/// Reads a scenario from a file; `sets` are arguments `path=value` that override it.
 ///
 /// # Errors
-/// If the file cannot be read, or with everything that is wrong in it.
+/// If the file cannot be read; otherwise with all mistakes in it.
 pub fn load(
     path: &std::path::Path,
     sets: &[String],
@@ -46,11 +46,11 @@ pub fn load(
     Draft::read(path)?.with(sets).resolve(registry)
 }
 
-/// Reads a scenario from a text; `name` stands for the file in messages, and names the scenario if
-/// it does not do so itself.
+/// Reads a scenario from a text. `name` stands for the file in messages, and names the scenario if
+/// the text does not.
 ///
 /// # Errors
-/// With everything that is wrong in the text.
+/// With all mistakes in the text.
 pub fn parse(
     name: &str,
     text: &str,
@@ -60,7 +60,7 @@ pub fn parse(
     Draft::of(name, text)?.with(sets).resolve(registry)
 }
 
-/// A scenario that has been read but not understood yet.
+/// A scenario that is parsed as YAML but not understood yet.
 #[derive(Clone, Debug)]
 pub struct Draft {
     document: Document,
@@ -73,26 +73,26 @@ impl Draft {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read or is no YAML.
+    /// If the file cannot be read or is no YAML.
     pub fn read(path: &std::path::Path) -> Result<Self, ScenarioError> {
         Self::of(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// Reads a text; `file` stands for its file in messages, and names the scenario if it does not
-    /// do so itself.
+    /// Reads a text. `file` stands for its file in messages, and names the scenario if the text
+    /// does not.
     ///
     /// # Errors
-    /// If it is no YAML.
+    /// If the text is no YAML.
     pub fn of(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let (document, problems) = Document::read(file, text)
             .map_err(|finding| ScenarioError::Invalid { findings: vec![*finding] })?;
         Ok(Self { document, problems, findings: Vec::new(), displaced: Vec::new() })
     }
 
-    /// Lays a value over what is at a path; returns the settings that it displaces.
+    /// Puts a value at a path, over the present one. Returns the settings that it displaces.
     ///
     /// # Errors
-    /// With the reason, if there can be nothing at the path.
+    /// With the reason, if no value can be at the path.
     pub fn put(
         &mut self,
         target: &Path,
@@ -102,8 +102,8 @@ impl Draft {
         self.document.put(target, value, origin, shape())
     }
 
-    /// Returns what stands at a key as a draft of its own: a scenario, or a list of layers of one,
-    /// the lowest first.
+    /// Returns the value of a key as a draft of its own: a scenario, or a list of layers of one,
+    /// the lowest first. `None` without the key.
     pub fn within(&self, key: &str) -> Option<Self> {
         let (document, displaced) = self.document.within(key, shape())?;
         Some(Self { document, problems: Vec::new(), findings: Vec::new(), displaced })
@@ -115,12 +115,12 @@ impl Draft {
         Self { document, displaced, ..self.clone() }
     }
 
-    /// Returns the tree with what was laid over it.
+    /// Returns the tree, with all layers merged.
     pub fn tree(&self) -> &Value {
         self.document.tree()
     }
 
-    /// Returns what was laid over each other, from the bottom.
+    /// Returns the layers, from the bottom.
     pub fn layers(&self) -> Vec<Value> {
         self.document.layers(shape())
     }
@@ -131,36 +131,36 @@ impl Draft {
         entries.filter_map(|(key, value)| Some((key.as_str()?, value)))
     }
 
-    /// Returns the scenario's name: its own, or its file's.
+    /// Returns the scenario's name: its own, or the name of its file.
     pub fn name(&self) -> Name {
         let own = self.document.tree().get("name").and_then(|name| Name::new(name.as_str()?));
         own.unwrap_or_else(|| Name::from_text(&self.stem()))
     }
 
-    /// Returns the name of the file without folder and ending.
+    /// Returns the name of the file without folder and extension.
     fn stem(&self) -> String {
         self.document.file().file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Returns what the scenario says it is for.
+    /// Returns the scenario's description; empty if it has none.
     pub fn description(&self) -> String {
         let description = self.document.tree().get("description").and_then(Value::as_str);
         description.unwrap_or_default().to_owned()
     }
 
-    /// Returns the id of the experiment that it repeats, if it says so.
+    /// Returns the id of the experiment that the scenario repeats, if it names one.
     pub fn experiment_id(&self) -> Option<String> {
         Some(Path::of("experiment.id").get(self.document.tree())?.as_str()?.to_owned())
     }
 
-    /// Returns whether something was written at a path.
+    /// Returns whether the tree has a value at a path.
     pub fn says(&self, path: &str) -> bool {
         Path::of(path).get(self.document.tree()).is_some()
     }
 
-    /// Returns whether a user chose the value at a path. A file that says all of a section, as a
-    /// resolved scenario does, chose none of its values in particular: there only values laid over
-    /// the file count.
+    /// Returns whether a user chose the value at a path. A file with all keys of a section, such as
+    /// a resolved scenario, chooses none of its values in particular: in such a section only values
+    /// laid over the file count.
     fn wrote(&self, path: &Path, presets: &Value) -> bool {
         let tree = self.document.tree();
         if path.get(tree).is_none_or(Value::is_null) {
@@ -171,17 +171,17 @@ impl Draft {
         !in_whole || self.document.is_laid_over(path)
     }
 
-    /// Returns what an argument has put at a path or inside of it.
+    /// Returns the path of a command-line argument that set the value at a path or inside it.
     pub fn argued(&self, path: &Path) -> Option<&Path> {
         self.document.argued(path)
     }
 
-    /// Returns what the text says at a key, whatever was laid over it.
+    /// Returns the value of a key in the text, without the layers over it.
     pub fn written(&self, key: &str) -> Option<&Value> {
         self.document.written(key)
     }
 
-    /// Returns whether this is a study: a scenario that says what varies.
+    /// Returns whether this is a study: a scenario with a `sweep`.
     pub fn is_study(&self) -> bool {
         self.keys().any(|(key, _)| key == "sweep")
     }
@@ -189,8 +189,8 @@ impl Draft {
     /// Lays another draft over this one.
     pub fn lay_over(&mut self, over: &Self) {
         self.displaced.extend(self.document.lay(&over.document, shape()));
-        // Make findings of the upper text's problems now:
-        // their lines are of that text, which is not kept.
+        // Turn the upper text's problems into findings now: their lines refer to that text, which
+        // is not kept.
         self.findings.extend(over.problems.iter().cloned().map(|problem| over.finding(problem)));
         self.findings.extend(over.findings.iter().cloned());
     }
@@ -200,18 +200,19 @@ impl Draft {
         self.document.origin(path)
     }
 
-    /// Returns the scenario, with every value in place.
+    /// Returns the scenario, with every value filled in.
     ///
     /// # Errors
-    /// With everything that is wrong in it.
+    /// With all mistakes in it.
     pub fn resolve(&self, registry: &Registry) -> Result<LoadedScenario, ScenarioError> {
         let (mut problems, mut findings) = (self.problems.clone(), self.findings.clone());
         let (merged, plain) = self.complete(&mut problems);
-        // A value of 0 asks for nothing, so it gets no warning that it has no effect.
+        // A value of 0 asks for nothing, so it needs no warning that it has no effect.
         let is_said = |path: &Path, value: &Value| self.wrote(path, &plain) && !is_nothing(value);
         let mut conditional = ConditionalSetting::find(shape(), &merged, Path::default(), is_said);
-        // serde stops at the first mistake. The reader mends it and reads all anew, mistake by
-        // mistake: above 1 MiB that is slow, and three mistakes are enough for one look.
+        // serde stops at the first mistake. The reader replaces the wrong value and reads
+        // everything again, once for each mistake. Above 1 MiB that is slow, so stop after three
+        // mistakes.
         let most = if self.document.size() > 1 << 20 { 3 } else { MOST };
         let (scenario, mistakes) = read::<Scenario>(merged, &plain, shape(), most);
         problems.extend(mistakes);
@@ -222,12 +223,11 @@ impl Draft {
             let found = &mut conditional;
             let workload = &mut scenario.workload;
             problems.extend(registry.read_sources(workload, &plain, most, is_said, found));
-            // A mended part has a value that the user did
-            // not write: no check shall complain about it.
+            // A replaced value was not written by the user, so no check may complain about it.
             let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
             let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
             scenario.folder = self.folder();
-            // The jobs of a trace name no class, and one class for all would tell little.
+            // The jobs of a trace name no class, and a single class for all jobs would say little.
             if scenario.classes.is_empty() && scenario.workload.is_traced() {
                 scenario.classes = classes::by_size();
             }
@@ -248,14 +248,14 @@ impl Draft {
             let later = later.map(|(number, later)| {
                 complete(later.scheduler.as_ref()?, Path::of(&format!("later[{number}]")))
             });
-            // Collect all first: the completion reads the scenario that the next lines change.
+            // Collect everything first: `complete` reads the scenario that the next lines change.
             let later: Vec<Option<SchedulerChoice>> = later.collect();
             if let Some(choice) = first.flatten() {
                 scenario.scheduler = choice;
             }
             for (entry, choice) in scenario.later.iter_mut().zip(later) {
-                // A choice with mistakes stays as it was written,
-                // so that the checks below still find one.
+                // A choice with mistakes stays as it was written, so that the checks below still
+                // find a policy.
                 entry.scheduler = choice.or(entry.scheduler.take());
             }
             let checked = check::check(&scenario, intact);
@@ -289,11 +289,11 @@ impl Draft {
         }
     }
 
-    /// Returns the scenario, with every value in place, if the files with jobs and nodes that it names
-    /// are there. [`Self::resolve`] does not ask for them.
+    /// Returns the scenario, with every value filled in, if the files with jobs and nodes that it
+    /// names exist. [`Self::resolve`] does not check that.
     ///
     /// # Errors
-    /// With everything that is wrong in it, or the files that are missing.
+    /// With all mistakes in it, or with the files that are missing.
     pub fn resolve_with_files(&self, registry: &Registry) -> Result<LoadedScenario, ScenarioError> {
         let mut loaded = self.resolve(registry)?;
         let folder = loaded.scenario.folder.clone();
@@ -308,25 +308,25 @@ impl Draft {
         if missing.is_empty() { Ok(loaded) } else { Err(ScenarioError::invalid(missing)) }
     }
 
-    /// Returns the folder of the file, in which relative paths begin.
+    /// Returns the folder of the file, from which relative paths start.
     pub fn folder(&self) -> PathBuf {
         self.document.file().parent().unwrap_or("".as_ref()).to_owned()
     }
 
-    /// Returns a problem as users see it.
+    /// Returns a problem with its position in the text.
     pub fn finding(&self, problem: YamlProblem) -> Finding {
         self.document.finding(problem)
     }
 
-    /// Returns what the user wrote with the presets under it, and the presets alone.
+    /// Returns the user's values laid over the presets, and the presets alone.
     fn complete(&self, problems: &mut Vec<YamlProblem>) -> (Value, Value) {
-        // A text that is no mapping has no keys to complete; the reading that follows reports it.
+        // A text that is no mapping has no keys to complete; the reader reports that later.
         let Some(written) = self.document.tree().as_mapping() else {
             return (self.document.tree().clone(), Mapping::new().into());
         };
         let mut presets = Mapping::new();
         presets.insert("name".into(), Name::from_text(&self.stem()).as_str().into());
-        // In this order: which cluster stands where none is named depends on the line of Hadoop.
+        // In this order, since the version of Hadoop decides the default cluster.
         for of in [HADOOP, CLUSTERS, WORKLOADS] {
             let preset = of.named(written.get(of.key), of.unnamed(&presets), problems);
             presets.insert(of.key.into(), preset);
@@ -339,8 +339,8 @@ impl Draft {
             for of in [HADOOP, CLUSTERS, WORKLOADS] {
                 of.unname(over, under, &presets[of.key]);
             }
-            // A key without a value (`cluster:`) undoes the
-            // layers below for that key: back to the preset.
+            // A key without a value (`cluster:`) removes the layers below for that key: the preset
+            // remains.
             over.retain(|key, value| {
                 if value.is_null() {
                     under.shift_remove(key);
@@ -351,8 +351,8 @@ impl Draft {
             lay(&mut merged, layer, shape());
         }
         let workload = written.get(WORKLOADS.key).filter(|workload| !workload.is_null());
-        // A missing workload is reported once, below: the list of no jobs spares the user the
-        // complaints that would follow from it.
+        // A missing workload is reported once, below; an empty list of jobs avoids follow-up
+        // complaints.
         if workload.is_none() {
             lay(&mut merged, none_yet(), shape());
         }
@@ -361,11 +361,11 @@ impl Draft {
     }
 }
 
-/// Facts that conditions of settings ask for and no tree shows, in the words of the schema.
+/// Facts that conditions of settings refer to and that are in no tree, in the words of the schema.
 pub(super) const FACTS: [&str; 2] =
     ["a fault that disturbs messages", "a policy that goes by bytes"];
 
-/// Returns what is wrong if a workload has no source of jobs, or two.
+/// Returns the problem if a workload has no source of jobs, or two.
 fn without_source(workload: Option<&Value>) -> Option<YamlProblem> {
     let at = Path::of(WORKLOADS.key);
     let Some(workload) = workload else {
@@ -373,15 +373,15 @@ fn without_source(workload: Option<&Value>) -> Option<YamlProblem> {
             .hint("add `workload: {jobs: [{name: first, maps: 10, map_time: 20s}]}`");
         return Some(YamlProblem { path: at, ..problem });
     };
-    // A layer that names a preset and another source says two things at once. In two layers, the
-    // upper source would replace the lower one.
+    // A layer with a preset and another source contradicts itself. In two layers, the upper source
+    // would replace the lower one.
     let (own, brought) = shape().at(&at).contradiction(workload.as_mapping()?)?;
     let message = format!("jobs come from one source, and the preset has `{brought}` already");
     let hint = format!("keep one of them; `{brought}: null` takes away what the preset brings");
     Some(YamlProblem::key(at.key(own.as_str().unwrap_or_default()), message).hint(hint))
 }
 
-/// Returns whether a section leaves nothing to its preset.
+/// Returns whether a section has all keys of its preset.
 fn is_whole(section: &Path, written: &Value, presets: &Value) -> bool {
     let preset = section.get(presets).and_then(Value::as_mapping);
     let written = section.get(written).and_then(Value::as_mapping);
@@ -402,7 +402,7 @@ fn read_text(path: &std::path::Path) -> Result<String, ScenarioError> {
     if metadata.len() > LARGEST_FILE {
         return Err(too_large());
     }
-    // Pipes and devices (`/dev/stdin`) have no length beforehand: read one byte more than allowed.
+    // Pipes and devices (`/dev/stdin`) have no known length: read one byte more than allowed.
     let mut bytes = Vec::new();
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > LARGEST_FILE {
@@ -414,7 +414,7 @@ fn read_text(path: &std::path::Path) -> Result<String, ScenarioError> {
     })
 }
 
-/// A workload of no jobs: lets the reading go on where the user's is missing.
+/// Returns a workload without jobs, with which reading goes on if the user's is missing.
 fn none_yet() -> Value {
     let only = |key: &str, value: Value| Mapping::from_iter([(key.into(), value)]).into();
     only(WORKLOADS.key, only("jobs", Value::Sequence(Vec::new())))
@@ -455,7 +455,7 @@ mod tests {
                 r#"{"cluster":{"hdfs":{"block":"256MiB","replication":2}}}"#,
             ),
             ("{scheduler: fair}", "{scheduler: fair}", r#"{"scheduler":"fair"}"#),
-            // A policy that is not ours.
+            // A policy that Mumakil does not bring.
             ("{scheduler: {own: {x: 1}}}", "{scheduler: own}", r#"{"scheduler":{"own":{"x":1}}}"#),
             (
                 "{scheduler: {fair: {delay: {w1: 1s}}}}",
@@ -469,7 +469,7 @@ mod tests {
                 r#"{"scheduler":{"a":{"x":3,"y":2}}}"#,
             ),
             ("{workload: {jobs: []}}", "{workload: fb2009}", r#"{"workload":"fb2009"}"#),
-            // Settings that all sources share stay, the source itself goes.
+            // Settings that all sources share stay; the source itself is removed.
             (
                 "{workload: {jobs: [1], start: 5s}}",
                 "{workload: {swim: {file: x}}}",
@@ -480,7 +480,7 @@ mod tests {
                 "{workload: {swim: {file: y}}}",
                 r#"{"workload":{"swim":{"file":"y","time_factor":2}}}"#,
             ),
-            // A source that is not ours.
+            // A source that Mumakil does not bring.
             ("{workload: {jobs: [1]}}", "{workload: {own: {}}}", r#"{"workload":{"own":{}}}"#),
             ("{workload: {own: {}}}", "{workload: {jobs: [1]}}", r#"{"workload":{"jobs":[1]}}"#),
             // A preset counts as the source that it brings.
@@ -514,7 +514,7 @@ mod tests {
         }
     }
 
-    /// Returns what the warnings say is gone.
+    /// Returns the settings that the warnings report as removed.
     fn gone(draft: &Draft) -> Vec<String> {
         let warnings = draft.displaced.iter().cloned().map(Warning::Displaced);
         warnings.map(|warning| warning.to_string()).collect()
@@ -568,7 +568,7 @@ mod tests {
             (fair, "scheduler: fair"),
             (fair, "scheduler: {fair: {delay: {w2: 1s}}}"),
             ("scheduler: {fair: {delay: {w1: 5s}}}", "scheduler: null"),
-            // A distribution consists of its options: it is replaced as a value is.
+            // A distribution consists of its options: it is replaced as a whole.
             (
                 "hadoop: {start_up: {uniform: {from: 1s, to: 2s}}}",
                 "hadoop: {start_up: {exponential: {mean: 1s}}}",
@@ -588,7 +588,7 @@ mod tests {
             let mut luck = luck.into_iter();
             let mut draft = || {
                 let mut tree = shape().some_mapping(&mut luck);
-                // Of the whole few layers meet in the sources of the workload.
+                // Among all keys, few layers would meet in the sources of the workload.
                 tree["workload"] = shape().at(&Path::of("workload")).some_mapping(&mut luck);
                 Draft::of("layer.yaml", &serde_json::to_string(&tree).unwrap()).unwrap()
             };

@@ -1,17 +1,17 @@
-//! Why a scenario cannot be run.
+//! The reasons why a scenario cannot be run.
 
 use std::io;
 use std::path::PathBuf;
 
 use mumakil_yaml::{Finding, FindingSpot, print};
 
-/// Larger files are refused unread. Chosen: it holds more than 100,000 listed jobs; longer lists
-/// belong in a file of their own (`workload: {jobs: jobs.csv}`).
+/// The largest size of a file in bytes; larger files are not read. Chosen: it holds more than
+/// 100,000 listed jobs; longer lists belong in a file of their own (`workload: {jobs: jobs.csv}`).
 pub(super) const LARGEST_FILE: u64 = 16 << 20;
 
-/// Why a scenario cannot be run.
+/// The reason why a scenario cannot be run.
 ///
-/// Print it after `error: `: where there are several findings, the others bring their own.
+/// Print it after `error: `; if there are several findings, all but the first print their own.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScenarioError {
@@ -20,16 +20,16 @@ pub enum ScenarioError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// The file is larger than any scenario, and was not read.
+    /// The file is too large, and was not read.
     #[error("the scenario {} is larger than {} MiB", path.display(), LARGEST_FILE >> 20)]
     TooLarge {
         /// The file.
         path: PathBuf,
     },
-    /// The file is something else than text.
+    /// The file is not text.
     #[error("the scenario {} is not a text: byte {offset} does not belong in UTF-8", path.display())]
     NotText {
         /// The file.
@@ -37,20 +37,20 @@ pub enum ScenarioError {
         /// The first wrong byte, from 0.
         offset: usize,
     },
-    /// The text says something that cannot be.
+    /// The scenario has mistakes.
     #[error("{}", print(findings))]
     Invalid {
-        /// All that was found, in the order of the text; never empty.
+        /// All findings, in the order of the text; never empty.
         findings: Vec<Finding>,
     },
 }
 
 impl ScenarioError {
-    /// Returns the error of these findings, in the order of the text.
+    /// Returns an error with these findings, sorted by their lines.
     pub fn invalid(mut findings: Vec<Finding>) -> Self {
         findings.sort_by_key(|finding| match finding.place {
             FindingSpot::Text { line, column, .. } => (line, column),
-            // Arguments of the command line and whole files have no line: they come first.
+            // Command-line arguments and whole files have no line: they come first.
             _ => (0, 0),
         });
         Self::Invalid { findings }

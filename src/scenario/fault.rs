@@ -1,8 +1,8 @@
 //! Faults of a run: what goes wrong, and when.
 //!
-//! A kind of fault is one file below this one: a type with its options, which implements `FaultKind`
-//! (does it fit the cluster and the workload, what does it do to a run), and one line in `kinds!`.
-//! The type's own comment is its description in the JSON Schema and the reference.
+//! Each kind of fault has one file in the folder `fault`: a type with its options, which implements
+//! `FaultKind` (does it fit the cluster and the workload, how does it affect a run), and one line
+//! in `kinds!`. The type's doc comment is its description in the JSON Schema and the reference.
 //!
 //! ```text
 //! faults: [{at: 10min, stop: {nodes: 2}}]   the YAML
@@ -12,8 +12,8 @@
 //!   Effects    messages for their instants, mishaps of machines, shares that hold all the time
 //! ```
 //!
-//! The rest of a run reads `Effects` only and never asks which faults there are: a kind that needs
-//! another message or setting adds it there.
+//! The rest of a run reads only `Effects`, not the faults: a kind that needs another message or
+//! setting adds it there.
 
 mod crashes;
 mod decommission;
@@ -81,10 +81,10 @@ use self::unhealthy::Unhealthy;
 pub use self::effects::{Effects, FaultSite};
 pub use self::known::FaultContext;
 
-/// Makes the types and matches that have one part for each kind of fault from one list of kinds.
+/// Generates the types and matches with one part for each kind of fault from one list of kinds.
 macro_rules! kinds {
     ($($key:ident: $FaultKind:ident,)+) => {
-        /// The keys of all kinds, and when each happens, in the order of the list.
+        /// The keys of all kinds, each with its moment, in the order of the list.
         const KINDS: &[(&str, FaultMoment)] = &[$((stringify!($key), $FaultKind::MOMENT)),+];
 
         /// The kind of a fault, with its options.
@@ -130,7 +130,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// Says what of the options does not fit the cluster or the workload. A fault of a named
+            /// Checks that the options fit the cluster and the workload. A fault with a named
             /// moment must say which nodes it strikes.
             fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
                 match self {
@@ -151,7 +151,7 @@ macro_rules! kinds {
             }
         }
 
-        /// A fault as it is written: exactly one of the kinds, and `at` for what has its moment.
+        /// A fault as it is written: exactly one of the kinds, and `at` for kinds with a moment.
         #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         struct FaultEntry {
@@ -166,7 +166,7 @@ macro_rules! kinds {
         }
 
         impl FaultEntry {
-            /// Returns all that the entry names, be it one thing or not.
+            /// Returns all kinds that the entry names, whether one or not.
             fn all(self) -> Vec<FaultChoice> {
                 [$(self.$key.map(FaultChoice::$FaultKind)),+].into_iter().flatten().collect()
             }
@@ -204,7 +204,7 @@ kinds! {
     unhealthy: Unhealthy,
 }
 
-/// Returns what a kind's own comment says of it.
+/// Returns the description of a kind, from its doc comment.
 fn about<K: JsonSchema>() -> String {
     let schema = K::json_schema(&mut SchemaGenerator::default());
     let words = schema.get("description").and_then(|words| words.as_str());
@@ -220,28 +220,28 @@ fn about_at() -> String {
     format!("When it happens: with {named}; or when it begins, if not with the run: with {open}.")
 }
 
-/// One thing that goes wrong.
+/// One fault of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "FaultEntry", into = "FaultEntry")]
 #[schemars(with = "FaultEntry")]
 pub struct Fault {
-    /// When, if it has a moment.
+    /// When the fault happens, if it has a moment.
     at: Option<SimSpan>,
     what: FaultChoice,
 }
 
 impl Fault {
-    /// Returns when it happens; `None` for what lasts from the beginning to the end.
+    /// Returns the `at` of the fault; `None` if it begins with the run.
     pub fn at(&self) -> Option<SimSpan> {
         self.at
     }
 
-    /// Returns the key that names what goes wrong, such as `stop`.
+    /// Returns the key of the kind, such as `stop`.
     pub fn key(&self) -> &'static str {
         self.what.key()
     }
 
-    /// Returns the job that it kills, if it does.
+    /// Returns the job that the fault kills; `None` for other kinds.
     pub(crate) fn killed(&self) -> Option<&str> {
         match &self.what {
             FaultChoice::Kill(kill) => Some(kill.job()),
@@ -249,40 +249,40 @@ impl Fault {
         }
     }
 
-    /// Returns whether a second one of its kind would take its place.
+    /// Returns whether a second fault of the same kind would replace it.
     pub(crate) fn holds_alone(&self) -> bool {
         self.what.holds_alone()
     }
 
-    /// Returns whether messages may be lost, late or doubled by it, so that trackers send heartbeats
-    /// again.
+    /// Returns whether the fault may lose, delay or double messages, so that trackers repeat
+    /// heartbeats.
     pub(crate) fn disturbs_messages(&self) -> bool {
         self.what.disturbs_messages()
     }
 
-    /// Says what of the fault does not fit the cluster or the workload; the path begins below its
-    /// [`key`](Self::key).
+    /// Checks that the fault fits the cluster and the workload; the path of a problem begins below
+    /// its [`key`](Self::key).
     pub fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         self.what.check(known)
     }
 }
 
 impl<'a> Effects<'a> {
-    /// Returns what faults do, later ones over earlier ones.
+    /// Returns the effects of all faults; later faults override earlier ones.
     pub fn of(faults: &[Fault], site: FaultSite<'a>) -> Self {
         let mut effects = Self::none(site);
-        // For each kind and target: how many such faults stand before. It keeps two equal faults
+        // For each kind and target, the number of such faults before. It keeps two equal faults
         // from drawing the same nodes.
         let mut equals: BTreeMap<(&str, String), u32> = BTreeMap::new();
         for Fault { at, what } in faults {
             let target = what.target();
             let whom = target.map(|target| target.to_string()).unwrap_or_default();
             let before = equals.entry((what.key(), whom.clone())).or_default();
-            // A `start` draws under the name of `stop`, so that
-            // it finds the nodes that the `stop` has drawn.
+            // A `start` draws with the key of `stop`, so that it draws the same nodes as the
+            // `stop`.
             let kind = what.draws_as().unwrap_or(what.key());
-            // Neither the place in the list nor the options are part of it: a fault more, or
-            // another strength, moves no draw of this fault.
+            // The hash contains neither the place in the list nor the options, so another fault in
+            // the list, or another strength, does not change the draws of this fault.
             let hash = Sha256::digest(format!("{kind} {whom} {before}"));
             *before += 1;
             let draws = u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]);
@@ -306,7 +306,7 @@ impl TryFrom<FaultEntry> for Fault {
             return Err(format!("`{}` needs a time: `at: 10min`", late.key()));
         }
         let keys = || listed(quoted(KINDS.iter().map(|(key, _)| *key)), "or");
-        // The pair is read from left to right: is anything left when one kind has been taken?
+        // Is any kind left after taking one?
         match (all.pop(), all.is_empty()) {
             (None, _) => Err(format!("a fault is one of {}", keys())),
             (Some(_), false) => Err(format!("a fault is only one of {}", keys())),
@@ -318,7 +318,7 @@ impl TryFrom<FaultEntry> for Fault {
     }
 }
 
-/// Reads a list of faults; an empty mapping says "none" as well.
+/// Reads a list of faults; an empty mapping means an empty list as well.
 pub(crate) fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Fault>, D::Error> {
     struct ListVisitor;
     impl<'de> de::Visitor<'de> for ListVisitor {
@@ -339,7 +339,7 @@ pub(crate) fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Fault>, D::
     from.deserialize_any(ListVisitor)
 }
 
-/// Describes what [`list`] reads.
+/// Returns the schema of the values that [`list`] reads.
 pub(crate) fn list_schema(schemas: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "anyOf": [
@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(faults("{}").unwrap(), []);
     }
 
-    /// Ten nodes in two racks, and these jobs.
+    /// A run with ten nodes in two racks, and some jobs.
     struct Scene {
         topology: Topology,
         workload: Workload,
@@ -409,7 +409,8 @@ mod tests {
             Effects::of(&faults(yaml).unwrap(), FaultSite { seed: 1, topology, workload })
         }
 
-        /// Returns when something befalls nodes, which, and what; of what comes again, the first time.
+        /// Returns each mishap of nodes: when it begins, its nodes, and its harm; of repeated ones
+        /// the first.
         fn befalls(&self, yaml: &str) -> Vec<(u64, Vec<u32>, MishapHarm)> {
             let effects = self.effects(yaml);
             let begins = |(at, mail): &(SimTime, Mail)| match mail {
@@ -450,7 +451,7 @@ mod tests {
         let among = scene.befalls(&format!("[{others}, {own}]"));
         assert_eq!(alone.len(), 1 + 10 + 10);
         assert!(alone.iter().all(|one| among.contains(one)), "{alone:?}\n{among:?}");
-        // Another strength or moment strikes the same nodes.
+        // A fault with another strength or moment strikes the same nodes.
         let nodes = |yaml: &str| scene.befalls(yaml)[0].1.clone();
         let halved = nodes("[{slow: {nodes: 4, cpu: 0.5}}]");
         assert_eq!(nodes("[{at: 1h, slow: {nodes: 4, disk: 0.1}}]"), halved);

@@ -1,8 +1,8 @@
 //! `later:` changes while a run goes on: another job, another policy.
 //!
-//! The live page writes down here what its user did, and a branch of a run consists of such
-//! changes. A run learns of each at its instant only: up to there it is the same run with it and
-//! without.
+//! The live page writes down here what its user does, and a branch of a run consists of such
+//! changes. A run sees a change only when its time comes: until then it is the same run as without
+//! it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -11,22 +11,22 @@ use super::choice::SchedulerChoice;
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::SimSpan;
 
-/// A change at an instant of a run: one of `submit` and `scheduler`.
+/// A change at a time in the run: one of `submit` and `scheduler`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LaterChange {
-    /// When.
+    /// The time of the change.
     pub at: SimSpan,
-    /// A job arrives beside those of the workload, whatever their submission is. It is written as those
-    /// of `workload.jobs` are, without `submit`, `after` and `file`.
+    /// A job that arrives besides the jobs of the workload, whatever the workload's submission is.
+    /// It is written like a job in `workload.jobs`, without `submit`, `after` and `file`.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "said")]
     #[schemars(title = "a job, as in `workload.jobs`")]
     pub submit: Option<JobEntry>,
-    /// Another policy takes over, or the same with other options. It begins anew: it learns which jobs
-    /// there are, and waits no time off that its predecessor has waited. Attempts that the predecessor has
-    /// suspended are killed, unless the new policy suspends, too. No Hadoop can do that; it shows what would have
-    /// been.
+    /// The policy that takes over, or the same policy with other options. It starts anew: it is
+    /// told the present jobs, but not how long they have waited. Attempts that the old policy has
+    /// suspended are killed, unless the new policy suspends, too. No version of Hadoop can do this;
+    /// it shows what would have happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerChoice>,
 }
@@ -37,16 +37,16 @@ impl LaterChange {
         Self { at, submit: None, scheduler: Some(choice) }
     }
 
-    /// Returns the policies that take over, with their instants, in the order in which they do.
+    /// Returns the policies that take over, each with its time, in the order of time.
     pub fn policies(list: &[Self]) -> impl Iterator<Item = (SimSpan, &SchedulerChoice)> {
         let policies = list.iter().filter_map(|later| Some((later.at, later.scheduler.as_ref()?)));
         let mut policies: Vec<_> = policies.collect();
-        // Stable: of two at one instant the one that is written last decides from then on.
+        // A stable sort: of two policies at one instant the one written last decides from then on.
         policies.sort_by_key(|(at, _)| *at);
         policies.into_iter()
     }
 
-    /// Returns the jobs that arrive, with their instants.
+    /// Returns the jobs that arrive, each with its time as `submit`.
     pub fn jobs(list: &[Self]) -> impl Iterator<Item = JobEntry> {
         list.iter().filter_map(|later| {
             let entry = later.submit.clone()?;

@@ -9,12 +9,13 @@
 //!   the result   the scenario and its warnings, for `mumakil-run`
 //! ```
 //!
-//! No step stops at the first mistake: all of them are reported together, each with its place in
-//! the text ([`mumakil_yaml`]). Behind this crate nothing is checked again, except what only a trace
-//! or topology file can tell.
+//! No step stops at the first mistake: all mistakes are reported together, each with its position
+//! in the text ([`mumakil_yaml`]). After this crate nothing is checked again, except against the
+//! content of a trace or topology file.
 //!
-//! The crate stands on `mumakil-yaml`, which reads trees and tells mistakes with their places, and on those
-//! whose options it gathers: `mumakil-core`, `mumakil-policies`, and `mumakil-results` for expectations.
+//! The crate builds on `mumakil-yaml`, which reads trees and reports mistakes with their positions,
+//! and on the crates whose options it gathers: `mumakil-core`, `mumakil-policies`, and
+//! `mumakil-results` for expectations.
 
 mod check;
 mod choice;

@@ -1,7 +1,7 @@
 //! Presets: YAML files in the binary, over which a scenario is laid.
 //!
-//! There is one mechanism for Hadoop's lines, clusters and workloads. A preset says only what
-//! differs from the plain one of its kind, which says everything that has a default.
+//! Versions of Hadoop, clusters and workloads all use this mechanism. A preset has only the values
+//! that differ from the plain preset of its kind, which has all values that have a default.
 
 use serde_yaml::{Mapping, Value};
 
@@ -10,16 +10,16 @@ use mumakil_yaml::{Path, YamlProblem, lay, tree};
 
 /// The presets of one key of a scenario.
 pub(super) struct Presets {
-    /// The key of the scenario.
+    /// The key in the scenario.
     pub(super) key: &'static str,
-    /// The key inside of it that names the preset.
+    /// The key inside it that names the preset.
     pub(super) field: &'static str,
-    /// Its word in messages.
+    /// The word for it in messages.
     kind: &'static str,
-    /// The text of the plain preset: all others are laid over it, and it stands where none is
+    /// The text of the plain preset. All other presets are laid over it, and it is used if none is
     /// named.
     plain: &'static str,
-    /// Names and texts.
+    /// The names and texts of the presets.
     files: &'static [(&'static str, &'static str)],
 }
 
@@ -40,7 +40,7 @@ macro_rules! files {
     ($folder:literal: $($name:literal)*) => { &[$(($name, file!($folder $name))),*] };
 }
 
-/// Hadoop's lines.
+/// The presets of Hadoop's versions.
 pub(super) const HADOOP: Presets = Presets {
     key: "hadoop",
     field: "line",
@@ -49,7 +49,7 @@ pub(super) const HADOOP: Presets = Presets {
     files: files!("hadoop": "0.20" "0.21" "1.x" "mumak"),
 };
 
-/// Clusters.
+/// The presets of clusters.
 pub(super) const CLUSTERS: Presets = Presets {
     key: "cluster",
     field: "preset",
@@ -61,7 +61,7 @@ pub(super) const CLUSTERS: Presets = Presets {
     ),
 };
 
-/// Workloads. The plain one has no jobs and so no name by which a user could ask for it.
+/// The presets of workloads. The plain one has no jobs and so no name for users.
 pub(super) const WORKLOADS: Presets = Presets {
     key: "workload",
     field: "preset",
@@ -74,12 +74,12 @@ pub(super) const WORKLOADS: Presets = Presets {
 };
 
 impl Presets {
-    /// Returns the names.
+    /// Returns the names of the presets.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.files.iter().map(|(name, _)| *name)
     }
 
-    /// Returns the keys that each preset says by itself, with its name.
+    /// Returns the keys that each preset sets itself, each with the preset's name.
     #[cfg(test)]
     pub(super) fn keys(&self) -> impl Iterator<Item = (String, String)> {
         self.files.iter().flat_map(|(name, text)| {
@@ -89,12 +89,12 @@ impl Presets {
         })
     }
 
-    /// Returns a preset with every value, or nothing if there is none of this name.
+    /// Returns a preset with every value filled in; `None` if there is none with this name.
     pub(super) fn get(&self, name: &str) -> Option<Value> {
         let (_, text) = self.files.iter().find(|(known, _)| *known == name)?;
         let mut own = parse(text);
-        // A layer that names a line drops all below it. A preset must lie over the plain one, so
-        // take the name out while laying it.
+        // A layer with a preset's name removes all layers below it. This preset must lie over the
+        // plain one, so remove the name before laying it.
         let named = own.as_mapping_mut()?.shift_remove(self.field);
         let mut value = self.plain();
         lay(&mut value, own, shape().at(&Path::of(self.key)));
@@ -114,10 +114,10 @@ impl Presets {
         self.files.iter().find(|(_, text)| *text == self.plain).map(|(name, _)| *name)
     }
 
-    /// Returns the preset that stands where the user names none. `others` has the presets of the
-    /// keys before this one: a line of Hadoop brings the cluster of its name, if there is one. So
-    /// Mumak's line comes with a cluster whose messages take no time; with any other, none of
-    /// Mumak's times would come out.
+    /// Returns the preset if the user names none. `others` has the presets of the keys before this
+    /// one: a version of Hadoop brings the cluster with its name, if there is one. So Mumak comes
+    /// with a cluster whose messages take no time; with another cluster its times could not be
+    /// reproduced.
     pub(super) fn unnamed(&self, others: &Mapping) -> Value {
         let line = others.get(HADOOP.key).and_then(|hadoop| hadoop.get(HADOOP.field)?.as_str());
         let goes_with_it = (self.key == CLUSTERS.key).then_some(line).flatten();
@@ -125,7 +125,7 @@ impl Presets {
     }
 
     /// Returns the preset that the user names below the key: `unnamed` if the user names none, and
-    /// the plain one if there is none of this name.
+    /// the plain one, with a problem, if there is none with this name.
     pub(super) fn named(
         &self,
         written: Option<&Value>,
@@ -136,13 +136,13 @@ impl Presets {
         let (name, at) = match written {
             Some(Value::Mapping(map)) => (map.get(self.field), at.key(self.field)),
             Some(Value::String(_) | Value::Number(_)) => (written, at),
-            // A list, say: the reading that follows reports it.
+            // Such as a list: the reader reports it later.
             _ => (None, at),
         };
         let Some(name) = name.filter(|name| !name.is_null()) else { return unnamed };
         let name = match name {
             Value::String(name) => name.clone(),
-            // Without quotes YAML reads `0.20` as the number 0.2, and no line is called 0.2.
+            // YAML reads an unquoted `0.20` as the number 0.2, and no version is called 0.2.
             Value::Number(number) if number.as_f64() == Some(0.2) => "0.20".to_owned(),
             Value::Number(number) => number.to_string(),
             _ => {
@@ -156,8 +156,9 @@ impl Presets {
         })
     }
 
-    /// Takes a preset's name out of a layer. A layer with such a name drops what lies below it and
-    /// is laid over that preset. So is one that is no mapping, or that lies over what is none.
+    /// Removes a preset's name from a layer. A layer with such a name replaces the layers below it
+    /// and is laid over that preset; so does a layer that is no mapping, or that lies over a value
+    /// that is none.
     pub(super) fn unname(&self, layer: &mut Mapping, under: &mut Mapping, preset: &Value) {
         let begins = match layer.get_mut(self.key) {
             None | Some(Value::Null) => return,

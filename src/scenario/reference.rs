@@ -1,5 +1,5 @@
-//! The reference: every key, what it takes, its default, what it means; made from the JSON Schema,
-//! so that it cannot drift from what is read.
+//! The reference: every key with its values, default and meaning. It is made from the JSON Schema,
+//! so it cannot differ from what the reader accepts.
 
 use std::fmt::Write as _;
 
@@ -9,17 +9,17 @@ use mumakil_base::nearest::nearest;
 use mumakil_base::units::tell::listed;
 use mumakil_yaml::{each, only};
 
-/// The keys of a schema, in its order, each before those inside it.
+/// The keys of a schema in its order, each before the keys inside it.
 #[derive(Clone, Debug)]
 pub struct Reference {
     entries: Vec<ReferenceEntry>,
 }
 
-/// A key and what is known of it.
+/// A key with its values, default and meaning.
 #[derive(Clone, Debug)]
 struct ReferenceEntry {
-    /// Where it stands: `cluster.groups[].count`, with `[]` for the entries of a list and `NAME` for
-    /// a name that users choose.
+    /// The path of the key: `cluster.groups[].count`, with `[]` for the entries of a list and
+    /// `NAME` for a name that users choose.
     path: String,
     takes: String,
     default: Option<String>,
@@ -27,7 +27,7 @@ struct ReferenceEntry {
 }
 
 impl Reference {
-    /// Returns the reference that a schema of scenarios or studies holds.
+    /// Returns the reference for a schema of scenarios or studies.
     pub fn of(schema: &Value) -> Self {
         let mut entries = Vec::new();
         for (key, inner) in fields(schema) {
@@ -36,11 +36,11 @@ impl Reference {
         Self { entries }
     }
 
-    /// Returns the part about one key: the key itself, then those inside it. A list may be written
-    /// with a number or without, and any name stands for `NAME`.
+    /// Returns the part about one key: the key itself, then the keys inside it. A list may be
+    /// written with or without an index, and any name matches `NAME`.
     ///
     /// # Errors
-    /// If there is no such key: with those that may be meant.
+    /// If there is no such key; the error has the keys that may be meant.
     pub fn part(&self, key: &str) -> Result<Self, Vec<&str>> {
         let wanted: Vec<&str> = steps(key).collect();
         let is_inside = |entry: &&ReferenceEntry| {
@@ -51,8 +51,8 @@ impl Reference {
         if entries.is_empty() { Err(self.like(key)) } else { Ok(Self { entries }) }
     }
 
-    /// Returns the keys that may be meant by one that there is not: those that end in it, such as
-    /// `hadoop.slow_start` for `slow_start`; else the nearest.
+    /// Returns the keys that an unknown key may mean: all keys that end in it, such as
+    /// `hadoop.slow_start` for `slow_start`, or else the nearest one.
     fn like(&self, key: &str) -> Vec<&str> {
         let paths = || self.entries.iter().map(|entry| entry.path.as_str());
         let ends_so = |path: &&str| path.strip_suffix(key).is_some_and(|rest| rest.ends_with('.'));
@@ -60,8 +60,8 @@ impl Reference {
         if ending.is_empty() { nearest(key, paths()).into_iter().collect() } else { ending }
     }
 
-    /// Returns the reference as Markdown: a section for each first key, a point for each other. A key
-    /// that several policies or faults have alike is described once.
+    /// Returns the reference as Markdown: a section for each top-level key, a list item for each
+    /// other key.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         let mut is_below_heading = false;
@@ -74,7 +74,7 @@ impl Reference {
                 continue;
             }
             let default = default.as_ref().map(|it| format!("; default {it}")).unwrap_or_default();
-            // A part of the reference begins with any key, which is its heading then.
+            // The first key of a part is always a heading.
             let is_heading = place == 0 || !path.contains(['.', '[']);
             if 0 < place && (is_heading || is_below_heading) {
                 text.push('\n');
@@ -125,7 +125,7 @@ impl Reference {
 /// How many words about a key may be repeated. Chosen: a line of text.
 const LONG: usize = 12;
 
-/// Adds a key and those inside it; what is around may have conditions for it.
+/// Adds a key and the keys inside it. `of_inside` has conditions for them from a key around.
 fn collect(
     key: &str,
     path: String,
@@ -134,7 +134,8 @@ fn collect(
     entries: &mut Vec<ReferenceEntry>,
 ) {
     let condition = of_inside.get(key).unwrap_or(&schema["x-only-if"]);
-    // The same key in another form of the same value, such as a name or a mapping, is said once.
+    // A key that occurs in several forms of the same value, such as a name or a mapping, is listed
+    // once.
     if !entries.iter().any(|entry| entry.path == path) {
         let (takes, default) = (takes(schema), default(schema));
         let about = sentence(schema, condition);
@@ -144,7 +145,7 @@ fn collect(
 }
 
 fn inside(path: &str, schema: &Value, of_inside: &Value, entries: &mut Vec<ReferenceEntry>) {
-    // A title says what such a value looks like; its form is for editors only.
+    // A title describes such a value; its inner form is only for editors.
     if schema.get("title").is_some() {
         return;
     }
@@ -162,7 +163,7 @@ fn inside(path: &str, schema: &Value, of_inside: &Value, entries: &mut Vec<Refer
     }
 }
 
-/// Returns the names in a path, without the places in lists: `workload`, `jobs`, `maps` of
+/// Returns the names in a path, without list indices: `workload`, `jobs`, `maps` of
 /// `workload.jobs[0].maps`.
 fn steps(path: &str) -> impl Iterator<Item = &str> {
     path.split('.').map(|step| step.split_once('[').map_or(step, |(name, _)| name))
@@ -173,13 +174,13 @@ fn fields(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     fields.into_iter().flatten().map(|(key, inner)| (key.as_str(), inner))
 }
 
-/// Returns the forms that a value may have, but for "nothing".
+/// Returns the forms that a value may have, without `null`.
 fn alternatives(schema: &Value) -> impl Iterator<Item = &Value> {
     let of = |word: &str| schema.get(word).and_then(Value::as_array).into_iter().flatten();
     of("anyOf").chain(of("oneOf")).filter(|inner| inner["type"] != "null")
 }
 
-/// Returns what a value may be, in a few words.
+/// Returns the values that a schema allows, in a few words.
 fn takes(schema: &Value) -> String {
     if let Some(title) = schema["title"].as_str() {
         return title.to_owned();
@@ -191,7 +192,7 @@ fn takes(schema: &Value) -> String {
         return quoted(name);
     }
     let mut forms: Vec<String> = alternatives(schema).map(takes).collect();
-    // Two forms may read alike in words; schemas put such next to each other.
+    // Two forms may have the same words; schemas list such forms next to each other.
     forms.dedup();
     if !forms.is_empty() {
         return listed(forms, "or");
@@ -233,14 +234,15 @@ fn quoted(value: &Value) -> String {
 
 fn default(schema: &Value) -> Option<String> {
     match schema.get("default")? {
-        // The fields of a mapping say their defaults themselves.
+        // The fields of a mapping have their own defaults.
         Value::Null | Value::Object(_) => None,
         Value::String(text) if text.is_empty() => None,
         value => Some(quoted(value)),
     }
 }
 
-/// Returns what a field means, in one line, when it has an effect, and the meanings of its names.
+/// Returns one line: the meaning of a field, the condition for its effect, and the meanings of its
+/// named values.
 fn sentence(schema: &Value, condition: &Value) -> String {
     let description = |schema: &Value| {
         schema["description"]
@@ -251,7 +253,7 @@ fn sentence(schema: &Value, condition: &Value) -> String {
             .join(" ")
     };
     let mut text = description(schema);
-    // A condition on fields inside is said where these fields are described.
+    // A condition on fields inside is printed with these fields.
     let conditions = each(condition).filter(|of| of.is_object() && of.get("inside").is_none());
     let conditions: Vec<String> = conditions.map(only).collect();
     if !conditions.is_empty() {

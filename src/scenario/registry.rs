@@ -1,7 +1,7 @@
 //! The policies and the kinds of workload that scenarios can name, and the formats of traces.
 //!
-//! A user's own binary adds its own to a registry and has everything with it: checked options,
-//! hints, the JSON Schema, the resolved scenario.
+//! A user's own binary may add policies, workloads and formats to a registry. They then have
+//! checked options, hints, a JSON Schema and a place in the resolved scenario.
 
 use std::cell::LazyCell;
 use std::fmt;
@@ -34,8 +34,8 @@ use mumakil_yaml::{
     YamlProblem, lay, read, write,
 };
 
-/// The names that scenarios can use: policies and kinds of workload, each in the order in which they were
-/// added, and the formats of trace files.
+/// The names that scenarios can use: policies and kinds of workload, each in the order of adding,
+/// and the formats of trace files.
 #[derive(Clone)]
 pub struct Registry {
     policies: IndexMap<&'static str, PolicyEntry>,
@@ -43,7 +43,8 @@ pub struct Registry {
     formats: Formats,
     /// Whether a format was added to those that Mumakil brings.
     has_own_formats: bool,
-    /// The listener to policies, and to their talk with other programs.
+    /// The listeners to the words that policies print about themselves, and to the lines that they
+    /// exchange with other programs.
     tell: PolicyWords,
     overhear: Option<PolicyDialogue>,
     may_start: bool,
@@ -55,7 +56,7 @@ impl fmt::Debug for Registry {
     }
 }
 
-/// The registry's entry of a kind of workload.
+/// A kind of workload in the registry.
 #[derive(Clone, Debug)]
 struct SourceEntry {
     about: &'static str,
@@ -65,19 +66,19 @@ struct SourceEntry {
     read: ReadSource,
 }
 
-/// Reads the options of a source, of which so many mistakes are looked for; where those are mended
-/// the fallback has what to go on with.
+/// Reads the options of a source, up to a number of mistakes; values of the fallback replace wrong
+/// ones.
 type ReadSource =
     fn(Value, &Value, &TreeShape, usize) -> (Option<Box<dyn Source>>, Vec<YamlProblem>);
 
-/// No policies; see [`Registry::new`].
+/// The default has no policies; see [`Registry::new`].
 impl Default for Registry {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// The registry's entry of a policy.
+/// A policy in the registry.
 #[derive(Clone, Debug)]
 pub struct PolicyEntry {
     about: &'static str,
@@ -91,10 +92,10 @@ pub struct PolicyEntry {
     build: Build,
 }
 
-/// Returns the options with their defaults, what is wrong with them, and what seems wrong.
+/// Returns the options with their defaults, the problems, and the warnings.
 type Complete = fn(&Value, &TreeShape, &PolicySite<'_>) -> (Value, Vec<YamlProblem>, Vec<String>);
 
-/// Builds a policy from its options as they are written.
+/// Builds a policy from its unparsed options.
 type Build = fn(&Value, &TreeShape) -> Result<Box<dyn Scheduler>, Vec<YamlProblem>>;
 
 impl PolicyVisitor for Registry {
@@ -108,7 +109,7 @@ impl Registry {
     pub fn builtin() -> Self {
         let mut registry = Self::new();
         visit_policies(&mut registry);
-        // Not one of `visit_policies`: what it does is up to a program of the user's.
+        // Not one of `visit_policies`: its behaviour depends on a program of the user.
         registry.add::<External>();
         for (name, entry) in &mut registry.policies {
             entry.is_builtin = true;
@@ -118,8 +119,8 @@ impl Registry {
         registry
     }
 
-    /// Returns a registry without policies, with the kinds of workload and the formats of traces that
-    /// Mumakil brings.
+    /// Returns a registry without policies, with the kinds of workload and the formats of traces
+    /// that Mumakil brings.
     pub fn new() -> Self {
         let (policies, sources) = (IndexMap::new(), IndexMap::new());
         let mut registry = Self {
@@ -140,7 +141,7 @@ impl Registry {
         registry
     }
 
-    /// Adds a policy; one of the same name gives way.
+    /// Adds a policy; replaces a policy with the same name.
     pub fn add<P: Policy>(&mut self) -> &mut Self {
         let entry = PolicyEntry {
             about: P::ABOUT,
@@ -164,13 +165,13 @@ impl Registry {
         self
     }
 
-    /// Takes a policy away.
+    /// Removes a policy.
     pub fn remove(&mut self, policy: &str) -> &mut Self {
         self.policies.shift_remove(policy);
         self
     }
 
-    /// Adds a kind of workload; one of the same key gives way.
+    /// Adds a kind of workload; replaces a kind with the same key.
     pub fn add_source<S: SourceKind>(&mut self) -> &mut Self {
         let entry = SourceEntry {
             about: S::ABOUT,
@@ -186,20 +187,21 @@ impl Registry {
         self
     }
 
-    /// Adds a format of trace files; one of the same name gives way.
+    /// Adds a format of trace files; replaces a format with the same name.
     pub fn add_format(&mut self, format: &'static dyn Format) -> &mut Self {
         self.formats.add(format);
         self.has_own_formats = true;
         self
     }
 
-    /// Sets the listener to what policies say of themselves; without one their words are dropped.
+    /// Sets the listener to the words that policies print about themselves; without one they are
+    /// dropped.
     pub fn set_voice(&mut self, tell: PolicyWords) -> &mut Self {
         self.tell = tell;
         self
     }
 
-    /// Sets the listener to what policies and other programs say to each other.
+    /// Sets the listener to the lines that policies and other programs exchange.
     pub fn set_overhear(&mut self, overhear: PolicyDialogue) -> &mut Self {
         self.overhear = Some(overhear);
         self
@@ -211,12 +213,13 @@ impl Registry {
         self
     }
 
-    /// Returns the listener to what policies say of themselves.
+    /// Returns the listener to the words that policies print about themselves.
     pub fn tell(&self) -> PolicyWords {
         self.tell.clone()
     }
 
-    /// Returns the listener to what policies and other programs say to each other.
+    /// Returns the listener to the lines that policies and other programs exchange, if there is
+    /// one.
     pub fn overhear(&self) -> Option<PolicyDialogue> {
         self.overhear.clone()
     }
@@ -231,7 +234,7 @@ impl Registry {
         &self.formats
     }
 
-    /// Returns the JSON Schema of the options of each kind of workload, by its key, and what it is.
+    /// Returns each kind of workload: its key, the JSON Schema of its options, and its description.
     pub(super) fn sources(
         &self,
         schemas: fn() -> SchemaGenerator,
@@ -239,9 +242,9 @@ impl Registry {
         self.sources.iter().map(move |(key, entry)| (*key, (entry.schema)(schemas()), entry.about))
     }
 
-    /// Makes sources of the keys of a workload that it does not know itself, and notes which of
-    /// their settings have an effect only on a condition. Returns at most `most` mistakes of each
-    /// source; `fallback` has the values with which reading goes on where one is wrong.
+    /// Turns the remaining keys of a workload into sources, and notes which of their settings have
+    /// an effect only under a condition. Returns at most `most` mistakes of each source; `fallback`
+    /// has the values that replace wrong ones.
     pub(super) fn read_sources<'s>(
         &'s self,
         workload: &mut WorkloadSpec,
@@ -253,7 +256,7 @@ impl Registry {
         let at = Path::of("workload");
         let mut problems = Vec::new();
         for (key, entry) in &self.sources {
-            // `mix:` without a value, as one layer takes away the source of another.
+            // `mix:` without a value is how one layer removes the source of another.
             let options = workload.unread.shift_remove(*key).filter(|options| !options.is_null());
             let Some(options) = options else { continue };
             let at = at.key(key);
@@ -281,30 +284,30 @@ impl Registry {
         self.policies.keys().copied()
     }
 
-    /// Returns what is known of the policy of this name.
+    /// Returns the policy with this name, if there is one.
     pub fn get(&self, name: &str) -> Option<&PolicyEntry> {
         self.policies.get(name)
     }
 
-    /// Returns whether a policy, or the order of reduces that it takes from SRT, looks at the bytes
-    /// that reduces fetch. A policy that this registry does not know may look at anything.
+    /// Returns whether a policy, or the SRT order of its reduces, reads the bytes that reduces
+    /// fetch. True for a policy that this registry does not know.
     pub(super) fn heeds_bytes(&self, choice: &SchedulerChoice) -> bool {
         let fetches = Path::of("srt.shuffle_rate").get(&choice.options);
         fetches.is_some() || self.get(&choice.name).is_none_or(|entry| entry.heeds_bytes)
     }
 
-    /// Returns the slots that a policy promises to pools or queues, by their names, in a cluster of
-    /// so many slots.
+    /// Returns the slots that a policy guarantees to pools or queues, by their names, in a cluster
+    /// with `slots` slots.
     pub fn promised(&self, choice: &SchedulerChoice, slots: PerSlot<u64>) -> PromisedSlots {
         let promised = |entry: &PolicyEntry| (entry.promised)(&choice.options, &entry.shape, slots);
         self.get(&choice.name).map(promised).unwrap_or_default()
     }
 
-    /// Builds the policy that a scenario chose.
+    /// Builds the policy that a scenario chooses.
     ///
     /// # Errors
-    /// If there is no such policy, or an option is wrong; a loaded scenario's choice was checked
-    /// against its registry.
+    /// If there is no such policy, or an option is wrong. Neither happens for a loaded scenario,
+    /// which was checked against its registry.
     pub fn build(&self, choice: &SchedulerChoice) -> Result<Box<dyn Scheduler>, ScenarioError> {
         let built = self.known(choice).and_then(|entry| {
             (entry.build)(&choice.options, &entry.shape)
@@ -313,8 +316,7 @@ impl Registry {
         built.map_err(without_place)
     }
 
-    /// Checks the policy that a loaded scenario chose once more, where all jobs are known. Returns
-    /// what seems wrong.
+    /// Checks the policy of a loaded scenario again, once all jobs are known. Returns warnings.
     ///
     /// # Errors
     /// If the policy cannot work with these jobs.
@@ -326,7 +328,7 @@ impl Registry {
         self.complete(choice, site).map(|(_, doubts)| doubts).map_err(without_place)
     }
 
-    /// Returns a choice with every option and with what seems wrong, or what is wrong with it.
+    /// Returns a choice with every option filled in and the warnings, or the problems.
     pub(super) fn complete(
         &self,
         choice: &SchedulerChoice,
@@ -342,13 +344,13 @@ impl Registry {
         }
     }
 
-    /// Names in the hint the policies that have an option, if the chosen one does not have it.
+    /// Adds to the hint the policies that have an option, if the chosen one does not have it.
     fn point_at_others(&self, choice: &SchedulerChoice, problem: &mut YamlProblem) {
         let written = choice.options.as_mapping().and_then(|options| options.keys().next());
         let key = match &problem.path.0[..] {
             [PathStep::Key(key)] => key.as_str(),
-            // A policy without options refuses the mapping as a whole: the first key that was
-            // written is as good as any.
+            // A policy without options refuses the whole mapping: report the first key that was
+            // written.
             [] => written.and_then(Value::as_str).unwrap_or_default(),
             _ => return,
         };
@@ -370,14 +372,15 @@ impl Registry {
 }
 
 impl Registry {
-    /// Returns whether Mumakil brings all that a scenario names, so that its version says what that does.
+    /// Returns whether Mumakil itself brings everything that a scenario names, so that its version
+    /// determines the behaviour.
     pub fn brings_all_of(&self, scenario: &mut Scenario) -> bool {
         let brings_policy = |choice: &SchedulerChoice| {
             self.policies.get(&*choice.name).is_some_and(|entry| entry.is_builtin)
         };
         let brings_source = |key| self.sources.get(key).is_some_and(|entry| entry.is_builtin);
-        // Which format a file has shows only in its content,
-        // which is not read for this: assume the worst.
+        // The format of a file shows only in its content, which is not read for this: assume the
+        // worst.
         let may_be_of_own_format = self.has_own_formats && scenario.files_mut().next().is_some();
         scenario.policies().all(brings_policy)
             && scenario.workload.sources.iter().map(|source| source.key()).all(brings_source)
@@ -386,7 +389,7 @@ impl Registry {
 }
 
 impl PolicyEntry {
-    /// Returns what the policy does, in one sentence.
+    /// Returns the description of the policy, in one sentence.
     pub fn about(&self) -> &'static str {
         self.about
     }
@@ -412,7 +415,7 @@ impl PolicyEntry {
     }
 }
 
-/// Returns problems of a choice whose text is not at hand any more, so without line and column.
+/// Returns an error from problems of a choice whose text is no longer available, so without lines.
 fn without_place(problems: Vec<YamlProblem>) -> ScenarioError {
     let finding = |problem: YamlProblem| Finding {
         message: problem.message,
@@ -423,13 +426,13 @@ fn without_place(problems: Vec<YamlProblem>) -> ScenarioError {
     ScenarioError::Invalid { findings: problems.into_iter().map(finding).collect() }
 }
 
-/// Returns problems within a policy's options as problems of the scenario.
+/// Returns problems of a policy's options as problems of the scenario.
 fn inside(choice: &SchedulerChoice, problems: Vec<YamlProblem>) -> Vec<YamlProblem> {
     let at = Path::of("scheduler").key(&choice.name);
     problems.into_iter().map(|problem| problem.inside(&at)).collect()
 }
 
-/// Returns the options with their defaults, what is wrong with them, and what seems wrong.
+/// Returns the options with their defaults, the problems, and the warnings.
 fn complete<P: Policy>(
     written: &Value,
     shape: &TreeShape,
@@ -448,8 +451,8 @@ fn complete<P: Policy>(
             }
         }
     }
-    // `settle` may put the site's values in the place of defaults. The user wrote none of these
-    // either, so they get no warning that they have no effect.
+    // `settle` may replace defaults by values of the site. The user has not written these either,
+    // so they need no warning that they have no effect.
     let plain = LazyCell::new(|| {
         let mut plain = P::Options::default();
         P::settle(&mut plain, &PolicySite { jobs: Vec::new(), ..*site });
@@ -496,20 +499,20 @@ pub(super) mod tests {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub(in super::super) struct LazyOptions {
-        /// How long it sleeps.
+        /// The duration of its sleep.
         sleep: SimSpan,
-        /// How it wakes.
+        /// The way in which it wakes.
         wake: Wake,
     }
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case", deny_unknown_fields)]
     enum Wake {
-        /// By itself.
+        /// It wakes by itself.
         Never,
-        /// By an alarm.
+        /// An alarm wakes it.
         Alarm {
-            /// After how long.
+            /// The time until the alarm.
             after: SimSpan,
         },
     }
@@ -520,7 +523,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Hadoop's default by its name, without what it does.
+    /// A policy with the name of Hadoop's default, which does nothing.
     struct Fifo;
 
     impl Scheduler for Lazy {

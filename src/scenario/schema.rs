@@ -1,7 +1,7 @@
-//! The JSON Schema of what users write, for editors that complete and check it.
+//! The JSON Schema of scenarios as users write them, for editors that complete and check them.
 //!
-//! The types describe the scenario with every value in place. Users may write less: a preset's name for its
-//! mapping, a policy's name without options, no field that has a default.
+//! The types describe the scenario with every value filled in. Users may write less: a preset's
+//! name instead of its mapping, a policy's name without options, and no field that has a default.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
@@ -11,10 +11,10 @@ use super::preset::{CLUSTERS, HADOOP, Presets, WORKLOADS};
 use super::registry::Registry;
 use super::spec::Scenario;
 
-/// Returns the JSON Schema of scenarios whose policies are those of a registry.
+/// Returns the JSON Schema of scenarios with the policies of a registry.
 pub fn schema(registry: &Registry) -> Value {
     let mut root = generator().into_root_schema_for::<Scenario>().to_value();
-    // Presets and the file's name give every other key.
+    // Presets and the file's name give every other required key.
     root["required"] = json!(["workload"]);
     add_sources(&mut root["properties"]["workload"], registry);
     for presets in [HADOOP, CLUSTERS, WORKLOADS] {
@@ -25,14 +25,14 @@ pub fn schema(registry: &Registry) -> Value {
     let later = &mut root["properties"]["later"]["items"]["properties"]["scheduler"];
     *later = scheduler_schema(registry, &later["description"]);
     // Its options are those of `scheduler`. With a title the reference prints one line for it
-    // instead of all policies a second time.
+    // instead of listing all policies again.
     later["title"] = "a policy, as `scheduler` takes it".into();
     later.as_object_mut().expect("a schema is an object").shift_remove("default");
     describe_choices(&mut root);
     root
 }
 
-/// Puts the kinds of workload before the keys that every workload has.
+/// Inserts the kinds of workload before the keys that every workload has.
 fn add_sources(workload: &mut Value, registry: &Registry) {
     let Some(fields) = workload["properties"].as_object_mut() else { return };
     let every = std::mem::take(fields);
@@ -42,7 +42,7 @@ fn add_sources(workload: &mut Value, registry: &Registry) {
     fields.extend(every);
 }
 
-/// Returns the schema of options as a part of another, with what they are of.
+/// Returns the schema of options as a part of another schema, with a description.
 fn described(options: Schema, about: &str) -> Value {
     let mut options = options.to_value();
     if let Some(words) = options.as_object_mut() {
@@ -53,11 +53,11 @@ fn described(options: Schema, about: &str) -> Value {
     options
 }
 
-/// Says what a choice means where its name is written, not only around it.
+/// Copies the description of a choice to the key with its name.
 fn describe_choices(schema: &mut Value) {
     let description = schema["description"].clone();
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        // One property: a choice that is written `{name: options}`.
+        // Only one property: a choice that is written `{name: options}`.
         if properties.len() == 1 && description.is_string() {
             for choice in properties.values_mut().filter(|choice| choice["description"].is_null()) {
                 choice["description"] = description.clone();
@@ -76,12 +76,13 @@ fn describe_choices(schema: &mut Value) {
     }
 }
 
-/// Everything in its place, without references: the only readers are editors and the reference.
+/// Returns a generator that inlines all types: the only readers are editors and the reference.
 pub fn generator() -> SchemaGenerator {
     SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true).into_generator()
 }
 
-/// Allows a preset's name for the mapping, and leaving out each field that the preset gives.
+/// Allows a preset's name instead of the mapping, and makes each field optional that the preset
+/// gives.
 fn shorten_preset(schema: &mut Value, presets: &Presets) {
     let names: Vec<&str> = presets.names().collect();
     let named = |mut schema: Value| {
@@ -95,7 +96,8 @@ fn shorten_preset(schema: &mut Value, presets: &Presets) {
     fill_defaults(&mut long, &plain);
     let description = long["description"].clone();
     if let Some(properties) = long.get_mut("properties").and_then(Value::as_object_mut) {
-        // `hadoop.line` is described at its type; `preset` of the others is a key of no type.
+        // `hadoop.line` has its description in its type; the `preset` of the other keys is in no
+        // type.
         let about = match properties.shift_remove(presets.field) {
             Some(field) => field["description"].clone(),
             None => "The preset that gives every field that is not given here.".into(),
@@ -109,13 +111,13 @@ fn shorten_preset(schema: &mut Value, presets: &Presets) {
     *schema = named(json!({ "description": description, "anyOf": [{ "enum": names }, long] }));
 }
 
-/// Makes every field of a mix and of its types optional: a preset may give it.
+/// Makes every field of a mix and of its types optional, since a preset may give it.
 fn require_nothing(mix: &mut Value) {
     mix["required"] = json!([]);
     mix["properties"]["types"]["additionalProperties"]["required"] = json!([]);
 }
 
-/// Makes every field optional that has a default, and says the default.
+/// Makes every field optional that has a default, and adds the default.
 fn fill_defaults(schema: &mut Value, defaults: &Value) {
     let Some(defaults) = defaults.as_object() else { return };
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
@@ -133,7 +135,7 @@ fn fill_defaults(schema: &mut Value, defaults: &Value) {
     }
 }
 
-/// A policy's name, or one name with its options.
+/// Returns the schema of a policy's name, or of a mapping from one name to its options.
 fn scheduler_schema(registry: &Registry, description: &Value) -> Value {
     let names: Vec<&str> = registry.names().collect();
     let mut policies = serde_json::Map::new();
@@ -160,7 +162,7 @@ mod tests {
     use super::*;
     use mumakil_yaml::each;
 
-    /// Returns the texts of all nodes below one that have no description.
+    /// Notes the paths of all nodes below a schema that have no description.
     fn undescribed(path: &str, schema: &Value, found: &mut Vec<String>) {
         for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
             let path = format!("{path}.{key}");
@@ -203,7 +205,8 @@ mod tests {
         assert_eq!(one["required"], json!([]), "a preset may give it");
     }
 
-    /// Notes where the schema's default is not what a scenario has that does not say the field.
+    /// Notes each field whose default in the schema differs from the value in a resolved scenario
+    /// without the field.
     fn disagreeing(path: &str, schema: &Value, resolved: &Value, found: &mut Vec<String>) {
         if let Some(default) = schema.get("default").filter(|default| !default.is_object())
             && *default != *resolved
@@ -248,7 +251,7 @@ mod tests {
             let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;
             let resolved: Value = serde_yaml::from_str(&scenario.to_yaml()).unwrap();
             let mut found = Vec::new();
-            // Defaults of presets are shown as the preset has them written, such as 0.5ms for 500us.
+            // Defaults from presets are shown as the preset writes them, such as 0.5ms for 500us.
             for key in ["workload", "record"] {
                 disagreeing(key, &schema["properties"][key], &resolved[key], &mut found);
             }
@@ -275,18 +278,18 @@ mod tests {
         ["anyOf", "oneOf"].into_iter().filter_map(|word| schema[word].as_array()).flatten()
     }
 
-    /// Returns the schemas of a key where a schema may be a mapping in several forms, and whether the key
-    /// must be there.
+    /// Returns the schemas of a key, each with whether the key is required. The schema may be a
+    /// mapping in several forms.
     fn of_key<'s>(schema: &'s Value, key: &str) -> Vec<(&'s Value, bool)> {
         let must = schema["required"].as_array().is_some_and(|of| of.contains(&key.into()));
         let own = schema["properties"].get(key).map(|of| (of, must));
         forms(schema).flat_map(|form| of_key(form, key)).chain(own).collect()
     }
 
-    /// Returns the values that a schema allows, as far as they are names, and a few of the others.
+    /// Returns values that a schema allows: all names, and a few values of other types.
     fn some_values(schema: &Value) -> Vec<Value> {
         let named = schema["enum"].as_array().into_iter().flatten().chain(schema.get("const"));
-        // A text beside other forms has its name in the title: "`auto`, or a duration".
+        // A text beside other forms has its names in the title: "`auto`, or a duration".
         let titled = schema["title"].as_str().into_iter().flat_map(|title| title.split('`'));
         let titled = titled.map(Value::from);
         let of_type = match schema["type"].as_str() {
@@ -302,7 +305,7 @@ mod tests {
             .collect()
     }
 
-    /// Notes what is wrong with a condition of a field inside of these mappings.
+    /// Notes problems with the condition of a field inside these mappings.
     fn doubt(at: &str, condition: &Value, around: &[&Value], found: &mut Vec<String>) {
         for (path, wanted) in each(condition).flat_map(|of| of.as_object().unwrap()) {
             let mut steps = path.split('.');
@@ -321,7 +324,7 @@ mod tests {
                             .any(|of| *path == format!("the policy `{of}`"))
                 }
                 Value::Null => ends.iter().any(|(_, must)| !must),
-                // A quantity may be zero and need not be.
+                // A quantity may be zero or not.
                 wanted if *wanted == json!(0) => !ends.is_empty(),
                 wanted => values.contains(wanted) && 1 < values.len(),
             };
@@ -331,7 +334,7 @@ mod tests {
         }
     }
 
-    /// Notes what is wrong with the conditions below a node; counts them.
+    /// Notes problems with the conditions below a node, and counts the conditions.
     fn doubts<'s>(
         at: &str,
         schema: &'s Value,

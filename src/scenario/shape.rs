@@ -1,4 +1,4 @@
-//! The shape of what users write: how layers of it are merged, and which names are known.
+//! The shape of scenarios as users write them: how layers are merged, and which keys are known.
 
 use std::sync::LazyLock;
 
@@ -7,24 +7,25 @@ use schemars::{JsonSchema, SchemaGenerator};
 
 use mumakil_yaml::{LateShape, TreeShape, kept};
 
-/// Returns the shape of what users write: how layers of it are merged, and which names are known.
+/// Returns the shape of scenarios as users write them: how layers are merged, and which keys are
+/// known.
 ///
-/// Layers are merged before a registry is chosen, so the options of Mumakil's own policies and
-/// kinds of workload are known here, and those of others are not. A layer chooses those by their
-/// names all the same, and their options are merged key by key.
+/// Layers are merged before a registry is chosen. So the options of Mumakil's own policies and
+/// kinds of workload are known here, and those of other binaries are not. A layer can still choose
+/// such a policy by its name, and its options are merged key by key.
 pub fn shape() -> &'static TreeShape {
     static SHAPE: LazyLock<LateShape> = LazyLock::new(|| kept_shape("scenario"));
     &SHAPE
 }
 
-/// Returns a shape that is kept: of the scenario, of the options of one of our policies or of a kind
+/// Returns a stored shape: of the scenario, or of the options of one of Mumakil's policies or kinds
 /// of workload.
 pub(super) fn kept_shape(name: &str) -> LateShape {
     kept(KEPT, name.to_owned())
 }
 
-/// The shapes of our own types. Making them from the schema at each start takes longer than the run
-/// of a small cluster.
+/// The stored shapes of Mumakil's own types. Making them from the schema at each start takes longer
+/// than the run of a small cluster.
 const KEPT: &str = include_str!("shapes.txt");
 
 /// Returns the shape of a type, from its schema.
@@ -32,7 +33,7 @@ pub(super) fn shape_of<T: JsonSchema>() -> TreeShape {
     TreeShape::of(referring().into_root_schema_for::<T>().as_value())
 }
 
-/// Each type once, which is quicker than everything in its place.
+/// Returns a generator that defines each type once, which is faster than inlining all types.
 fn referring() -> SchemaGenerator {
     SchemaSettings::draft2020_12().into_generator()
 }
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
     use mumakil_yaml::testing::Writer;
 
-    /// Returns the shapes that are to be kept, as text.
+    /// Returns the shapes to be stored, as text.
     fn made() -> String {
         let mut writer = Writer::default();
         let mut keep = |kind: &str, name: &str, schema: Schema| {

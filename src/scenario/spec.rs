@@ -1,7 +1,7 @@
-//! The scenario, with every value in place.
+//! The scenario, with every value filled in.
 //!
-//! Users may write less; [`crate::load`] completes it. The comments on the fields are the descriptions of the
-//! JSON Schema and of the reference.
+//! Users may write less; [`crate::load`] completes it. The comments on the fields are their
+//! descriptions in the JSON Schema and in the reference.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ use mumakil_results::expect::{Expectation, ExprNeeds};
 use mumakil_results::tables::{AloneRow, AttemptRow, ChainRow, SlotsRow};
 use mumakil_yaml as yaml;
 
-/// A scenario of Mumakil: a cluster, what arrives there, who decides, and what to note.
+/// A scenario of Mumakil: a cluster, the jobs that arrive there, the policy, and the outputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -38,13 +38,13 @@ pub struct Scenario {
     #[serde(default = "seed")]
     pub seed: u64,
     /// How time passes: `virtual` is as fast as it can be computed, always with the same results; a
-    /// factor such as `600x` is so many times as fast as real time.
+    /// factor such as `600x` is that many times as fast as real time.
     #[serde(default)]
     pub clock: ClockSpec,
     /// When a run ends at the latest. Without this, it ends when all jobs have ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<SimSpan>,
-    /// The settings of the protocol, or just the name of a Hadoop line.
+    /// The settings of the protocol, or just the name of a Hadoop version.
     pub hadoop: Hadoop,
     /// The machines, or just the name of a preset.
     pub cluster: ClusterSpec,
@@ -53,9 +53,9 @@ pub struct Scenario {
     /// The scheduling policy: its name, or its name with its options.
     #[serde(default)]
     pub scheduler: SchedulerChoice,
-    /// Classes that reports group jobs by, each with the rule that its jobs meet: `maps <= 2`,
-    /// `reduces > 10`, `true`. A job is in the first class that it fits. Unless given, those of a
-    /// trace are `small` with up to 2 maps, `medium` with up to 500 and `large` with more.
+    /// Classes by which reports group jobs, each with a rule: `maps <= 2`, `reduces > 10`, `true`.
+    /// A job is in the first class whose rule it fits. Unless given, the classes of a trace are
+    /// `small` with up to 2 maps, `medium` with up to 500 and `large` with more.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, ClassRule>")]
     pub classes: IndexMap<String, ClassRule>,
@@ -63,28 +63,28 @@ pub struct Scenario {
     #[serde(default, deserialize_with = "crate::fault::list")]
     #[schemars(schema_with = "crate::fault::list_schema")]
     pub faults: Vec<Fault>,
-    /// Other changes while the run goes on: a job is submitted beside the workload, or another
-    /// policy takes over.
+    /// Other changes during the run: a job is submitted besides the workload, or another policy
+    /// takes over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<LaterChange>,
     /// The outputs of a run.
     #[serde(default)]
     pub record: RecordSpec,
-    /// The folder of the scenario's file, in which relative paths begin.
+    /// The folder of the scenario's file, from which relative paths start.
     #[serde(skip)]
     pub folder: PathBuf,
     /// The published experiment that this repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<Experiment>,
-    /// Expectations of the results: expressions such as `mean(sojourn) < 15min`, each alone or with
-    /// what is known about it.
+    /// Expectations of the results: expressions such as `mean(sojourn) < 15min`, each alone or in a
+    /// mapping with further information.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expectation>,
 }
 
 impl Scenario {
-    /// Returns the scenario as YAML, with every value but the defaults of jobs, which may be many;
-    /// reading it gives an equal one.
+    /// Returns the scenario as YAML, with every value except the defaults of jobs, which may be
+    /// many. Reading it gives an equal scenario.
     pub fn to_yaml(&self) -> String {
         serde_yaml::to_string(&yaml::write(self)).expect("a tree can be written as YAML")
     }
@@ -101,26 +101,26 @@ impl Scenario {
         self.workload.files_mut().chain(nodes)
     }
 
-    /// Returns the class of a job that names none: the first whose rule it fits.
+    /// Returns the default class of a job: the first whose rule it fits.
     pub fn class_of(&self, maps: u32, reduces: u32) -> Option<&str> {
         let mut classes = self.classes.iter();
         classes.find(|(_, rule)| rule.fits(maps, reduces)).map(|(class, _)| class.as_str())
     }
 
-    /// Returns whether it is recorded what slots are held for.
+    /// Returns whether the use of slots is recorded as useful or wasted.
     pub fn records_waste(&self) -> bool {
-        // Second attempts are a bet that they waste less
-        // than they save: the figures belong to them.
+        // Second attempts are worth it only if they waste less than they save, so record waste with
+        // them.
         self.record.waste || self.hadoop.speculation != Speculation::Off
     }
 
-    /// Returns the policies that decide, in the order in which they do.
+    /// Returns the policies of the run, in the order in which they take over.
     pub fn policies(&self) -> impl Iterator<Item = &SchedulerChoice> {
         let later = LaterChange::policies(&self.later).map(|(_, choice)| choice);
         std::iter::once(&self.scheduler).chain(later)
     }
 
-    /// Returns where faults stand and what comes later, with the instant of each that has one.
+    /// Returns the paths of faults and later changes that have a time, each with its time.
     pub fn due(&self) -> impl Iterator<Item = (String, SimSpan)> {
         let faults = self.faults.iter().map(Fault::at).enumerate();
         let faults = faults.filter_map(|(number, at)| Some((format!("faults[{number}]"), at?)));
@@ -128,7 +128,7 @@ impl Scenario {
         faults.chain(later.map(|(number, later)| (format!("later[{number}]"), later.at)))
     }
 
-    /// Returns what a policy may know of the place where it is to work.
+    /// Returns the parts of the scenario that a policy may know when its options are checked.
     pub fn site(&self) -> PolicySite<'_> {
         PolicySite {
             folder: &self.folder,
@@ -156,28 +156,29 @@ pub struct RecordSpec {
     /// Distributions of latencies, in `histograms/` and `latency.hlog`.
     pub histograms: bool,
     /// How long each job takes alone on the empty cluster, in `alone.csv`: the jobs run a second
-    /// time, one after the other. Slowdowns are computed with it.
+    /// time, one after another. Slowdowns are computed from it.
     pub alone: bool,
-    /// How long chains of jobs take, in `chains.csv`: the jobs that `after` ties together.
+    /// How long chains of jobs take, in `chains.csv`. `after` links the jobs of a chain.
     pub chains: bool,
-    /// Useful and wasted slot time of jobs, and the cost of their stragglers, in `waste.csv`, and in sum in the
-    /// summary. Where `hadoop.speculation` is on this is always recorded.
+    /// Useful and wasted slot time of jobs, and the cost of their stragglers, in `waste.csv`, and
+    /// their sums in the summary. With `hadoop.speculation` this is always recorded.
     pub waste: bool,
-    /// Refusals and orders of policies, and their reasons, in `decisions.csv`. With it
-    /// `mumakil explain` tells more of the rules by which jobs waited.
+    /// Refusals and orders of policies, with their reasons, in `decisions.csv`. With it
+    /// `mumakil explain` says more about why jobs waited.
     pub decisions: bool,
     /// The run on one page, `report.html`.
     pub report: bool,
     /// The time between two samples of the timeline and of the interval log; with `0s` the
     /// timeline has every change.
     pub sample: SimSpan,
-    /// Jobs that are submitted before this are left out of the summary and the histograms; the
-    /// tables have them.
+    /// Jobs submitted before this time are left out of the summary and the histograms; the tables
+    /// have them.
     pub warm_up: SimSpan,
 }
 
 impl RecordSpec {
-    /// Returns each output that expressions may read: its key, its setting, and whether these read it.
+    /// Returns each output that expressions may read: its key, its setting, and whether `needs`
+    /// reads it.
     pub fn read_by(&mut self, needs: &ExprNeeds) -> [(&'static str, &mut bool, bool); 6] {
         [
             ("tasks", &mut self.tasks, needs.reads::<AttemptRow>()),
@@ -208,12 +209,12 @@ impl Default for RecordSpec {
     }
 }
 
-/// A scenario's name, fit for a folder.
+/// A scenario's name, which is also the name of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name(String);
 
 impl Name {
-    /// Returns a name, if every letter of it may stand in one.
+    /// Returns a name; `None` if a character of it is not allowed, or it is empty or too long.
     pub fn new(name: &str) -> Option<Self> {
         // Chosen: `NAME-SEED` stays far below the 255 bytes that file systems allow for a folder.
         let fits = (1..=100).contains(&name.len())
@@ -224,7 +225,7 @@ impl Name {
         fits.then(|| Self(name.to_owned()))
     }
 
-    /// Returns the name nearest to a text: of a file, say.
+    /// Returns the name that is most similar to a text, such as the name of a file.
     pub fn from_text(text: &str) -> Self {
         let fit = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         let name: String = text.chars().map(fit).take(100).collect();
@@ -251,10 +252,10 @@ text_form! {
 /// How time passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ClockSpec {
-    /// From event to event, as fast as they are computed.
+    /// From event to event, as fast as they can be computed.
     #[default]
     Virtual,
-    /// So many times as fast as on the wall; above zero.
+    /// A number of times as fast as real time; above zero.
     Scaled(f64),
 }
 
@@ -285,27 +286,27 @@ text_form! {
     write: |self, to| to.collect_str(self),
 }
 
-/// A published experiment that a scenario or study repeats.
+/// The published experiment that a scenario or study repeats.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// Its name in the list of experiments, such as `DS-F2`.
+    /// The name of the experiment in the list of experiments, such as `DS-F2`.
     pub id: String,
-    /// Its subject, in a few words.
+    /// The subject of the experiment, in a few words.
     pub what: String,
     /// The published results.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub published: String,
-    /// How many seeds a cell has at most when only a first look is wanted.
+    /// The most seeds of a cell for a quick look.
     #[serde(default = "quick_seeds")]
     pub quick_seeds: usize,
-    /// The environment variable that names the folder with files that it needs and that the
+    /// The environment variable with the folder of files that the experiment needs and that the
     /// repository does not have. If it is not set, the experiment is skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
 }
 
-/// Two show whether something varies at all.
+/// Two seeds show whether anything varies at all.
 fn quick_seeds() -> usize {
     2
 }

@@ -1,13 +1,14 @@
-//! The scenarios and studies in the binary, to be run by name, read, copied and changed.
+//! The scenarios and studies that are built into the binary, to be run by name, read, copied and
+//! changed.
 
 use super::draft::Draft;
 
-/// A scenario or a study in the binary.
+/// A scenario or a study that is built into the binary.
 #[derive(Clone, Copy, Debug)]
 pub struct Starter {
-    /// Its name.
+    /// The name of the starter.
     pub name: &'static str,
-    /// Its text.
+    /// The text of the starter, in YAML.
     pub text: &'static str,
 }
 
@@ -22,7 +23,7 @@ macro_rules! starters {
     };
 }
 
-/// The starters, in the order in which one would read them.
+/// The starters, in the order in which a user should read them.
 pub const STARTERS: &[Starter] = starters!(
     "quickstart" "commit-pending" "faults" "fb2009-like"
     "oversubscribed" "page-cache"
@@ -30,17 +31,17 @@ pub const STARTERS: &[Starter] = starters!(
 );
 
 impl Starter {
-    /// Returns the starter of this name.
+    /// Returns the starter with this name, if there is one.
     pub fn find(name: &str) -> Option<&'static Self> {
         STARTERS.iter().find(|starter| starter.name == name)
     }
 
-    /// Returns the question that it answers: the first line of its text.
+    /// Returns the question that the starter answers: the first line of its text.
     pub fn question(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
     }
 
-    /// Returns whether it is a study: a scenario that says what varies.
+    /// Returns whether the starter is a study: a scenario with a `sweep`.
     pub fn is_study(&self) -> bool {
         Draft::of(self.name, self.text).is_ok_and(|draft| draft.is_study())
     }

@@ -1,4 +1,4 @@
-//! Tests of the whole way from text to scenario.
+//! Tests of the whole way from a text to a scenario.
 
 use std::fs::File;
 
@@ -77,7 +77,7 @@ fn a_pod_without_a_rack_is_refused() {
     assert!(refused.contains("4 pods for 3 racks: a pod would be empty"), "{refused}");
 }
 
-/// Returns the settings of which it is told that they have no effect.
+/// Returns the settings that warnings report as without effect.
 fn idle(text: &str, sets: &[&str]) -> Vec<String> {
     let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
     let loaded = parse("test.yaml", text, &sets, &Registry::builtin()).unwrap();
@@ -232,7 +232,7 @@ fn what_pools_and_queues_say_is_told_where_the_policy_takes_no_notice() {
     }
 }
 
-/// Returns what is told of a policy with these options.
+/// Returns the warnings and mistakes of a policy with these options.
 fn options_told(policy: &str, options: &str) -> Vec<String> {
     let text = format!("{JOB}scheduler: {{{policy}: {{{options}}}}}");
     let warnings = parse("test.yaml", &text, &[], &Registry::builtin()).unwrap().warnings;
@@ -300,7 +300,7 @@ fn what_presets_and_resolved_scenarios_say_is_nobodys_word() {
 
 #[test]
 fn heartbeats_that_would_queue_but_for_their_phases_are_told() {
-    // 2,000 heartbeats of 1 ms in 3 s.
+    // 2,000 heartbeats of 1 ms in every 3 s.
     let text = format!(
         "{JOB}cluster: {{nodes: 2000, jobtracker: {{per_heartbeat: 1ms}}}}\nhadoop: {{heartbeat: 3s}}"
     );

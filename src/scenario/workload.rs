@@ -1,12 +1,12 @@
-//! Workloads: where jobs come from, and the injector that submits them.
+//! Workloads: the sources of jobs, and the injector that submits the jobs.
 //!
-//! Every source makes the same of what it reads: a list of [`JobEntry`], as a scenario may write
-//! it out itself. `build` makes jobs of it, for all sources.
+//! Every source turns its input into a list of [`JobEntry`], as a scenario may write it itself.
+//! `build` makes the jobs of a run from this list, for all sources.
 //!
-//! A trace has a folder: what a record of its files is, what of it makes jobs of a scenario
-//! ([`Source`]), and how its files are told from others, read as jobs and written ([`Format`]). All that
-//! is common to traces is above them: [`exchange`] and [`format`](mod@format) here, and the reading of files in
-//! [`mumakil_core::trace`]. Only `builtin` names all formats.
+//! Each trace format has a folder: the records of its files, the [`Source`] that makes jobs for a
+//! scenario, and the [`Format`], which recognises, reads and writes the files. Code for all traces
+//! is above these folders: [`exchange`] and [`format`](mod@format) here, and the reading of files
+//! in [`mumakil_core::trace`]. Only `builtin` names all formats.
 //!
 //! | format | record | written by |
 //! |---|---|---|

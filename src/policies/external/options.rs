@@ -1,4 +1,4 @@
-//! The options of a policy that runs as a process of its own.
+//! The options of a policy that runs in a process of its own.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,22 +17,23 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{Complaint, Policy as _};
 use mumakil_core::trace::hex;
 
-/// A policy that is another process, spoken to in lines of JSON.
+/// A policy that runs as another process and exchanges lines of JSON with Mumakil.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExternalOptions {
-    /// The policy's name in reports; without this, its file or program.
+    /// The policy's name in reports. Without this, the name of its file or program.
     pub name: Option<String>,
-    /// The program and what it is given, such as `[python3, mine.py]`. A word that is a file's path,
-    /// seen from the scenario's folder or from where you are, stands for that file.
+    /// The program and its arguments, such as `[python3, mine.py]`. If an argument is the path of a
+    /// file, seen from the scenario's folder or from the current one, it stands for that file.
     pub command: Vec<String>,
-    /// Options that Mumakil passes on to the policy as they stand: any value.
+    /// Options that Mumakil passes on to the policy unchanged: any value.
     pub options: Value,
-    /// How long, in real time, it may take to answer.
+    /// How long, in real time, the policy may take to answer.
     pub timeout: SimSpan,
-    /// Variables of the environment that it gets beside the usual few.
+    /// Names of further environment variables that the process inherits, beside the usual few.
     pub environment: Vec<String>,
-    /// The SHA-256 of the command's files. It is filled in; where it is said, other files are refused.
+    /// The SHA-256 of each file of the command. Mumakil fills it in; if it is given, other files
+    /// are refused.
     pub files: BTreeMap<String, String>,
 }
 
@@ -51,7 +52,7 @@ impl Default for ExternalOptions {
 }
 
 impl ExternalOptions {
-    /// Notes what the command's files are, or says that they are others than was said.
+    /// Computes the digests of the command's files. Complains if they differ from those in `files`.
     pub(super) fn settle(&mut self, folder: &Path) -> Vec<Complaint> {
         // Without a command nothing below can be looked at.
         if self.command.first().is_none_or(String::is_empty) {
@@ -99,14 +100,14 @@ impl ExternalOptions {
             complaints.push(Complaint::error(&["files"], message, hint));
         }
         self.files = files;
-        // The scenario may come from somebody else, so warn the reader which program a run of it would start.
+        // The scenario may come from somebody else, so warn which program a run of it starts.
         let message = format!("the policy is a program: `{}`", self.command.join(" "));
         let hint = "`--no-external` forbids to start it";
         complaints.push(Complaint::warning(&["command"], message, hint));
         complaints
     }
 
-    /// Returns the command with files where they are.
+    /// Returns the command with the absolute paths of its files.
     pub(super) fn found(&self, folder: &Path) -> Vec<String> {
         let word = |word: &String| match find(word, folder, self.files.get(word)) {
             // The process starts in the scenario's folder, where a
@@ -117,15 +118,15 @@ impl ExternalOptions {
         self.command.iter().map(word).collect()
     }
 
-    /// Returns what people call the policy.
+    /// Returns the policy's name for people.
     pub(super) fn called(&self) -> String {
         let command = self.command.iter().map(String::as_str);
         called(self.name.as_deref(), command).unwrap_or_else(|| External::NAME.to_owned())
     }
 }
 
-/// Returns what people call a policy that is a program, by its options as they are written; none for
-/// other policies.
+/// Returns the name for people of a policy that is a program, read from its unparsed options.
+/// `None` for other policies.
 pub fn title(policy: &str, options: &serde_yaml::Value) -> Option<String> {
     let options = options.as_mapping().filter(|_| policy == External::NAME)?;
     let name = options.get("name").and_then(serde_yaml::Value::as_str);
@@ -133,8 +134,8 @@ pub fn title(policy: &str, options: &serde_yaml::Value) -> Option<String> {
     called(name, command.into_iter().flatten().filter_map(serde_yaml::Value::as_str))
 }
 
-/// Returns what people call a policy: its name, or the first file of its command that looks like a
-/// script, or its program.
+/// Returns the name for people: `name`, or the first argument that looks like a script, or the
+/// program. `None` if there is no command.
 fn called<'w>(
     name: Option<&str>,
     command: impl Iterator<Item = &'w str> + Clone,
@@ -152,8 +153,8 @@ fn called<'w>(
     Some(Path::new(file).file_name()?.to_string_lossy().into_owned())
 }
 
-/// Returns the file that a word of a command is, if it is one. One whose content is known may be kept in
-/// the folder of a study.
+/// Returns the file that an argument of the command names. `None` if it names no file. A file whose
+/// digest is known may be kept in the folder of a study.
 pub fn find(word: &str, folder: &Path, sha256: Option<&String>) -> Option<PathBuf> {
     let kept = sha256.and_then(|sha256| files::kept(folder, Path::new(word), sha256));
     // The scenario's folder first, as for all paths in a scenario.

@@ -1,5 +1,5 @@
-//! The policy in the other process, as the JobTracker sees it. Keeps what the process was told
-//! last, so that it is told changes only, and carries out its answers.
+//! The adapter between the JobTracker and a policy in another process: it remembers what it has
+//! sent, so that it sends changes only, and carries out the answers.
 
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
@@ -23,41 +23,42 @@ use mumakil_core::mapred::{
     Scheduler, Setting, SlotKind, SlotShare, SlotStanding, TrackerId, TrueDurations, View,
 };
 
-/// The reason that stands for an order for which the policy gave none.
+/// The reason that is recorded for an order if the policy gives no reason.
 const UNSAID: Reason = Reason::Other("its policy gave no reason");
 
-/// A policy that is another process.
+/// A policy that runs as another process.
 #[derive(Default)]
 pub struct External {
     options: ExternalOptions,
-    /// Nothing before it has begun.
+    /// `None` before the policy begins.
     process: Option<Arc<Mutex<Process>>>,
     wishes: WireHello,
     truth: Option<TrueDurations>,
-    /// How many questions it was asked.
+    /// The number of questions so far.
     asked: u64,
-    /// News that go out with the next question.
+    /// News to be sent with the next question.
     news: Vec<(u64, WireNews)>,
-    /// The jobs as the policy was last told them, by number: it is told changes only.
+    /// The counts of each job as they were last sent, by job number.
     told: Vec<ToldCounts>,
-    /// The jobs of which something may have changed, each once.
+    /// The jobs that may have changed since the last question, each once.
     changed: Vec<JobId>,
-    /// The jobs with tasks that wait.
+    /// The jobs with waiting tasks.
     waiting: PerSlot<BTreeSet<JobId>>,
     cluster: Cluster,
     line: Vec<u8>,
-    /// Gets a copy of each line that is exchanged, if a log is wanted.
+    /// Gets a copy of each line that is exchanged, if there is a listener.
     overhear: Option<PolicyDialogue>,
 }
 
-/// A job with its maps near a tracker: how many on it, and how many on it or in its rack.
+/// A job and its waiting maps near a tracker: those with input on it, and those with input in its
+/// rack (which includes the former).
 type NearMaps = (u32, u32, u32);
 
-/// The state of a job as the policy was last told it.
+/// The counts of a job as the policy last got them.
 #[derive(Clone, Copy, Debug, Default)]
 struct ToldCounts {
     counts: Option<Counts>,
-    /// Whether it is among those of which something may have changed.
+    /// Whether the job is in `External::changed`.
     is_noted: bool,
 }
 
@@ -213,12 +214,13 @@ impl Scheduler for External {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
-        // A job may have waiting tasks of which none can run here, as they have failed on this
-        // tracker. That shows only when a launch is tried. The policy may then decide otherwise, so
-        // it is asked again.
+        // A launch gives nothing if the job's waiting tasks have all failed on this tracker, which
+        // shows only when it is tried. Orders after it may rest on its success, so ask the policy
+        // again without this job.
         let mut in_vain = PerSlot::<Vec<u32>>::default();
         while let Some((job, kind)) = self.offer_but(offer, &in_vain)
-            // The policy was told that this job has nothing to launch here, and named it again: end the offer.
+            // The policy knows that this job has nothing to launch here, and names it again: end
+            // the offer.
             && !in_vain[kind].contains(&job.0)
         {
             in_vain[kind].push(job.0);
@@ -231,8 +233,8 @@ impl External {
         self.wishes.wants.contains(&want)
     }
 
-    /// Offers what is free to other jobs than these; returns of which job a launch gave nothing, which ends
-    /// what is done of the answer.
+    /// Offers the free slots to all jobs but those in `in_vain`. Returns the job and kind of the
+    /// first launch that gives nothing; the rest of the answer is then dropped.
     fn offer_but(
         &mut self,
         offer: &mut Offer<'_>,
@@ -242,8 +244,8 @@ impl External {
         self.look(&offer.view());
         let free = SlotKind::BOTH.map(|kind| offer.free(kind));
         let (near, not_here, has_some) = self.reachable(offer, free, in_vain);
-        // A policy that wants all offers has been asked already if some launch was in vain: ask no second time
-        // unless a task is left to launch.
+        // A policy that wants all offers has already been asked if a launch gave nothing. Ask it
+        // again only if a task is left to launch.
         let is_first = SlotKind::BOTH.iter().all(|kind| in_vain[*kind].is_empty());
         let is_wanted = is_first && self.wants(Want::AllOffers);
         // No task could be launched, and a question costs real time.
@@ -270,14 +272,14 @@ impl External {
         in_vain
     }
 
-    /// Sends a job's counts with the next question even if they are unchanged. The policy counts
-    /// its own launches, and some of them may have come to nothing or be lost by then.
+    /// Sends a job's counts again with the next question, even if they are unchanged: the policy
+    /// has counted its own orders, and some of them may launch nothing or be dropped.
     fn resend_counts(&mut self, job: JobId) {
         self.note(job);
         self.told[job.index()].counts = None;
     }
 
-    // ---- questions ----
+    // ---- what the policy gets ----
 
     fn submitted(&self, job: &Job) -> Submitted {
         let spec = job.spec();
@@ -297,7 +299,7 @@ impl External {
         }
     }
 
-    /// Notes that something may have changed of a job.
+    /// Notes that a job may have changed.
     fn note(&mut self, job: JobId) {
         if self.told.len() <= job.index() {
             self.told.resize(job.index() + 1, ToldCounts::default());
@@ -315,7 +317,7 @@ impl External {
         }
     }
 
-    /// Looks what has changed since it was told last.
+    /// Collects the counts that have changed since the last question.
     fn look(&mut self, view: &View<'_>) {
         for id in std::mem::take(&mut self.changed) {
             self.told[id.index()].is_noted = false;
@@ -339,8 +341,8 @@ impl External {
         }
     }
 
-    /// Returns which jobs have their input near a tracker, which cannot use it, and whether any has a task
-    /// for a free slot.
+    /// Returns the jobs with input near a tracker, the jobs that can launch nothing on it, and
+    /// whether any job has a task for a free slot.
     fn reachable(
         &self,
         offer: &mut Offer<'_>,
@@ -386,7 +388,7 @@ impl External {
         }
     }
 
-    // ---- answers ----
+    // ---- what the policy answers ----
 
     fn ask(&mut self, now: SimTime, question: WireToPolicy) -> Vec<WireAction> {
         match self.exchange(Some(now), &question) {
@@ -408,7 +410,7 @@ impl External {
         heard.unwrap_or_else(|words| self.give_up(now, &words))
     }
 
-    /// Says something and returns what is heard.
+    /// Sends a message and returns the answer.
     fn say(
         &mut self,
         process: &mut Process,
@@ -420,14 +422,15 @@ impl External {
             overhear(&self.line, heard);
         }
         let parsed: Result<WireFromPolicy, _> = serde_json::from_slice(heard);
-        // `hello` and `inherit` are no questions of the run, so they do not count.
+        // The answers to `hello` and `inherit` do not count as questions of the run.
         if let WireToPolicy::Offer(_) | WireToPolicy::Tick(_) = what {
             process.done += ExternalWork { questions: 1, waited };
         }
         parsed.map_err(|error| format!("what it says is no answer: {error}{}", process.told()))
     }
 
-    /// Does what it wants at an offer; returns of which job and kind a launch gives nothing.
+    /// Carries out an order at an offer. Returns the job and kind if it is a launch that gives
+    /// nothing.
     fn play(&mut self, offer: &mut Offer<'_>, deed: WireAction) -> Option<(JobId, SlotKind)> {
         let now = offer.view().now();
         let (job, kind, reach, why) = match deed {
@@ -485,7 +488,7 @@ impl External {
         None
     }
 
-    /// Does what it wants with attempts; returns what is something else.
+    /// Carries out an order about an attempt. Returns any other order unchanged.
     fn order(&mut self, orders: &mut Orders<'_>, deed: WireAction) -> Option<WireAction> {
         let now = orders.view().now();
         let (WireAction::Kill { attempt, .. }
@@ -494,7 +497,7 @@ impl External {
         else {
             return Some(deed);
         };
-        // The attempt may have ended since the last news; its job must be one that has arrived.
+        // The attempt may have ended since the policy last heard of it, so check only its job.
         self.known(&orders.view(), now, attempt.0);
         match deed {
             WireAction::Kill { attempt, why } => orders.kill(attempt.into(), reason(why)),
@@ -505,7 +508,7 @@ impl External {
         None
     }
 
-    /// Returns a job that has arrived.
+    /// Returns the id of a job that has arrived; ends the run if it has not.
     fn known(&self, view: &View<'_>, now: SimTime, job: u32) -> JobId {
         let id = JobId(job);
         if view.job(id).is_none() {
@@ -517,13 +520,13 @@ impl External {
         id
     }
 
-    /// Ends the run because the policy has broken the rules; shows the last exchanges.
+    /// Ends the run because the policy has broken the protocol.
     fn fail(&self, now: Option<SimTime>, words: &str) -> ! {
         let told = self.process.as_ref().map_or_else(String::new, |process| process.lock().told());
         self.give_up(now, &format!("{words}{told}"))
     }
 
-    /// Ends the run.
+    /// Ends the run with an error.
     fn give_up(&self, now: Option<SimTime>, words: &str) -> ! {
         let name = self.options.called();
         let at = now.map_or_else(String::new, |now| format!(" at {now} of the run"));

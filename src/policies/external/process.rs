@@ -1,7 +1,7 @@
-//! A process that is asked a line at a time, and that may be a bad neighbour.
+//! A process that answers one line at a time and is not trusted.
 //!
-//! It gets pipes, few variables and a process group of its own. Its time to answer and the length
-//! of its answers are limited, and it is killed with all its children when this is dropped.
+//! It gets pipes, few environment variables and a process group of its own. Its answers are limited
+//! in time and in length. When [`Process`] is dropped, the whole group is killed.
 
 use std::collections::VecDeque;
 use std::env;
@@ -17,25 +17,23 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use mumakil_core::mapred::{ExternalWork, PolicyWords};
 
-/// The most bytes of a line.
-// Chosen: no answer comes near; it stops a policy that writes without end before memory is full.
+/// The most bytes of an answer, give or take one read.
 const LONGEST: usize = 16 << 20;
-/// How many exchanges are shown when something goes wrong.
+/// The number of past exchanges that an error shows, and the most characters of each line.
 const RECENT: usize = 3;
 // Characters of each. Chosen: the mistake should be in sight, and all of it fit a terminal.
 const SHOWN: usize = 300;
-/// How many lines of its standard error are shown.
+/// The number of lines of standard error that are shown, and the most bytes of each.
 const LINES: usize = 1_000;
 // Bytes of each. Chosen: a policy that logs every offer must not flood the terminal.
 const LINE: u64 = 4 << 10;
-/// The most bytes that one read takes.
+/// The initial size of the buffer for answers, in bytes.
 // As much as a pipe of Linux holds.
 const CHUNK: usize = 64 << 10;
-/// How long its last words may take to arrive once it has ended.
-// Chosen: enough for the listening thread, and only waited for when a policy ends.
+/// How long to wait for the rest of standard error after the process has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Variables that programs need to be found, and to find what is theirs.
+/// Environment variables that programs need in order to be found and to find their own files.
 const ENVIRONMENT: [&str; 16] = [
     "PATH",
     "HOME",
@@ -55,27 +53,28 @@ const ENVIRONMENT: [&str; 16] = [
     "CONDA_PREFIX",
 ];
 
-/// A process that is asked.
+/// A running process that answers questions.
 pub(super) struct Process {
     child: Child,
-    /// Nothing when it has been told that this is the end.
+    /// `None` once the process is asked to end.
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
-    /// Bytes from the policy: those before `filled` were read, of these the ones before `taken` were used.
+    /// Bytes from the process: those up to `filled` are read, and of them those up to `taken` are
+    /// used.
     buffer: Vec<u8>,
     filled: usize,
     taken: usize,
     timeout: Duration,
-    /// Which questions of the run it has answered.
+    /// The number of questions of the run that it has answered, and the time that they took.
     pub(super) done: ExternalWork,
-    /// The beginnings of the last questions and answers.
+    /// The beginnings of the last questions and their answers.
     recent: VecDeque<(Vec<u8>, Vec<u8>)>,
-    /// Hears when it says nothing more of itself.
+    /// Receives a message when standard error has ended.
     silent: Receiver<()>,
 }
 
 impl Process {
-    /// Starts a process in a folder; `tell` hears what it writes to its standard error.
+    /// Starts a process in a folder; `tell` gets each line of its standard error.
     pub(super) fn start(
         command: &[String],
         folder: &Path,
@@ -95,14 +94,13 @@ impl Process {
                 start.env(name, value);
             }
         }
-        // Without this the order of Python's sets differs from process
-        // to process, and so would runs.
+        // Otherwise the order of Python's sets differs from process to process.
         start.env("PYTHONHASHSEED", "0");
         start.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         {
             use std::os::unix::process::CommandExt as _;
-            // A group of its own: all its processes can be killed at once,
-            // and Ctrl-C reaches Mumakil alone.
+            // With a group of its own all its children can be killed, and Ctrl-C reaches Mumakil
+            // alone.
             start.process_group(0);
         }
         let mut child = start
@@ -119,7 +117,7 @@ impl Process {
         let (done, silent) = channel();
         let listen = move || {
             listen(stderr, &tell);
-            // The receiver is gone if the process was dropped meanwhile.
+            // The receiver may be dropped already.
             let _ = done.send(());
         };
         // A thread reads standard error, or a policy that writes much
@@ -142,8 +140,8 @@ impl Process {
         Ok(process)
     }
 
-    /// Says a line, which ends with its end, and returns the line that is answered, without that, and how long
-    /// that took.
+    /// Sends a line, which ends with a newline, and returns the answer without its newline, and how
+    /// long it took.
     pub(super) fn ask(&mut self, line: &[u8]) -> Result<(&[u8], Duration), String> {
         let asked = now();
         let deadline = asked + self.timeout;
@@ -184,7 +182,7 @@ impl Process {
         }
     }
 
-    /// Waits until it says something.
+    /// Waits until the process writes something.
     fn wait(&mut self, deadline: Instant, line: &[u8]) -> Result<(), String> {
         match ready(PollFd::new(&self.stdout, PollFlags::IN), deadline) {
             Ok(true) => Ok(()),
@@ -218,13 +216,13 @@ impl Process {
         Ok(())
     }
 
-    /// Tells it that this is the end, and waits until it has gone.
+    /// Sends the last line, and waits until the process has ended.
     pub(super) fn end(&mut self, line: &[u8]) -> Result<(), String> {
         let deadline = now() + self.timeout;
         self.say(line, deadline)?;
         // A policy that does not know `end` notices that its input is closed.
         self.stdin = None;
-        // The policy may still write. Read it and drop it, or the policy would wait on a full pipe.
+        // Read and discard what the process still writes, so that it does not block on a full pipe.
         let mut scrap = [0; 4096];
         loop {
             match self.child.try_wait() {
@@ -256,10 +254,10 @@ impl Process {
         }
     }
 
-    /// Returns why it says nothing more.
+    /// Returns why the process writes nothing more.
     fn exit_reason(&mut self, line: &[u8]) -> String {
-        // A process that ends closes its output just before its status is known, so wait a moment.
-        // It may also live on without output.
+        // A process that ends closes its output just before its status is available, so wait a
+        // moment. It may also live on without output.
         pause(Duration::from_millis(20));
         let words = match self.child.try_wait() {
             Ok(Some(status)) => format!("it ended with {}", told(status)),
@@ -270,12 +268,12 @@ impl Process {
         self.tell(words, line)
     }
 
-    /// Waits for what it says of itself.
+    /// Waits for the rest of standard error.
     fn last_words(&self) {
         let _ = self.silent.recv_timeout(LAST_WORDS);
     }
 
-    /// Returns what went wrong, with what was said last. `line` is the question without an answer.
+    /// Returns an error message with the last exchanges; `line` is the question without an answer.
     fn tell(&self, words: String, line: &[u8]) -> String {
         let asked = format!("\n  asked    {}", shown(line));
         let heard = &self.buffer[..self.filled];
@@ -286,7 +284,7 @@ impl Process {
         words + &self.told() + &asked + &heard
     }
 
-    /// Returns the last exchanges, a line for each side of them.
+    /// Returns the last exchanges, one line for each question and each answer.
     pub(super) fn told(&self) -> String {
         let told = |(asked, heard): &(Vec<u8>, Vec<u8>)| {
             format!("\n  asked    {}\n  answered {}", shown(asked), shown(heard))
@@ -297,7 +295,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Kill its whole group, which may have grown; then wait for it, so that no zombie is left.
+        // Kill the whole group, then wait for the process, so that no zombie is left.
         if let Some(group) = Pid::from_raw(self.child.id().cast_signed()) {
             let _ = kill_process_group(group, Signal::KILL);
         }
@@ -307,7 +305,7 @@ impl Drop for Process {
     }
 }
 
-/// Passes on what a process says of itself, so much of it.
+/// Passes on the standard error of a process, up to [`LINES`] lines.
 fn listen(stderr: ChildStderr, tell: &PolicyWords) {
     let mut stderr = BufReader::new(stderr);
     let mut line = Vec::new();
@@ -324,7 +322,7 @@ fn listen(stderr: ChildStderr, tell: &PolicyWords) {
     }
 }
 
-/// Waits until something can be done with a pipe; returns whether it can.
+/// Waits until a pipe is ready. Returns false if the deadline comes first.
 fn ready(pipe: PollFd<'_>, deadline: Instant) -> io::Result<bool> {
     let mut pipes = [pipe];
     loop {
@@ -342,13 +340,13 @@ fn ready(pipe: PollFd<'_>, deadline: Instant) -> io::Result<bool> {
     }
 }
 
-/// Returns as much of a line as may be shown: a character has four bytes at most. There is one more, so
-/// that it is seen that something is left out.
+/// Returns the bytes of a line that may be shown: a character has four bytes at most. One character
+/// more is kept, so that [`shown`] can tell that the line is cut.
 fn beginning(line: &[u8]) -> Vec<u8> {
     line[..line.len().min(4 * (SHOWN + 1))].to_vec()
 }
 
-/// Returns the beginning of a line, for people.
+/// Returns the beginning of a line as text.
 fn shown(line: &[u8]) -> String {
     let line = beginning(line);
     let text = String::from_utf8_lossy(&line);
@@ -368,7 +366,7 @@ fn told(status: ExitStatus) -> String {
     }
 }
 
-/// Returns what the system says, without its number.
+/// Returns the system's error message without its number.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()

@@ -1,12 +1,13 @@
-//! The lines between Mumakil and a policy that is another process: one JSON object a line.
+//! The protocol between Mumakil and a policy in another process: lines with one JSON object each.
 //!
-//! Mumakil begins with [`Hello`] and hears [`WireHello`]. From then on it asks [`Question`]s, each of which
-//! is [`Answer`]ed before anything else is asked. Instants and spans are whole microseconds of the
-//! run. Jobs and trackers are numbers from 0; two numbers side by side are of maps and reduces.
+//! Mumakil begins with [`Hello`] and gets [`WireHello`] back. Then it asks [`Question`]s, each of
+//! which gets an [`Answer`] before the next. Instants and spans are whole microseconds of the run.
+//! Jobs and trackers are numbers from 0; a pair of numbers is for maps and for reduces.
 //!
-//! Some types repeat those of [`mapred`] word by word, such as [`State`] and [`WireReach`]. This is on purpose:
-//! programs of others read these words, so they are those of a [`VERSION`], whatever becomes of the names in
-//! the emulator. The conversions below are exhaustive, and a test pins the words.
+//! Some types repeat types of [`mapred`] word by word, such as [`State`] and [`WireReach`]. This is
+//! on purpose: programs of other people read these words, so a word changes only with [`VERSION`],
+//! even if a name in the emulator changes. The conversions below are exhaustive, and a test pins
+//! the words.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -15,7 +16,7 @@ use serde_json::Value;
 
 use mumakil_core::mapred::{self, AttemptId, JobId, TaskId, TaskKind};
 
-/// The protocol's version. A policy that speaks another is not asked anything.
+/// The protocol's version. A run refuses a policy that speaks another.
 // Goes up when a line may mean something else to a policy that was written before.
 pub const VERSION: u32 = 1;
 
@@ -24,51 +25,54 @@ pub const VERSION: u32 = 1;
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Said")]
 pub enum WireToPolicy {
-    /// The first line; to be answered with `hello`.
+    /// The first line; the policy answers with `hello`.
     Hello(Hello),
-    /// A tracker may get tasks; to be answered.
+    /// A tracker may get tasks; the policy answers with `answer`.
     Offer(Question),
-    /// Time has passed, for a policy that has asked for this; to be answered. Nothing can be launched.
+    /// Time has passed, for a policy that has asked for ticks; it answers with `answer`. Nothing
+    /// can be launched.
     Tick(Question),
-    /// Another policy, or this one in a JobTracker that died, has suspended these attempts; to be
-    /// answered with `inherit`: whether this policy will let them go on. If not, they are killed.
+    /// Another policy, or this one in a JobTracker that died, has suspended these attempts. The
+    /// policy answers with `inherit`: whether it will let them go on. If not, they are killed.
     Inherit(Vec<(WireAttempt, u32)>),
     /// The run is over; the process ends.
     End {},
 }
 
-/// Where the policy is to work.
+/// The first message: the cluster and the options that the policy works with.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Hello {
     /// The version of the protocol.
     pub protocol: u32,
     /// The version of Mumakil.
     pub mumakil: String,
-    /// The seed of the run, for a policy that draws.
+    /// The seed of the run, for a policy that draws random numbers.
     pub seed: u64,
-    /// The line of Hadoop.
+    /// The version of Hadoop that is emulated.
     pub hadoop: String,
-    /// The trackers: the number of the rack, map slots, reduce slots.
+    /// Of each tracker: the number of its rack, its map slots and its reduce slots.
     pub trackers: Vec<(u32, u32, u32)>,
-    /// The options of the scenario.
+    /// The policy's options in the scenario.
     pub options: Value,
 }
 
-/// The policy's wishes. Each but the version may be left out and then has its default.
+/// The policy's wishes. Each field but the version may be left out and then has its default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Wishes")]
 pub struct WireHello {
-    /// The version of the protocol that it speaks.
+    /// The version of the protocol that the policy speaks.
     pub protocol: u32,
-    /// The information that it wants beside the usual.
+    /// The information that the policy wants beside the usual.
     #[serde(default)]
     pub wants: Vec<Want>,
-    /// After how long it is to be asked again and again, whether a tracker may get tasks or not.
+    /// The time between two ticks: questions that come whether a tracker may get tasks or not.
+    /// Without this, there are none.
     #[serde(default)]
     pub tick_us: Option<u64>,
-    /// For how long it may put off what it could do at once. After that, in a cluster in which nothing is
-    /// due, the run has stalled. A day, if it does not say.
+    /// For how long the policy may put off launching what it could launch at once. If nothing is
+    /// launched for longer in a cluster in which nothing else is due, the run has stalled. A day by
+    /// default.
     #[serde(default)]
     pub patience_us: Option<u64>,
 }
@@ -79,43 +83,44 @@ pub struct WireHello {
 pub enum Want {
     /// The launches and ends of attempts: `launched` and `attempt` among the news.
     Attempts,
-    /// How far the attempts of a tracker are that makes an offer. It costs the JobTracker a look-up for
-    /// each, in every heartbeat.
+    /// The progress of the attempts on the tracker that makes an offer. It costs the JobTracker a
+    /// look-up for each, in every heartbeat.
     Progress,
-    /// Offers of trackers without a free slot that a task waits for, too.
+    /// Also the offers of trackers on which no waiting task has a free slot.
     AllOffers,
-    /// How long the tasks of jobs really take: the policy is an oracle.
+    /// How long each task really takes: the policy is an oracle.
     Truth,
 }
 
-/// A question, and what has happened since the last.
+/// A question, and what has happened since the last question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Question {
-    /// Its number, which the answer repeats.
+    /// The number of the question, which the answer repeats.
     pub number: u64,
-    /// The instant.
+    /// The time of the question, in the run.
     pub now_us: u64,
-    /// The cluster as the JobTracker sees it, if that has changed.
+    /// The cluster as the JobTracker sees it, if it has changed since the last question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<Cluster>,
-    /// The news since the last question, in the order of time, each with its instant.
+    /// The news since the last question, ordered by time, each with its instant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub news: Vec<(u64, WireNews)>,
     /// The tracker that makes an offer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tracker: Option<u32>,
-    /// Its free slots.
+    /// The free slots of the tracker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free: Option<[u32; 2]>,
-    /// Of which jobs maps wait that have their input near the tracker: the job, how many on it, and how
-    /// many on it or in its rack; counted up to its free slots.
+    /// The jobs with waiting maps whose input is near the tracker: the job, how many have input on
+    /// the tracker, and how many have it on the tracker or in its rack; counted up to the free
+    /// slots.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<(u32, u32, u32)>,
-    /// Jobs with tasks of a kind that wait of which none is launched on this tracker: too many have failed
-    /// there, or each of these has.
+    /// Jobs with waiting tasks that cannot be launched on this tracker: too many tasks of the job
+    /// have failed there, or each waiting task has.
     #[serde(skip_serializing_if = "names_no_job")]
     pub not_here: [Vec<u32>; 2],
-    /// How far the attempts on the tracker are, from 0 to 1, for a policy that wants to hear it.
+    /// The progress of the attempts on the tracker, from 0 to 1, for a policy that wants it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub progress: Vec<(WireAttempt, f32)>,
 }
@@ -125,14 +130,14 @@ pub struct Question {
 pub struct Cluster {
     /// How many trackers may get tasks: those that are registered and not blacklisted.
     pub trackers: u32,
-    /// Their slots.
+    /// The slots of these trackers.
     pub slots: [u32; 2],
-    /// The slots that were taken by their last heartbeats.
+    /// The slots that were occupied at the trackers' last heartbeats.
     pub occupied: [u32; 2],
-    /// Tasks that have not succeeded, of each job from when it gives tasks to the end of its cleanup;
-    /// reduces only once they may start.
+    /// Tasks that have not succeeded, of all jobs between setup and the end of cleanup; reduces
+    /// count only once they may start.
     pub unfinished: [u64; 2],
-    /// The time between two heartbeats of a tracker.
+    /// The time between two heartbeats of one tracker.
     pub heartbeat_us: u64,
 }
 
@@ -143,23 +148,23 @@ pub struct Cluster {
 pub enum WireNews {
     /// A job has arrived.
     Submitted(Submitted),
-    /// Its splits are read.
+    /// The splits of a job are read.
     Initialised {
         /// The job.
         job: u32,
     },
-    /// It gives tasks from here on.
+    /// A job gives out tasks from now on.
     Running {
         /// The job.
         job: u32,
     },
-    /// How many of a job's tasks wait and run.
+    /// How many tasks of a job wait, run and are done.
     Counts(Counts),
     /// An attempt was launched.
     Launched(WireLaunched),
     /// The JobTracker has learned of an attempt's state.
     Attempt {
-        /// Its job.
+        /// The job of the attempt.
         job: u32,
         /// The attempt.
         attempt: WireAttempt,
@@ -180,33 +185,34 @@ pub enum WireNews {
 pub struct Submitted {
     /// The job.
     pub job: u32,
-    /// Its name.
+    /// The name of the job.
     pub name: String,
-    /// Its user.
+    /// The user of the job.
     pub user: String,
-    /// Its pool or queue.
+    /// The pool or queue of the job.
     pub pool: String,
-    /// How much it matters: 0 for the most, to 4; 2 is usual.
+    /// The priority: 0 is the highest, 4 the lowest, 2 the usual one.
     pub priority: u32,
-    /// How many tasks it has.
+    /// How many tasks the job has.
     pub tasks: [u32; 2],
-    /// How long each of its tasks really takes, for an oracle.
+    /// How long each task of the job really takes, for an oracle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truth_us: Option<[Vec<u64>; 2]>,
 }
 
-/// How many of a job's tasks wait and run.
+/// How many tasks of a job wait, run and are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
     /// The job.
     pub job: u32,
-    /// Tasks that could be launched now: those that wait, and slow ones that may have a second attempt.
+    /// Tasks that could be launched now: waiting tasks, and slow ones that may have a second
+    /// attempt.
     pub pending: [u32; 2],
-    /// Attempts that run.
+    /// Running attempts.
     pub running: [u32; 2],
     /// Tasks that have succeeded.
     pub done: [u32; 2],
-    /// Whether a map may be waiting whose input is nowhere.
+    /// Whether a map may be waiting whose input is on no node.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub homeless: bool,
 }
@@ -215,47 +221,47 @@ pub struct Counts {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Launched")]
 pub struct WireLaunched {
-    /// Its job.
+    /// The job of the attempt.
     pub job: u32,
     /// The attempt.
     pub attempt: WireAttempt,
     /// The tracker.
     pub tracker: u32,
-    /// How far its input is; without it for reduces, and for maps whose input is nowhere.
+    /// How far away its input is. Absent for reduces, and for maps whose input is on no node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locality: Option<WireLocality>,
 }
 
-/// How far the input of a map is.
+/// How far away the input of a map is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Locality")]
 pub enum WireLocality {
-    /// On the node.
+    /// On the node of the tracker.
     Node,
-    /// In its rack.
+    /// In the rack of the tracker.
     Rack,
-    /// In another.
+    /// In another rack.
     OffRack,
 }
 
-/// An attempt: its job, what it does, the number of the task, the number of the try.
+/// An attempt: its job, the kind of task, the number of the task, the number of the attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Attempt")]
 pub struct WireAttempt(pub u32, pub WireKind, pub u32, pub u32);
 
-/// The work of a task.
+/// The kind of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Kind")]
 pub enum WireKind {
-    /// Reads a split.
+    /// Reads a split of the input.
     Map,
-    /// Reduces.
+    /// Merges the output of maps.
     Reduce,
     /// Prepares the job.
     Setup,
-    /// Tidies up after it.
+    /// Tidies up after the job.
     Cleanup,
 }
 
@@ -263,23 +269,23 @@ pub enum WireKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Launched, and not started yet.
+    /// Launched, but not started yet.
     Unassigned,
-    /// It works.
+    /// Working.
     Running,
-    /// It is stopped, and keeps its memory.
+    /// Stopped; it keeps its memory.
     Suspended,
-    /// Its work is done, and is to be committed.
+    /// Finished, and waiting to commit its output.
     CommitPending,
-    /// It broke, and its output is to be removed.
+    /// Failed; its output is still to be removed.
     FailedUnclean,
-    /// It was killed, and its output is to be removed.
+    /// Killed; its output is still to be removed.
     KilledUnclean,
-    /// Done.
+    /// Succeeded.
     Succeeded,
-    /// Broke.
+    /// Failed.
     Failed,
-    /// Was killed.
+    /// Killed.
     Killed,
 }
 
@@ -288,11 +294,11 @@ pub enum State {
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Outcome")]
 pub enum WireOutcome {
-    /// All of its tasks are done.
+    /// All of its tasks have succeeded.
     Succeeded,
     /// A task failed too often.
     Failed,
-    /// Somebody killed it.
+    /// It was killed.
     Killed,
 }
 
@@ -319,29 +325,29 @@ pub enum WireFromPolicy {
 pub struct Answer {
     /// The number of the question.
     pub number: u64,
-    /// The orders of the policy; Mumakil carries them out one after the other.
+    /// The orders of the policy. Mumakil carries them out one after another.
     #[serde(default, rename = "do")]
     pub deeds: Vec<WireAction>,
 }
 
-/// Something that the policy wants done.
+/// An order of the policy.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "Deed")]
 pub enum WireAction {
-    /// The job's best map for the tracker that makes the offer is launched there. If none is within
-    /// reach, nothing is.
+    /// Launch the job's best map on the tracker that makes the offer. If no map is within reach,
+    /// nothing is launched.
     Map {
         /// The job.
         job: u32,
-        /// How far its input may be.
+        /// How far away its input may be.
         #[serde(default)]
         reach: WireReach,
         /// Why.
         #[serde(default)]
         why: Option<WireWhy>,
     },
-    /// The job's next reduce is launched there.
+    /// Launch the job's next reduce on the tracker that makes the offer.
     Reduce {
         /// The job.
         job: u32,
@@ -349,7 +355,7 @@ pub enum WireAction {
         #[serde(default)]
         why: Option<WireWhy>,
     },
-    /// An attempt is killed, at its tracker's next heartbeat.
+    /// Kill an attempt, at its tracker's next heartbeat.
     Kill {
         /// The attempt.
         attempt: WireAttempt,
@@ -357,7 +363,7 @@ pub enum WireAction {
         #[serde(default)]
         why: Option<WireWhy>,
     },
-    /// A running attempt is stopped, and keeps its memory and its work.
+    /// Stop a running attempt; it keeps its memory and its work.
     Suspend {
         /// The attempt.
         attempt: WireAttempt,
@@ -365,7 +371,7 @@ pub enum WireAction {
         #[serde(default)]
         why: Option<WireWhy>,
     },
-    /// A suspended attempt goes on.
+    /// Let a suspended attempt go on.
     Resume {
         /// The attempt.
         attempt: WireAttempt,
@@ -373,7 +379,7 @@ pub enum WireAction {
         #[serde(default)]
         why: Option<WireWhy>,
     },
-    /// A job gets nothing of a kind here, for the record of decisions.
+    /// Record that the job gets no slot of a kind here. It changes nothing in the run.
     Refuse {
         /// The job.
         job: u32,
@@ -384,14 +390,14 @@ pub enum WireAction {
     },
 }
 
-/// How far the input of a map may be.
+/// How far away the input of a map may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Reach")]
 pub enum WireReach {
-    /// On the node.
+    /// On the node of the tracker.
     Node,
-    /// On the node or in its rack.
+    /// On the node of the tracker or in its rack.
     Rack,
     /// Anywhere.
     #[default]
@@ -408,7 +414,7 @@ pub enum Slot {
     Reduce,
 }
 
-/// Why something is done: words, or one of Mumakil's own reasons with its numbers.
+/// The reason of an order: words, or one of Mumakil's own reasons with its numbers.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "Why")]
@@ -419,80 +425,80 @@ pub enum WireWhy {
     Coded(WireReason),
 }
 
-/// A reason with a code and the numbers that were weighed, which tables have in columns of their own.
+/// One of Mumakil's own reasons, with the numbers that were weighed. Tables have a column for each.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "code", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(rename = "Coded")]
 pub enum WireReason {
-    /// The job stood at this place of the line, from 0.
+    /// The job had this position in the queue, from 0.
     InLine {
-        /// The place.
+        /// The position.
         place: u32,
     },
-    /// The same, without input in the node's rack.
+    /// As `in_line`, for a job without input in the node's rack.
     InLineFar {
-        /// The place.
+        /// The position.
         place: u32,
     },
-    /// The job had waited for so long for a node near its input.
+    /// The job has waited this long for a node near its input.
     Waited {
-        /// How long.
+        /// The time that it has waited.
         waited_us: u64,
     },
-    /// The job or its group had less of its share than others.
+    /// The job or its group has less of its share than the others.
     Share(WireStanding),
-    /// A task of a sample, whose time tells the job's size.
+    /// A task of a sample, which serves to estimate the job's size.
     Sample {},
-    /// The job would end first.
+    /// The job would end before the others.
     EndsFirst {},
-    /// The job waits for a node nearer to its input, for so long now.
+    /// The job still waits for a node nearer to its input.
     Delay {
-        /// How long.
+        /// The time that it has waited so far.
         waited_us: u64,
     },
     /// The job's group has as many slots as it may have.
     GroupLimit(WireStanding),
-    /// The group of the attempt has more than its share.
+    /// The group of the attempt has more slots than its share.
     OverShare(WireStanding),
-    /// Words of the policy's own, with numbers.
+    /// The policy's own words, with numbers.
     Other(WireOwnReason),
 }
 
-/// Words of a policy's own, and how the job or its group stands.
+/// The policy's own words, and the slots of the job or its group.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Own")]
 pub struct WireOwnReason {
     /// The words, up to 120 characters.
     pub words: String,
-    /// The slots that it has.
+    /// The slots that the job or its group has.
     #[serde(default)]
     pub held: u32,
-    /// Its share of them.
+    /// Its fair share, in slots.
     #[serde(default)]
     pub share: Option<f64>,
-    /// The slots that it is promised.
+    /// The slots that it is guaranteed.
     #[serde(default)]
     pub min_share: u32,
 }
 
-/// How a job or a group stands.
+/// The slots of a job or a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Held")]
 pub struct WireStanding {
-    /// The slots that it has.
+    /// The slots that the job or group has.
     pub held: u32,
-    /// Its share of them.
+    /// Its fair share, in slots.
     pub share: Option<f64>,
-    /// The slots that it is promised.
+    /// The slots that it is guaranteed.
     pub min_share: u32,
 }
 
-/// Returns the JSON Schema of the lines: under `said` those of Mumakil, under `heard` those of the policy.
+/// Returns the JSON Schema of the lines: of Mumakil's under `said`, of the policy's under `heard`.
 pub fn schema() -> Value {
     let lines = SchemaSettings::draft07();
-    // Lines that are written leave empty parts out, so these are not required there.
+    // Mumakil leaves out empty fields when it writes, so this schema is the one for serialisation.
     let said =
         lines.clone().for_serialize().into_generator().into_root_schema_for::<WireToPolicy>();
     let heard = lines.into_generator().into_root_schema_for::<WireFromPolicy>();
@@ -636,7 +642,7 @@ mod tests {
         }
     }
 
-    /// Adds the names of fields, those that must be there with a mark, and the words of choices.
+    /// Adds the names of fields, with `!` for required ones, and the words of choices.
     fn words_of(schema: &Value, words: &mut Vec<String>) {
         match schema {
             Value::Object(fields) => {
@@ -669,7 +675,7 @@ mod tests {
         }
     }
 
-    /// Programs of others speak these words. With others the protocol has another version.
+    /// Programs of other people use these words. If one changes, the protocol needs a new version.
     #[test]
     fn the_words_are_those_of_this_version() {
         let mut lines = vec![format!("version: {VERSION}")];

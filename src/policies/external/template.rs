@@ -1,22 +1,23 @@
-//! Templates for a policy of one's own: a file in Python or C++, or a small package in Rust. Each holds the
-//! adapter, which speaks for the policy, and a policy to change. None needs packages of others.
+//! Templates for a policy of your own: a file in Python or C++, or a small package in Rust. Each
+//! holds the adapter, which speaks the protocol, and a policy to change. None needs packages of
+//! other people.
 
-/// A file in Python.
+/// The template in Python, one file.
 pub const PYTHON: &str = include_str!("../../../scenarios/policies/greedy.py");
 
-/// A file in C++.
+/// The template in C++, one file.
 pub const CPP: &str = include_str!("../../../scenarios/policies/greedy.cpp");
 
-/// The sources of a package in Rust, by name.
+/// The source files of the Rust package: names and contents.
 const RUST: [(&str, &str); 3] = [
     ("main.rs", include_str!("../../../scenarios/policies/greedy/main.rs")),
     ("adapter.rs", include_str!("../../../scenarios/policies/greedy/adapter.rs")),
     ("json.rs", include_str!("../../../scenarios/policies/greedy/json.rs")),
 ];
 
-/// Returns the files of a package in Rust of this name, by their paths in its folder.
+/// Returns the files of a Rust package with this name, each with its path in the package's folder.
 pub fn rust(name: &str) -> Vec<(String, String)> {
-    // A workspace of its own, or cargo would look for one in the folders around it.
+    // A workspace of its own, so that the package may lie inside another workspace.
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n"
     );

@@ -1,17 +1,17 @@
-//! The words in which another process gives its reasons. Reasons travel with every decision and are
-//! too small to own text, so each different text is kept until Mumakil ends.
+//! The reasons that an external policy gives, interned until Mumakil ends: every decision carries a
+//! reason, so a reason must be as cheap to copy as a reference.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-/// So many different reasons are kept.
+/// The most different reasons that are kept, and the most characters of each.
 const MOST: usize = 4_096;
 // Chosen: a line of a table. With at most four bytes a character, two megabytes are kept.
 const LONGEST: usize = 120;
 
 static KEPT: Mutex<Option<FxHashMap<String, &'static &'static str>>> = Mutex::new(None);
 
-/// Returns the words, or what stands for them if there were too many others before.
+/// Returns the interned words, or a fixed text if too many different ones came before.
 pub(super) fn kept(words: &str) -> &'static &'static str {
     let words: String = words.chars().take(LONGEST).collect();
     let mut kept = KEPT.lock();

@@ -1,20 +1,15 @@
 //! `capacity`: Hadoop's capacity scheduler.
 //!
-//! Queues in a tree have guaranteed shares of the slots. Others may use the slots that a queue leaves
-//! idle, up to their maximum, and the queue gets these back as their tasks end.
+//! Queues in a tree have guaranteed shares of the slots. Other queues may use the slots that a
+//! queue leaves idle, up to their maximum; the queue gets these slots back as their tasks end. A
+//! free slot goes to the queue that uses the smallest part of its guaranteed slots, there to the
+//! first job whose user is below its limit. Trackers are reserved for jobs whose tasks take several
+//! slots ([`reserved`]).
 //!
-//! ```text
-//! job arrives ─▶ admission  it waits until its queue and its user may initialise another job
-//! free slot   ─▶ reserved   is the tracker kept for a job of wide tasks? Only that job gets the slot
-//!             ─▶ tree       queues by used / guaranteed slots, the lowest first
-//!             ─▶ lines      the first job in the queue whose user is below the limit
-//! poll        ─▶ admission  lets jobs in
-//!             ─▶ reclaim    kills tasks for queues that have lent slots and want them back
-//! ```
-//!
-//! The three lines of Hadoop differ in much, so the policy follows the rules of one of them ([`Rules`]);
-//! the tree, which 0.20 and 1.x do not have, maximums, which 0.20 does not have, and giving slots back
-//! by killing ([`reclaim`]), which only 0.20.0 had, are there in all.
+//! The three Hadoop versions differ in much, so the policy follows the rules of one of them
+//! ([`Rules`]). A few features work with all rules: the tree, which 0.20 and 1.x do not have;
+//! maximum shares, which 0.20 does not have; and reclaiming slots by killing ([`reclaim`]), which
+//! only 0.20.0 has.
 
 mod admission;
 mod file;
@@ -51,18 +46,18 @@ use mumakil_core::mapred::{
 #[derive(Debug)]
 pub struct Capacity {
     options: CapacityOptions,
-    /// The rules of a line of Hadoop, never `auto`.
+    /// The Hadoop version whose rules hold; never `Auto`.
     rules: Rules,
     init_poll: SimSpan,
     maps_per_heartbeat: u32,
     tree: QueueTree,
     admission: Admission,
     reserved: Reserved,
-    /// Makes jobs wait for their input, if the options say so.
+    /// Makes jobs wait for trackers near their input, if the options say so.
     delay: Option<Delay>,
-    /// Gets lent slots back, if some queue has a time limit for that.
+    /// Reclaims lent slots, if some queue has a time limit for that.
     reclaim: Option<Reclaim>,
-    /// The queues to be served, kept so that no memory is asked for.
+    /// Scratch: the queues to serve, kept between offers so that none allocates memory.
     leaves: Vec<QueueId>,
 }
 
@@ -79,8 +74,7 @@ impl Policy for Capacity {
     fn promised(options: &Self::Options, slots: PerSlot<u64>) -> PromisedSlots {
         let CapacityOptions { rules, queue_by, allocations, .. } = &options.own;
         let queues = allocations.given();
-        // Charts find promises by the queues that jobs name, and with queues by user jobs name
-        // none. A single queue shares with no other.
+        // With one queue per user, jobs name no queue; and a single queue shares with no other.
         if *queue_by == QueueBy::User || queues.queues.is_empty() {
             return PromisedSlots::new();
         }
@@ -182,7 +176,8 @@ impl Scheduler for Capacity {
             }
             for kind in SlotKind::BOTH {
                 let ready = members(self.tree.node(leaf).ready[kind].in_order());
-                // Up to 0.21 the limits of users hold while some user of the queue is below them.
+                // Up to 0.21 the limits of users hold only while some user in the queue is below
+                // them.
                 let is_below =
                     |(_, member): &(_, &QueueMember)| self.limit(member, kind, true).is_none();
                 let limits_users = self.rules == Rules::V1 || ready.iter().any(is_below);
@@ -243,8 +238,7 @@ impl Scheduler for Capacity {
             Rules::V1 => {
                 for _ in 0..self.maps_per_heartbeat {
                     let launched = self.serve(offer, map);
-                    // After a far map the heartbeat brings no more
-                    // (`maximum-tasks-after-offswitch` is 0 in Hadoop).
+                    // A map without input near the tracker ends the maps of this heartbeat.
                     if !launched.is_some_and(|launched| launched.is_near()) {
                         break;
                     }
@@ -256,21 +250,21 @@ impl Scheduler for Capacity {
     }
 }
 
-/// The answer of a job that was asked for a task.
+/// The answer of a job that is asked for a task.
 enum JobAnswer {
-    /// The task was launched.
+    /// The job has launched a task.
     Launched(Launched),
-    /// The job has none for this tracker, or may have no more.
+    /// The job has no task for this tracker, or may not launch more.
     No,
-    /// The tracker's slots are to stay free.
+    /// The free slots of the tracker stay reserved for the job.
     Keep,
 }
 
-/// How far a pass over the jobs of a queue is.
+/// The state of a pass over the jobs of a queue.
 struct QueuePass<'j> {
     limits_users: bool,
     walk: QueueWalk<LineOf>,
-    /// The jobs that are left, if their order is not that of the queue.
+    /// The jobs that are left, if their order differs from the order of the queue.
     sorted: Option<std::slice::Iter<'j, JobId>>,
 }
 
@@ -281,7 +275,7 @@ impl<'j> QueuePass<'j> {
 }
 
 impl Capacity {
-    /// Launches a task of a kind, if a job may have one here.
+    /// Launches one task of a kind, if any job may launch one on this tracker.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         if offer.free(kind) == 0 {
             return None;
@@ -303,7 +297,7 @@ impl Capacity {
         }
     }
 
-    /// Serves the job that a tracker is kept for.
+    /// Serves the job for which a tracker is reserved.
     fn serve_reserved(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> JobAnswer {
         let Some(job) = self.reserved.by(offer.tracker(), kind) else { return JobAnswer::No };
         // Until enough slots are free, no other job may take one of them.
@@ -317,7 +311,7 @@ impl Capacity {
         self.launch(offer, job, kind, true, why).map_or(JobAnswer::No, JobAnswer::Launched)
     }
 
-    /// Says that the tracker's slots stay free for a job: to the others that are first in their queues.
+    /// Refuses the first jobs of the other queues: the tracker's slots stay reserved for a job.
     fn refuse_others(&self, offer: &mut Offer<'_>, kept: JobId, kind: SlotKind) {
         if !offer.keeps_refusals() {
             return;
@@ -332,14 +326,14 @@ impl Capacity {
         }
     }
 
-    /// Returns whether a job that the tracker is kept for needs more slots than are free.
+    /// Returns whether a job with a reserved tracker needs more slots than are free on it.
     fn lacks_slots(&self, offer: &Offer<'_>, job: JobId, kind: SlotKind) -> bool {
         let member = self.tree.member(job).filter(|member| 0 < member.pending[kind]);
         member.is_some_and(|member| offer.free(kind) < member.width[kind])
     }
 
-    /// Serves a queue: first its users below their limits, and up to 0.21 then all. Costs a look for
-    /// each user, and one for each job that is asked; by `srt` one for each job.
+    /// Serves a queue: first the users below their limits, then, up to 0.21, all users. Costs one
+    /// step for each user and for each job that is asked; with `srt`, one step for each job.
     fn serve_queue(&mut self, offer: &mut Offer<'_>, leaf: QueueId, kind: SlotKind) -> JobAnswer {
         let by_srt = self.by_srt(&offer.view(), leaf, kind);
         for limits_users in self.passes() {
@@ -354,13 +348,13 @@ impl Capacity {
         JobAnswer::No
     }
 
-    /// Returns whether the limits of users hold in each pass over a queue.
+    /// Returns, for each pass over a queue, whether the limits of users hold.
     fn passes(&self) -> &'static [bool] {
         // 1.x has no second pass: slots stay idle if all users are at their limits.
         if self.rules == Rules::V1 { &[true] } else { &[true, false] }
     }
 
-    /// Returns the job of a queue whose turn it is.
+    /// Returns the next job of a pass.
     fn next(&self, turns: &mut QueuePass<'_>, leaf: QueueId, kind: SlotKind) -> Option<JobId> {
         let (tree, node) = (&self.tree, self.tree.node(leaf));
         let limits_users = turns.limits_users;
@@ -374,7 +368,8 @@ impl Capacity {
         }
     }
 
-    /// Returns the jobs of a queue in the order of their reduces, if that is not that of maps.
+    /// Returns the jobs of a queue in the order for reduces, if that differs from the order for
+    /// maps.
     fn by_srt(&self, view: &View<'_>, leaf: QueueId, kind: SlotKind) -> Option<Vec<JobId>> {
         let reduces = self.tree.reduces();
         let has_order = kind == SlotKind::Reduce && reduces.have_an_order();
@@ -385,7 +380,7 @@ impl Capacity {
         })
     }
 
-    /// Asks a job for a task, whose user is below its limit if that counts.
+    /// Asks a job for a task. If `limits_users`, its user must be below its limit.
     fn ask(
         &mut self,
         offer: &mut Offer<'_>,
@@ -396,7 +391,7 @@ impl Capacity {
         let Some(member) = self.tree.member(job) else { return JobAnswer::No };
         let (node, free, width) =
             (self.tree.node(member.queue), offer.free(kind), member.width[kind]);
-        // Only the maximum of the queue: jobs of users at their limit were passed over before.
+        // If the queue is at its limit, report only that, not the limits of its users.
         if self.limit(member, kind, false).is_some() {
             return JobAnswer::No;
         }
@@ -428,8 +423,8 @@ impl Capacity {
         JobAnswer::Keep
     }
 
-    /// Returns what keeps a job that has been let in from a slot on any tracker, if something does: its
-    /// queue, or its user if their limits count.
+    /// Returns the limit that denies an admitted job slots on every tracker: the one of its queue,
+    /// or, if `limits_users`, the one of its user. `None` if neither is reached.
     fn limit(&self, member: &QueueMember, kind: SlotKind, limits_users: bool) -> Option<Reason> {
         let (width, user) = (member.width[kind], &member.user);
         let may_have = || self.tree.node(member.queue).may_have(self.rules, kind, user, width);
@@ -437,7 +432,7 @@ impl Capacity {
         of_queue.or_else(|| (limits_users && !may_have()).then_some(Reason::UserLimit))
     }
 
-    /// Launches a task of a job, a map as near to its input as it has to be.
+    /// Launches a task of a job; a map must be as near to its input as the delay asks.
     fn launch(
         &mut self,
         offer: &mut Offer<'_>,

@@ -1,30 +1,29 @@
-//! `fair`: HFS, the Hadoop Fair Scheduler with delay scheduling (0.21 to 1.x), and its paper's.
+//! `fair`: HFS, the Hadoop Fair Scheduler with delay scheduling (0.21 to 1.x), and its paper's
+//! variant.
 //!
-//! Jobs stand in pools, and pools may stand in pools.
+//! Jobs belong to pools. A free slot goes down the tree of pools: first to pools below their
+//! minimum share, then to the pool with the fewest slots for its weight; inside a pool to the job
+//! with the fewest slots, or first come first served. A job without input on the node is skipped
+//! for a while ([`delay`]), and a pool below its share for too long gets slots by killing
+//! ([`starvation`]).
 //!
-//! ```text
-//! free slot ─▶ pools below their minimum share first, then the least running tasks for its weight
-//!           ─▶ in the pool: the least running tasks for its weight, or the first in line
-//!           ─▶ has the job its input near?   yes: launch   no: its wait grows, ask the next job
-//! update    ─▶ demands and shares anew; a pool too long below its share gets slots by kills
-//! ```
-//! Jobs wait as [`delay`](super::shared::delay) says, and tasks are killed as [`starvation`] says.
-//!
-//! Two variants. `hadoop` is the code: twice a second it looks up what jobs demand, and works with
-//! that until the next time, while it counts what runs at every step; a tracker takes no more than
-//! its part of the load; and a job that has no map to launch is passed over like one that waits for
-//! its input. `paper` is the algorithm of the paper on delay scheduling (Zaharia et al., EuroSys
-//! 2010, section 4): nothing is stale, trackers have no part of the load, minimum shares above the
-//! cluster are scaled down, and a pool is starved below its share, not only below half of it.
+//! There are two variants. `hadoop` follows the code: twice a second it computes the demand of jobs
+//! and works with it until the next time, though it counts running tasks at every step; a tracker
+//! takes no more than its part of the load; and a job without a map to launch is skipped like a job
+//! that waits for its input. `paper` follows the paper on delay scheduling (Zaharia et al., EuroSys
+//! 2010, section 4): demands are never stale, trackers have no load limit, minimum shares above the
+//! cluster's slots are scaled down, and a pool below its share, not only below half of it, is
+//! starved.
 //!
 //! The slots of reduces may go to the jobs of a pool in another order, or in step with maps
 //! ([`reduces`](super::shared::reduces)).
 //!
-//! Unlike in Hadoop, jobs beyond a limit have their splits read all the same, and do not count; of
-//! equal jobs the one with the lower number comes first (in Mumak the one whose id, as a text, is the
-//! lower one); and a task that has failed for good, where some may, is no demand any more. A pool's lack is
-//! lessened by kills on their way, by free slots, and by those of setups and cleanups. An attempt that
-//! its tracker has not started yet is one of the latest, where Hadoop takes it for the oldest.
+//! Unlike in Hadoop, the splits of jobs beyond a limit are read, but these jobs do not count; of
+//! equal jobs the one with the lower number comes first (in Mumak the one whose id is the lower
+//! text); and a task that has failed for good, in a job that allows some, is no longer demanded.
+//! Ordered kills, free slots, and the slots of setups and cleanups reduce what a pool lacks. An
+//! attempt that its tracker has not started yet counts as one of the latest; Hadoop counts it as
+//! the oldest.
 
 mod starvation;
 #[cfg(test)]
@@ -57,10 +56,10 @@ use mumakil_core::mapred::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FairOptions {
-    /// Which of the two to follow where the paper and Hadoop's code differ.
+    /// Whether to follow the paper or Hadoop's code where they differ.
     pub variant: FairVariant,
-    /// The pools, and what holds for those that are not declared.
-    // With Hadoop's code a time-out ends all waiting for input even if preemption is off.
+    /// The pools, and the defaults of undeclared pools.
+    // Hadoop's time-outs end all waiting for input even if `preemption` is off.
     #[schemars(extend("x-only-if" = {"inside": {
         "fair_share_after": {"variant": "hadoop", "preemption": true},
         "min_share_after": {"variant": "hadoop", "preemption": true},
@@ -72,20 +71,20 @@ pub struct FairOptions {
     pub delay: DelaySpec,
     /// Whether a job's weight grows with the logarithm of the tasks that it demands.
     pub size_based_weight: bool,
-    /// Whether one heartbeat may bring several tasks.
+    /// Whether one heartbeat may launch several tasks.
     pub assign_multiple: bool,
-    /// How far a tracker may exceed its part of the load. With 1 it may fill its last slot.
+    /// How far a tracker may exceed its part of the load. With 1 it may fill all its slots.
     #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
     pub max_load_difference: Factor,
-    /// Which tasks count for a tracker's part of the load, and for the choice between a map and a
+    /// Which tasks count for a tracker's part of the load, and for the choice between map and
     /// reduce.
     #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
     pub tracker_load: TrackerLoad,
     /// Whether tasks of other pools are killed for pools that have been below their share for too
     /// long.
     pub preemption: bool,
-    /// How often tasks are killed for such pools. Which pools these are is determined with each
-    /// update. `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
+    /// How often tasks are killed for such pools. Each update determines which pools they are.
+    /// `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
     #[schemars(extend("x-only-if" = {"preemption": true}))]
     pub preemption_interval: AutoSpan,
     /// How often shares and demands are computed.
@@ -93,7 +92,7 @@ pub struct FairOptions {
     pub update_interval: SimSpan,
 }
 
-/// Whether the paper or the code is followed where they differ.
+/// Whether to follow the paper or Hadoop's code where they differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FairVariant {
@@ -129,7 +128,7 @@ impl Default for FairOptions {
 }
 
 impl FairOptions {
-    /// Warns if preemption is on and no time-out is given, after which a pool would be starved.
+    /// Warns of preemption that has no effect because no pool is ever starved.
     fn warn_of_idle_preemption(&self) -> Option<Complaint> {
         let pools = self.allocations.given();
         // Hadoop's time-outs are endless by default, so its preemption
@@ -144,18 +143,19 @@ impl FairOptions {
     }
 }
 
-/// The fair scheduler.
+/// The state of the fair scheduler.
 #[derive(Debug)]
 pub struct Fair {
     options: FairOptions,
     tree: Tree,
     delay: Delay,
     starvation: Starvation,
-    /// Whether something has happened after which the paper's scheduler computes everything anew.
+    /// Whether an event requires the paper's scheduler to compute everything anew.
     wants_update: bool,
-    /// The slots of each kind to which the minimum shares were scaled.
+    /// The cluster's slots for which the minimum shares were last scaled.
     promised_of: PerSlot<u32>,
-    /// Scratch: the pools that were asked for a map, up to whom, and whether anywhere.
+    /// Scratch: the pools that were asked for a map, each with the job that got it and whether a
+    /// map anywhere was allowed.
     walked: Vec<(PoolId, Option<Key>, bool)>,
 }
 
@@ -226,8 +226,7 @@ impl Scheduler for Fair {
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
-        // A job may first wait for its input, and then until its pool is
-        // starved and others' tasks are killed.
+        // A job may wait for its input and for the time-outs of starvation, so add both.
         self.delay.patience(view) + self.starvation.longest(&self.tree)
     }
 
@@ -303,8 +302,7 @@ impl Scheduler for Fair {
 }
 
 impl Fair {
-    /// Returns whether a tracker has room for its part of the load, and whether there is anything that
-    /// does not run yet.
+    /// Returns whether a tracker is below its part of the load and some demanded tasks do not run.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         // The paper gives every free slot away; the load cap is Hadoop's addition.
         if self.options.variant == FairVariant::Paper {
@@ -319,7 +317,7 @@ impl Fair {
         0 < room(offer, kind, f64::from(demand), beyond, self.counted())
     }
 
-    /// Returns the first job with something to launch.
+    /// Returns the first job with a task to launch.
     fn first(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<JobId> {
         let (tree, view) = (&self.tree, offer.view());
         let pending =
@@ -329,7 +327,7 @@ impl Fair {
         })
     }
 
-    /// Returns whether all that is demanded runs, by what was looked up last.
+    /// Returns whether all demanded tasks run, by the demand that was computed last.
     fn is_sated(&self, kind: SlotKind) -> bool {
         let root = self.tree.state(PoolId::ROOT);
         // Equality as in Hadoop: if more runs than was demanded at the last
@@ -345,12 +343,12 @@ impl Fair {
         }
     }
 
-    /// Launches a task of the first job that has one for this node.
+    /// Launches a task of the first job that may launch one on this node.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { tree, delay, starvation, walked, .. } = self;
         let now = offer.view().now();
-        // A pool for which tasks are killed takes the slots wherever they are: its jobs do not wait
-        // for local ones.
+        // A pool for which tasks are killed takes slots on any node: its jobs do not wait for local
+        // ones.
         let is_starved = |pool| starvation.is_starved(tree, pool, kind, now);
         let launched = launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
             let reason = Reason::Share(tree.standing(pool, kind));
@@ -388,7 +386,8 @@ impl Fair {
     }
 }
 
-/// Asks the pools in one, in their order, until the jobs of one launch something.
+/// Asks the pools inside `pool` in order until one launches something. Returns what `launch`
+/// returns.
 fn launch_in<T>(
     pool: PoolId,
     tree: &Tree,

@@ -1,19 +1,20 @@
-//! `fair-deficit`: the fair scheduler of Hadoop 0.19 and 0.20, which pays back what jobs have lacked.
+//! `fair-deficit`: the fair scheduler of Hadoop 0.19 and 0.20, which pays back the slots that jobs
+//! have lacked.
 //!
-//! Each job has a deficit: the slots that it should have had and did not, times how long. A free
-//! slot goes to a job below its part of its pool's minimum share, then to the one with the largest
-//! deficit. Shares are those of jobs: pools have parts of the cluster by their weights, however few
-//! tasks their jobs have. Nothing waits for locality, and nothing is killed. Where the reduces of a
-//! pool's jobs have an order of their own ([`reduces`](super::shared::reduces)), pools come in the order
+//! Each job has a deficit: the slots that it lacked, times the time for which it lacked them. A
+//! free slot goes first to jobs below their minimum share, then to the job with the largest
+//! deficit. Shares belong to jobs: pools divide the cluster by their weights, however few tasks
+//! their jobs have. Nothing waits for locality, and nothing is killed. If the reduces of a pool's
+//! jobs have an order of their own ([`reduces`](super::shared::reduces)), pools come in the order
 //! of their first jobs.
 //!
-//! As in the code, everything is computed twice a second and when a job arrives; in between only what
-//! is launched is counted, and what has ended still runs as far as deficits and the trackers' parts of the
-//! load are concerned, a job that has ended among it. Of equal deficits the code takes any; here the job
-//! that arrived first.
+//! As in the code, everything is computed twice a second and when a job arrives. In between the
+//! policy counts only launches: for deficits and for the trackers' parts of the load, ended tasks
+//! and ended jobs still run. Among equal deficits the code picks any job; here the job that arrived
+//! first comes first.
 //!
-//! Reduces have a slow start of their own: they are no demand before a twentieth of the job's maps has ended,
-//! and one at least. That the job itself gives no reduce before Hadoop's slow start is another matter.
+//! Reduces have a slow start of their own: they are not demanded before a twentieth of the job's
+//! maps, and at least one, has ended. Hadoop's slow start of the job itself holds as well.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -41,8 +42,8 @@ use mumakil_core::mapred::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FairDeficitOptions {
-    /// The pools, and what holds for those that are not declared. Only weights, minimum shares and
-    /// numbers of jobs have an effect; the rest came with a later scheduler.
+    /// The pools, and the defaults of undeclared pools. Only weights, minimum shares and numbers of
+    /// jobs have an effect; the other options came with a later scheduler.
     #[schemars(extend("x-only-if" = {"inside": {
         "max_maps": {"the policy `fair`": true},
         "max_reduces": {"the policy `fair`": true},
@@ -55,7 +56,7 @@ pub struct FairDeficitOptions {
     pub pool_by: PoolBy,
     /// Whether a job's weight grows with the logarithm of the tasks that it could run.
     pub size_based_weight: bool,
-    /// Whether one heartbeat may bring both a map and a reduce.
+    /// Whether one heartbeat may launch both a map and a reduce.
     pub assign_multiple: bool,
     /// How often shares and deficits are computed.
     pub update_interval: SimSpan,
@@ -75,42 +76,43 @@ impl Default for FairDeficitOptions {
     }
 }
 
-/// The fair scheduler with deficits.
+/// The state of the fair scheduler with deficits.
 #[derive(Debug)]
 pub struct FairDeficit {
     options: FairDeficitOptions,
     pools: PoolTree,
     line: JobQueue,
     jobs: BTreeMap<JobId, DeficitJob>,
-    /// The jobs that have ended since the last update, which count until the next.
+    /// The jobs that have ended since the last update; they count until the next one.
     ended: Vec<JobId>,
     reduces: Reduces,
     updated_at: SimTime,
 }
 
-/// A job as the policy knows it.
+/// A job as the policy sees it.
 #[derive(Debug)]
 struct DeficitJob {
     pool: PoolId,
     priority: Priority,
     arrived: SimTime,
-    /// From when on it may run, if it may.
+    /// When the job became runnable; `None` while it is not.
     runnable_since: Option<SimTime>,
     of: PerSlot<SlotDeficit>,
 }
 
-/// A job's numbers for one kind of slot.
+/// The numbers of a job for one kind of slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct SlotDeficit {
-    /// Slots that it lacked, times milliseconds.
+    /// The slots that it has lacked, times milliseconds.
     // Whole, as in Hadoop: a Java long, of which each update cuts off the fraction.
     deficit: i64,
     share: f64,
     weight: f64,
     min_slots: u32,
-    /// Attempts that ran at the last update or were launched since; those that have ended since still count.
+    /// Running attempts at the last update, and attempts launched since; attempts that have ended
+    /// since still count.
     running: u32,
-    /// Tasks that could be launched, counted in the same way.
+    /// Tasks that could be launched, counted like `running`.
     needed: u32,
 }
 
@@ -197,8 +199,7 @@ impl Scheduler for FairDeficit {
     }
 
     fn patience(&self, _: &View<'_>) -> SimSpan {
-        // Deficits grow with time, but no job waits for one: any free slot
-        // goes to the first job in line.
+        // Deficits grow with time, but the policy leaves no free slot unused for them.
         SimSpan::ZERO
     }
 
@@ -243,14 +244,14 @@ impl FairDeficit {
         self.jobs.insert(job.id(), info);
     }
 
-    /// Returns whether a tracker has its part of the load, by what it has reported.
+    /// Returns whether a tracker has reached its part of the load, by its last report.
     fn has_its_part(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let runnable: u32 =
             self.jobs.values().inspect(|_| step()).map(|job| job.of[kind].runnable()).sum();
         room(offer, kind, f64::from(runnable), 0.0, TrackerLoad::Reported) == 0
     }
 
-    /// Launches a task of the job that comes first and has one.
+    /// Launches a task of the first job that has one. Returns whether it did.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let mut line = self.line(&offer.view(), kind).into_iter();
         let reason = |id| {
@@ -277,8 +278,8 @@ impl FairDeficit {
 
     /// Returns the jobs that need slots, in the order in which they are asked.
     fn line(&self, view: &View<'_>, kind: SlotKind) -> Vec<JobId> {
-        // The counts are old: a job may have ended since, or its reduces
-        // may wait for Hadoop's slow start.
+        // Skip jobs without a task to launch: ended since the last update, or reduces before
+        // Hadoop's slow start.
         let gives = |id: JobId| view.job(id).is_some_and(|job| 0 < job.pending(kind));
         let needs = |(id, job): (&JobId, &DeficitJob)| {
             let part = job.of[kind];
@@ -294,7 +295,8 @@ impl FairDeficit {
         if has_order { self.in_order(view, line) } else { line }
     }
 
-    /// Puts the jobs of each pool in the order of their reduces.
+    /// Sorts the jobs of each pool by the order of reduces; pools come in the order of their first
+    /// jobs.
     fn in_order(&self, view: &View<'_>, line: Vec<JobId>) -> Vec<JobId> {
         let mut pools: IndexMap<PoolId, Vec<JobId>> = IndexMap::new();
         for id in line {
@@ -333,11 +335,10 @@ impl FairDeficit {
                 let lacked = (part.share - f64::from(part.running)) * millis;
                 part.deficit = (part.deficit as f64 + lacked) as i64;
                 let Some(known) = view.job(*id) else { continue };
-                // A job that may not run any more still pays for the tasks that it runs.
+                // A job that may not run any more still pays for its running tasks.
                 part.running = known.tasks(kind).running();
                 let may_run = job.runnable_since.is_some();
-                // Hadoop subtracts all running attempts from the job's
-                // tasks, second attempts included.
+                // Hadoop subtracts all running attempts, second attempts included, from the tasks.
                 let seconds = known.tasks(kind).seconds();
                 let needed = match kind {
                     SlotKind::Map => known.pending(kind),
@@ -354,7 +355,7 @@ impl FairDeficit {
         }
     }
 
-    /// Says what jobs weigh: those of a pool together as much as the pool.
+    /// Sets the weights of jobs: those of a pool's jobs add up to the weight of the pool.
     fn weigh(&mut self, kind: SlotKind) {
         let mut sums = vec![0.0; self.pools.ids().count()];
         for job in self.jobs.values_mut() {
@@ -371,7 +372,7 @@ impl FairDeficit {
         }
     }
 
-    /// Deals each pool's minimum share to its jobs, by weight and in whole slots.
+    /// Divides each pool's minimum share among its jobs, by weight and in whole slots.
     fn deal_min_shares(&mut self, kind: SlotKind) {
         self.jobs.values_mut().for_each(|job| job.of[kind].min_slots = 0);
         for pool in self.pools.ids() {
@@ -383,7 +384,7 @@ impl FairDeficit {
         }
     }
 
-    /// Gives each job its share of so many slots, by weight and no less than its minimum.
+    /// Sets the share of each job out of `slots` slots: by weight, and no less than its minimum.
     fn share_out(&mut self, kind: SlotKind, slots: f64) {
         let mut left = slots;
         let parts = self.jobs.values_mut().map(|job| &mut job.of[kind]);
@@ -412,8 +413,8 @@ impl FairDeficit {
     }
 }
 
-/// Returns whether so many of a job's maps have ended that its reduces are a demand, whatever the slow start
-/// is elsewhere. Without maps there is nothing to wait for.
+/// Returns whether enough maps of a job have ended for its reduces to be demanded, independent of
+/// Hadoop's slow start. A job without maps need not wait.
 fn may_start_reduces(job: &Job) -> bool {
     let maps = job.tasks(SlotKind::Map);
     // 0.20's fair scheduler has this test in its code, beside the job's own slow start.
@@ -421,18 +422,20 @@ fn may_start_reduces(job: &Job) -> bool {
     maps.total() == 0 || enough <= f64::from(maps.finished() + maps.failed())
 }
 
-/// Returns whether a job is below its minimum share: here alone what runs is counted at once.
+/// Returns whether a job is below its minimum share. Only here running tasks are counted exactly,
+/// not as at the last update.
 fn is_below(part: SlotDeficit, view: &View<'_>, job: JobId, kind: SlotKind) -> bool {
     view.job(job).map_or(0, |job| job.tasks(kind).running()) < part.min_slots
 }
 
 impl SlotDeficit {
-    /// Returns how many tasks run or could.
+    /// Returns how many tasks run or could run.
     fn runnable(&self) -> u32 {
         self.running + self.needed
     }
 
-    /// Takes so many slots of those that are left, if it can use them.
+    /// Adds up to `slots` of the slots that are left to the job's minimum, as far as it can use
+    /// them.
     fn take(&mut self, slots: u32, left: &mut u32) {
         let taken = slots.min(self.runnable().saturating_sub(self.min_slots)).min(*left);
         self.min_slots += taken;
@@ -440,8 +443,8 @@ impl SlotDeficit {
     }
 }
 
-/// Deals a pool's minimum share to its jobs: whole parts by weight, again and again; what is left
-/// then goes to the heaviest, of equals to those that have lacked most.
+/// Divides a pool's minimum share among its jobs: whole slots by weight, in rounds. The rest goes
+/// to the heaviest job, and among equal ones to the job with the largest deficit.
 fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut SlotDeficit)>) {
     let mut left = slots;
     loop {
@@ -485,7 +488,7 @@ mod tests {
         Bench::new(FairDeficit::new(options), 3, PerSlot { map: 4, reduce: 2 })
     }
 
-    /// Returns something of each of these jobs' maps.
+    /// Returns a number of each of these jobs for maps.
     fn of<T, const N: usize>(
         bench: &Bench<FairDeficit>,
         jobs: [JobId; N],
@@ -499,7 +502,8 @@ mod tests {
         let mut bench = bench("{a: {min_maps: 6}, b: {weight: 3}, c: {weight: 2}}");
         let jobs = ["a", "b", "c"].map(|pool| bench.job_of(pool, 100, 0));
         bench.tick();
-        // By weight `a` would have two of twelve; the rest of six is split three to two.
+        // By weight `a` would have two of twelve slots; the other six, beyond its minimum, are
+        // split three to two.
         assert_eq!(of(&bench, jobs, |part| part.min_slots), [6, 0, 0]);
         let shares = of(&bench, jobs, |part| (part.share * 10.0).round() / 10.0);
         assert_eq!(shares, [6.0, 3.6, 2.4]);
@@ -510,9 +514,10 @@ mod tests {
         let mut bench = bench("{a: {min_maps: 5}, b: {weight: 2}}");
         let jobs = ["a", "b", "a"].map(|pool| bench.job_of(pool, 100, 0));
         bench.tick();
-        // Whole parts first; of equals the first gets what is left.
+        // Whole slots are dealt first; the rest goes to the first of equal jobs.
         assert_eq!(of(&bench, jobs, |part| part.min_slots), [3, 0, 2]);
-        // By weight they would have two, eight and two; what the first has more, the second lacks.
+        // By weight the jobs would have two, eight and two; the second job lacks what the first has
+        // more.
         let shares = of(&bench, jobs, |part| (part.share * 10.0).round() / 10.0);
         assert_eq!(shares, [3.0, 7.0, 2.0]);
     }
@@ -541,7 +546,8 @@ mod tests {
         assert_eq!(deficits(&bench), [0, 0], "eight slots too few for half the time");
     }
 
-    /// Returns whose reduces trackers get that ask one after the other, a reduce each.
+    /// Returns the jobs whose reduces are launched by trackers that ask one after another, one
+    /// reduce each.
     fn reduces(bench: &mut Bench<FairDeficit>) -> Vec<JobId> {
         let launched = (0..3).flat_map(|tracker| bench.beat(tracker)).collect::<Vec<_>>();
         let reduces = launched.iter().filter(|attempt| attempt.slot() == SlotKind::Reduce);
@@ -558,7 +564,8 @@ mod tests {
             let allocations = format!("allocations: {{pools: {pools}}}");
             let mut bench =
                 bench_of(&format!("{{reduce_order: {order}, {options}, {allocations}}}"));
-            // All of their maps have been launched: who has had fewer to wait for is expected to be done first.
+            // All maps of both jobs are launched; the job with fewer maps is expected to be done
+            // first.
             let many = bench.job_of("a", 9, 1);
             let few = bench.job_of("a", 3, 1);
             bench.tick().fill();
@@ -567,7 +574,7 @@ mod tests {
             let other = bench.job_of("b", 0, 1);
             bench.tick();
             bench.at(10.0).tick();
-            // Of six slots each of `a` has lacked 2.4 for ten seconds, and the other 1.2.
+            // Of six slots, each job of `a` has lacked 2.4 for ten seconds, and the other job 1.2.
             let name = |job| match job {
                 job if job == many => "many",
                 job if job == few => "few",
@@ -578,8 +585,8 @@ mod tests {
         }
     }
 
-    /// Two jobs want ten and two of twelve slots: by the first's, which has ended, a tracker may have all of
-    /// its four, and without them one.
+    /// Two jobs want ten and two of twelve slots: with the ended first job a tracker may fill all
+    /// its four slots, and without it one.
     #[test]
     fn a_job_that_has_ended_counts_until_the_next_update() {
         for (updates, held) in [(false, 2), (true, 1)] {
@@ -601,7 +608,7 @@ mod tests {
     #[test]
     fn reduces_have_a_slow_start_of_their_own() {
         let mut bench = bench("{}");
-        // Elsewhere reduces need not wait for maps here.
+        // Without Hadoop's slow start, only the policy's own one makes reduces wait for maps here.
         let jobs = [40, 1, 0].map(|maps| bench.job_of("a", maps, 2));
         let needed = |bench: &Bench<FairDeficit>| {
             jobs.map(|job| bench.policy.jobs[&job].of[SlotKind::Reduce].needed)

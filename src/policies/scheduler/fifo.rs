@@ -1,17 +1,19 @@
-//! `fifo`: Hadoop's default, the JobQueueTaskScheduler, the same in all lines.
+//! `fifo`: Hadoop's default, the JobQueueTaskScheduler, the same in all versions.
 //!
-//! Jobs stand in line by priority, then arrival. The line is walked for every free map slot: the
-//! first job with input in the node's rack gets it; a job without gets a far map before the next
-//! job is asked, and then the heartbeat brings no more maps. At most one reduce a heartbeat.
+//! Jobs are queued by priority, then arrival. For every free map slot the queue is walked: the
+//! first job with input in the node's rack gets the slot. A job without input there gets a far map
+//! before the next job is asked, and then the heartbeat launches no more maps. A heartbeat launches
+//! at most one reduce.
 //!
 //! Two rules spread the load. A tracker takes no more than its part of the work that is left, so
-//! little work is spread over all nodes; what a failing job leaves undone counts as work until its
-//! cleanup has ended. And when the cluster is almost full, the last slots are
-//! kept for the first job (*padding*); the walk that finds this counts jobs with reduces only,
-//! even for maps, so jobs without reduces never cause it: Hadoop's behaviour, kept.
+//! little work is spread over all nodes; the unfinished tasks of a failing job count as work until
+//! its cleanup has ended. And when the cluster is almost full, the last slots are kept for the
+//! first job (*padding*). Padding counts only jobs with reduces, even for maps, so jobs without
+//! reduces never cause it: Hadoop's behaviour, kept.
 //!
-//! With a `delay` a job without input near the node is passed over for a while (see
-//! [`delay`](super::shared::delay)); one that launches a far map all the same ends the heartbeat's maps.
+//! With a `delay` a job without input near the node is skipped for a while (see
+//! [`delay`](super::shared::delay)); a far map that it launches later still ends the heartbeat's
+//! maps.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -47,22 +49,22 @@ impl Default for FifoOptions {
     }
 }
 
-/// Jobs by priority, then arrival.
+/// The state of the scheduler: jobs by priority, then arrival.
 #[derive(Debug)]
 pub struct Fifo {
     options: FifoOptions,
-    /// The jobs that give tasks, in their order.
+    /// The jobs that give out tasks, in their order.
     line: Vec<LinePlace>,
-    /// Those of them that have maps to launch, and some that have none any more.
+    /// The jobs with maps to launch; it may still hold some that have none left.
     with_maps: BTreeSet<LinePlace>,
-    /// All tasks of those that have reduces.
+    /// The number of all tasks of the jobs with reduces, for padding.
     padded: PerSlot<u64>,
     /// Makes jobs wait for their input, if the options say so.
     delay: Option<Delay>,
     reduces: Reduces,
 }
 
-/// Where a job stands in line.
+/// The position of a job in the queue.
 // Hadoop's order: priority, start time, job id. The id makes each place unique.
 type LinePlace = (Priority, SimTime, JobId);
 
@@ -157,7 +159,7 @@ impl Scheduler for Fifo {
 
 impl Fifo {
     fn offer_maps(&mut self, offer: &mut Offer<'_>) {
-        // Most heartbeats come when no job has a map to launch: see that first, as it costs a look.
+        // Mostly there are no maps to launch, and this check is cheap.
         if offer.view().jobs_pending(SlotKind::Map) == 0 {
             return;
         }
@@ -165,15 +167,15 @@ impl Fifo {
         // When the last slots are kept, one map is all that this heartbeat brings.
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
-            // Hadoop fixes the number of turns once, from the report; launches of
-            // this heartbeat do not lower it.
+            // The tracker's load is taken from its report, so the turns are not counted anew.
             if offer.view().jobs_pending(SlotKind::Map) == 0 || !self.launch_map(offer) || is_full {
                 return;
             }
         }
     }
 
-    /// Launches a map of the first job that has one; returns whether the next turn may try.
+    /// Launches a map of the first job that has one. Returns whether the heartbeat may launch
+    /// another.
     fn launch_map(&mut self, offer: &mut Offer<'_>) -> bool {
         let Some(delay) = &mut self.delay else { return self.launch_map_at_once(offer) };
         for (place, (_, _, job)) in (0..).zip(&self.line) {
@@ -187,12 +189,12 @@ impl Fifo {
         false
     }
 
-    /// The same if no job waits for its input. To ask one that has no map would change nothing, but for the
-    /// time that the JobTracker takes for it.
+    /// As `launch_map`, if no job waits for its input. Jobs without maps are not asked, but the
+    /// JobTracker's time for asking them is counted.
     fn launch_map_at_once(&mut self, offer: &mut Offer<'_>) -> bool {
         let has_map =
             |view: View<'_>, job| view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
-        // How many places of the line have been asked or passed, for the time that this takes.
+        // How many jobs of the queue have been asked or counted.
         let mut asked = 0;
         let mut next = self.with_maps.first().copied();
         while let Some(at) = next {
@@ -265,7 +267,7 @@ impl Fifo {
         self.reduces.in_order(kind, view, line, |_| None)
     }
 
-    /// Returns whether the slots that are left are kept for the first job.
+    /// Returns whether the remaining slots are kept for the first job.
     fn is_almost_full(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let view = offer.view();
         // Without a job that has reduces Hadoop's loop never reaches its
@@ -286,10 +288,10 @@ impl Fifo {
     }
 }
 
-/// How often a job in line is asked for a map: for one in the node's rack, and for one beyond.
+/// How often a job is asked for a map: once for a map in the node's rack, once for a farther one.
 const ASKED_FOR_MAPS: u32 = 2;
 
-/// Returns whether a job may have something to launch after a change though it had nothing before.
+/// Returns whether a change may give a job tasks to launch that had none before.
 fn may_give_work(change: JobChange) -> bool {
     use AttemptState as S;
     match change {
@@ -304,7 +306,7 @@ fn may_give_work(change: JobChange) -> bool {
     }
 }
 
-/// Returns how many tasks a tracker may take before it has more than its part of the work left.
+/// Returns how many tasks a tracker may launch before it exceeds its part of the remaining work.
 fn balanced_room(offer: &Offer<'_>, kind: SlotKind) -> u32 {
     // Unfinished tasks include the running ones, as in Hadoop's `remainingMapLoad`.
     room(offer, kind, offer.view().unfinished(kind) as f64, 0.0, TrackerLoad::Reported)
@@ -316,13 +318,15 @@ mod tests {
     use mumakil_core::mapred::Outcome;
     use mumakil_core::mapred::testing::{Bench, input_on, steps_of};
 
-    /// Returns so many trackers of four map slots and a reduce slot, of which a part is kept free.
+    /// Returns a test cluster of trackers with four map slots and one reduce slot, with this
+    /// padding.
     fn bench(trackers: u32, padding: f64) -> Bench<Fifo> {
         let options = FifoOptions { padding: Fraction::of(padding), ..FifoOptions::default() };
         Bench::new(Fifo::new(options.into()), trackers, PerSlot { map: 4, reduce: 1 })
     }
 
-    /// Returns whose reduces five trackers of one slot get; the first job has more maps left.
+    /// Returns the jobs whose reduces five trackers of one slot launch; the first job has more maps
+    /// left.
     fn reduces(options: &str) -> Vec<JobId> {
         let options = serde_yaml::from_str(options).unwrap();
         let mut bench = Bench::new(Fifo::new(options), 5, PerSlot { map: 1, reduce: 1 });
@@ -342,12 +346,12 @@ mod tests {
         assert_eq!(reduces("{reduce_gate: coupling}"), [], "no map has ended");
     }
 
-    /// Puts a job's input in everybody's rack: a far map would end the heartbeat's maps.
+    /// Puts a job's input in every rack: a far map would end the heartbeat's maps.
     fn near(job: &mut mumakil_core::mapred::JobSpec) {
         job.input = input_on([0; 20]);
     }
 
-    /// Returns how many tasks the last of five trackers gets at once, the others being full.
+    /// Returns how many tasks the last of five trackers launches at once while the others are full.
     fn last(reduces: u32, padding: f64) -> usize {
         let mut bench = bench(5, padding);
         (0..2).for_each(|_| _ = bench.job(10, reduces, near));
@@ -359,7 +363,7 @@ mod tests {
 
     #[test]
     fn an_almost_full_cluster_gives_its_last_slots_one_by_one() {
-        // A fifth of twenty maps are the four slots that are left.
+        // A fifth of twenty maps are four: all the slots that are left.
         assert_eq!(last(1, 0.2), 1);
         assert_eq!(last(1, 0.1), 4, "two slots are fewer than are left");
     }
@@ -383,7 +387,7 @@ mod tests {
             (0..jobs).for_each(|_| _ = bench.job(1, 0, near));
             bench.fill();
             bench.job(10, 0, near);
-            // The first map after the others finds out that they have none.
+            // At this offer the policy finds out that the other jobs have no maps left.
             bench.beat(0);
             steps_of(|| assert!(!bench.beat(1).is_empty()))
         };
@@ -399,8 +403,8 @@ mod tests {
             if is_cleaned_up {
                 bench.clean_up();
             }
-            // Of twenty slots the failing job's maps would take all, the other's two a tenth: as much
-            // of a tracker's four slots is all of them, or one.
+            // Of twenty slots the failing job's maps would take all, the other job's two a tenth.
+            // So the tracker's part of its four slots is all of them, or one.
             assert_eq!(bench.beat(0).len(), launched);
         }
     }

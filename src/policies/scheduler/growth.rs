@@ -1,27 +1,27 @@
-//! How the work of policies grows with what there is: no faster than sorting it.
+//! Tests how the work of policies grows with their input: no faster than sorting it.
 //!
-//! Something comes n times and then 8 n times, and the [steps](step) of the policy are compared: those to
-//! take it in, and those of a fixed number of heartbeats, at which a job comes, a task ends and others are
-//! launched.
+//! The tests compare the [steps](step) of a policy for n items and for 8 n: the steps to take the
+//! items in, and the steps of a fixed number of heartbeats, at which a job comes, a task ends and
+//! tasks are launched.
 
 use super::*;
 use mumakil_core::mapred::testing::{Bench, steps_of};
 use mumakil_core::mapred::{JobSpec, Outcome, PerSlot, Policy, SlotKind};
 
-/// The number that grows from one measurement to the next.
+/// The input that grows from one measurement to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum GrowthAxis {
-    /// Jobs at once, of one user, in one pool.
+    /// Jobs that exist at once, of one user, in one pool.
     Jobs,
-    /// Users with a job each, in one pool.
+    /// Users with one job each, in one pool.
     Users,
-    /// Pools with a job each.
+    /// Pools with one job each.
     Pools,
-    /// Tasks of a job.
+    /// The tasks of one job.
     Tasks,
-    /// Nodes, with work for all.
+    /// Nodes, with enough work for all.
     Nodes,
-    /// Nodes, with a job for each.
+    /// Nodes, with one job for each.
     Sites,
 }
 
@@ -34,17 +34,17 @@ const ALL: [GrowthAxis; 6] = [
     GrowthAxis::Sites,
 ];
 
-/// The steps of a policy.
+/// The steps of a policy in one measurement.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     coming: u64,
     serving: u64,
 }
 
-/// As many as there are heartbeats and ends in what is measured.
+/// The number of heartbeats and of ended tasks in a measurement.
 const BEATS: u32 = 16;
 
-/// So many there are at first.
+/// The number of items in the small measurement.
 const FEW: u32 = 128;
 
 fn steps<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> Steps {
@@ -54,7 +54,7 @@ fn steps<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> Steps {
         many(&[GrowthAxis::Nodes, GrowthAxis::Sites], BEATS),
         many(&[GrowthAxis::Jobs, GrowthAxis::Users, GrowthAxis::Pools, GrowthAxis::Sites], BEATS),
     );
-    // So many that nobody runs out of them.
+    // Enough maps that no job runs out of them.
     let maps = many(&[GrowthAxis::Tasks], 0) + if of == GrowthAxis::Nodes { count } else { 6 };
     let name = |varies: bool, job: u32| if varies { format!("n{job}") } else { "one".to_owned() };
     let tell = |job: u32| {
@@ -84,11 +84,12 @@ fn steps<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> Steps {
     Steps { coming, serving }
 }
 
-/// The most that the steps of 8 n may be of those of n: sorting takes less than twice as many steps for
-/// each of them, and to look at all for each takes 64 times as many.
+/// How many times the steps of n items 8 n items may take. Sorting takes less than twice as many
+/// steps for each item, so less than 16 times; looking at all items for each takes 64 times.
 const MOST: u64 = 16;
 
-/// Returns where a policy's work grows faster; of what comes, these are looked at.
+/// Returns where the steps of a policy grow too fast, as text. The steps to take items in are
+/// checked only for the axes in `coming`.
 fn too_fast<P: Policy>(options: &str, coming: &[GrowthAxis]) -> Vec<String> {
     let mut found = Vec::new();
     for of in ALL {
@@ -114,7 +115,7 @@ fn the_work_of_a_policy_grows_no_faster_than_sorting_what_there_is() {
         too_fast::<FairSkip>("{}", &ALL),
         too_fast::<Fair>("{}", &ALL),
         too_fast::<Fair>("{variant: paper}", &ALL),
-        // As in Hadoop's code, all jobs are looked at when one comes.
+        // As in Hadoop's code, all jobs are visited when a job arrives.
         too_fast::<FairDeficit>("{}", &[GrowthAxis::Tasks, GrowthAxis::Nodes]),
         too_fast::<Capacity>("{}", &ALL),
         too_fast::<ModifiedFair>("{}", &ALL),

@@ -1,22 +1,23 @@
 //! `hfsp`: the Hadoop Fair Sojourn Protocol (Pastorelli et al., 2013 and 2015).
 //!
 //! Jobs are served one after another, in the order in which processor sharing would end them: so
-//! each ends about as early as if it had shared the cluster with the others, and most end much
-//! earlier. Maps and reduces are scheduled apart, each kind by parts of its own:
+//! each job ends about as early as if all jobs shared the cluster, and most end much earlier. Maps
+//! and reduces are scheduled apart. For each kind a [`VirtualCluster`] computes when sharing would
+//! end each job, a [`Trainer`] estimates how large the jobs are, and a [`Ranking`] keeps their
+//! order.
 //!
-//! ```text
-//! job begins ─▶ Trainer         a first guess, then the times of a sample ─▶ its size
-//!      size  ─▶ VirtualCluster  all jobs share the slots as equals ─▶ when each would end
-//!      ends  ─▶ Ranking         first in line: the job that would end first
-//! free slot  ─▶ a new job's sample, else down the line: an attempt suspended here, or a new task
-//! none free  ─▶ the last in line give theirs up (Suspensions, kills), or are waited for
-//! ```
-//! No more slots are taken than are lacking, and none from an attempt that tells a size. Once too many
-//! attempts are suspended on a tracker, jobs wait there.
+//! A slot goes first to the samples of new jobs, then to the jobs in order: to an attempt that is
+//! suspended on the tracker, or to a task that the job has for this node. If jobs lack slots that
+//! jobs behind them hold, the attempts there are suspended or killed, or the jobs wait. No more
+//! attempts are preempted than slots are lacking, and none that measures a job's size. Once too
+//! many attempts are suspended on a tracker, jobs wait there.
 //!
-//! A reduce can begin when few of its job's maps are done, and then waits for the others. With a place
-//! in line it would take a slot from one that works. So the papers treat a job's reduces as a job of
-//! their own, which comes when the maps are done; reduces that are launched before stand last in line.
+//! A reduce can start when few of its job's maps are done, and then waits for the other maps; it
+//! would take a slot from a task that works. So in the papers the reduces of a job are a job of
+//! their own, which arrives when the maps are done; reduces launched earlier rank last.
+//!
+//! [`Ranking`]: self::ranking::Ranking
+//! [`Trainer`]: self::trainer::Trainer
 
 mod options;
 mod phase;
@@ -44,14 +45,14 @@ use mumakil_core::mapred::{
     TrackerId, TrueDurations, View,
 };
 
-/// The Hadoop Fair Sojourn Protocol.
+/// The state of the scheduler.
 #[derive(Debug)]
 pub struct Hfsp {
     rules: HfspRules,
     phases: PerSlot<Phase>,
     delay: Delay,
     suspended: Suspensions,
-    /// Attempts whose end was ordered, until it is known.
+    /// Attempts that were ordered to be killed and have not ended yet.
     doomed: BTreeSet<AttemptId>,
 }
 
@@ -60,7 +61,7 @@ pub struct Hfsp {
 struct VictimCandidate {
     attempt: AttemptId,
     giver: SlotGiver,
-    /// How large its job is thought to be.
+    /// The estimated size of its job.
     size: Rank,
     ran: SimSpan,
 }
@@ -97,7 +98,7 @@ impl Hfsp {
         }
     }
 
-    /// Brings the counts of a job up to date.
+    /// Updates the counts of a job.
     fn refresh(&mut self, view: &View<'_>, id: JobId) {
         let Some(job) = view.job(id) else { return };
         for kind in SlotKind::BOTH {
@@ -109,7 +110,7 @@ impl Hfsp {
         }
     }
 
-    /// Serves a tracker's slots of a kind.
+    /// Serves a tracker's slots of one kind.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
         // Free slots first: taking a slot from another job costs that job something.
         while 0 < offer.free(kind) && self.fill(offer, kind) {}
@@ -126,7 +127,7 @@ impl Hfsp {
         how == Preemption::Kill || self.suspended.have_room(offer)
     }
 
-    /// Gives a free slot to the first job that can use it.
+    /// Gives a free slot to the first job that can use it. Returns whether a job did.
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let Self { phases, delay, .. } = self;
         let mut began = phases[kind].samples().find_map(|claim| begin(&claim, offer, delay, kind));
@@ -138,8 +139,7 @@ impl Hfsp {
         while began.is_none()
             && let Some(rank) = from
         {
-            // Ask the jobs that have places before ranking more:
-            // mostly one of these takes the slot.
+            // The jobs with a rank are asked first; only then more jobs are ranked.
             began = phases[kind]
                 .in_line(here, rank)
                 .find_map(|claim| begin(&claim, offer, delay, kind));
@@ -151,7 +151,8 @@ impl Hfsp {
         began.inspect(|attempt| self.note_begun(offer, *attempt)).is_some()
     }
 
-    /// Takes a slot from a job further back for the first job that lacks one and can use it here.
+    /// Preempts an attempt for the first job that lacks a slot and can use it on this tracker.
+    /// Returns whether it did.
     fn make_room(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
         let here = self.suspended_here(offer, kind);
         // If no job claims a slot among all that can be ranked, none need be taken.
@@ -186,7 +187,7 @@ impl Hfsp {
         preempted
     }
 
-    /// Returns the attempts on a tracker that could give their slots up.
+    /// Returns the attempts on a tracker that could give up their slots.
     fn candidates(
         &mut self,
         offer: &Offer<'_>,
@@ -235,7 +236,8 @@ impl Hfsp {
         givers.flat_map(candidate).collect()
     }
 
-    /// Returns the first in line of what is suspended on a tracker, where all have their places then.
+    /// Returns the claim of the suspended attempt on a tracker whose job ranks first; ranks all
+    /// jobs if there is one.
     fn suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<SlotClaim> {
         if self.suspended.on(offer.tracker()).next().is_some() {
             // Suspended attempts go on in the order of their jobs,
@@ -260,7 +262,7 @@ impl Hfsp {
     }
 }
 
-/// Launches or resumes what is claimed, if the job has something for this node.
+/// Launches or resumes a task for a claim. `None` if the job has no task for this node.
 fn begin(
     claim: &SlotClaim,
     offer: &mut Offer<'_>,
@@ -283,8 +285,8 @@ fn begin(
     launched.map(|launched| launched.attempt)
 }
 
-/// Returns the claims that may take a slot here, in their order, each with its victim. So many
-/// slots are held by no job.
+/// Returns the claims that may take a slot from a job behind them, in order, each with its victim.
+/// Some slots, `spare`, are not held by any job.
 fn slot_takers(
     claims: impl Iterator<Item = SlotClaim>,
     candidates: &[VictimCandidate],
@@ -300,7 +302,8 @@ fn slot_takers(
             // count what the jobs before want.
             wanted += claim.tasks;
             let lacking = match claim.what {
-                // A suspended attempt can go on nowhere else, so any job behind it gives way.
+                // A suspended attempt can resume only on this tracker, so any job behind it gives
+                // way.
                 SlotUse::Resume(_) => u32::MAX,
                 _ => wanted.saturating_sub(spare),
             };
@@ -313,8 +316,8 @@ fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
     view.job(job).is_some_and(|job| job.spec().suspendable)
 }
 
-/// Returns which of the candidates gives its slot up to the claimant, which stands before them. Of
-/// jobs that have too many slots, only those count that are needed for so many lacking ones.
+/// Returns the candidate that gives up its slot to `claimant`, chosen by `rule` among the jobs
+/// behind it. A job gives slots only if those behind it cannot give all that are lacking.
 fn victim(
     candidates: &[VictimCandidate],
     claimant: RankedPlace,
@@ -393,12 +396,13 @@ impl Scheduler for Hfsp {
     fn patience(&self, view: &View<'_>) -> SimSpan {
         let phases =
             SlotKind::BOTH.into_iter().filter(|kind| self.means(*kind) != SlotTaking::Wait);
-        // Jobs change places as they age, and a job that comes to the front takes slots.
+        // Jobs change their ranks as virtual time passes, and a job that comes to the front
+        // preempts.
         let ages = phases.map(|kind| self.phases[kind].ages()).max().unwrap_or(SimSpan::ZERO);
         self.delay.patience(view) + ages
     }
 
-    /// To take slots there, or to measure the reduces of samples.
+    /// Full trackers are needed to preempt attempts, and to measure the reduces of samples.
     fn wants_full_trackers(&self) -> bool {
         // Hadoop offers only free slots; preemption has to look at trackers that have none.
         let makes_room = SlotKind::BOTH.iter().any(|kind| self.means(*kind) != SlotTaking::Wait);
@@ -414,7 +418,8 @@ impl Scheduler for Hfsp {
                 offer.note(note);
             }
         }
-        // Time passes with offers of free slots: for full trackers Hadoop asks no policy.
+        // The delay's time passes only with offers of free slots: for full trackers Hadoop does not
+        // ask the policy.
         if SlotKind::BOTH.iter().any(|kind| 0 < offer.free(*kind)) {
             self.delay.begin(&offer.view());
         }
@@ -430,8 +435,8 @@ mod tests {
     use mumakil_core::mapred::testing::Bench;
     use mumakil_core::mapred::{TaskId, TaskKind};
 
-    /// In the virtual cluster the first job has two of three slots, at half the pace of time. Of 240 s and
-    /// 180 s of work 110 s and 115 s are left after 130 s.
+    /// In the virtual cluster the first job has two of three slots, at half the pace of real time.
+    /// Of 240 s and 180 s of work, 110 s and 115 s are left after 130 s.
     #[test]
     fn by_virtual_work_time_alone_changes_the_order() {
         let options = HfspOptions { variant: HfspVariant::Hadoop, ..HfspOptions::default() };
@@ -441,8 +446,8 @@ mod tests {
         assert_eq!(bench.at(130.0).beat(1)[0].job(), larger, "nothing has happened meanwhile");
     }
 
-    /// A reduce of a job of this rank and size, which has run for so many seconds; so many slots are
-    /// given by those behind it before it.
+    /// Returns a reduce of a job with this rank and size that has run for `ran` seconds; the jobs
+    /// behind it give `behind` slots before it does.
     fn candidate(job: u32, rank: f64, size: f64, ran: u64, behind: u32) -> VictimCandidate {
         let task = TaskId { job: JobId(job), kind: TaskKind::Reduce, index: 0 };
         VictimCandidate {
@@ -453,8 +458,8 @@ mod tests {
         }
     }
 
-    /// The large job has waited for long, and stands before the middle one. For one slot the last in
-    /// line gives way; for three both have too many, and then the rule decides.
+    /// The large job has waited for long, and ranks before the middle one. For one slot the last
+    /// job gives way; for three slots both have too many, and then the rule decides.
     #[test]
     fn the_victim_is_of_the_largest_job_or_the_last_or_the_youngest() {
         let candidates = [

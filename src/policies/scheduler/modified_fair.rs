@@ -1,16 +1,18 @@
-//! `modified-fair`: a fair scheduler that looks at what jobs need, in five ways.
+//! `modified-fair`: a fair scheduler with five mechanisms that look at the needs of jobs.
 //!
-//! Source: the paper on a modified fair scheduler for Hadoop 1.x, section 3. Each of its mechanisms has
-//! a file and can be switched off alone; then that of [`fair`](super::fair) takes its place, and without
-//! any of them this is `fair` in its `hadoop` variant, but for killing and weights by size.
+//! Source: the paper on a modified fair scheduler for Hadoop 1.x, section 3. Each mechanism has a
+//! file and can be switched off alone; then the corresponding rule of [`fair`](super::fair) takes
+//! its place. Without any of them this policy is `fair` in its `hadoop` variant, but without
+//! killing and without weights by size.
 //!
-//! 1. [`classes`]: while they are few, jobs as small as the smallest stand in a pool of their own, in
-//!    line, with half of the slots that one of them could use.
-//! 2. [`allotment`]: twice a second, and before a tracker is served that has freed some, the free slots
-//!    are allotted to pools by what is pending in them.
-//! 3. [`order`]: jobs and pools go by what they lack and hold.
-//! 4. [`waits`]: jobs wait for their input as long as others have waited before they got it.
-//! 5. [`priorities`]: a job whose input gets nearer rises, one whose input gets farther falls.
+//! 1. [`classes`]: while small jobs are few, jobs as small as the smallest one are in a pool of
+//!    their own, first come first served, with half of the slots that one of them could use.
+//! 2. [`allotment`]: twice a second, and before serving a tracker that has freed slots, the free
+//!    slots are allotted to pools by their pending tasks.
+//! 3. [`order`]: jobs and pools are sorted by the slots that they lack and hold.
+//! 4. [`waits`]: jobs wait for their input as long as earlier jobs have waited before they got it.
+//! 5. [`priorities`]: a job whose maps get nearer to their input rises; a job whose maps get
+//!    farther falls.
 //!
 //! ```text
 //! round      classes ─▶ allotment      which pool a job stands in, how many slots a pool may have
@@ -18,11 +20,12 @@
 //! launch     waits ─▶ priorities       what it tells for the maps that come next
 //! ```
 //!
-//! The paper says twice a second, and leaves open what happens to a slot that becomes free in between;
-//! here it is allotted before anybody is served. It takes equal pools at random (see [`order`]). It has
-//! pools of users alone, so none lie in others, and kills nothing. A pool that says `order: fifo`
-//! keeps its line, as the shared one does, by the priorities that its jobs came with. A job that may
-//! not run yet counts as one of the system's jobs: it may be the smallest.
+//! The paper says twice a second, and leaves open what happens to a slot that becomes free in
+//! between; here it is allotted before the tracker is served. The paper picks equal pools at random
+//! (see [`order`]). It has only pools of users, so pools are not nested, and kills nothing. A pool
+//! with `order: fifo` keeps its order, as the shared pool does, by the priorities that its jobs
+//! came with. A job that may not run yet counts as one of the system's jobs: it may be the
+//! smallest.
 
 mod allotment;
 mod classes;
@@ -56,8 +59,8 @@ use mumakil_core::mapred::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModifiedFairOptions {
-    /// The pools, and what holds for those that are not declared. Here no pool has pools inside,
-    /// and no tasks are killed.
+    /// The pools, and the defaults of undeclared pools. Here no pool has pools inside, and no tasks
+    /// are killed.
     #[schemars(extend("x-only-if" = {"inside": {
         "fair_share_after": {"the policy `fair`": true},
         "min_share_after": {"the policy `fair`": true},
@@ -75,18 +78,18 @@ pub struct ModifiedFairOptions {
     /// The number that a pool's maximum bounds, if slots are allotted.
     #[schemars(extend("x-only-if" = {"pool_allocation": true}))]
     pub maximum: Maximum,
-    /// Whether the order of jobs and pools follows what they lack and hold. If not, it is that of
-    /// `fair`.
+    /// Whether jobs and pools are ordered by the slots that they lack and hold. If not, they are
+    /// ordered as in `fair`.
     pub sorting: bool,
     /// Whether jobs wait for their input as long as other jobs have had to wait.
     pub delay_adjustment: bool,
     /// How a job's priority follows the locality of its maps.
     pub priority_adjustment: PriorityAdjustment,
-    /// Whether one heartbeat may bring several tasks.
+    /// Whether one heartbeat may launch several tasks.
     pub assign_multiple: bool,
-    /// How far a tracker may exceed its part of the load. With 1 it may fill its last slot.
+    /// How far a tracker may exceed its part of the load. With 1 it may fill all its slots.
     pub max_load_difference: Factor,
-    /// Which tasks count for a tracker's part of the load, and for the choice between a map and a
+    /// Which tasks count for a tracker's part of the load, and for the choice between map and
     /// reduce.
     pub tracker_load: TrackerLoad,
     /// How often jobs are classified and slots allotted.
@@ -116,7 +119,7 @@ impl Default for ModifiedFairOptions {
     }
 }
 
-/// The modified fair scheduler.
+/// The state of the modified fair scheduler.
 #[derive(Debug)]
 pub struct ModifiedFair {
     options: ModifiedFairOptions,
@@ -240,22 +243,21 @@ impl Scheduler for ModifiedFair {
 }
 
 impl ModifiedFair {
-    /// Returns whether a tracker has room for its part of the load, and whether there is anything that
-    /// does not run yet.
+    /// Returns whether a tracker is below its part of the load and some demanded tasks do not run.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let (_, demand) = self.standings.work(kind);
         let (beyond, counted) = (self.options.max_load_difference.get(), self.options.tracker_load);
         !self.is_sated(kind) && 0 < room(offer, kind, f64::from(demand), beyond, counted)
     }
 
-    /// Returns whether all that is demanded runs, by what was counted last.
+    /// Returns whether all demanded tasks run, by the last count.
     fn is_sated(&self, kind: SlotKind) -> bool {
         let (running, demand) = self.standings.work(kind);
         // Equality as in Hadoop's fair scheduler, which this scheduler modifies.
         running == demand
     }
 
-    /// Launches a task of the first job that has one for this node.
+    /// Launches a task of the first job that may launch one on this node.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { standings, delay, waits, options } = self;
         let mut pools = standings.ready(kind);

@@ -1,9 +1,9 @@
 //! `naive-fair` and `fair-skip`: the simple algorithms of the paper on delay scheduling (Zaharia et
 //! al., EuroSys 2010, Algorithms 1 and 2).
 //!
-//! A free slot goes to the job that runs the fewest tasks; of several, to the one that arrived
-//! first. `naive-fair` takes whatever map the job has, the nearest first. `fair-skip` passes over a
-//! job without input on the node, up to a number of times.
+//! A free slot goes to the job that runs the fewest tasks, and among equal jobs to the one that
+//! arrived first. `naive-fair` launches any map that the job has, the nearest first. `fair-skip`
+//! passes over a job without input on the node, up to a number of times.
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
@@ -21,12 +21,13 @@ use mumakil_core::mapred::{
     SlotKind, SlotStanding, View,
 };
 
-/// Jobs by how many tasks they run, the fewest first; the options say which of the policies it is.
+/// Jobs by their running tasks, the fewest first. The type of the options decides which policy this
+/// is.
 #[derive(Debug)]
 pub struct FewestFirst<O> {
-    /// Those that could use a slot.
+    /// The jobs that could use a slot.
     lines: PerSlot<BTreeSet<FewestTurn>>,
-    /// Where each stands.
+    /// The position of each job.
     places: PerSlot<FxHashMap<JobId, FewestTurn>>,
     delay: Delay,
     reduces: Reduces,
@@ -34,7 +35,7 @@ pub struct FewestFirst<O> {
     options: PhantomData<fn() -> O>,
 }
 
-/// How many tasks a job runs, when it arrived, and its number.
+/// A job's position: its running tasks, its arrival, and its number.
 // Algorithm 1 sorts by running tasks and leaves ties open. Here arrival breaks
 // them, as a run must repeat itself.
 type FewestTurn = (u32, SimTime, JobId);
@@ -145,16 +146,16 @@ pub type FairSkip = FewestFirst<FairSkipOptions>;
 pub struct FairSkipOptions {
     /// How often a job is passed over before it may launch in a rack that holds its input: `D1`.
     pub skips: SkipRule,
-    /// How often it is passed over after that before it may launch anywhere: `D2`.
+    /// How often it is then passed over before it may launch anywhere: `D2`.
     pub rack_skips: SkipRule,
 }
 
-/// How often a job is passed over.
+/// A number of times that a job is passed over.
 // Chosen: a thousand trackers need a month for so many offers, so the largest number means "never".
 type SkipRule = Count<0, 1_000_000_000>;
 
-/// For 100 nodes, what the paper's rule gives for 95 % of locality in jobs of 20 maps (`mumakil
-/// theory`).
+/// For 100 nodes: the numbers that the paper's rule gives for 95 % locality in jobs of 20 maps
+/// (`mumakil theory`).
 impl Default for FairSkipOptions {
     fn default() -> Self {
         // Section 3.5: with 3 replicas and a locality of 0.95, D = 100 / 3 × ln 2 = 23.1, rounded
@@ -182,8 +183,8 @@ mod tests {
     use super::*;
     use mumakil_core::mapred::testing::Bench;
 
-    /// Returns how many reduces the two jobs hold on three trackers of one slot each: the first has
-    /// more maps.
+    /// Returns how many reduces each of two jobs holds on three trackers of one slot each: the
+    /// first job has more maps.
     fn held(options: &str) -> [usize; 2] {
         let options = serde_yaml::from_str(options).unwrap();
         let mut bench = Bench::new(NaiveFair::new(options), 3, PerSlot { map: 2, reduce: 1 });

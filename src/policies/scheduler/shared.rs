@@ -1,4 +1,4 @@
-//! The parts that policies share: each policy owns those that it is made of.
+//! The code that policies share. Each policy owns the parts that it uses.
 //!
 //! ```text
 //!                       fifo  naive  fair  fair-deficit  modified-fair  capacity  hfsp

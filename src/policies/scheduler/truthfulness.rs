@@ -1,5 +1,6 @@
-//! Tests that policies do as they say, with random jobs on small clusters: jobs that they report as held back
-//! get nothing, a job refused for a tracker's load is told so, and the standings of pools and queues are right.
+//! Tests that policies do what they report, with random jobs on small clusters: jobs reported as
+//! held back get nothing, a job refused for a tracker's load has that reason, and the reported
+//! slots of pools and queues are right.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -14,7 +15,7 @@ use mumakil_core::mapred::{
 const TRACKERS: u32 = 6;
 const PRIORITIES: [Priority; 3] = [Priority::High, Priority::Normal, Priority::VeryLow];
 
-/// Something that happens, with three numbers that say more.
+/// A random event: its kind, and three numbers that choose the details.
 type TimelineEvent = (u8, u32, u32, u32);
 
 fn tell(spec: &mut JobSpec, (_, a, b, c): TimelineEvent) {
@@ -30,7 +31,7 @@ fn tell(spec: &mut JobSpec, (_, a, b, c): TimelineEvent) {
     }
 }
 
-/// Lets all this happen to a policy.
+/// Plays these events with a policy.
 fn play<P: Policy>(options: &str, happenings: &[TimelineEvent]) {
     let options = serde_yaml::from_str(options).unwrap();
     let racks: Vec<u32> = (0..TRACKERS).map(|tracker| tracker / 2).collect();
@@ -56,7 +57,7 @@ fn play<P: Policy>(options: &str, happenings: &[TimelineEvent]) {
     }
 }
 
-/// Lets a tracker ask: jobs that are held back get nothing.
+/// Lets a tracker make an offer: jobs that are held back get nothing.
 fn check<P: Policy>(bench: &mut Bench<P>, tracker: u32) {
     let held_back = held_back(bench);
     for attempt in bench.beat(tracker) {
@@ -65,11 +66,12 @@ fn check<P: Policy>(bench: &mut Bench<P>, tracker: u32) {
     }
 }
 
-/// Returns the jobs that are held back before an offer: they get nothing in it.
+/// Returns the jobs that are held back before an offer.
 fn held_back<P: Policy>(bench: &Bench<P>) -> Vec<(JobId, SlotKind)> {
     let mut withheld = bench.withheld();
-    // Up to 0.21 limits of users give way when nobody is below them any more; what `modified-fair` has
-    // allotted it allots anew when a tracker asks after slots have come free.
+    // Two reasons may vanish in the offer itself. Up to 0.21 limits of users give way when no user
+    // is below them, and `modified-fair` allots slots anew at an offer after slots have become
+    // free.
     let gives_way = |why: &Reason| {
         *why == Reason::UserLimit
             || P::NAME == ModifiedFair::NAME && matches!(why, Reason::GroupLimit(_))
@@ -83,7 +85,8 @@ fn bench<P: Policy>(options: &str, map: u32) -> Bench<P> {
     Bench::new(policy, 2, PerSlot { map, reduce: 0 })
 }
 
-/// Of four slots on two nodes a job wants two: each node has one of its maps, and the first asks again.
+/// Of four slots on two nodes a job wants two: each node's part is one map, and the first node asks
+/// again.
 #[test]
 fn who_is_refused_for_the_load_of_a_tracker_is_told_so() {
     fn refused<P: Policy>(options: &str) -> Vec<(JobId, SlotKind, &'static str)> {
@@ -102,7 +105,7 @@ fn who_is_refused_for_the_load_of_a_tracker_is_told_so() {
     assert_eq!(refused::<ModifiedFair>("{tracker_load: current}"), expected);
 }
 
-/// Of ten slots one job wants all and another two; the pool of this has six at least.
+/// Of ten slots one job wants all and another two; the pool of the second has a minimum of six.
 #[test]
 fn policies_tell_how_pools_stand() {
     fn told<P: Policy>(options: &str) -> Vec<String> {
@@ -119,7 +122,7 @@ fn policies_tell_how_pools_stand() {
     let pools = "allocations: {pools: {p1: {min_maps: 6}}}";
     let shared = ["p1: 2 of 2, at least 6", "p0: 8 of 8, at least 0"];
     assert_eq!(told::<Fair>(&format!("{{{pools}}}")), shared);
-    // It shares out between jobs that have tasks, however many these are.
+    // The policy divides slots between jobs that have tasks, however many tasks they have.
     let by_jobs = ["p1: 2 of 5, at least 6", "p0: 8 of 5, at least 0"];
     assert_eq!(told::<FairDeficit>(&format!("{{{pools}}}")), by_jobs);
     let unshared = ["p1: 2 of NaN, at least 6", "p0: 8 of NaN, at least 0"];

@@ -1,9 +1,10 @@
-//! `ps`, `fsp` and `srpt`: what theory would do on this cluster, to measure other policies by.
+//! `ps`, `fsp` and `srpt`: theoretical disciplines on this cluster, to measure other policies by.
 //!
-//! `ps` shares the slots: the job with the fewest running tasks first. `fsp` serves jobs in the order
-//! in which sharing would end them, `srpt` the job with the least work left. The last two know the
-//! true sizes, which no cluster does, and wait for slots unless they are told to take them. The same
-//! disciplines on a server that can be divided at will are in [`theory`](mumakil_base::theory).
+//! `ps` shares the slots: the job with the fewest running tasks comes first. `fsp` serves jobs in
+//! the order in which sharing would end them, `srpt` the job with the least work left. These two
+//! know the true sizes, which no real cluster does, and wait for free slots unless the options let
+//! them preempt. The same disciplines on a server that can be divided at will are in
+//! [`theory`](mumakil_base::theory).
 
 use std::marker::PhantomData;
 
@@ -20,7 +21,7 @@ use super::shared::reduces::Reduces;
 use mumakil_base::units::{Count, Fraction};
 use mumakil_core::mapred::{Complaint, Policy, PolicySite, Scheduler, Wrapper};
 
-/// Processor sharing by counting tasks.
+/// Processor sharing, by counting running tasks.
 pub type Ps = FewestFirst<()>;
 
 impl Policy for Ps {
@@ -34,30 +35,30 @@ impl Policy for Ps {
     }
 }
 
-/// The fair sojourn protocol with true sizes.
+/// The fair sojourn protocol, with true sizes.
 pub type Fsp = BySize<FairSojourn>;
 
-/// The shortest remaining time first, with true sizes.
+/// Shortest remaining processing time first, with true sizes.
 pub type Srpt = BySize<ShortestRemaining>;
 
-/// Jobs in an order of their true sizes.
+/// Serves jobs in an order that depends on their true sizes.
 #[derive(Debug)]
 pub struct BySize<D> {
     policy: Hfsp,
     discipline: PhantomData<D>,
 }
 
-/// How jobs are ordered.
+/// An order of jobs.
 pub trait Discipline: Send + 'static {
     /// The policy's name.
     const NAME: &'static str;
     /// The description of the policy in lists.
     const ABOUT: &'static str;
-    /// The measure by which jobs are served.
+    /// The measure by which jobs are served, the smallest first.
     const ORDER: HfspOrder;
 }
 
-/// In the order in which sharing would end them.
+/// Jobs in the order in which sharing would end them.
 #[derive(Debug)]
 pub struct FairSojourn;
 
@@ -68,7 +69,7 @@ impl Discipline for FairSojourn {
     const ORDER: HfspOrder = HfspOrder::ProjectedFinish;
 }
 
-/// The one with the least work left first.
+/// The job with the least work left first.
 #[derive(Debug)]
 pub struct ShortestRemaining;
 
@@ -83,7 +84,7 @@ impl Discipline for ShortestRemaining {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct YardstickOptions {
-    /// How a job that should be served gets slots that others hold.
+    /// How a job that should be served gets slots that other jobs hold.
     pub preemption: SlotTaking,
     /// How many attempts may be suspended on one tracker.
     #[schemars(extend("x-only-if" = {"preemption": "eager"}))]

@@ -1,5 +1,5 @@
-//! Checks of `expect`: does each expression make sense in a single run, does the run record what
-//! the expression reads, and has it jobs of the names that the expression chooses by.
+//! Checks of `expect`: whether each expression makes sense for a single run, whether the run
+//! records the outputs that it reads, and whether jobs have the names that it selects by.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use mumakil_base::nearest::nearest;
 use mumakil_results::expect::{Expr, ExprNeeds, ExprPlan, Space};
 use mumakil_yaml::{Path, YamlProblem};
 
-/// Looks at each expectation; the jobs are those of the run, if no file has still to say them.
+/// Checks each expectation. `jobs` are the jobs of the run; empty if a file has still to give them.
 pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
     let known = KnownNames::of(scenario, jobs);
     for (index, expected) in scenario.expect.iter().enumerate() {
         let at = Path::of("expect").index(index);
         let text = &expected.that;
-        // A single scenario varies nothing, so an expression
-        // over the cells of a study is a mistake here.
+        // A single scenario varies nothing, so an expression over the cells of a study is a mistake
+        // here.
         match Expr::parse(text).and_then(|expr| expr.expectation(&Space::default())) {
             Err(complaint) => found.problems.push(unusable(at, &complaint, text)),
             Ok(plan) => {
@@ -40,7 +40,7 @@ pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked)
     }
 }
 
-/// The names by which expectations can choose jobs.
+/// The names by which expectations can select jobs.
 struct KnownNames {
     names: BTreeSet<String>,
     users: BTreeSet<String>,
@@ -48,7 +48,8 @@ struct KnownNames {
 }
 
 impl KnownNames {
-    /// Returns what the jobs of a scenario are called, if some are known and some are asked for.
+    /// Returns the names, users and pools of the jobs. `None` if no job is known or nothing is
+    /// expected.
     fn of(scenario: &Scenario, jobs: &[JobEntry]) -> Option<Self> {
         if jobs.is_empty() || scenario.expect.is_empty() {
             return None;
@@ -62,7 +63,7 @@ impl KnownNames {
         })
     }
 
-    /// Finds the words by which an expectation chooses that no job has.
+    /// Warns of selections by a name, user or pool that no job has.
     fn look_for_unknown(&self, expectation: usize, plan: &ExprPlan, found: &mut Checked) {
         let mut told = BTreeSet::new();
         for (key, word) in plan.words() {
@@ -72,12 +73,12 @@ impl KnownNames {
                 "pool" => &self.pools,
                 _ => continue,
             };
-            // An expression may say the same name several times: one warning is enough.
+            // An expression may use the same name several times: one warning is enough.
             if known.contains(word) || !told.insert((key, word.to_owned())) {
                 continue;
             }
-            // `count` makes `load-1`, `load-2`, … of the entry `load`, and no job is called `load`
-            // then: the first of them is what to propose.
+            // `count` makes jobs `load-1`, `load-2`, … of the entry `load`, and no job `load`:
+            // propose the first of them.
             let first = known.get(&format!("{word}-1")).map(String::as_str);
             let what_to_do = match first.or_else(|| nearest(word, known.iter().map(String::as_str)))
             {
@@ -91,9 +92,9 @@ impl KnownNames {
     }
 }
 
-/// Returns a setting that is off but needed.
+/// Returns the key of an output that the expression reads but that is off, if there is one.
 fn unrecorded(needs: &ExprNeeds, scenario: &Scenario) -> Option<&'static str> {
-    // With speculation waste is recorded also where `record.waste` is off.
+    // With speculation, waste is recorded even if `record.waste` is off.
     let mut record = RecordSpec { waste: scenario.records_waste(), ..scenario.record.clone() };
     let mut outputs = record.read_by(needs).into_iter();
     outputs.find(|(_, is_on, is_read)| *is_read && !**is_on).map(|(key, ..)| key)

@@ -6,7 +6,7 @@ use serde_yaml::Value;
 use super::Draft;
 
 impl Draft {
-    /// Lays arguments of `--set` over the tree.
+    /// Lays the arguments of `--set` over the tree.
     #[must_use]
     pub fn with(mut self, sets: &[String]) -> Self {
         sets.iter().for_each(|set| self.set(&format!("--set {set}"), set));
@@ -34,7 +34,7 @@ fn assignment(text: &str) -> Result<(Path, Value), String> {
     };
     let path = Path::parse(path.trim())
         .ok_or_else(|| format!("`{path}` is not a path such as workload.jobs[0].maps"))?;
-    // Nothing is a value too: it takes away what a preset or the file says.
+    // An empty value removes the value of a preset or file.
     if ["null", "~"].contains(&value.trim()) {
         return Ok((path, Value::Null));
     }
@@ -129,7 +129,7 @@ mod tests {
             let under = shape().some_mapping(&mut luck);
             let mut over = shape().some_mapping(&mut luck);
             let (mut path, mut value) = (Path::default(), over.clone());
-            // The first way down to what is no mapping.
+            // Follow the first keys down to a value that is no mapping.
             while let Some((key, inner)) = value.as_mapping().and_then(|map| map.iter().next()) {
                 path = path.key(key.as_str().unwrap());
                 value = inner.clone();
@@ -138,8 +138,8 @@ mod tests {
                 PathStep::Key(key) => Mapping::from_iter([(Value::from(key.as_str()), value)]).into(),
                 PathStep::Index(_) => unreachable!("there are only mappings on the way"),
             });
-            // Of a list a path means an entry, and a mapping over it does not. A key with a dot in it cannot
-            // be told from two.
+            // A path into a list means one entry, which a mapping laid over it does not. A key with
+            // a dot looks like two keys.
             let has_dot = |step: &PathStep| matches!(step, PathStep::Key(key) if key.contains('.'));
             prop_assume!(!path.0.iter().any(has_dot));
             let is_list = |len| Path(path.0[..len].to_vec()).get(&under).is_some_and(Value::is_sequence);

@@ -1,4 +1,4 @@
-//! Machines crash by chance, again and again, each by itself.
+//! Machines crash by chance, again and again, each independently.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,42 +12,43 @@ use mumakil_base::units::{Quantity, SimSpan};
 use mumakil_core::mapred::MishapHarm;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// Nodes crash by chance, each by itself, and come back when they are repaired.
+/// Nodes crash by chance, each independently, and come back when they are repaired.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Crashes {
     /// Which nodes; without this and `rack`, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     nodes: Option<NodesSpec>,
-    /// The rack that they stand in, or several.
+    /// The rack or racks of the nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
     /// How long a node works until it crashes, such as `{exponential: {mean: 8h}}` or
-    /// `{weibull: {mean: 8h, shape: 0.7}}`. With a plain time it crashes whenever it has worked so
-    /// long; the first time is a part of that, drawn for each node.
+    /// `{weibull: {mean: 8h, shape: 0.7}}`. With a plain time it crashes whenever it has worked for
+    /// that long; the first crash comes earlier, after a random part of that time.
     mtbf: Dist<SimSpan>,
-    /// How long a repair takes; without this, a node that has crashed stays off.
+    /// How long a repair takes. Without this, a node that has crashed stays off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mttr: Option<Dist<SimSpan>>,
-    /// What crashes.
+    /// Whether the machine crashes, or only its tracker.
     #[serde(default)]
     what: CrashedThing,
 }
 
-/// What crashes.
+/// The part of a node that crashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum CrashedThing {
-    /// The machine.
+    /// The whole machine.
     #[default]
     Machine,
-    /// Only its tracker's process, as with `restart`.
+    /// Only the tracker's process, as with `restart`.
     Tracker,
 }
 
-/// Refuses a time between two crashes (or spells) so short that a run would consist of little else.
+/// Refuses a mean time between crashes (or spells) so short that a run would consist of little
+/// else.
 pub(super) fn needs_time(key: &str, between: &Dist<SimSpan>) -> Result<(), YamlProblem> {
-    // Chosen: machines work for hours, so only a slip such as `1ms` for `1min` is below.
+    // Chosen: machines work for hours, so only a slip such as `1ms` for `1min` is below it.
     let least = SimSpan::from_secs(1);
     if least.as_f64() <= between.mean() {
         return Ok(());

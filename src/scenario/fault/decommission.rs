@@ -1,4 +1,4 @@
-//! Nodes are taken out of the cluster by its administrator.
+//! The administrator excludes nodes from the cluster.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ use super::target::FaultTarget;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{MishapHarm, ToJobTracker};
 
-/// Nodes are put on the list of those that may not take part. The JobTracker gives them up at once: what
-/// runs there is killed, and maps whose output lies there run again. Their trackers end; they are started again if the nodes are
-/// on the list for a while only.
+/// The administrator excludes nodes from the cluster. The JobTracker gives them up at once:
+/// attempts there are killed, and maps with output there run again. The trackers of the nodes end;
+/// they start again if the nodes are excluded only for a while.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Decommission(NodeChoiceFor<Option<SimSpan>>);
@@ -32,8 +32,8 @@ impl FaultKind for Decommission {
                 effects.opening.push((at + lasts, ToJobTracker::Include(*node).into()));
             }
         }
-        // The JobTracker answers an excluded tracker with an error, on which it shuts down. Here it
-        // ends at once: it would get no more tasks anyway.
+        // The JobTracker answers an excluded tracker with an error, on which the tracker shuts
+        // down. Here the tracker ends at once: it would get no more tasks anyway.
         effects.befall(at, cue.nodes.clone(), MishapHarm::TrackerOutage, self.0.lasts);
     }
 }

@@ -1,4 +1,4 @@
-//! Heartbeats and replies are late: later ones overtake them.
+//! Heartbeats and replies are late, so that later ones may overtake them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,14 +8,15 @@ use super::kind::{FaultKind, FaultMoment};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Fraction, SimSpan};
 
-/// A share of the messages between trackers and JobTracker is late.
+/// Some of the messages between trackers and JobTracker are late.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DelayFault {
-    /// The share of the messages.
+    /// The share of messages that are late.
     share: Fraction,
-    /// How late they are: a time, or a distribution such as `{uniform: {from: 1s, to: 2min}}`. A tracker
-    /// that waits longer than `hadoop.rpc_timeout` sends its heartbeat again, which may overtake it.
+    /// How late they are: a time, or a distribution such as `{uniform: {from: 1s, to: 2min}}`. A
+    /// tracker that waits longer than `hadoop.rpc_timeout` repeats its heartbeat, and the second
+    /// one may overtake the first.
     by: Dist<SimSpan>,
 }
 

@@ -1,4 +1,4 @@
-//! Disks break: what tasks have left on them is gone.
+//! Disks break: the data on them is lost.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,9 +9,9 @@ use super::node_choice::NodeChoice;
 use super::target::FaultTarget;
 use mumakil_core::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
 
-/// Nodes lose their disks and go on with empty ones. Maps and reduces that work there fail. Reduces
-/// cannot read the outputs of maps that lie there and complain at once, until the maps run again.
-/// The copies of blocks that lay there are gone, and are made again elsewhere.
+/// Nodes lose their disks and go on with empty ones. Maps and reduces running there fail. Outputs
+/// of maps there are lost: reduces cannot fetch them and complain at once, until the maps run
+/// again. Copies of blocks there are lost, and are made again elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Disk(NodeChoice);
@@ -26,8 +26,8 @@ impl FaultKind for Disk {
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let at = cue.at;
         for &node in &cue.nodes {
-            // Three losses: the working files of attempts,
-            // the outputs of maps, and the blocks of HDFS.
+            // Three losses: the working files of attempts, the outputs of maps, and the blocks of
+            // HDFS.
             effects.opening.push((at, Mail::Tracker(node, ToTracker::DiskLost)));
             effects.opening.push((at, ToMapOutputs::DiskLost(node).into()));
             effects.opening.push((at, ToNameNode::DiskLost(node).into()));

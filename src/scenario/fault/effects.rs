@@ -1,4 +1,5 @@
-//! Effects of faults on a run: messages that arrive at their instants, and settings that hold all the time.
+//! Effects of faults on a run: messages that arrive at set times, and settings that hold
+//! throughout.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,34 +12,35 @@ use mumakil_core::mapred::{
     JobId, Mail, Mishap, MishapHarm, MishapRhythm, PlannedFailure, ToFaultInjector,
 };
 
-/// The situation in which a fault does its work.
+/// The circumstances in which a fault takes effect.
 #[derive(Clone, Debug)]
 pub(super) struct FaultCue {
-    /// Its moment, or the beginning.
+    /// The time of the fault, or the beginning of the run.
     pub(super) at: SimTime,
-    /// The key of its random streams: its kind, the nodes that it strikes, and how many faults with the
-    /// same of these stand before it. So no other fault that is added or removed moves its draws,
-    /// and another moment or another strength of it strikes the same nodes.
+    /// The key of its random streams: a hash of its kind, its target, and the number of equal
+    /// faults before it. So adding or removing another fault does not change its draws, and with
+    /// another time or strength it strikes the same nodes.
     pub(super) draws: u32,
-    /// The nodes that it strikes.
+    /// The nodes that the fault strikes.
     pub(super) nodes: Vec<TrackerId>,
 }
 
-/// The run that faults happen in.
+/// The run in which faults happen.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultSite<'a> {
-    /// Its seed.
+    /// The seed of the run.
     pub seed: u64,
-    /// Its nodes.
+    /// The nodes of the run.
     pub topology: &'a Topology,
-    /// Its jobs.
+    /// The jobs of the run.
     pub workload: &'a Workload,
 }
 
 impl<'a> FaultSite<'a> {
-    /// Returns the jobs of a name: one, or all of an entry with a count.
+    /// Returns the jobs with a name: one job, or all jobs of an entry with a count.
     pub(super) fn jobs<'n>(self, name: &'n str) -> impl Iterator<Item = JobId> + use<'a, 'n> {
-        // First the names of entries: `load` with a count is all of its jobs, `load-2` one of them.
+        // Try names of entries first: `load` with a count means all of its jobs, `load-2` one of
+        // them.
         let batch = self.workload.names.iter().position(|other| other == name);
         let is_meant = move |job: &&Arrival| match batch {
             Some(batch) => job.batch.index() == batch,
@@ -52,13 +54,13 @@ impl<'a> FaultSite<'a> {
 #[derive(Debug)]
 pub struct Effects<'a> {
     pub(super) site: FaultSite<'a>,
-    /// Messages from outside: each with its instant and its receiver.
+    /// Messages from outside, each with its time and its receiver.
     pub opening: Vec<(SimTime, Mail)>,
     /// Mishaps of machines.
     pub mishaps: Vec<Mishap>,
-    /// Causes that make attempts end badly.
+    /// Causes of attempts that fail or hang.
     pub dooms: Vec<PlannedFailure>,
-    /// The nodes that are not there at the beginning.
+    /// The nodes that are absent at the beginning.
     pub absent: BTreeSet<TrackerId>,
     /// The share of heartbeats and replies that never arrive.
     pub loss: Fraction,
@@ -66,19 +68,18 @@ pub struct Effects<'a> {
     pub duplication: Fraction,
     /// The share of heartbeats and replies that are late.
     pub late: Fraction,
-    /// How late they are.
+    /// The delay of these late messages.
     pub late_by: Dist<SimSpan>,
-    /// The trackers that are cut off from the others, and when.
+    /// Network partitions: each with its trackers and its time.
     pub cuts: Vec<Arc<NetworkCut>>,
-    /// Whether trackers send a heartbeat again that has had no reply for long: needless where the
-    /// network is perfect.
+    /// Whether trackers repeat a heartbeat without a timely reply; not needed in a perfect network.
     pub resends: bool,
-    /// When the JobTracker's process dies to be started again, in the order of the opening.
+    /// When the JobTracker's process dies and is restarted later, in the order of `opening`.
     pub restarts: Vec<SimTime>,
 }
 
 impl<'a> Effects<'a> {
-    /// Returns the effects of no fault.
+    /// Returns the effects of an empty list of faults.
     pub(super) fn none(site: FaultSite<'a>) -> Self {
         Self {
             site,
@@ -101,10 +102,10 @@ impl<'a> Effects<'a> {
         self.mishaps.iter().any(|mishap| matches!(mishap.harm, MishapHarm::Slow(_)))
     }
 
-    /// Returns whether nodes may go off or lose their disks, and with that copies of blocks.
+    /// Returns whether nodes may go off or lose their disks, so that copies of blocks are lost.
     pub fn may_lose_blocks(&self) -> bool {
-        // `TrackerOutage` is not among them: the DataNode
-        // is another process and goes on serving blocks.
+        // `TrackerOutage` does not count: the DataNode is another process and goes on serving
+        // blocks.
         let is_off = |mishap: &Mishap| {
             matches!(mishap.harm, MishapHarm::Stop | MishapHarm::Outage | MishapHarm::Absence)
         };
@@ -112,16 +113,16 @@ impl<'a> Effects<'a> {
         self.mishaps.iter().any(is_off) || self.opening.iter().any(is_lost)
     }
 
-    /// Returns whether reduces may not reach some outputs of maps.
+    /// Returns whether some outputs of maps may be out of reach of reduces.
     pub fn may_lose_outputs(&self) -> bool {
         let is_told = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::MapOutputs(_));
-        // All but slow nodes: a TaskTracker serves the
-        // outputs itself, so they go when its process goes.
+        // Every harm but slowness: a TaskTracker serves the outputs itself, so they are lost with
+        // its process.
         self.mishaps.iter().any(|mishap| !matches!(mishap.harm, MishapHarm::Slow(_)))
             || self.opening.iter().any(is_told)
     }
 
-    /// Lets something happen at an instant, and not again.
+    /// Adds a mishap that happens once.
     pub(super) fn befall(
         &mut self,
         at: SimTime,
@@ -129,7 +130,7 @@ impl<'a> Effects<'a> {
         harm: MishapHarm,
         lasts: Option<SimSpan>,
     ) {
-        // The messages carry only the place of the mishap in the list.
+        // The messages carry only the index of the mishap in the list.
         let number = self.mishaps.len() as u32;
         self.mishaps.push(Mishap { nodes, harm, rhythm: None });
         self.opening.push((at, ToFaultInjector::Begins(harm.stroke(number)).into()));
@@ -138,7 +139,7 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// Lets something happen again and again, at each node by itself.
+    /// Adds a mishap that repeats, at each node independently.
     pub(super) fn repeat_at_nodes(
         &mut self,
         cue: &FaultCue,
@@ -147,8 +148,8 @@ impl<'a> Effects<'a> {
         lasts: Option<&Dist<SimSpan>>,
     ) {
         for &node in &cue.nodes {
-            // 32 bits name the fault, 24 the node (a cluster
-            // has at most 100,000): a stream takes 56 bits.
+            // 32 bits for the fault and 24 for the node (a cluster has at most 100,000): a stream
+            // takes 56 bits.
             let subject = u64::from(cue.draws) << 24 | u64::from(node.0);
             let rng = stream(self.site.seed, Purpose::Mishap, subject);
             let (rhythm, first) = MishapRhythm::begin(every.clone(), lasts.cloned(), rng);

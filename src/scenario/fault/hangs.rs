@@ -1,4 +1,4 @@
-//! Attempts hang: from some point on they make no progress, until their trackers lose patience.
+//! Attempts hang: they stop making progress until their trackers kill them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,9 @@ use super::struck_attempts::{AttemptFault, StruckAttempts};
 use mumakil_base::units::Fraction;
 use mumakil_core::mapred::DoomKind;
 
-/// The share of map and reduce attempts that hang, or which of them do. They make no progress from
-/// a point on that is drawn as with `task_failures`, keep their slots, and fail at the first
-/// heartbeat after `hadoop.task_timeout`; if that is `0s`, never.
+/// The share of map and reduce attempts that hang, or a description of them. They stop making
+/// progress at a point that is drawn as with `task_failures`, keep their slots, and fail at the
+/// first heartbeat after `hadoop.task_timeout`; if that is `0s`, never.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Hangs(ShortForm<StruckAttempts>);

@@ -1,4 +1,4 @@
-//! The JobTracker's process stands still for a while, or dies and is started again.
+//! The JobTracker's process pauses, or dies and is restarted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,23 +10,23 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::ToJobTracker;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// The JobTracker answers nobody for a while: one of `pause` and `restart`.
+/// The JobTracker answers no messages for a while: one of `pause` and `restart`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobTrackerProcess {
-    /// For so long its process stands still, as for a collection of garbage. Heartbeats wait in its
-    /// line. If that takes longer than `hadoop.expiry`, it may miss all trackers then.
+    /// How long its process pauses, as for a garbage collection. Heartbeats wait in its queue. If
+    /// the pause is longer than `hadoop.expiry`, it may take all trackers for lost afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pause: Option<SimSpan>,
-    /// Its process dies and is started again after so long. Heartbeats find nobody meanwhile and are
-    /// tried again each second; jobs are submitted as soon as it is back. Its policy begins anew. `recover` tells
-    /// the fate of jobs.
+    /// How long its process is down before it is restarted. Meanwhile heartbeats fail and are
+    /// repeated each second; jobs are submitted as soon as it is back. Its policy starts anew.
+    /// `recover` decides what happens to jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     restart: Option<SimSpan>,
-    /// Whether it recovers jobs when it is started again (`mapred.jobtracker.restart.recover`). Without
-    /// this, all that have not ended fail, and trackers are told to start anew. With it they go on as in
-    /// their line of Hadoop: 0.20 keeps what has ended, and what runs where something has ended; 0.21
-    /// and 1.x run all tasks of a job anew.
+    /// Whether the restarted JobTracker recovers jobs (`mapred.jobtracker.restart.recover`).
+    /// Without this, all unfinished jobs fail, and trackers have to start anew. With it the jobs go
+    /// on as in their version of Hadoop: 0.20 keeps ended attempts, and running ones on trackers
+    /// where some attempt has ended; 0.21 and 1.x run all tasks of a job anew.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     recover: bool,
 }
@@ -39,7 +39,7 @@ impl FaultKind for JobTrackerProcess {
             let message = "it is one of `pause: 30s` and `restart: 2min`";
             return Err(YamlProblem::value(Path::default(), message));
         }
-        // The rest looks at `recover` only.
+        // The rest checks only `recover`.
         if !self.recover {
             return Ok(());
         }
@@ -51,8 +51,7 @@ impl FaultKind for JobTrackerProcess {
                 let message = format!("a JobTracker of the line {} recovers no jobs", hadoop.line);
                 (message, "leave it out, or set `hadoop.line` to 0.20, 0.21 or 1.x")
             }
-            // Where `hadoop` has mistakes its line is not
-            // known, and nothing can be said against it.
+            // If `hadoop` has mistakes its version is unknown, so nothing can be reported.
             Some(_) | None => return Ok(()),
         };
         let problem = YamlProblem::value(Path::of("recover"), message);

@@ -10,8 +10,8 @@ use super::target::FaultTarget;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::MishapHarm;
 
-/// Nodes of the cluster join it at this time, and are not there before. Blocks of files may lie on
-/// them from the beginning.
+/// Nodes of the cluster join it at this time, and are absent before. Blocks of files may be on them
+/// from the beginning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Join(NodeChoice);
@@ -25,7 +25,7 @@ impl FaultKind for Join {
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         effects.absent.extend(&cue.nodes);
-        // To join at an instant is to be absent from the beginning until then.
+        // Joining at an instant means being absent from the beginning until then.
         let until = Some(cue.at - SimTime::ZERO);
         effects.befall(SimTime::ZERO, cue.nodes.clone(), MishapHarm::Absence, until);
     }

@@ -9,7 +9,8 @@ use super::known::FaultContext;
 use mumakil_core::mapred::ToJobTracker;
 use mumakil_yaml::YamlProblem;
 
-/// The job that its user kills; all of them if it has a `count`, or one of these, such as `load-2`.
+/// The job that its user kills. If it has a `count`, its name means all of its copies, and `load-2`
+/// one of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Kill(String);

@@ -1,4 +1,4 @@
-//! A kind of fault: what each says of itself.
+//! The trait of a kind of fault.
 
 use super::effects::{Effects, FaultCue};
 use super::known::FaultContext;
@@ -7,29 +7,28 @@ use mumakil_yaml::YamlProblem;
 
 /// A kind of fault, with its options.
 pub(super) trait FaultKind {
-    /// When it happens.
+    /// When such a fault happens.
     const MOMENT: FaultMoment;
-    /// The key of the kind whose draws it shares, if not its own.
+    /// The key of the kind whose draws it shares; `None` for its own draws.
     const DRAWS_AS: Option<&'static str> = None;
 
-    /// Whether a second one of the kind would take the place of the first.
+    /// Whether a second fault of the kind replaces the first.
     const HOLDS_ALONE: bool = false;
 
-    /// Whether messages between trackers and JobTracker may be lost, late or doubled.
+    /// Whether the fault may lose, delay or double messages between trackers and JobTracker.
     const DISTURBS_MESSAGES: bool = false;
 
-    /// Returns the nodes that it strikes, if it strikes some.
+    /// Returns the nodes that the fault strikes; `None` if it strikes no nodes.
     fn target(&self) -> Option<FaultTarget<'_>> {
         None
     }
 
-    /// Says what of the options does not fit, beside the nodes that it strikes; the path begins at the
-    /// options.
+    /// Checks the options other than the struck nodes; the path of a problem begins at the options.
     fn check(&self, _known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         Ok(())
     }
 
-    /// Adds what it does to a run.
+    /// Adds its effects to those of the run.
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>);
 }
 
@@ -40,6 +39,6 @@ pub(super) enum FaultMoment {
     Named,
     /// At the instant of `at` or, without that, from the beginning on.
     Open,
-    /// From the beginning to the end.
+    /// From the beginning of the run to its end.
     None,
 }

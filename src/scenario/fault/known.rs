@@ -1,4 +1,4 @@
-//! The scenario around faults, when they are checked.
+//! The scenario against which faults are checked.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use crate::workload::shared::copy;
 use mumakil_core::mapred::Hadoop;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// The cluster and the workload around faults, when they are checked.
+/// The cluster and the workload against which faults are checked; `None` is not known.
 #[derive(Clone, Debug, Default)]
 pub struct FaultContext<'a> {
-    /// How many nodes there are, if no file has still to say so.
+    /// The number of nodes, unless a file has still to give it.
     pub nodes: Option<u32>,
-    /// How many nodes stand in each rack, if that is known.
+    /// The number of nodes in each rack.
     pub racks: Option<Vec<u32>>,
-    /// The names of the jobs with their counts, if no file has still to say so.
+    /// The names of the jobs with their counts, unless a file has still to give them.
     pub jobs: Option<BTreeMap<&'a str, u32>>,
-    /// The protocol's settings, if they are known.
+    /// The settings of the protocol.
     pub hadoop: Option<&'a Hadoop>,
 }
 
 impl FaultContext<'_> {
-    /// Says so if the workload has no such job; the path begins at the name.
+    /// Checks that the workload has a job with this name; the path of a problem begins at the name.
     pub(super) fn has_job(&self, name: &str) -> Result<(), YamlProblem> {
         match &self.jobs {
             Some(jobs) if !jobs.contains_key(name) && !is_copy(name, jobs) => {
@@ -33,7 +33,7 @@ impl FaultContext<'_> {
     }
 }
 
-/// Returns whether a name is that of one of the jobs of an entry with a count, such as `a-2`.
+/// Returns whether a name is one copy of an entry with a count, such as `a-2`.
 fn is_copy(name: &str, jobs: &BTreeMap<&str, u32>) -> bool {
     let Some((of, number)) = copy(name) else { return false };
     jobs.get(of).is_some_and(|&count| 1 < count && number <= count)

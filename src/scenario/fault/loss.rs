@@ -1,4 +1,4 @@
-//! Heartbeats and replies are lost on their way.
+//! Heartbeats and replies are lost on the way.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

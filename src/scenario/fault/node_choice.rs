@@ -1,5 +1,5 @@
-//! The options of those kinds of faults that say which nodes they strike, perhaps for how long, and
-//! nothing else.
+//! The options of kinds of faults that only need the nodes that they strike, and perhaps a
+//! duration.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,32 +9,32 @@ use super::stop::named;
 use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::SimSpan;
 
-/// Nodes, such as `node-3` (they are counted from 1), `[node-3, node-5]`, `all`, `{rack: rack-2}`, or a
-/// number or share that is drawn: `{nodes: 10 %}`.
+/// Nodes, such as `node-3` (they are counted from 1), `[node-3, node-5]`, `all`, `{rack: rack-2}`,
+/// or a number or share that is drawn: `{nodes: 10 %}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct NodeChoice(ShortForm<NodeChoiceSpec>);
 
-/// Nodes.
+/// Nodes by name, number or share, perhaps of certain racks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct NodeChoiceSpec {
-    /// Which nodes; without this, all of the rack.
+    /// Which nodes; without this, all nodes of the rack.
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<NodesSpec>,
-    /// The rack that they stand in, or several.
+    /// The rack or racks of the nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
 }
 
-/// Nodes, and for how long something befalls them.
+/// Nodes, and how long the fault lasts there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NodeChoiceFor<L: LastingSpan> {
-    /// Which nodes; without this, all of the rack.
+    /// Which nodes; without this, all nodes of the rack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     nodes: Option<NodesSpec>,
-    /// The rack that they stand in, or several.
+    /// The rack or racks of the nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
     #[schemars(description = L::ABOUT)]
@@ -42,15 +42,15 @@ pub(super) struct NodeChoiceFor<L: LastingSpan> {
     pub(super) lasts: L,
 }
 
-/// A length of time, which may be without end.
+/// A duration, which may be endless.
 pub(super) trait LastingSpan: Copy {
-    /// Its description.
+    /// The description of the duration.
     const ABOUT: &'static str;
 
-    /// Returns the length; `None` is without end.
+    /// Returns the duration; `None` is endless.
     fn span(self) -> Option<SimSpan>;
 
-    /// Returns whether it is without end.
+    /// Returns whether the duration is endless.
     fn is_endless(&self) -> bool {
         self.span().is_none()
     }

@@ -1,4 +1,4 @@
-//! Attempts run out of memory: as soon as they have started, if nothing else is said.
+//! Attempts run out of memory: by default as soon as they have started.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,9 @@ use super::struck_attempts::{AttemptFault, StruckAttempts};
 use mumakil_base::units::Fraction;
 use mumakil_core::mapred::DoomKind;
 
-/// The share of map and reduce attempts that fail for want of memory, or which of them do, such as
-/// those with more than a slot has: `{memory_above: 1GiB}`. They fail as soon as their processes have
-/// started, unless `at_progress` says otherwise.
+/// The share of map and reduce attempts that fail for lack of memory, or a description of them,
+/// such as attempts with more memory than a slot has: `{memory_above: 1GiB}`. They fail as soon as
+/// their processes have started, unless `at_progress` is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct OutOfMemory(ShortForm<StruckAttempts>);

@@ -1,4 +1,4 @@
-//! The network falls into two parts, and each goes on by itself.
+//! The network is split into two parts, and each part goes on by itself.
 
 use std::sync::Arc;
 
@@ -15,10 +15,11 @@ use mumakil_core::cluster::NetworkCut;
 use mumakil_core::mapred::ToMapOutputs;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// Nodes are cut off from all others, and from the JobTracker, which misses them after
-/// `hadoop.expiry`. Attempts on them go on; their heartbeats are lost, and reduces do not reach map
-/// outputs on the other side, as far as the JobTracker's answers tell them: a reduce that is cut off
-/// itself goes on with what it knew of. Maps still read their input from there.
+/// Nodes are cut off from all other nodes, and from the JobTracker, which misses them after
+/// `hadoop.expiry`. Attempts on them go on. Their heartbeats are lost, and reduces cannot fetch
+/// outputs of maps on the other side, as far as the JobTracker's answers have told them; a reduce
+/// on the cut-off side goes on with the outputs that it knows. Maps still read their input from the
+/// other side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Partition(NodeChoiceFor<SimSpan>);
@@ -44,7 +45,7 @@ impl FaultKind for Partition {
         let cut =
             Arc::new(NetworkCut { from: at, until, nodes: cue.nodes.iter().copied().collect() });
         effects.cuts.push(cut.clone());
-        // The same message twice: the receiver sees by the instant whether the cut begins or ends.
+        // The same message twice: the receiver sees from the time whether the cut begins or ends.
         effects.opening.push((at, ToMapOutputs::Cut(cut.clone()).into()));
         effects.opening.push((until, ToMapOutputs::Cut(cut).into()));
     }

@@ -1,8 +1,8 @@
 //! Trackers' processes die and come back, on machines that stay on.
 //!
-//! As in Hadoop, what the attempts did is lost all the same: they end with their tracker, which also
-//! serves the outputs of maps and, when it starts, removes them. Unlike with a machine that dies, the blocks of the
-//! file system stay in reach, and in the machine's memory.
+//! As in Hadoop, the work of the attempts is lost all the same: attempts end with their tracker,
+//! which also serves the outputs of maps and removes them when it starts. Unlike with a machine
+//! that dies, the blocks of the file system stay available, and stay in the machine's memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,8 @@ use super::target::FaultTarget;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::MishapHarm;
 
-/// Trackers' processes crash and start again: what ran there is gone, and so are the outputs of the
-/// maps that ended there. The machines stay on.
+/// Trackers' processes crash and start again: running attempts there are lost, and so are the
+/// outputs of maps that ended there. The machines stay on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Restart(NodeChoiceFor<SimSpan>);

@@ -1,4 +1,4 @@
-//! Names of which one may stand without a list around it.
+//! Lists of names in which a single name needs no list around it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,15 +15,15 @@ use mumakil_core::cluster::RackName;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OneOrList<T>(pub(super) Vec<T>);
 
-/// A name of which there may be several.
+/// A name that may stand in such a list.
 pub(super) trait ListedName {
-    /// The values that may stand there, in words.
+    /// The values that are expected, in words.
     const EXPECTED: &'static str;
-    /// How many there are at least.
+    /// The least number of names.
     const LEAST: usize;
 }
 
-/// The name of a job. No name at all is no job.
+/// The name of a job. A list needs at least one.
 impl ListedName for String {
     const EXPECTED: &'static str = "the name of a job, or a list of them";
     const LEAST: usize = 0;
@@ -34,7 +34,7 @@ impl ListedName for RackName {
     const LEAST: usize = 1;
 }
 
-/// Writes one name without a list around it.
+/// Writes a list of names; a single name without the list around it.
 pub(super) fn one_or_list<T: Serialize, S: Serializer>(
     names: &[T],
     to: S,

@@ -1,4 +1,4 @@
-//! Options that may be written as one bare value, if nothing else is to be said.
+//! Options that may be written as one bare value if all others have their defaults.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,17 +15,17 @@ use serde::{Deserialize, Serialize, Serializer};
 pub(super) trait Shorten: Sized {
     /// The bare value.
     type Bare;
-    /// The values that may stand there, in words.
+    /// The values that are expected, in words.
     const EXPECTED: &'static str;
 
-    /// Returns the options that a bare value stands for, or why it stands for none.
+    /// Returns the options that a bare value stands for, or the reason why it stands for none.
     fn lengthen(bare: Self::Bare) -> Result<Self, String>;
 
-    /// Returns the bare value that says it all, if one does.
+    /// Returns the bare value if it describes the options completely.
     fn bare(&self) -> Option<&Self::Bare>;
 }
 
-/// Options that may be written short.
+/// Options that may be written in the short form.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ShortForm<T>(pub(super) T);
 
@@ -84,7 +84,7 @@ impl<T: Shorten<Bare: JsonSchema> + JsonSchema> JsonSchema for ShortForm<T> {
     }
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
         let (bare, whole) = (schemas.subschema_for::<T::Bare>(), schemas.subschema_for::<T>());
-        // No title here: the reference shows a title in the place of the options.
+        // No title here: the reference prints a title instead of the options.
         json_schema!({ "anyOf": [bare, whole] })
     }
 }

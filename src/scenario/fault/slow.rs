@@ -1,4 +1,4 @@
-//! Machines are slow: for good, as some in every cluster are, or for a while.
+//! Machines are slow: permanently, as some in every cluster are, or for a while.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,8 @@ use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::MishapHarm;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// Nodes are slow from `at`, or from the beginning, on: their parts have these shares of their usual
-/// speeds. Attempts there go on at another pace from that instant. If a node is slow for several
+/// Nodes are slow from `at`, or from the beginning, on: their hardware runs at these shares of its
+/// usual speed. Running attempts change their pace at that time. If a node is slow for several
 /// reasons, the shares are multiplied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -21,27 +21,28 @@ pub(super) struct SlowFault {
     /// Which nodes; without this and `rack`, all.
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<NodesSpec>,
-    /// The rack that they stand in, or several.
+    /// The rack or racks of the nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
-    /// The speed of their cores, such as `0.5` or `50 %`: of starting processes and of all work that is
-    /// no transfer. A time that is given as a whole, by a workload or a trace, is of this kind.
+    /// The speed of their cores, such as `0.5` or `50 %`: for starting processes and for all work
+    /// that is no transfer. A task time that a workload or a trace gives as a whole counts as such
+    /// work.
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu: Option<Fraction>,
-    /// The speed of their disks. Where transfers share nothing, it counts for what is read and
-    /// written on the node itself; where they do, for whoever uses the disk.
+    /// The speed of their disks. If transfers do not share bandwidth, it applies to reads and
+    /// writes on the node itself; if they do, to all transfers that use the disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     disk: Option<Fraction>,
-    /// The speed of their connections. Where transfers share nothing, it counts for what is fetched
-    /// and read from elsewhere; where they do, for all that comes or goes.
+    /// The speed of their connections. If transfers do not share bandwidth, it applies to fetches
+    /// and reads from elsewhere; if they do, to all transfers to or from the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<Fraction>,
-    /// For how long; without this, for good.
+    /// How long they are slow; without this, permanently.
     #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
     lasts: Option<SimSpan>,
 }
 
-/// Returns the speeds that these shares make, or what is wrong with them.
+/// Returns the speeds of these shares, or a problem with them.
 pub(super) fn speeds(
     cpu: Option<Fraction>,
     disk: Option<Fraction>,
@@ -53,8 +54,8 @@ pub(super) fn speeds(
         return Err(YamlProblem::value(Path::default(), message));
     }
     for (key, share) in all {
-        // From this share on rounding moves an end by a microsecond
-        // a day at most, and no attempt takes for ever.
+        // From this share on rounding moves an end by at most a microsecond a day, and every
+        // attempt ends.
         if share.is_some_and(|share| share.get() < SLOWEST) {
             let message = format!("nothing would ever end there; the least is {SLOWEST}");
             return Err(YamlProblem::value(Path::of(key), message));
@@ -64,8 +65,8 @@ pub(super) fn speeds(
     Ok(Speeds { cpu: share(cpu), disk: share(disk), network: share(network) })
 }
 
-/// The slowest that a part may be. Chosen: an attempt of a minute takes most of a day then, and a
-/// run still ends.
+/// The slowest possible share. Chosen: an attempt of a minute then takes most of a day, and a run
+/// still ends.
 const SLOWEST: f64 = 0.001;
 
 impl FaultKind for SlowFault {
@@ -80,7 +81,7 @@ impl FaultKind for SlowFault {
     }
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
-        // `check` has refused shares that make no speeds, so this is always `Ok`.
+        // `check` has refused invalid shares, so this is always `Ok`.
         if let Ok(speeds) = speeds(self.cpu, self.disk, self.network) {
             effects.befall(cue.at, cue.nodes.clone(), MishapHarm::Slow(speeds), self.lasts);
         }

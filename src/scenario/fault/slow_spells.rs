@@ -1,4 +1,4 @@
-//! Machines are slow by chance, now and then, each by itself.
+//! Machines are slow by chance, now and then, each independently.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,29 +14,30 @@ use mumakil_base::units::{Fraction, SimSpan};
 use mumakil_core::mapred::MishapHarm;
 use mumakil_yaml::YamlProblem;
 
-/// Nodes are slow now and then, each by itself, as `slow` has it.
+/// Nodes are slow now and then, each independently, in the way of `slow`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SlowSpells {
     /// Which nodes; without this and `rack`, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     nodes: Option<NodesSpec>,
-    /// The rack that they stand in, or several.
+    /// The rack or racks of the nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
-    /// How long a node has its usual speed in between, such as `{exponential: {mean: 1h}}`. With a
-    /// plain time, the first is a part of it, drawn for each node.
+    /// How long a node has its usual speed between two slow spells, such as
+    /// `{exponential: {mean: 1h}}`. With a plain time, the first spell comes earlier, after a
+    /// random part of that time.
     every: Dist<SimSpan>,
-    /// How long it is slow.
+    /// How long each slow spell lasts.
     #[serde(rename = "for")]
     lasts: Dist<SimSpan>,
-    /// The speed of its cores meanwhile.
+    /// The speed of the node's cores during a spell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cpu: Option<Fraction>,
-    /// The speed of its disks meanwhile.
+    /// The speed of the node's disks during a spell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     disk: Option<Fraction>,
-    /// The speed of its connection meanwhile.
+    /// The speed of the node's connection during a spell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     network: Option<Fraction>,
 }
@@ -54,7 +55,7 @@ impl FaultKind for SlowSpells {
     }
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
-        // `check` has refused shares that make no speeds, so this is always `Ok`.
+        // `check` has refused invalid shares, so this is always `Ok`.
         if let Ok(speeds) = speeds(self.cpu, self.disk, self.network) {
             effects.repeat_at_nodes(cue, MishapHarm::Slow(speeds), &self.every, Some(&self.lasts));
         }

@@ -1,4 +1,4 @@
-//! Machines that have been stopped come back, empty.
+//! Stopped machines come back, empty.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,9 +9,9 @@ use super::node_choice::NodeChoice;
 use super::target::FaultTarget;
 use mumakil_core::mapred::MishapHarm;
 
-/// The stopped nodes that start anew, written as those of `stop`. Drawn ones are the same that a
-/// `stop` of as many has drawn: the first such `start` is for the first such `stop`. A node that is stopped for a
-/// while comes back by itself.
+/// The stopped nodes that start again, written as in `stop`. A number or share draws the same nodes
+/// as a `stop` with the same number or share: the first such `start` belongs to the first such
+/// `stop`. A node that is stopped only for a while comes back by itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Start(NodeChoice);

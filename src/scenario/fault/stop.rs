@@ -17,17 +17,17 @@ use mumakil_core::mapred::MishapHarm;
 #[serde(transparent)]
 pub(super) struct Stop(ShortForm<StopSpec>);
 
-/// Nodes that stop.
+/// The nodes that stop, and for how long.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct StopSpec {
-    /// Which nodes; without this, all of the rack.
+    /// Which nodes; without this, all nodes of the rack.
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<NodesSpec>,
-    /// The rack that they stand in, or several.
+    /// The rack or racks of the nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
-    /// After how long they come back; without this, not by themselves.
+    /// How long they are off; without this, until a `start`.
     #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
     lasts: Option<SimSpan>,
 }
@@ -47,8 +47,8 @@ impl Shorten for StopSpec {
     }
 }
 
-/// Returns nodes that have names. A bare number is refused, since `stop: 3` may be meant as node-3
-/// or as three nodes.
+/// Returns nodes that are given by name. Refuses a bare number, since `stop: 3` may mean node-3 or
+/// three nodes.
 pub(super) fn named(nodes: NodesSpec) -> Result<NodesSpec, String> {
     match nodes {
         NodesSpec::All | NodesSpec::Named(_) => Ok(nodes),

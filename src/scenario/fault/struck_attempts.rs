@@ -1,8 +1,8 @@
-//! Attempts that end badly by themselves, and when: the common part of the kinds of faults that
-//! strike attempts.
+//! Attempts that fail or hang by themselves: the common part of the kinds of faults that strike
+//! attempts.
 //!
-//! Whether an attempt is struck is drawn for it alone, and so is how far it comes: another share
-//! strikes more attempts or fewer, but none later or elsewhere.
+//! For each attempt it is drawn separately whether it is struck, and at which point of its work:
+//! another share strikes more or fewer attempts, but none at another point.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,31 +17,31 @@ use mumakil_base::units::{Bytes, Fraction};
 use mumakil_core::mapred::{DoomKind, PlannedFailure, SlotKind};
 use mumakil_yaml::{Path, YamlProblem};
 
-/// Attempts that a fault strikes.
+/// The attempts that a fault strikes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct StruckAttempts {
-    /// The share of these attempts that are struck; without this, all of them.
+    /// The share of the described attempts that are struck; without this, all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<Fraction>,
-    /// On which nodes; without this and `rack`, on all.
+    /// The nodes; without this and `rack`, all.
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<NodesSpec>,
-    /// The rack that the nodes stand in, or several.
+    /// The rack or racks of the nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
     /// The jobs, by name: one or a list; without this, all.
     #[serde(skip_serializing_if = "Option::is_none")]
     jobs: Option<OneOrList<String>>,
-    /// Whether maps or reduces; without this, both.
+    /// Whether maps or reduces are struck; without this, both.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<TaskWord>,
-    /// Only attempts that take more memory than this for each slot that they have, by the job's
+    /// Only attempts that need more memory than this for each slot that they take, by the job's
     /// `map_memory` or `reduce_memory`.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_above: Option<Bytes>,
-    /// How far they come, of their progress: 0 is as soon as they have started, and a reduce is at a
-    /// third when it has fetched and at two thirds when it has sorted.
+    /// The progress at which attempts are struck: 0 is as soon as they have started. A reduce is at
+    /// a third when it has fetched and at two thirds when it has sorted.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_progress: Option<Fraction>,
 }
@@ -73,12 +73,12 @@ impl Shorten for StruckAttempts {
 
 /// A kind of fault that strikes attempts.
 pub(super) trait AttemptFault {
-    /// The way in which they end.
+    /// The way in which the attempts end.
     const HOW: DoomKind;
-    /// How far they come if `at_progress` is not said; `None` draws it for each attempt.
+    /// The progress at which they are struck by default; `None` draws it for each attempt.
     const USUAL: Option<Fraction>;
 
-    /// Returns which attempts.
+    /// Returns the attempts that the fault strikes.
     fn attempts(&self) -> &StruckAttempts;
 }
 
@@ -99,7 +99,7 @@ impl<S: AttemptFault> FaultKind for S {
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let (site, doomed) = (effects.site, self.attempts());
-        // `None` is "all": the usual fault then asks no table for each attempt.
+        // `None` is "all nodes": the usual fault then needs no look-up for each attempt.
         let nodes = (!doomed.target().is_silent()).then(|| {
             let mut is_struck = vec![false; site.topology.len() as usize];
             for node in &cue.nodes {
@@ -107,7 +107,7 @@ impl<S: AttemptFault> FaultKind for S {
             }
             is_struck
         });
-        // By job number; a name with a `count` strikes all of its jobs.
+        // By job number; a name with a `count` means all of its jobs.
         let jobs = doomed.jobs.as_ref().map(|OneOrList(names)| {
             let mut is_struck = vec![false; site.workload.arrivals.len()];
             for job in names.iter().flat_map(|name| site.jobs(name)) {

@@ -1,6 +1,6 @@
-//! The nodes that a fault strikes: by name, by rack, a number or a share of them, or all.
+//! The nodes that a fault strikes: by name, by rack, by number or share, or all.
 //!
-//! Nodes without names are drawn from the seed. Each fault draws for itself, see
+//! A number or a share of nodes is drawn from the seed. Each fault draws independently, see
 //! [`FaultCue`](super::effects::FaultCue): other faults do not change which nodes it draws.
 
 use std::borrow::Cow;
@@ -22,27 +22,27 @@ use mumakil_yaml::{Path, YamlProblem};
 /// Nodes by name, by number or as a share.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum NodesSpec {
-    /// All of them.
+    /// All nodes.
     All,
-    /// These.
+    /// The nodes with these names.
     Named(Vec<NodeName>),
-    /// So many, drawn.
+    /// A number of nodes, which are drawn.
     Number(u32),
-    /// So many of them all, drawn: as near as a number of nodes comes, but one at least.
+    /// A share of the nodes, which are drawn: the nearest whole number of nodes, but at least one.
     Share(Fraction),
 }
 
 /// One rack or several.
 pub(super) type Racks = OneOrList<RackName>;
 
-/// The nodes that a fault strikes, as its options say it.
+/// The nodes that a fault strikes, as its options describe them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct FaultTarget<'a> {
-    /// Which nodes of the racks; without this, all of them.
+    /// Which nodes of the racks; `None` is all of them.
     nodes: Option<&'a NodesSpec>,
-    /// The racks that they stand in; without this, any.
+    /// The racks of the nodes; `None` is any rack.
     racks: Option<&'a Racks>,
-    /// Whether the nodes stand where the options would, as in `stop: node-3`.
+    /// Whether the nodes may be written in place of the options, as in `stop: node-3`.
     is_bare: bool,
 }
 
@@ -54,17 +54,17 @@ impl<'a> FaultTarget<'a> {
         Self { nodes, racks, is_bare: false }
     }
 
-    /// Returns the same, whose nodes may stand where the options would.
+    /// Returns this target with `is_bare` set.
     pub(super) fn bare(self, is_bare: bool) -> Self {
         Self { is_bare, ..self }
     }
 
-    /// Returns whether it says nothing, and so means all.
+    /// Returns whether neither nodes nor racks are given, which means all nodes.
     pub(super) fn is_silent(self) -> bool {
         self.nodes.is_none() && self.racks.is_none()
     }
 
-    /// Says what of it is not there; the path begins at the options.
+    /// Checks that the nodes and racks exist; the path of a problem begins at the options.
     pub(super) fn check(self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         let at = |key: &str, message| match self.is_bare {
             true => YamlProblem::value(Path::default(), message),
@@ -93,7 +93,7 @@ impl<'a> FaultTarget<'a> {
         match (self.racks, known.nodes, &known.racks) {
             (None, Some(nodes), _) if nodes < *number => too_few(nodes, "the cluster has".into()),
             (Some(OneOrList(names)), _, Some(racks)) => {
-                // `[rack-1, rack-1]` has the nodes of one rack.
+                // `[rack-1, rack-1]` means the nodes of one rack.
                 let distinct: BTreeSet<usize> =
                     names.iter().map(|name| name.rack().index()).collect();
                 let nodes = distinct.into_iter().map(|rack| racks[rack]).sum();
@@ -105,7 +105,7 @@ impl<'a> FaultTarget<'a> {
         }
     }
 
-    /// Returns the nodes that it means, in their order.
+    /// Returns the nodes of the target, sorted.
     pub(super) fn of(self, topology: &Topology, seed: u64, draws: u32) -> Vec<TrackerId> {
         let mut pool: Vec<TrackerId> = match self.racks {
             None => topology.nodes().map(|(id, _)| id).collect(),
@@ -114,13 +114,13 @@ impl<'a> FaultTarget<'a> {
                 racks.iter().flat_map(of_rack).copied().collect()
             }
         };
-        // The same rack may be named twice, but a node is drawn once at most.
+        // The same rack may be named twice, but a node is drawn at most once.
         pool.sort_unstable();
         pool.dedup();
         let drawn = match self.nodes {
             None | Some(NodesSpec::All) => return pool,
             Some(NodesSpec::Named(names)) => {
-                // Named nodes are taken from anywhere: `check` allows no rack beside names.
+                // Named nodes may be in any rack: `check` allows no `rack` beside names.
                 pool = names.iter().map(|name| name.tracker()).collect();
                 pool.sort_unstable();
                 pool.dedup();
@@ -128,15 +128,15 @@ impl<'a> FaultTarget<'a> {
             }
             Some(NodesSpec::Number(number)) => *number as usize,
             Some(NodesSpec::Share(share)) => {
-                // A small share of a small cluster rounds to
-                // none, and the fault would silently do nothing.
+                // A small share of a small cluster rounds to zero nodes, and the fault would
+                // silently do nothing.
                 ((pool.len() as f64 * share.get()).round() as usize).max(1)
             }
         };
         let mut rng = stream(seed, Purpose::Target, draws.into());
         pool.shuffle(&mut rng);
         pool.truncate(drawn);
-        // Nodes are struck in their order; only which ones is left to chance.
+        // Nodes are struck in their order; only the choice of nodes is random.
         pool.sort_unstable();
         pool
     }
@@ -147,7 +147,7 @@ fn joined<T: fmt::Display>(names: &[T]) -> String {
     names.join(", ")
 }
 
-/// Prints what the draws of a fault are known by.
+/// Prints the text that identifies the draws of a fault.
 impl fmt::Display for FaultTarget<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.nodes {
@@ -186,8 +186,8 @@ impl<'de> Deserialize<'de> for NodesSpec {
                 let share = || text.parse().ok().filter(|share| *share > Fraction::ZERO);
                 let named = text.parse().map(|name| NodesSpec::Named(vec![name])).ok();
                 let all = (text == "all").then_some(NodesSpec::All);
-                // Without the sign `"0.1"` is refused: it could
-                // be a share or a slip for a number of nodes.
+                // A `"0.1"` without the sign is refused: it could be a share or a mistyped number
+                // of nodes.
                 let share = || text.contains('%').then(share).flatten().map(NodesSpec::Share);
                 let nodes = all.or(named).or_else(share);
                 nodes.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
@@ -233,7 +233,7 @@ mod tests {
     use mumakil_base::units::Count;
     use mumakil_core::cluster::ClusterSpec;
 
-    /// Twelve nodes in three racks.
+    /// Returns twelve nodes in three racks.
     fn topology() -> Topology {
         let plain = include_str!("../../../scenarios/clusters/default.yaml");
         let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();

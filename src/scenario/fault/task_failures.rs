@@ -1,4 +1,4 @@
-//! Attempts fail by themselves, each at a random point of its work if nothing else is said.
+//! Attempts fail by themselves, by default each at a random point of its work.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,9 @@ use super::struck_attempts::{AttemptFault, StruckAttempts};
 use mumakil_base::units::Fraction;
 use mumakil_core::mapred::DoomKind;
 
-/// The share of map and reduce attempts that fail, or which of them do. Where nothing is said of how
-/// far they come, each fails somewhere in the work of a map or in reducing; the time until then is
-/// lost. Of several that fit an attempt, the last holds.
+/// The share of map and reduce attempts that fail, or a description of them. Without `at_progress`,
+/// each fails at a random point of a map's work or of reducing; the time until then is lost. If
+/// several of these faults fit an attempt, the last one applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct TaskFailures(ShortForm<StruckAttempts>);

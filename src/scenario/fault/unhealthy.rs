@@ -1,4 +1,4 @@
-//! Nodes are found unfit by their own health script.
+//! The health script of nodes finds them unhealthy.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,8 +10,8 @@ use super::target::FaultTarget;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{Mail, ToTracker};
 
-/// The health script of these nodes complains, which their next heartbeats tell: they are blacklisted
-/// and get no tasks until it does no more. Attempts there go on.
+/// The health script of these nodes reports a problem, which they pass on with their next
+/// heartbeats: they are blacklisted and get no tasks until the problem ends. Attempts there go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Unhealthy(NodeChoiceFor<Option<SimSpan>>);

@@ -1,4 +1,5 @@
-//! The jobs of a run: when each is submitted, what it waits for, and what of a trace is not there.
+//! The jobs of a run: when each is submitted, which jobs it waits for, and which parts of a trace
+//! are left out.
 
 use std::sync::Arc;
 
@@ -9,19 +10,19 @@ use mumakil_core::mapred::JobSpec;
 /// The jobs of a run.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// By number.
+    /// The jobs, by number.
     pub arrivals: Vec<Arrival>,
-    /// For each batch, none of which is empty, the batches that must have ended before.
+    /// For each batch, the batches that must have ended before. No batch is empty.
     pub follows: Vec<Vec<BatchId>>,
     /// The name of each batch.
     pub names: Vec<String>,
-    /// When jobs are submitted.
+    /// The mode of submission.
     pub submission: Submission,
-    /// When the first job is submitted, if the jobs are not submitted at their own times.
+    /// When the first job is submitted, if jobs are not submitted at their own times.
     pub start: SimSpan,
-    /// Jobs that are submitted before this are in no statistics.
+    /// Jobs that are submitted before this time are left out of statistics.
     pub warm_up: SimSpan,
-    /// The parts of a trace that are not in these jobs, and why.
+    /// The parts of a trace that are left out, and why.
     pub left_out: Vec<String>,
     /// Whether two probes of the load at one instant submit two jobs, as in Mumak's stress
     /// submission.
@@ -33,34 +34,35 @@ pub struct Workload {
 pub struct Arrival {
     /// The job.
     pub spec: Arc<JobSpec>,
-    /// Where it stands among jobs that are due at one instant.
+    /// The position of the job among jobs that are due at the same instant.
     pub place: u32,
-    /// The batch that it is of.
+    /// The batch of the job.
     pub batch: BatchId,
-    /// When it is submitted: after the beginning, or after the last job that its batch follows.
+    /// When the job is submitted: the time since the beginning, or since the last end of a job that
+    /// its batch follows.
     pub delay: SimSpan,
-    /// The way of submission.
+    /// The way in which the job is submitted.
     pub way: SubmissionWay,
 }
 
 /// The way in which a job is submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubmissionWay {
-    /// The clients of the workload, as its pacing says.
+    /// By the clients of the workload, according to the pacing.
     Paced,
-    /// The warm start, at the very beginning.
+    /// By the warm start, at the very beginning.
     Warm,
-    /// A change of `later`, at its instant, [whatever](mumakil_core::mapred::ToInjector::Submit)
+    /// By a change of `later`, at its time, [whatever](mumakil_core::mapred::ToInjector::Submit)
     /// the pacing is.
     Later,
 }
 
-/// Jobs that wait, and are waited for, together: those of one entry of a list.
+/// A batch: the jobs of one entry of a list, which wait and are waited for together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchId(pub u32);
 
 impl BatchId {
-    /// Returns the index into tables of batches.
+    /// Returns the index into vectors of batches.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

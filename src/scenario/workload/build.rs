@@ -1,4 +1,4 @@
-//! From what a scenario says to the jobs of a run.
+//! Builds the jobs of a run from the workload of a scenario.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use mumakil_core::mapred::{AutoSpan, Input, JobId, PerSlot, SlotKind};
 use mumakil_core::trace::TraceError;
 
 impl Workload {
-    /// Returns the jobs of a workload; notes the digests of the files that they come from.
+    /// Returns the jobs of a workload; notes the digests of their files in `spec`.
     ///
     /// # Errors
-    /// If a trace cannot be read, or with what is wrong in it.
+    /// If a trace cannot be read, or with its mistakes.
     pub fn new(spec: &mut WorkloadSpec, site: &WorkloadSite<'_>) -> Result<Self, TraceError> {
         let mut found = FoundJobs::default();
-        // The scenario's check has refused a second source.
+        // A second source is refused by the scenario's check.
         if let Some(source) = spec.sources.first_mut() {
             found = source.jobs(site)?;
         }
@@ -45,17 +45,17 @@ impl Workload {
         let mut start = first_submission(spec, site);
         let mut warm_up = SimSpan::ZERO;
         if site.hadoop.behaviour().reads_like_mumak && spec.submission != Submission::Replay {
-            // Mumak's SERIAL and STRESS submissions take jobs in the order
-            // of the file, not by time. Raise each time to the latest
-            // before it, and the order by time is that of the file.
+            // Mumak's SERIAL and STRESS submissions take jobs in the order of the file, not by
+            // time. Raise each time to the latest time before it: then the order by time is the
+            // order of the file.
             let mut latest = SimSpan::ZERO;
             for entry in &mut entries {
                 latest = latest.max(entry.submit);
                 entry.submit = latest;
             }
         }
-        // The times of jobs with `after` count from the ends
-        // of others: only the rest is moved to `start`.
+        // The times of jobs with `after` count from the ends of other jobs: only the other times
+        // are moved to `start`.
         let first = entries.iter().filter(|entry| entry.after.is_empty()).map(|entry| entry.submit);
         let first = first.min().unwrap_or_default();
         if let Some(warm) = &spec.warm_start {
@@ -75,8 +75,8 @@ impl Workload {
         }
         let mut jobs = Self::from_jobs(&entries, site.seed, site.cluster.hdfs.block, site.class_of);
         for arrival in &mut jobs.arrivals {
-            // Each entry is a batch, in their order: those
-            // behind the workload's own are the warm start's.
+            // Each entry is a batch, in the same order: batches behind the workload's own belong to
+            // the warm start.
             if own <= arrival.batch.index() {
                 arrival.way = SubmissionWay::Warm;
             }
@@ -86,16 +86,16 @@ impl Workload {
         Ok(Self { submission: spec.submission, start, warm_up, left_out, looks_twice, ..jobs })
     }
 
-    /// Adds the jobs of `later`, which are submitted at their instants beside the workload. They
-    /// are numbered behind its jobs, so that those keep their numbers, and with them their random
-    /// draws.
+    /// Adds the jobs of `later`, which are submitted at their times besides the workload. Their
+    /// numbers follow those of the workload, so that the workload's jobs keep their numbers and
+    /// their random draws.
     pub fn add_later(&mut self, entries: impl Iterator<Item = JobEntry>, site: &WorkloadSite<'_>) {
         let block = site.cluster.hdfs.block;
         let file_of = |arrival: &Arrival| match arrival.spec.input {
             Some(Input::File { file, .. }) => Some(file.0 + 1),
             Some(Input::Splits(_)) | None => None,
         };
-        // A file number that no job has yet: later jobs share no blocks with the workload.
+        // A file number that no job has yet, so that later jobs share no blocks with the workload.
         let next = self.arrivals.iter().filter_map(file_of).max().unwrap_or_default();
         let mut files = (next..).map(FileId);
         for entry in entries {
@@ -118,13 +118,13 @@ impl Workload {
     }
 }
 
-/// Returns when the first job is submitted, if not when it says so itself.
+/// Returns when the first job is submitted; `None` if at its own time.
 fn first_submission(spec: &WorkloadSpec, site: &WorkloadSite<'_>) -> Option<SimSpan> {
     match spec.start {
         AutoSpan::Fixed(start) => Some(start),
         AutoSpan::Auto if site.hadoop.behaviour().first_job_waits => {
             // As in Mumak: start-up time plus one interval, 103 s in 0.21 and 0.22. No tracker has
-            // registered when Mumak computes the interval, so it is the floor.
+            // registered when Mumak computes the interval, so it is the minimum.
             let interval = site.hadoop.heartbeat_interval(0);
             Some(site.hadoop.heartbeat_phase.or(interval) + interval)
         }
@@ -133,29 +133,29 @@ fn first_submission(spec: &WorkloadSpec, site: &WorkloadSite<'_>) -> Option<SimS
 }
 
 /// Returns how long it takes to fill a cluster: a job is read and set up, and then, with policies
-/// that launch one task a heartbeat, each slot of a node takes one.
+/// that launch one task in each heartbeat, each slot of a node is filled in turn.
 fn settling(site: &WorkloadSite<'_>) -> SimSpan {
     let interval = site.hadoop.heartbeat_interval(site.topology.len());
     let slots = site.topology.nodes().map(|(_, node)| node.slots.map.max(node.slots.reduce)).max();
     site.hadoop.heartbeat_phase.or(interval)
         + site.cluster.jobtracker.init
-        // Three heartbeats for the setup task: one launches it, one reports its end, and the
-        // next is the first that a task of the job can be launched with.
+        // Three heartbeats for the setup task: one launches it, one reports its end, and the next
+        // one can launch the first task of the job.
         + interval * u64::from(slots.unwrap_or(0) + 3)
 }
 
 impl WarmStart {
-    /// Returns jobs that take these shares of the slots, with names that no other has.
+    /// Returns jobs that fill these shares of the slots, with names that no other job has.
     fn jobs(&self, slots: PerSlot<u32>, others: &[JobEntry]) -> Vec<JobEntry> {
         let mut names = TakenNames::default();
-        // The workload's own names have been checked; only the set of them is wanted.
+        // The workload's own names are checked already, so ignore the results here.
         others.iter().for_each(|job| drop(names.take(job)));
         let tasks = |kind: SlotKind, share: f64| (f64::from(slots[kind]) * share).round() as u32;
         let maps = tasks(SlotKind::Map, self.map_slots.get());
         let reduces = tasks(SlotKind::Reduce, self.reduce_slots.get());
         let job = |name: &str, maps, reduces| JobEntry {
             maps: Some(Count::of(maps)),
-            // Maps without input: they run on any node at once, and move no data.
+            // Maps without input run on any node at once, and move no data.
             input: Some(Bytes::ZERO),
             reduces: Count::of(reduces),
             map_time: Some(self.map_time.clone().into()),
@@ -169,8 +169,7 @@ impl WarmStart {
         let mut jobs: Vec<JobEntry> = jobs.into_iter().filter(is_some).collect();
         for job in &mut jobs {
             while names.take(job).is_err() {
-                // A workload may call its own job `warm-start-maps`;
-                // then this one is `warm-start-maps'`.
+                // If the workload has a job `warm-start-maps`, this one becomes `warm-start-maps'`.
                 job.name.push('\'');
             }
         }

@@ -1,4 +1,4 @@
-//! The formats that Mumakil reads by itself.
+//! The formats that Mumakil brings.
 
 use super::format::Formats;
 use super::list::format::{JobList, JobTable};
@@ -7,7 +7,7 @@ use super::sls::format::{SlsJobs, SlsNodes, SlsSynth};
 use super::swim::format::SwimJobs;
 
 impl Formats {
-    /// Returns the formats that Mumakil reads by itself.
+    /// Returns the formats that Mumakil brings.
     pub fn builtin() -> Self {
         Self(vec![
             &SwimJobs,

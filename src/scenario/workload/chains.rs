@@ -1,15 +1,16 @@
-//! Chains: the jobs that `after` ties together, such as the four of a join.
+//! Chains: jobs that are linked by `after`, such as the four jobs of a join.
 //!
-//! A batch and those that it follows belong to one chain, whether it follows one or several, and
-//! however many follow it. A job that is tied to no other is a chain by itself: so a query is one
-//! chain whatever it is made of.
+//! A batch and the batches that it follows belong to one chain, however many they are and however
+//! many batches follow them. A job without links is a chain by itself: so a query is always one
+//! chain.
 
 use super::arrivals::Workload;
 use super::disjoint_sets::DisjointSets;
 use mumakil_core::mapred::JobId;
 
 impl Workload {
-    /// Returns the chains, in the order of their first jobs; the jobs of each by number.
+    /// Returns the chains, ordered by their first jobs; the jobs of each chain are ordered by
+    /// number.
     pub fn chains(&self) -> Vec<Vec<JobId>> {
         let mut sets = DisjointSets::new(self.follows.len());
         let mut is_tied = vec![false; self.follows.len()];
@@ -25,7 +26,7 @@ impl Workload {
             let batch = arrival.batch.index();
             let first = sets.first(batch);
             let job = arrival.spec.id;
-            // Jobs of a `count` that is tied to nothing share a batch, but each of them is a chain.
+            // Jobs of a `count` without links share a batch, but each of them is a chain.
             match places[first].filter(|_| is_tied[batch]) {
                 Some(place) => chains[place].push(job),
                 None => {
@@ -44,7 +45,7 @@ mod tests {
     use crate::workload::jobs::JobEntry;
     use mumakil_base::units::Bytes;
 
-    /// Returns the names of the jobs of each chain.
+    /// Returns the names of the jobs in each chain.
     fn chains(yaml: &str) -> Vec<Vec<String>> {
         let entries: Vec<JobEntry> = serde_yaml::from_str(yaml).unwrap();
         let workload = Workload::from_jobs(&entries, 1, Bytes::from_mib(64), &|_, _| "".into());
@@ -57,7 +58,7 @@ mod tests {
         let jobs = "[{name: load, maps: 1}, {name: other, maps: 1, submit: 1s},
             {name: left, maps: 1, after: [load], submit: 1h}, {name: right, maps: 1, after: [load]},
             {name: join, maps: 1, after: [left, right]}]";
-        // By their earliest submission: `right` before `left`.
+        // Ordered by earliest submission: `right` before `left`.
         let whole = ["load", "right", "left", "join"];
         assert_eq!(chains(jobs), [&whole[..], &["other"]]);
     }

@@ -1,15 +1,15 @@
-//! Which of the numbers from zero belong together.
+//! Disjoint sets of the numbers from zero (union-find).
 
-/// Disjoint sets of numbers: each leads to a smaller one of its set, and at last to the first of it.
+/// Disjoint sets: each number leads to a smaller number of its set, and finally to the smallest.
 pub(super) struct DisjointSets(Vec<usize>);
 
 impl DisjointSets {
-    /// Returns so many numbers, each a set by itself.
+    /// Returns `count` numbers, each in a set of its own.
     pub(super) fn new(count: usize) -> Self {
         Self((0..count).collect())
     }
 
-    /// Returns the first number of a set, by one of it.
+    /// Returns the smallest number in the set of a number.
     pub(super) fn first(&mut self, mut of: usize) -> usize {
         while self.0[of] != of {
             // Path halving: later searches take half as many steps.
@@ -19,10 +19,11 @@ impl DisjointSets {
         of
     }
 
-    /// Makes one set of two, by a number of each.
+    /// Joins the sets of two numbers.
     pub(super) fn join(&mut self, one: usize, other: usize) {
         let (one, other) = (self.first(one), self.first(other));
-        // The smaller number stays the first: families and chains keep the order of the file.
+        // The smaller number stays the first, so that families and chains keep the order of the
+        // file.
         self.0[one.max(other)] = one.min(other);
     }
 }

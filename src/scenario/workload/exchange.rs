@@ -1,4 +1,4 @@
-//! Traces as files of jobs: read in any format, reshaped, written in another.
+//! Traces as files of jobs: read in any format, reshaped, and written in any format.
 //!
 //! ```text
 //! file     -> recognise -> Trace       each job as its file has it
@@ -24,10 +24,10 @@ use mumakil_core::trace::{FirstFew, Notes, Record, Records, Strictness, TraceErr
 pub use reshape::{Folding, ReshapeError, Scaling};
 
 impl Trace {
-    /// Reads a file of jobs in one of some formats. `block` is the size of a block.
+    /// Reads a file of jobs in one of these formats. `block` is the size of a block.
     ///
     /// # Errors
-    /// If it cannot be read, is no file of jobs, or with what is wrong in it.
+    /// If the file cannot be read or holds no jobs, or with its mistakes.
     pub fn read(
         path: &Path,
         block: Bytes,
@@ -37,7 +37,7 @@ impl Trace {
         Self::read_as(formats.recognise(path)?, path, block, strictness)
     }
 
-    /// Reads a file of jobs that is known to be in this format.
+    /// Reads a file of jobs that is known to have this format.
     ///
     /// # Errors
     /// As [`Trace::read`].
@@ -57,7 +57,7 @@ impl Trace {
         }
     }
 
-    /// Returns a trace of jobs that are in no file yet.
+    /// Returns a trace of jobs that are not in a file yet.
     pub fn of_entries(format: &'static dyn Format, jobs: Vec<JobEntry>) -> Self {
         let jobs = jobs.into_iter().map(|job| TraceJob::Own(Box::new(job))).collect();
         Self::of_jobs(format, jobs)
@@ -68,10 +68,10 @@ impl Trace {
         Self { format, jobs, skipped, suspicious, sha256: None }
     }
 
-    /// Reads a file whose records are jobs of another tool.
+    /// Reads a file whose records are jobs of another tool; `T` is the type of the records.
     ///
     /// # Errors
-    /// If it cannot be read, or with what is wrong in it.
+    /// If the file cannot be read, or with its mistakes.
     pub fn of<T: Record + ForeignJob + 'static>(
         format: &'static dyn Format,
         path: &Path,
@@ -83,11 +83,11 @@ impl Trace {
         let mut unusable = FirstFew::default();
         let mut names = TakenNames::default();
         while let Some(job) = records.next().transpose()? {
-            // Broken jobs are not counted, so that `entries`
-            // finds the same numbers, and names made of them.
+            // Broken jobs are not counted, so that `entries` finds the same numbers, and the same
+            // names made from them.
             let number = jobs.len() as u64 + 1;
             let entry = job.entry(number, block);
-            // A job with nothing to run has no entry and takes no name.
+            // A job without tasks has no entry and takes no name.
             match entry.and_then(|entry| entry.iter().try_for_each(|entry| names.take(entry))) {
                 Ok(()) => jobs.push(TraceJob::Foreign(Box::new(job))),
                 Err(what) => {
@@ -105,12 +105,12 @@ impl Trace {
         Ok(Self { format, jobs, skipped, suspicious, sha256 })
     }
 
-    /// Returns the jobs as a scenario would list them, without those that have no task.
+    /// Returns the jobs as a scenario would list them, without jobs that have no tasks.
     pub fn entries(&self, block: Bytes) -> Vec<JobEntry> {
-        // Jobs that cannot be run were left out when the file was read.
+        // Jobs that cannot be run are left out already when the file is read.
         let entry = |(number, job): (u64, &TraceJob)| job.entry(number, block).ok().flatten();
         let mut entries: Vec<JobEntry> = (1..).zip(&self.jobs).filter_map(entry).collect();
-        // Counted from 1970, the first job would come after forty years of an idle cluster.
+        // With times since 1970, the first job would arrive after decades on an idle cluster.
         if self.format.is_wall_clock() {
             let first = entries.iter().map(|entry| entry.submit).min().unwrap_or_default();
             for entry in &mut entries {
@@ -120,7 +120,7 @@ impl Trace {
         entries
     }
 
-    /// Returns the jobs of a list of our own: all, or none.
+    /// Returns the jobs if they come from one of Mumakil's own lists; otherwise none.
     pub fn into_own(self) -> Vec<JobEntry> {
         let own = |job| match job {
             TraceJob::Own(job) => Some(*job),
@@ -129,7 +129,7 @@ impl Trace {
         self.jobs.into_iter().filter_map(own).collect()
     }
 
-    /// Makes the gaps between jobs fit their times again.
+    /// Sets the gaps between jobs to fit their times again.
     fn refit_gaps(&mut self) {
         let mut last = SimSpan::ZERO;
         for job in &mut self.jobs {
@@ -144,12 +144,12 @@ impl Trace {
     /// Writes the jobs.
     ///
     /// # Errors
-    /// If they cannot be written, or files of the format do not hold jobs.
+    /// If the jobs cannot be written, or the format does not hold jobs.
     pub fn write_to(&self, mut to: impl io::Write) -> io::Result<()> {
         match self.format.contents() {
             FormatContents::Jobs(_) => self.jobs.iter().try_for_each(|job| match job {
                 TraceJob::Foreign(job) => job.write_to(&mut to),
-                // `read` and `converted` make only jobs that belong to the format.
+                // `read` and `converted` only make jobs that belong to the format.
                 TraceJob::Own(job) => unreachable!("`{}` is in no list", job.name),
             }),
             FormatContents::List { write, .. } => {
@@ -163,8 +163,8 @@ impl Trace {
     }
 }
 
-/// Returns jobs in another format, and the fields that it cannot say, each with the number of jobs
-/// that lose it; `None` if no jobs can be written in that format.
+/// Returns jobs in another format, and the fields that it cannot express, each with the number of
+/// jobs that lose it; `None` if the format cannot hold jobs.
 pub fn converted(
     entries: &[JobEntry],
     format: &'static dyn Format,
@@ -176,15 +176,15 @@ pub fn converted(
         true => entries.to_vec(),
         false => entries.iter().flat_map(JobEntry::copies).collect(),
     };
-    // A stable sort: a list keeps its order, since with `after` it may be anything; the files of
-    // other tools are sorted by time.
+    // A stable sort: a list keeps its order, since with `after` times need not be sorted; the files
+    // of other tools are sorted by time.
     copies.sort_by_key(|job| if is_own { SimSpan::ZERO } else { job.submit });
     let jobs: Vec<TraceJob> = copies.iter().map(|entry| make(entry, block)).collect();
     let mut lost = BTreeMap::new();
-    // A list of our own says every field, so nothing can be lost.
+    // Mumakil's own lists have every field, so nothing is lost.
     if !is_own {
         for (said, job) in copies.iter().map(JobEntry::said).zip(&jobs) {
-            // A job that cannot be read back loses all that its entry said.
+            // A job that cannot be read back loses all fields of its entry.
             let back = job.entry(0, block).ok().flatten();
             let back = back.map(|entry| entry.fields()).unwrap_or_default();
             for (field, _) in said.iter().filter(|(field, value)| back.get(field) != Some(value)) {
@@ -199,7 +199,7 @@ pub fn converted(
 }
 
 impl TraceJob {
-    /// Returns the name of the job, which is the `number`th of its file.
+    /// Returns the name of the job, which is the `number`th in its file.
     fn name(&self, number: u64) -> String {
         match self {
             Self::Foreign(job) => job.name(number),
@@ -207,7 +207,7 @@ impl TraceJob {
         }
     }
 
-    /// Returns the job as a scenario would list it, if there is anything to run.
+    /// Returns the job as a scenario would list it; `None` if it has no tasks.
     fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String> {
         match self {
             Self::Foreign(job) => job.entry(number, block),
@@ -226,7 +226,7 @@ impl TraceJob {
         }
     }
 
-    /// Returns the job in the format of another tool, if it is in one.
+    /// Returns the job if it is in the format of another tool.
     pub fn foreign(&self) -> Option<&dyn ForeignJob> {
         match self {
             Self::Foreign(job) => Some(&**job),
@@ -256,14 +256,15 @@ mod tests {
         Formats::builtin().written_as(key).unwrap()
     }
 
-    /// Returns what a trace's file says.
+    /// Returns the content of a trace's file.
     pub(super) fn said(trace: &Trace) -> String {
         let mut text = Vec::new();
         trace.write_to(&mut text).unwrap();
         String::from_utf8(text).unwrap()
     }
 
-    /// Returns a trace in another format, as its file reads, and what that cannot say.
+    /// Returns a trace after writing and reading it in another format, and the fields that are
+    /// lost.
     fn through(trace: &Trace, to: &str) -> (Trace, Vec<String>) {
         let (made, lost) = converted(&trace.entries(BLOCK), format(to), BLOCK).unwrap();
         let read = read(said(&made).as_bytes());
@@ -331,7 +332,7 @@ mod tests {
               a,,2,2,\"[1s, 2s]\",ann,1,3s\nb,[a],,1,1500us,,,\n",
         );
         let (sls, lost) = through(&list, "sls");
-        // Three jobs come of it; a time of microseconds is cut.
+        // The trace becomes three jobs; microseconds of times are cut off.
         assert_eq!(sls.jobs.len(), 3);
         assert_eq!(lost, ["after", "map_time", "reduce_time"]);
         let (_, lost) = through(&list, "swim");

@@ -1,13 +1,14 @@
-//! The formats of files that jobs, hosts or a generator's settings come in.
+//! The formats of files with jobs, hosts or the settings of a generator.
 //!
 //! A format is one implementation of [`Format`]: how its files are recognised, what they hold, and
-//! how jobs are written in it. [`Formats`] has them all: [`Formats::builtin`] is the list of those
-//! that Mumakil brings, and a user's own binary adds to it. Everything that reads traces asks
-//! there, so nothing else knows their names.
+//! how jobs are written in it. [`Formats`] is the list of them: [`Formats::builtin`] has those that
+//! Mumakil brings, and a user's own binary may add some. All code that reads traces uses this list,
+//! so no other code names the formats.
 //!
-//! A format of another tool is a type of records ([`Record`]) that are jobs ([`ForeignJob`]), and
-//! the format itself, which is [`Trace::of`] that type. With a [`Source`](super::Source) a scenario
-//! can name such a file. `tests/it/own_format.rs` has all of one in a file.
+//! A format of another tool consists of a type of records ([`Record`]) that are jobs
+//! ([`ForeignJob`]), and the format itself, which reads them with [`Trace::of`]. With a
+//! [`Source`](super::Source) a scenario can name such a file. `tests/it/own_format.rs` has a
+//! complete example in one file.
 //!
 //! [`Record`]: mumakil_core::trace::Record
 
@@ -24,34 +25,34 @@ use mumakil_core::trace::{
 
 /// A format of files.
 pub trait Format: Send + Sync {
-    /// Returns what messages call a file of it: `SWIM`, `Rumen's jobs`.
+    /// Returns the word for a file of this format in messages: `SWIM`, `Rumen's jobs`.
     fn name(&self) -> &'static str;
 
-    /// Returns how it is known, for someone whose file has no known format: `SWIM (6 to 8 columns)`.
-    /// Of the formats of one tool the first speaks for all.
+    /// Returns how to recognise the format, for users whose file has no known format:
+    /// `SWIM (6 to 8 columns)`. Empty if another format of the same tool says it.
     fn known_by(&self) -> &'static str {
         ""
     }
 
-    /// Returns whether a JSON object with an attribute of this name is of this format.
+    /// Returns whether a JSON object with an attribute of this name has this format.
     fn has_attribute(&self, _name: &str) -> bool {
         false
     }
 
-    /// Returns whether a line that begins a file, and is no JSON, is of this format.
+    /// Returns whether a file that begins with this line, which is not JSON, has this format.
     fn has_line(&self, _line: &[u8]) -> bool {
         false
     }
 
-    /// Returns what its files hold, and how that is read.
+    /// Returns what the files hold, and how to read it.
     fn contents(&self) -> FormatContents;
 
-    /// Returns how jobs are written in it, if they can be.
+    /// Returns how jobs are written in this format; `None` if they cannot be.
     fn target(&self) -> Option<ConversionTarget> {
         None
     }
 
-    /// Returns whether its times are those of a clock on a wall: a run counts from the first job.
+    /// Returns whether times are of a wall clock: a run then counts from the first job.
     fn is_wall_clock(&self) -> bool {
         false
     }
@@ -60,13 +61,13 @@ pub trait Format: Send + Sync {
 /// The contents of a format's files, and how they are read.
 #[derive(Clone, Copy)]
 pub enum FormatContents {
-    /// Jobs of another tool; [`Trace::of`] reads most.
+    /// Jobs of another tool; mostly read by [`Trace::of`].
     Jobs(ReadJobs),
     /// Jobs as a scenario lists them.
     List {
-        /// Reads them.
+        /// Reads the jobs.
         read: ReadJobs,
-        /// Writes them.
+        /// Writes the jobs.
         write: fn(&[JobEntry], &mut dyn io::Write) -> io::Result<()>,
     },
     /// Racks and hosts.
@@ -75,31 +76,31 @@ pub enum FormatContents {
     Generator {
         /// Draws the jobs of a scenario with this seed.
         draw: fn(&Path, u64) -> Result<Vec<JobEntry>, TraceError>,
-        /// Returns how much there is to draw.
+        /// Returns how many jobs and classes there are to draw.
         size: fn(&Path) -> Result<GeneratorSize, TraceError>,
     },
 }
 
-/// Reads a file of jobs; a block is of this size.
+/// Reads a file of jobs; `Bytes` is the size of a block.
 pub type ReadJobs = fn(&'static dyn Format, &Path, Bytes, Strictness) -> Result<Trace, TraceError>;
 
-/// How much a file gives to draw.
+/// The number of jobs and classes that a generator draws.
 #[derive(Clone, Copy, Debug)]
 pub struct GeneratorSize {
-    /// How many jobs are drawn.
+    /// The number of jobs that are drawn.
     pub jobs: u64,
-    /// From how many classes.
+    /// The number of classes that they are drawn from.
     pub classes: u64,
 }
 
 /// Racks and hosts that were read from a file.
 #[derive(Clone, Debug)]
 pub struct HostFile {
-    /// The rack and the name of each host.
+    /// Each host as its rack and its name.
     pub hosts: Vec<(String, String)>,
-    /// Whether Mumak reads such files: it leaves out hosts that are called by addresses.
+    /// Whether Mumak reads files of this format: it leaves out hosts whose names are addresses.
     pub is_of_mumak: bool,
-    /// Where the last record begins.
+    /// The position of the last record.
     pub place: TextPlace,
     /// The SHA-256 of the file.
     pub sha256: Option<String>,
@@ -108,85 +109,85 @@ pub struct HostFile {
 /// How jobs are written in a format.
 #[derive(Clone, Copy)]
 pub struct ConversionTarget {
-    /// Its name for `mumakil trace convert --to`.
+    /// The name of the format for `mumakil trace convert --to`.
     pub key: &'static str,
-    /// Its description in the help.
+    /// The description of the format in the help.
     pub about: &'static str,
-    /// Makes a job of the file of one that a scenario lists: a [`TraceJob::Own`] where files of the
-    /// format are lists, else a [`TraceJob::Foreign`].
+    /// Turns a job of a scenario into a job of the file: a [`TraceJob::Own`] for Mumakil's own
+    /// lists, otherwise a [`TraceJob::Foreign`].
     pub make: fn(&JobEntry, Bytes) -> TraceJob,
 }
 
 /// A file of jobs.
 #[derive(Debug)]
 pub struct Trace {
-    /// Its format.
+    /// The format of the file.
     pub format: &'static dyn Format,
-    /// Its jobs, in the order of the file.
+    /// The jobs, in the order of the file.
     pub jobs: Vec<TraceJob>,
     /// Records that were left out because they are broken.
     pub skipped: FirstFew<TraceError>,
-    /// Records that were kept though something is wrong with them.
+    /// Records that were kept despite a problem.
     pub suspicious: FirstFew<Suspicion>,
     /// The SHA-256 of the file, if it was read.
     pub sha256: Option<String>,
 }
 
-/// A job as its file has it.
+/// A job in the form of its file.
 #[derive(Debug)]
 pub enum TraceJob {
-    /// In a format of another tool.
+    /// A job in the format of another tool.
     Foreign(Box<dyn ForeignJob>),
-    /// In a list of our own.
+    /// A job in one of Mumakil's own lists.
     Own(Box<JobEntry>),
 }
 
 /// A job in a format of another tool.
 pub trait ForeignJob: Debug {
-    /// Returns the name of the job, which is the `number`th of its file.
+    /// Returns the name of the job, which is the `number`th in its file.
     fn name(&self, number: u64) -> String;
 
-    /// Returns the job as a scenario would list it, if there is anything to run.
+    /// Returns the job as a scenario would list it; `None` if it has no tasks.
     ///
     /// # Errors
-    /// With why it cannot be run.
+    /// With the reason why it cannot be run.
     fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String>;
 
     /// Returns when the job is submitted.
     fn submit(&self) -> SimSpan;
 
-    /// Moves the job as a whole, so that it is submitted at this time.
+    /// Moves the whole job, so that it is submitted at this time.
     fn set_submit(&mut self, submit: SimSpan);
 
-    /// Notes how long after the job before it the job is submitted, where a format says that too.
+    /// Sets the time since the submission of the job before, if the format has that field.
     fn set_gap(&mut self, _gap: SimSpan) {}
 
-    /// Puts in the place of each size in bytes what `scale` makes of it.
+    /// Replaces each size in bytes by the result of `scale`.
     fn scale_sizes(&mut self, _scale: &mut dyn FnMut(u64) -> u64) {}
 
-    /// Returns what became of the job and of its attempts, where a format says that.
+    /// Returns the outcomes of the job and of its attempts, if the format has them.
     fn endings(&self) -> Option<Endings> {
         None
     }
 
-    /// Returns what is said of the job that a list of our own cannot say.
+    /// Returns which information about the job Mumakil's own lists cannot express, if there is any.
     fn lost_in_list(&self) -> Option<&'static str> {
         None
     }
 
-    /// Writes the job as its file has it.
+    /// Writes the job in the form of its file.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the job cannot be written.
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()>;
 }
 
-/// The outcome of a job and of its attempts; nothing where that is not known.
+/// The outcomes of a job and of its attempts; `None` is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endings {
-    /// Of the job.
+    /// The outcome of the job.
     pub job: Option<Outcome>,
-    /// Of each attempt.
+    /// The outcome of each attempt.
     pub attempts: Vec<Option<Outcome>>,
 }
 
@@ -213,9 +214,9 @@ impl PartialEq for dyn Format {
 pub struct Formats(pub(super) Vec<&'static dyn Format>);
 
 impl Formats {
-    /// Adds a format; one of the same name gives way.
+    /// Adds a format; replaces a format with the same name.
     pub fn add(&mut self, format: &'static dyn Format) -> &mut Self {
-        // Formats are equal by name. The new one goes to the end, where it is asked first.
+        // Formats are equal by name. The new one goes to the end, which is tried first.
         self.0.retain(|known| *known != format);
         self.0.push(format);
         self
@@ -226,8 +227,8 @@ impl Formats {
         self.0.iter().copied()
     }
 
-    /// Returns the format of a file, as its first record shows it. The last that was added is asked
-    /// first, so that one's own may be a special case of another.
+    /// Returns the format of a file, recognised by its first record. The format that was added last
+    /// is tried first, so that a user's format may be a special case of another one.
     ///
     /// # Errors
     /// If the file cannot be read or has none of the formats.
@@ -236,7 +237,8 @@ impl Formats {
         self.of(opening.first()).ok_or_else(|| opening.unknown(self.known()))
     }
 
-    /// Returns the format that `mumakil trace convert --to` calls so; of several the last added.
+    /// Returns the format with this name for `mumakil trace convert --to`; of several the last
+    /// added.
     pub fn written_as(&self, key: &str) -> Option<&'static dyn Format> {
         self.last(|format| format.target().is_some_and(|target| target.key == key))
     }
@@ -245,8 +247,8 @@ impl Formats {
         match first {
             FirstRecord::Nothing => None,
             FirstRecord::Object(attributes) => {
-                // The first attribute that any format knows decides:
-                // later ones may be common to several tools.
+                // The first attribute that any format knows decides: later attributes may be common
+                // to several tools.
                 attributes.iter().find_map(|name| self.last(|format| format.has_attribute(name)))
             }
             FirstRecord::Line(line) => self.last(|format| format.has_line(line)),
@@ -257,7 +259,7 @@ impl Formats {
         self.0.iter().rev().copied().find(|format| fits(*format))
     }
 
-    /// Says by what the formats are known.
+    /// Returns the list of known formats for a message.
     fn known(&self) -> String {
         let all: Vec<&str> =
             self.iter().map(|format| format.known_by()).filter(|words| !words.is_empty()).collect();
@@ -271,7 +273,7 @@ impl Formats {
     }
 }
 
-/// Returns the error that a file is of another format than expected.
+/// Returns an error that a file has another format than expected.
 pub fn other(path: &Path, found: &dyn Format, expected: &'static str) -> TraceError {
     TraceError::OtherFormat { path: path.to_owned(), found: found.name(), expected }
 }
@@ -315,7 +317,7 @@ mod tests {
         }
     }
 
-    /// A table by another name.
+    /// Mumakil's table with another name.
     struct OwnTable;
 
     impl Format for OwnTable {

@@ -1,4 +1,4 @@
-//! The nodes that the hosts of a trace are, or stand for.
+//! The nodes of the cluster that correspond to the hosts of a trace.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use mumakil_core::cluster::{Topology, TrackerId};
 use mumakil_core::trace::{TextPlace, TraceError};
 
-/// Finds the nodes of hosts: those of their names, or, in a cluster without names, its nodes in
-/// turn, in the order in which hosts are met.
+/// Maps hosts to nodes: by name, or, in a cluster without names, to its nodes in turn, in the order
+/// in which hosts occur.
 pub(super) struct Hosts<'a> {
     pub(super) topology: &'a Topology,
     met: FxHashMap<String, TrackerId>,
-    /// Hosts that are none of the cluster's nodes.
+    /// Hosts that are not nodes of the cluster.
     unknown: FxHashSet<String>,
     first_unknown: Option<UnknownHost>,
 }
 
-/// A host that is none of the cluster's nodes, and the job that speaks of it.
+/// A host that is not a node of the cluster, and the first job that mentions it.
 struct UnknownHost {
     host: String,
     place: TextPlace,
@@ -34,8 +34,8 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Notes a host, given by its name or its path `/rack/host`, of which a job speaks that begins
-    /// at a place of the trace.
+    /// Notes a host, given by its name or its path `/rack/host`. `place` is the position of the job
+    /// that mentions it.
     pub(super) fn meet(&mut self, host: &str, place: TextPlace, job: &str) {
         let host = name(host);
         if self.met.contains_key(host) || self.unknown.contains(host) {
@@ -43,7 +43,7 @@ impl<'a> Hosts<'a> {
         }
         let node = match self.topology.has_names() {
             true => self.topology.find(host),
-            // More hosts than nodes: several hosts stand for one node then.
+            // With more hosts than nodes, several hosts map to one node.
             false => Some(TrackerId(self.met.len() as u32 % self.topology.len())),
         };
         if let Some(node) = node {
@@ -58,21 +58,21 @@ impl<'a> Hosts<'a> {
         });
     }
 
-    /// Returns the node of a host that was met.
+    /// Returns the node of a known host.
     pub(super) fn find(&self, host: &str) -> Option<TrackerId> {
         self.met.get(name(host)).copied()
     }
 
-    /// Returns where input lies that is on a host: on its node, or on what stands for it.
+    /// Returns the node for input on a host: the host's node, or the substitute for it.
     pub(super) fn place(&self, host: &str) -> Option<TrackerId> {
         self.find(host).or_else(|| self.topology.substitute_for(name(host)))
     }
 
-    /// Says which of the hosts that were met are none of the cluster's nodes: what lies there is nowhere
-    /// near.
+    /// Returns a note about hosts that are not nodes of the cluster, so that no input lies there;
+    /// `None` if there are none.
     ///
     /// # Errors
-    /// If no host is: then the topology is that of another trace.
+    /// If no host is a node: then the topology belongs to another trace.
     pub(super) fn unknown(self, trace: &Path) -> Result<Option<String>, TraceError> {
         let hosts = self.unknown.len() as u64;
         // In a cluster without names every host is a node, so none is unknown.

@@ -1,9 +1,9 @@
-//! The job injector: it submits jobs when they are due, and ends the run when all have ended.
+//! The job injector: it submits jobs when they are due, and ends the run when all jobs have ended.
 //!
-//! It stands for the clients. A job whose batch follows others is due some time after the last job
-//! of those has ended; every other job at an instant of its own. Batches wait for each other, not
-//! jobs: a hundred thousand jobs that wait for as many others share one counter. A pacing that does
-//! not go by the times of jobs takes these for their order only.
+//! It acts as the clients. A job whose batch follows other batches is due some time after their
+//! last job has ended; every other job is due at a fixed time. Batches wait for each other, not
+//! jobs: a hundred thousand jobs that wait for as many others share one counter. A pacing that
+//! ignores the times of jobs uses them only for the order.
 
 use std::cmp::Reverse;
 
@@ -15,33 +15,33 @@ use mumakil_core::mapred::{Core, JobId, Load, Outbox, StopReason, ToInjector, To
 
 /// The job injector.
 pub struct JobInjector {
-    /// By number.
+    /// The jobs, by number.
     arrivals: Vec<Arrival>,
     batches: Vec<Batch>,
-    /// The jobs whose instants are known and that are not submitted yet, each with its instant; the
-    /// next one first.
+    /// The jobs with known times that are not submitted yet, each with its time; the next one
+    /// first.
     due: DueJobs,
     pacing: Pacing,
-    /// Jobs of the warm start: they are submitted at once, and no pacing counts them.
+    /// Jobs of the warm start: they are submitted at once, and do not count for the pacing.
     warm: Vec<JobId>,
-    /// The earliest [`ToInjector::Arrive`] that is on its way.
+    /// The time of the earliest planned [`ToInjector::Arrive`].
     wake: SimTime,
-    /// Jobs that have not ended.
+    /// The number of jobs that have not ended.
     left: usize,
 }
 
 #[derive(Default)]
 struct Batch {
     jobs: Vec<JobId>,
-    /// How many of them have not ended.
+    /// The number of jobs of the batch that have not ended.
     left: usize,
-    /// How many of the batches that it follows have not ended.
+    /// The number of batches before this one that have not ended.
     awaited: usize,
     followers: Vec<BatchId>,
 }
 
 impl JobInjector {
-    /// Returns an injector that has submitted nothing yet. It starts with [`ToInjector::Arrive`].
+    /// Returns an injector that has submitted no job yet. It starts with [`ToInjector::Arrive`].
     pub fn new(workload: Workload) -> Self {
         let Workload { arrivals, follows, submission, start, looks_twice, .. } = workload;
         let pacing = Pacing::new(submission, SimTime::ZERO + start, looks_twice);
@@ -61,7 +61,7 @@ impl JobInjector {
         let left = arrivals.len();
         let (due, wake) = (DueJobs::new(), SimTime::NEVER);
         let mut injector = Self { arrivals, batches, due, pacing, warm: Vec::new(), wake, left };
-        // Once more, since a batch can be released only when all its jobs are known.
+        // In a second pass, since a batch can be released only when all its jobs are known.
         for (id, before) in (0..).map(BatchId).zip(&follows) {
             if before.is_empty() {
                 injector.release(SimTime::ZERO, id);
@@ -70,7 +70,7 @@ impl JobInjector {
         injector
     }
 
-    /// Notes when the jobs of a batch are due that waits no more.
+    /// Notes when the jobs of a batch are due, once the batch no longer waits.
     fn release(&mut self, now: SimTime, batch: BatchId) {
         for id in std::mem::take(&mut self.batches[batch.index()].jobs) {
             let arrival = &self.arrivals[id.index()];
@@ -79,14 +79,15 @@ impl JobInjector {
                     self.due.push(Reverse((now + arrival.delay, arrival.place, id)))
                 }
                 SubmissionWay::Warm => self.warm.push(id),
-                // Its `ToInjector::Submit` was planned for its instant before the run began.
+                // Its `ToInjector::Submit` was planned before the run began.
                 SubmissionWay::Later => {}
             }
         }
     }
 
     fn arrive(&mut self, now: SimTime, out: &mut Outbox) {
-        // The planned message is here. An earlier one (a probe, say) leaves the plan as it is.
+        // The planned message has arrived. An earlier message, such as a probe, leaves the plan as
+        // it is.
         if self.wake <= now {
             self.wake = SimTime::NEVER;
         }
@@ -94,12 +95,11 @@ impl JobInjector {
             self.submit_aside(id, out);
         }
         self.step(now, out);
-        // One job a message: `plan_arrival` then plans another for this instant, and events of
-        // other parts of the cluster that are due now come in between.
+        // Submit one job in each message: `plan_arrival` plans another message for this instant,
+        // and other events of this instant come in between.
         if self.next_at().is_some_and(|at| at <= now) {
             if let Pacing::Closed { free_at, .. } = &mut self.pacing {
-                // A client that was free takes this job; the
-                // end of a job brings a free client back.
+                // A free client takes this job; the end of a job frees a client again.
                 free_at.pop_front();
             }
             let Reverse((.., id)) = self.due.pop().expect("it was looked at before whether one is");
@@ -109,7 +109,7 @@ impl JobInjector {
         self.stop_if_done(out);
     }
 
-    /// Does what is due now under stress.
+    /// Takes the next step of the stress submission.
     fn step(&mut self, now: SimTime, out: &mut Outbox) {
         let Pacing::Stress(stress) = &mut self.pacing else { return };
         let due = &mut self.due;
@@ -127,14 +127,14 @@ impl JobInjector {
         }
     }
 
-    /// Looks at the load, if that decides.
+    /// Checks the load, if submission depends on it.
     fn look(&mut self, out: &mut Outbox) {
         if let Pacing::Stress(stress) = &mut self.pacing {
             stress.look(false, &mut self.due, out);
         }
     }
 
-    /// Submits a job that no pacing has chosen.
+    /// Submits a job that is not chosen by the pacing.
     fn submit_aside(&mut self, id: JobId, out: &mut Outbox) {
         if let Pacing::Stress(stress) = &mut self.pacing {
             stress.submits(id);
@@ -147,12 +147,12 @@ impl JobInjector {
         out.send(ToJobTracker::Submit(spec));
     }
 
-    /// Returns when there is something to do for the next job, if that is known.
+    /// Returns when the next job needs an action; `None` if that is unknown.
     fn next_at(&self) -> Option<SimTime> {
         self.due.peek().map(|Reverse((at, ..))| self.pacing.next_at(*at))
     }
 
-    /// Hears how busy the cluster is.
+    /// Reads how busy the cluster is.
     fn hear_load(&mut self, now: SimTime, load: &Load, out: &mut Outbox) {
         if let Pacing::Stress(stress) = &mut self.pacing {
             self.left -= stress.hear(now, load, &mut self.due, out);
@@ -160,7 +160,7 @@ impl JobInjector {
         }
     }
 
-    /// Notes that a job has ended, however it did.
+    /// Notes that a job has ended, with any outcome.
     fn job_ended(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
         self.left -= 1;
         let arrival = &self.arrivals[id.index()];
@@ -174,7 +174,7 @@ impl JobInjector {
         }
         let batch = &mut self.batches[arrival.batch.index()];
         batch.left -= 1;
-        // Followers wait for all copies of an entry with a count.
+        // Batches that follow wait for all copies of an entry with a count.
         if batch.left == 0 {
             for follower in std::mem::take(&mut batch.followers) {
                 self.batches[follower.index()].awaited -= 1;
@@ -188,11 +188,11 @@ impl JobInjector {
         self.stop_if_done(out);
     }
 
-    /// Plans to look when the next job is due, unless something is planned that comes before.
+    /// Plans a message for when the next job is due, unless an earlier one is planned.
     fn plan_arrival(&mut self, now: SimTime, out: &mut Outbox) {
         if let Some(at) = self.next_at()
-            // One message on its way is enough: it plans the
-            // next. Without this each end of a job would add one.
+            // One planned message is enough, since it plans the next one. Otherwise each end of a
+            // job would add one.
             && at < self.wake
         {
             self.wake = at;
@@ -218,7 +218,7 @@ impl Core for JobInjector {
             ToInjector::JobEnded(id, _) => self.job_ended(now, *id, out),
             ToInjector::Load(load) => self.hear_load(now, load, out),
         }
-        // A due job without a message on its way would wait for ever, and the run with it.
+        // A due job without a planned message would wait for ever, and the run with it.
         debug_assert!(
             self.next_at().is_none_or(|at| self.wake <= at),
             "{now}: a job is due at {:?}, and nothing is planned before {}",
@@ -235,7 +235,7 @@ mod tests {
     use mumakil_base::units::{Bytes, SimSpan};
     use mumakil_core::mapred::{Mail, Outcome};
 
-    /// An injector of the jobs of a list, with the messages that it has planned for itself.
+    /// An injector with the jobs of a list, and the messages that it has planned for itself.
     struct Bench {
         injector: JobInjector,
         planned: Vec<SimTime>,
@@ -247,7 +247,7 @@ mod tests {
         Bench { injector: JobInjector::new(workload), planned: vec![SimTime::ZERO] }
     }
 
-    /// The same for jobs that are submitted otherwise than at their times, from 10 s on.
+    /// As above, for jobs that are not submitted at their own times, from 10 s on.
     fn paced(submission: &str, yaml: &str) -> Bench {
         let mut bench = bench(yaml);
         let submission = serde_yaml::with::singleton_map_recursive::deserialize(
@@ -262,7 +262,7 @@ mod tests {
     }
 
     impl Bench {
-        /// Returns the names of the jobs that a message makes it submit.
+        /// Returns the names of the jobs that are submitted after a message.
         fn hear(&mut self, now: SimTime, msg: ToInjector) -> Vec<String> {
             let mut out = Outbox::at(now);
             self.injector.handle(&msg, &mut out);
@@ -278,7 +278,7 @@ mod tests {
             submitted
         }
 
-        /// Returns what it submits by itself, and when.
+        /// Returns the jobs that are submitted without further messages, each with its time.
         fn pass(&mut self) -> Vec<(u64, String)> {
             let mut submitted = Vec::new();
             while let Some(next) = (0..self.planned.len()).min_by_key(|at| self.planned[*at]) {

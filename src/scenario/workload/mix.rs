@@ -8,10 +8,10 @@
 //!   list       load-1 at 0s, sum-1 after it, load-2 at 14s, sum-2 after it
 //! ```
 //!
-//! A mix does no more than write a list of jobs, as a user could. Each of its numbers has a random
-//! stream of its own, named by the job's type, its rank among the jobs of that type and what is
-//! drawn. So another hundred jobs leave the first hundred as they are, longer tasks of one type
-//! change nothing else, and neither the cluster nor the policy has a part in it.
+//! A mix only makes a list of jobs, as a user could. Each of its numbers has a random stream of its
+//! own, identified by the job's type, its rank among the jobs of the type, and the aspect that is
+//! drawn. So a hundred more jobs leave the first ones unchanged, longer tasks of one type change
+//! nothing else, and neither the cluster nor the policy affects the jobs.
 
 mod arrivals;
 mod check;
@@ -43,23 +43,24 @@ pub use names::{NameChoices, Names};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mix {
-    /// How many jobs there are, without those that follow others. Unless given: as many as the
-    /// types' `count` together, as `times` are recorded, or as come within `duration`.
+    /// How many jobs there are, without those that follow others. Unless given: the sum of the
+    /// types' `count`, the number of recorded `times`, or the number of jobs that arrive within
+    /// `duration`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<Count<1, 1_000_000>>,
-    /// No job is submitted later than this.
+    /// The latest time at which a job arrives, except for jobs that follow others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<SimSpan>,
     /// When jobs are submitted.
     #[serde(default)]
     pub arrivals: Arrivals,
-    /// The user who submits them.
+    /// The user who submits the jobs.
     #[serde(default)]
     pub user: Names,
-    /// Their pools or queues; the users' names unless given.
+    /// The pools or queues of the jobs; the users' names unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<Names>,
-    /// The factor of all times of tasks.
+    /// The factor of all task times.
     #[serde(default = "unchanged")]
     pub time_factor: Factor,
     /// The types of jobs, by name. The jobs of a type are called `TYPE-1`, `TYPE-2`, … .
@@ -71,30 +72,31 @@ pub struct Mix {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobType {
-    /// How many such jobs there are; the order of all jobs is drawn. If `jobs` is more than all
-    /// counts together, the counting begins again, in another order.
+    /// How many jobs of this type there are; the order of all jobs is drawn. If `jobs` is more than
+    /// all counts together, the counts start again, in another order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<Count<0, 1_000_000>>,
     /// How often a job is of this type, in proportion to the other types; 1 unless there is a
     /// `count`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<Factor>,
-    /// Types whose job must have ended before: each of these jobs is followed by one of this type.
+    /// Types whose job must have ended before: each job of those types is followed by one of this
+    /// type.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// How long after them it is submitted.
+    /// How long after the end of those jobs it is submitted.
     #[serde(default)]
     pub delay: Dist<SimSpan>,
-    /// The user who submits them; as in the whole mix unless given.
+    /// The user who submits the jobs; as in the whole mix unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<Names>,
-    /// Their pools or queues; as in the whole mix unless given.
+    /// The pools or queues of the jobs; as in the whole mix unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<Names>,
-    /// The class that reports group them by; the type's name unless given.
+    /// The class by which reports group the jobs; the type's name unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// How much they matter.
+    /// The priority of the jobs.
     #[serde(default)]
     pub priority: Priority,
     /// Whether attempts can be suspended; `false` is for tasks that hold connections or locks
@@ -107,8 +109,8 @@ pub struct JobType {
     /// How many reduces a job has.
     #[serde(default = "none")]
     pub reduces: Dist<TaskCount>,
-    /// The bytes that each map reads; a block unless given. `0` for maps without input, which are
-    /// local nowhere.
+    /// The bytes that each map reads; a block unless given. `0` is for maps without input, which
+    /// are local on no node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_input: Option<Dist<Bytes>>,
     /// The file that the maps of all these jobs read, by any name. Without this, each job has a
@@ -138,8 +140,8 @@ pub struct JobType {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {"map_time": null}))]
     pub map_rate: Option<Rate>,
-    /// How long a reduce fetches if all maps are done. Without this, its bytes and the network
-    /// decide.
+    /// How long a reduce fetches if all maps are done. Without this, it depends on the bytes and
+    /// the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shuffle_time: Option<Dist<SimSpan>>,
     /// How long a reduce merges before it reduces.
@@ -153,8 +155,8 @@ pub struct JobType {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {"reduce_time": null}))]
     pub reduce_rate: Option<Rate>,
-    /// The factor of every computing time, drawn for each task: how unlike the tasks of
-    /// one job are.
+    /// The factor of every computing time, drawn for each task: how much the tasks of one job
+    /// differ.
     #[serde(default = "no_noise")]
     pub noise: Dist<Factor>,
     /// The factor of a map's computing time when its input is on another node.
@@ -168,8 +170,8 @@ pub struct JobType {
     pub reduce_memory: Bytes,
 }
 
-/// The number that is drawn: the last byte of a stream's subject. New ones go to the end, so that no number
-/// moves.
+/// The aspect of a job that is drawn: the last byte of a stream's subject. New ones go to the end,
+/// so that no number changes.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 enum DrawnAspect {
@@ -189,19 +191,19 @@ enum DrawnAspect {
     ReduceTime,
 }
 
-/// The random streams of one job, or of what jobs have in common.
+/// The random streams of one job, or of draws that jobs have in common.
 #[derive(Clone, Copy)]
 struct JobStreams {
     seed: u64,
-    /// The place of the job's type among all.
+    /// The index of the job's type.
     place: usize,
     rank: u32,
 }
 
 impl JobStreams {
     fn rng(self, aspect: DrawnAspect) -> ChaCha8Rng {
-        // At most 1,000 types (10 bits) and a million
-        // ranks (20 bits): together less than the 56 bits.
+        // At most 1,000 types (10 bits) and a million ranks (20 bits): together less than the 56
+        // bits.
         let subject = (self.place as u64) << 32 | u64::from(self.rank) << 8 | aspect as u64;
         stream(self.seed, Purpose::Workload, subject)
     }
@@ -211,15 +213,15 @@ impl JobStreams {
     }
 }
 
-/// The properties that jobs which follow each other share.
+/// The properties that the jobs of a family, which follow each other, share.
 struct JobFamily {
-    /// The first one's, from 1, among all first ones.
+    /// The number of the family, from 1.
     number: u32,
-    /// The place of the first one's type.
+    /// The index of the first job's type.
     first: usize,
-    /// The first one's rank, from 1, among those of its type.
+    /// The rank, from 1, of the first job among the jobs of its type.
     rank: u32,
-    /// When the first one is submitted.
+    /// When the first job is submitted.
     submit: SimSpan,
 }
 
@@ -244,12 +246,12 @@ impl Source for Mix {
 }
 
 impl Mix {
-    /// The most jobs that a mix may have beside those that follow others, as `jobs` says.
+    /// The most jobs of a mix, without those that follow others, as in the field `jobs`.
     pub const MOST: u32 = 1_000_000;
 
     /// Returns the jobs of a scenario with this seed.
     ///
-    /// Expects types that follow each other only as a scenario's check allows.
+    /// Expects that the types have passed the scenario's check.
     pub fn draw(&self, seed: u64) -> Vec<JobEntry> {
         let members = self.members();
         let mut ranks = vec![0; self.types.len()];
@@ -257,7 +259,7 @@ impl Mix {
             .arrivals
             .instants(JobStreams { seed, place: 0, rank: 0 }.rng(DrawnAspect::Arrivals));
         let arrivals = arrivals.take_while(|at| self.duration.is_none_or(|end| *at <= end));
-        // With a `duration` alone and gaps of 0s no arrival would ever be the last.
+        // With only a `duration` and gaps of 0s the arrivals would never end.
         let most = self.said().unwrap_or(Self::MOST.into()) as usize;
         let mut jobs = Vec::new();
         for (number, (first, submit)) in (1..).zip(self.order(seed).zip(arrivals).take(most)) {
@@ -268,7 +270,8 @@ impl Mix {
         jobs
     }
 
-    /// Returns how many jobs there are beside those that follow others, if something says so.
+    /// Returns how many jobs there are without those that follow others; `None` if only `duration`
+    /// limits them.
     fn said(&self) -> Option<u64> {
         let counts = || self.types.values().filter_map(|of| of.count);
         let counted = counts().next().map(|_| counts().map(|count| u64::from(count.get())).sum());
@@ -279,7 +282,7 @@ impl Mix {
         self.jobs.map(|jobs| u64::from(jobs.get())).or(counted).or(recorded)
     }
 
-    /// Returns for each type the places of those that it follows.
+    /// Returns for each type the indices of the types that it follows.
     fn follows(&self) -> Vec<Vec<usize>> {
         let places = |of: &JobType| {
             of.after.iter().filter_map(|name| self.types.get_index_of(name)).collect()
@@ -287,26 +290,26 @@ impl Mix {
         self.types.values().map(places).collect()
     }
 
-    /// Returns for each type that follows none the types of the family that it begins.
+    /// Returns for each type that follows none the types of its family.
     fn members(&self) -> Vec<Vec<usize>> {
         let follows = self.follows();
         let mut first: Vec<usize> = (0..follows.len()).collect();
         let mut members = vec![Vec::new(); follows.len()];
         for place in in_order(&follows) {
-            // The check has made sure that all types that it follows are of one family.
+            // The check has made sure that all types that it follows are in one family.
             first[place] = follows[place].first().map_or(place, |&before| first[before]);
             members[first[place]].push(place);
         }
         members
     }
 
-    /// Returns the types of the jobs that follow none, one after the other, without end.
+    /// Returns the types of jobs that follow none, one after another, without end.
     fn order(&self, seed: u64) -> Box<dyn Iterator<Item = usize> + '_> {
         let types = || self.types.values().enumerate().filter(|(_, of)| of.after.is_empty());
         let rng = move |rank| JobStreams { seed, place: 0, rank }.rng(DrawnAspect::Order);
         if types().any(|(_, of)| of.count.is_some()) {
-            // The counts make a pack of cards: all of it is
-            // dealt, then it is shuffled anew and dealt again.
+            // The counts are like a pack of cards: all of it is dealt, then it is shuffled and
+            // dealt again.
             let copies = types().flat_map(|(place, of)| {
                 std::iter::repeat_n(place, of.count.map_or(0, Count::get) as usize)
             });
@@ -329,8 +332,8 @@ impl Mix {
     fn job(&self, seed: u64, place: usize, family: &JobFamily) -> JobEntry {
         let (name, of) = self.types.get_index(place).expect("a place of a type");
         let lot = JobStreams { seed, place, rank: family.rank };
-        // A user or pool of the whole mix is drawn once a
-        // family, so jobs that follow are of the same user.
+        // A user or pool of the whole mix is drawn once for a family, so the jobs of a family have
+        // the same user.
         let first = JobStreams { place: family.first, ..lot };
         let own = |names: &Names, aspect| names.get(family.rank, &mut lot.rng(aspect));
         let common = |names: &Names, aspect| names.get(family.number, &mut first.rng(aspect));

@@ -1,4 +1,4 @@
-//! Rumen, which wrote down the history of clusters: its records, the jobs of a scenario, the formats.
+//! Rumen, which recorded the history of clusters: its records, the jobs of a scenario, the formats.
 //!
 //! ```text
 //! record, attempt   a job of the trace, as its JSON has it

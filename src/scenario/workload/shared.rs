@@ -1,5 +1,5 @@
-//! Rules among the jobs of one list: each has a name of its own, and those that read the
-//! same file agree on its blocks. They are the same for lists in a scenario, in a file and in a trace.
+//! Rules for the jobs of one list: each has its own name, and jobs that read the same file agree on
+//! its blocks. The rules are the same for lists in a scenario, in a file and in a trace.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use rustc_hash::FxHashMap;
 use super::jobs::JobEntry;
 use mumakil_base::units::Bytes;
 
-/// The names of a list's jobs, those made by `count` too, as far as the list has been read.
+/// The names of a list's jobs read so far, including those made by `count`.
 #[derive(Debug, Default)]
 pub(crate) struct TakenNames {
-    /// How many jobs each name stands for.
+    /// How many jobs share each name, by `count`.
     counts: FxHashMap<String, u32>,
     /// For names such as `a-7`: the lowest number, by the part before it.
     numbered: FxHashMap<String, u32>,
 }
 
 impl TakenNames {
-    /// Takes the name of a job.
+    /// Adds the name of a job.
     ///
     /// # Errors
-    /// If it is one that no job can have, or another has already.
+    /// If no job can have this name, or another job has it already.
     pub(crate) fn take(&mut self, job: &JobEntry) -> Result<(), String> {
         let (name, count) = (&job.name, job.count.get());
         if name.is_empty() {
@@ -38,7 +38,7 @@ impl TakenNames {
                 "the jobs of `{of}` have a count, and one of them is called `{name}`"
             ));
         }
-        // The same the other way round: `a-2` was there before `a` with its count.
+        // The same conflict the other way round: `a-2` came before `a` with its count.
         if let Some(number) =
             self.numbered.get(name).filter(|&&number| 1 < count && number <= count)
         {
@@ -55,11 +55,11 @@ impl TakenNames {
     }
 }
 
-/// Returns what a name is written like a copy of, and the copy's number.
+/// If a name looks like a copy, returns the name that is copied and the copy's number.
 pub(crate) fn copy(name: &str) -> Option<(&str, u32)> {
     let (of, text) = name.rsplit_once('-')?;
     let number: u32 = text.parse().ok()?;
-    // `a-07` and `a-0` are names of their own: no count makes them.
+    // `a-07` and `a-0` are ordinary names: no count makes them.
     (0 < number && number.to_string() == text).then_some((of, number))
 }
 
@@ -67,11 +67,12 @@ pub(crate) fn copy(name: &str) -> Option<(&str, u32)> {
 pub(crate) const ONE_SIZE: &str =
     "a file has blocks of one size: mend `maps` or `input`, or name another file";
 
-/// Returns the jobs that read a file otherwise than those before them, and how.
+/// Returns the jobs that split a file differently from the first job that reads it, each with the
+/// conflict.
 ///
-/// Map *i* reads block *i* of its file, and the blocks of a file are of one size: jobs that share
-/// a file split it alike, and may read as much of it as they like, from its beginning. A map may
-/// read less than one of the cluster's blocks, as those of traces do: that says nothing of the file.
+/// Map *i* reads block *i* of its file, and the blocks of a file have one size: jobs that share a
+/// file split it alike, and may read any length of it from its beginning. A map may read less than
+/// one of the cluster's blocks, as in traces: that does not show the block size of the file.
 pub(crate) fn file_clashes(jobs: &[JobEntry], block: Bytes) -> Vec<(usize, String)> {
     let reads = |job: &JobEntry| Some((job.map_count(block), job.input(block)?, job.split(block)));
     // The last map may read a tenth more than a block, by Hadoop's rule for splits.
@@ -87,7 +88,7 @@ pub(crate) fn file_clashes(jobs: &[JobEntry], block: Bytes) -> Vec<(usize, Strin
     for (number, job) in jobs.iter().enumerate() {
         let Some(file) = &job.file else { continue };
         let Some((maps, input, split)) = reads(job) else { continue };
-        // Only single maps read this file, each a part of its first block.
+        // Skip files that only single maps read, each a part of the first block.
         let Some(&(other, blocks)) = first.get(file.as_str()) else { continue };
         // A single map may read any part of the first block.
         let (fits, split) = match maps {

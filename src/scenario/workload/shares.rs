@@ -1,7 +1,7 @@
 //! `reduce_shares`: how unevenly the reduces of a job share its bytes.
 //!
-//! Keys are dealt to reduces by their hash, and some keys have far more records than others. The bytes that a
-//! reduce fetches, computes by its rate and writes are in proportion to its share.
+//! Keys are assigned to reduces by their hash, and some keys have far more records than others. The
+//! bytes that a reduce fetches, processes at its rate and writes are proportional to its share.
 
 use std::sync::Arc;
 
@@ -19,16 +19,17 @@ use mumakil_core::mapred::TaskBytes;
 pub enum ReduceShares {
     /// In proportion to these numbers, one for each reduce.
     List(Vec<Factor>),
-    /// As Zipf's law has it: reduce *i*, counted from one, in proportion to `1 / i` to this power.
-    /// With 0 all have the same.
+    /// By Zipf's law: reduce *i*, counted from one, in proportion to `1 / i` to this power. With 0
+    /// all reduces have the same share.
     Zipf(Factor),
     /// In proportion to numbers drawn for each job from a Pareto distribution with this exponent:
-    /// at 2 the largest of a hundred has about nine times the mean, at 1 about a fifth of all.
+    /// at 2 the largest of a hundred shares is about nine times the mean, at 1 about a fifth of the
+    /// whole.
     PowerLaw(Factor),
 }
 
 impl ReduceShares {
-    /// Returns what is wrong with the shares of a job with so many reduces.
+    /// Returns a problem with the shares of a job with `reduces` reduces, if there is one.
     pub(super) fn fault(&self, reduces: u32) -> Option<String> {
         match self {
             Self::List(shares) if shares.len() != reduces as usize => {
@@ -44,9 +45,9 @@ impl ReduceShares {
         }
     }
 
-    /// Returns each reduce's part of the bytes of all, for shares without a fault.
+    /// Returns each reduce's share of the bytes; the shares must have no fault.
     ///
-    /// Parts are rounded down, as they are for reduces that share evenly.
+    /// Shares are rounded down, as for reduces that share evenly.
     pub(super) fn split(&self, bytes: Bytes, reduces: u32, mut rng: ChaCha8Rng) -> TaskBytes {
         let weights = self.weights(reduces, &mut rng);
         let all: f64 = weights.iter().sum();

@@ -1,4 +1,4 @@
-//! The site of a workload: where its jobs will run, and with what luck.
+//! The site of a workload: the cluster and the seed of its run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use super::submission::Submission;
 use mumakil_core::cluster::{ClusterSpec, Topology};
 use mumakil_core::mapred::Hadoop;
 
-/// Where jobs will run, and with what luck.
+/// The cluster, the seed and the settings of the run for which a workload is built.
 pub struct WorkloadSite<'a> {
-    /// The seed of all randomness.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// The folder in which relative paths begin.
+    /// The folder from which relative paths start.
     pub folder: &'a Path,
     /// The settings of the protocol.
     pub hadoop: &'a Hadoop,
-    /// When jobs are submitted.
+    /// The mode of submission.
     pub submission: Submission,
-    /// The cluster as written.
+    /// The cluster as the scenario gives it.
     pub cluster: &'a ClusterSpec,
-    /// The cluster's nodes.
+    /// The nodes of the cluster.
     pub topology: &'a Topology,
     /// The formats of trace files.
     pub formats: &'a Formats,
-    /// The class of a job that names none, by the numbers of its maps and reduces.
+    /// Gives the class of a job without one, from the numbers of its maps and reduces.
     pub class_of: &'a dyn Fn(u32, u32) -> Arc<str>,
 }

@@ -1,9 +1,9 @@
-//! The kinds of workload: what may stand below `workload:`, and bring its jobs.
+//! The kinds of workload: the keys below `workload:` that bring jobs.
 //!
-//! A kind is a type of options that is a [`Source`], as a policy is a type of options that makes a
-//! scheduler: [`crate::Registry::add_source`] makes `workload: {KEY: options}` of it, with
-//! its JSON Schema and its checks. All that a run does with jobs it does with a list of
-//! [`JobEntry`], wherever that comes from.
+//! A kind of workload is a type of options that is a [`Source`], as a policy is a type of options
+//! that makes a scheduler: [`crate::Registry::add_source`] turns it into
+//! `workload: {KEY: options}`, with its JSON Schema and its checks. A run only uses a list of
+//! [`JobEntry`], whichever source made it.
 
 use std::fmt;
 
@@ -18,12 +18,12 @@ use super::site::WorkloadSite;
 use mumakil_core::trace::{Strictness, TraceError, TraceFile};
 use mumakil_yaml::{self as yaml, Path, YamlProblem};
 
-/// Where the jobs of a run come from, with the options of the scenario.
+/// The source of a run's jobs, with the options of the scenario.
 pub trait Source: AnyWorkload + fmt::Debug + Send + Sync {
-    /// Returns the jobs; notes the digests of the files that they come from.
+    /// Returns the jobs; notes the digests of their files in the options.
     ///
     /// # Errors
-    /// If a file cannot be read, or with what is wrong in it.
+    /// If a file cannot be read, or with its mistakes.
     fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError>;
 
     /// Returns the files that the options name, each with its key; the key is empty for the options
@@ -42,24 +42,24 @@ pub trait Source: AnyWorkload + fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns what is wrong with the options though each can be read; paths begin at the options.
+    /// Returns the problems with valid options that do not fit each other; paths begin at the
+    /// options.
     fn problems(&self) -> Vec<YamlProblem> {
         Vec::new()
     }
 
-    /// Returns the jobs that the options write out.
+    /// Returns the jobs that the options list.
     fn listed(&self) -> &[JobEntry] {
         &[]
     }
 
-    /// Returns the jobs that are drawn with a seed, if that needs no file, and adds what is wrong with
-    /// the options. Such jobs are checked as those are that are written out.
+    /// Returns the jobs that are drawn with a seed, and adds problems with the options; `None` if
+    /// that needs a file. Drawn jobs are checked like listed ones.
     fn drawn(&self, _seed: u64, _problems: &mut Vec<YamlProblem>) -> Option<Vec<JobEntry>> {
         None
     }
 
-    /// Returns the path, from the options, of the one to blame for what is wrong with a job that was
-    /// drawn.
+    /// Returns the path, from the options, of the option that causes the problems of a drawn job.
     fn origin_of(&self, _job: &JobEntry) -> Path {
         Path::default()
     }
@@ -73,11 +73,11 @@ pub trait SourceKind: Source + Clone + Serialize + DeserializeOwned + JsonSchema
     const ABOUT: &'static str;
 }
 
-/// The methods that every kind of workload has by its type, without naming the type.
+/// The methods that every kind of workload has through its type, usable without naming the type.
 pub trait AnyWorkload {
     /// Returns the key of the options below `workload:`.
     fn key(&self) -> &'static str;
-    /// Returns the same again.
+    /// Returns a copy of the source.
     fn boxed(&self) -> Box<dyn Source>;
     /// Returns the options as YAML, all of them.
     fn options(&self) -> Value;
@@ -109,24 +109,24 @@ impl PartialEq for dyn Source {
     }
 }
 
-/// The jobs that a source gave.
+/// The jobs from a source.
 #[derive(Debug, Default)]
 pub struct FoundJobs {
     /// The jobs.
     pub jobs: Vec<JobEntry>,
-    /// How many jobs there is nothing to run of.
+    /// How many jobs are left out since they have no tasks.
     pub left_out: u64,
-    /// How many records are broken.
+    /// How many records are left out since they are broken.
     pub broken: u64,
-    /// A warning about hosts that are none of the cluster's nodes.
+    /// A warning about hosts that are not nodes of the cluster.
     pub unknown_hosts: Option<String>,
 }
 
 impl FoundJobs {
-    /// Returns the jobs of a trace of a format, as `mumakil trace convert` would list them.
+    /// Returns the jobs of a trace in a given format, as `mumakil trace convert` would list them.
     ///
     /// # Errors
-    /// If the file cannot be read or is of another format, or with what is wrong in it.
+    /// If the file cannot be read or has another format, or with its mistakes.
     pub fn of_trace(
         file: &mut TraceFile,
         format: &'static dyn Format,
@@ -135,7 +135,7 @@ impl FoundJobs {
     ) -> Result<Self, TraceError> {
         let path = file.find(site.folder);
         let found = site.formats.recognise(&path)?;
-        // The content decides what a file is, whatever its name.
+        // The content determines the format of a file, not its name.
         if found != format {
             return Err(other(&path, found, format.name()));
         }

@@ -1,4 +1,4 @@
-//! The `workload:` part of a scenario: where jobs come from, and when they come.
+//! The `workload:` part of a scenario: the source of jobs, and when they are submitted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -18,40 +18,41 @@ use mumakil_core::trace::TraceFile;
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct WorkloadSpec {
-    /// Where jobs come from: of a loaded scenario one source.
+    /// The sources of jobs; a loaded scenario has exactly one.
     #[serde(flatten, skip_deserializing, serialize_with = "by_key")]
     #[schemars(skip)]
     pub sources: Vec<Box<dyn Source>>,
-    /// Keys that are not those of every workload, as written. Which kinds there are is for a
-    /// [`Registry`](crate::Registry) to say, which makes sources of them: in a loaded
-    /// scenario there are none.
+    /// The remaining keys, as written. A [`Registry`](crate::Registry) knows the kinds of workload,
+    /// and turns these keys into sources; a loaded scenario has none.
     #[serde(flatten)]
     #[schemars(skip)]
     pub unread: Mapping,
     /// When jobs are submitted.
     pub submission: Submission,
-    /// When the first job is submitted; the others keep their distance from it. `auto`: as the
-    /// jobs' own times say, and in Mumak's model when every tracker has sent a heartbeat.
+    /// When the first job is submitted; the other jobs keep their distance from it. `auto` is the
+    /// time of the first job itself, and in Mumak's model the time when every tracker has sent a
+    /// heartbeat.
     pub start: AutoSpan,
-    /// Work that fills the cluster before the first job comes; its own jobs are in no statistics.
+    /// Work that fills the cluster before the first job arrives; its own jobs are left out of
+    /// statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_start: Option<WarmStart>,
 }
 
-/// Work that fills a cluster.
+/// Work that fills the cluster first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WarmStart {
-    /// The share of the map slots that it takes.
+    /// The share of the map slots that it fills.
     #[serde(default)]
     pub map_slots: Fraction,
-    /// The share of the reduce slots that it takes.
+    /// The share of the reduce slots that it fills.
     #[serde(default)]
     pub reduce_slots: Fraction,
-    /// How long it holds each of these map slots.
+    /// How long each of these map slots is held.
     #[serde(default)]
     pub map_time: Dist<SimSpan>,
-    /// How long it holds each of these reduce slots.
+    /// How long each of these reduce slots is held.
     #[serde(default)]
     pub reduce_time: Dist<SimSpan>,
     /// How long it may take to fill these slots before the workload begins. `auto` is as many
@@ -66,10 +67,10 @@ fn by_key<S: Serializer>(sources: &[Box<dyn Source>], to: S) -> Result<S::Ok, S:
 }
 
 impl WorkloadSpec {
-    /// The keys of every workload, whatever its source.
+    /// The keys that every workload has, whatever its source.
     pub(crate) const KEYS: [&str; 3] = ["submission", "start", "warm_start"];
 
-    /// Returns the jobs that the scenario itself writes out.
+    /// Returns the jobs that the scenario itself lists.
     pub fn listed(&self) -> &[JobEntry] {
         self.sources
             .iter()
@@ -78,7 +79,7 @@ impl WorkloadSpec {
             .unwrap_or(&[])
     }
 
-    /// Returns the files that hold jobs or the hosts that they run on, each with its key.
+    /// Returns the files with jobs or with the hosts on which they run, each with its key.
     pub fn files_mut(&mut self) -> impl Iterator<Item = (String, &mut TraceFile)> {
         self.sources.iter_mut().flat_map(|source| {
             let of_source = source.key();
@@ -97,7 +98,7 @@ impl WorkloadSpec {
         })
     }
 
-    /// Returns whether a file of the workload says the cluster's racks and hosts.
+    /// Returns whether a file of the workload gives the cluster's racks and hosts.
     pub fn has_hosts(&self) -> bool {
         self.sources.iter().any(|source| source.hosts_key().is_some())
     }

@@ -1,13 +1,13 @@
-//! `submission: stress`: jobs come one after another for as long as the cluster is not overloaded.
+//! `submission: stress`: jobs arrive one after another as long as the cluster is not overloaded.
 //!
-//! The rule is Mumak's. The injector looks at the load after each submission and each end of a job.
-//! If there is room, the next job comes 1 ms later. If not, it waits for another end, and meanwhile it
-//! *probes*: it looks after 1 s, and as long as these looks are in vain after 2 s, 4 s, … 320 s. One
-//! probe is planned at a time; a look for another reason puts it off or changes its interval only if
-//! there is room.
+//! The rule is Mumak's. The injector checks the load after each submission and each end of a job.
+//! If there is room, the next job is submitted 1 ms later. If not, the injector waits for another
+//! end, and meanwhile it *probes*: it checks after 1 s, and as long as it finds no room, after 2 s,
+//! 4 s, … 320 s. Only one probe is planned at a time. A check for another reason replaces the probe
+//! or changes its interval only if there is room.
 //!
-//! A look is a question to the JobTracker and its answer. The question carries all that the rule needs to know of
-//! its instant, since in Mumak both are one step.
+//! A check is a question to the JobTracker and its answer. The question carries all state that the
+//! rule needs of its time, since in Mumak question and answer are one step.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -16,63 +16,62 @@ use std::sync::Arc;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, LONGEST_PROBE, Load, Outbox, ToInjector, ToJobTracker};
 
-/// The wait for the first probe, as in Mumak; for a later one at most [`LONGEST_PROBE`].
+/// The wait for the first probe, as in Mumak; later waits double, up to [`LONGEST_PROBE`].
 const SHORTEST_WAIT: SimSpan = SimSpan::from_secs(1);
 /// The wait between two jobs, as in Mumak.
 pub(super) const STEP: SimSpan = SimSpan::from_millis(1);
-/// More map work than so many times the map slots is too much: Mumak's own bound.
+/// The bound on map work, in multiples of the map slots: Mumak's own bound.
 const MOST_MAP_WORK: f64 = 2.0;
 
-/// Jobs that are due, the next one first: when, and where they stand among those of one instant.
+/// Jobs that are due, the next one first: the time, the position among jobs of one instant, the id.
 pub(super) type DueJobs = BinaryHeap<Reverse<(SimTime, u32, JobId)>>;
 
-/// The state of such a submission.
+/// The state of a stress submission.
 #[derive(Debug)]
 pub(super) struct Stress {
-    /// When the first job comes; none, once that is planned.
+    /// When the first job is submitted; `None` once that is planned.
     start: Option<SimTime>,
-    /// Whether the first job has come. A job that ends before it (one of the warm start, say) is no
-    /// reason to look at the load, as in Mumak: a look would submit the first job now, and its plan
-    /// would submit it once more at the start.
+    /// Whether the first job was submitted. A job that ends earlier, such as one of the warm start,
+    /// does not cause a check, as in Mumak: the check would submit the first job now, and its plan
+    /// would submit it again at the start.
     is_open: bool,
-    /// The job that comes next.
+    /// The job that is submitted next.
     next: Option<JobId>,
-    /// The plans, with numbers in the order of planning.
+    /// The planned steps, each with a number in the order of planning.
     plans: BinaryHeap<Reverse<(SimTime, u64, StressStep)>>,
     last_plan: u64,
-    /// The probe that is planned: when, and its number. Others that are still in the plans were
-    /// cancelled.
+    /// The time and the number of the planned probe. Other probes in `plans` are cancelled.
     probe: Option<(SimTime, u64)>,
-    /// How long after a look in vain the next probe comes.
+    /// How long after a check without room the next probe follows.
     wait: SimSpan,
-    /// The looks that have no answer yet.
+    /// The checks that are not answered yet.
     looks: VecDeque<StressQuestion>,
-    /// Whether a look waits until the last one is answered.
+    /// Whether another check waits until the last one is answered.
     looks_again: bool,
-    /// The jobs that run, in the order of their submission.
+    /// The running jobs, in the order of their submission.
     running: Vec<JobId>,
-    /// Whether looks do not wait for each other, as in Mumak: two looks at one instant then plan
-    /// the same job twice, and from there on two jobs come at a time.
+    /// Whether checks do not wait for each other, as in Mumak: two checks at one instant then plan
+    /// the same job twice, and from then on two jobs are submitted at a time.
     has_twins: bool,
-    /// Jobs that were to come next when another took their place, until they are submitted or lost.
+    /// Jobs that were next when another job took their turn, until they are submitted or lost.
     passed_over: Vec<JobId>,
 }
 
-/// A step at an instant.
+/// A planned step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StressStep {
-    /// A job is submitted, unless it was already.
+    /// Submit a job, unless it is submitted already.
     Submit(JobId),
-    /// The load is looked at.
+    /// Check the load.
     Probe,
 }
 
-/// A question that was asked.
+/// A check that is not answered yet.
 #[derive(Clone, Copy, Debug)]
 struct StressQuestion {
-    /// The job that came next then.
+    /// The job that was next at the time of the question.
     next: JobId,
-    /// Whether it is the planned probe, which is over with it.
+    /// Whether the check is the planned probe, which ends with it.
     is_probe: bool,
 }
 
@@ -94,8 +93,8 @@ impl Stress {
         }
     }
 
-    /// Returns what is to be done now, if something is. Each plan has a message of its own, so there
-    /// is no more than one thing to do. At first it plans the first job and the first probe.
+    /// Returns the step for now, if there is one. Each plan has its own message, so there is at
+    /// most one step. The first call plans the first job and the first probe.
     pub(super) fn step(
         &mut self,
         now: SimTime,
@@ -113,7 +112,7 @@ impl Stress {
         let Reverse((at, number, step)) = *self.plans.peek().filter(|plan| plan.0.0 <= now)?;
         self.plans.pop();
         self.is_open = true;
-        // The message of a cancelled probe still arrives, and there is nothing to do at it.
+        // The message of a cancelled probe still arrives, and must be ignored.
         let is_live = step != StressStep::Probe || self.probe == Some((at, number));
         is_live.then_some(step)
     }
@@ -134,20 +133,20 @@ impl Stress {
         self.probe = Some((at, self.last_plan));
     }
 
-    /// Lets another job be the next one.
+    /// Takes the next due job as the next one.
     pub(super) fn fetch(&mut self, due: &mut DueJobs) {
         self.next = due.pop().map(|Reverse((.., job))| job);
     }
 
-    /// Notes that a job is submitted; returns whether it is for the first time.
+    /// Notes that a job is submitted. Returns false if it was submitted before.
     pub(super) fn submits(&mut self, job: JobId) -> bool {
         let is_new = !self.running.contains(&job);
         if is_new {
             self.running.push(job);
             self.passed_over.retain(|other| *other != job);
         } else {
-            // The same job was planned twice. The caller fetches another next job now, and the one
-            // that was next has perhaps no plan of its own.
+            // The same job was planned twice. The caller now takes another next job, and the
+            // previous one may have no plan of its own.
             self.passed_over.extend(self.next);
         }
         is_new
@@ -158,23 +157,23 @@ impl Stress {
         self.running.retain(|other| *other != job);
     }
 
-    /// Looks at the load, as long as there are jobs to come.
+    /// Checks the load, as long as there are jobs to submit.
     pub(super) fn look(&mut self, is_probe: bool, due: &mut DueJobs, out: &mut Outbox) {
         if !self.ask(is_probe, due, out) && is_probe {
-            // It was the planned one, and no answer will say that it is over.
+            // The planned probe has sent no question, so no answer will end it.
             self.probe = None;
         }
     }
 
-    /// Asks the JobTracker for the load. Returns whether it did: not without a job to come, and not
-    /// if another look is on its way or about to come.
+    /// Asks the JobTracker for the load. Returns false without asking if no job is left, or if
+    /// another check is under way or about to come.
     fn ask(&mut self, is_probe: bool, due: &mut DueJobs, out: &mut Outbox) -> bool {
         if self.next.is_none() {
             self.fetch(due);
         }
         let Some(next) = self.next.filter(|_| self.is_open) else { return false };
         if !self.has_twins && self.is_submitting() {
-            // The planned submission looks at the load itself.
+            // The planned submission checks the load itself.
             return false;
         }
         if !self.has_twins && !self.looks.is_empty() {
@@ -186,7 +185,7 @@ impl Stress {
         true
     }
 
-    /// Hears how busy the cluster is; returns how many jobs will never come.
+    /// Reads an answer about the load. Returns how many jobs will never be submitted.
     pub(super) fn hear(
         &mut self,
         now: SimTime,
@@ -198,8 +197,8 @@ impl Stress {
         if is_probe {
             self.probe = None;
         }
-        // Where messages take time, jobs have come and gone since the question: count those that
-        // run now. In Mumak question and answer are one step, and the numbers of that step hold.
+        // If messages take time, jobs have come and gone since the question: count those that run
+        // now. In Mumak question and answer are one step, so the numbers of that step apply.
         let (jobs, next) = match self.has_twins {
             true => (load.jobs, Some(next)),
             false => (self.running.len() as u32, self.next.filter(|_| !self.is_submitting())),
@@ -209,11 +208,12 @@ impl Stress {
         if !is_overloaded {
             self.wait = SHORTEST_WAIT;
         } else if self.probe.is_none() {
-            // Only where no other probe is planned: a look
-            // at the end of a job does not double the wait.
+            // Only if no other probe is planned: a check at the end of a job does not double the
+            // wait.
             self.wait = (self.wait * 2).min(LONGEST_PROBE);
         }
-        // With room the wait is 1 s again, and a probe that was planned for later comes earlier.
+        // With room the wait is 1 s again, and a probe that was planned for later is replaced by an
+        // earlier one.
         if self.probe.is_none_or(|(at, _)| now + self.wait < at) {
             self.plan_probe(now, now, out);
         }
@@ -234,8 +234,8 @@ impl Stress {
         self.plans.iter().any(|plan| plan.0.2 == StressStep::Submit(job))
     }
 
-    /// Forgets the jobs that are never submitted: of two that were next at one instant the first,
-    /// if its look found no room. Returns how many they are.
+    /// Removes the jobs that are never submitted: if two jobs were next at one instant, the first
+    /// one is lost if its check found no room. Returns how many are lost.
     fn lose(&mut self) -> usize {
         if !self.looks.is_empty() {
             return 0;
@@ -275,7 +275,7 @@ mod tests {
     }
 
     impl Bench {
-        /// Does what is due, and leaves the looks to be answered.
+        /// Takes the step that is due, and leaves its checks unanswered.
         fn step(&mut self, at: u64) {
             let Self { stress, due, out, submitted, .. } = self;
             match stress.step(ms(at), due, out) {
@@ -307,7 +307,7 @@ mod tests {
             self.answer(at, map_work);
         }
 
-        /// Lets time pass up to an instant, with so much work for the maps.
+        /// Lets time pass up to `at`, with `map_work` as the work of maps.
         fn until(&mut self, at: u64, map_work: f32) {
             while let Some(Reverse((next, ..))) =
                 self.stress.plans.peek().filter(|p| p.0.0 < ms(at))
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// Of so many jobs the first two end in one heartbeat, at 20 s.
+    /// Returns a submission of `jobs` jobs in which the first two end in one heartbeat, at 20 s.
     fn two_end(jobs: u32, has_twins: bool) -> Bench {
         let mut bench = bench(jobs, has_twins);
         bench.pass(10_000, 0.0);
@@ -342,7 +342,8 @@ mod tests {
         let mut bench = bench(4, true);
         bench.pass(10_000, 5.0);
         bench.pass(10_001, 5.0);
-        // Two jobs are as many as trackers; a job with more than twice the slots is too much as well.
+        // Two running jobs are the limit for two trackers; map work above twice the slots is too
+        // much as well.
         bench.pass(10_002, 5.0);
         assert_eq!(bench.submitted, [(10_000, 0), (10_001, 1)]);
         bench.ends(0);
@@ -362,7 +363,7 @@ mod tests {
             bench.pass(at, 99.0);
             assert_eq!(bench.probe(), Some(next));
         }
-        // A look for another reason that is in vain leaves the probe where it is.
+        // A check for another reason that finds no room leaves the probe where it is.
         bench.ends(0);
         bench.answer(18_000, 99.0);
         assert_eq!(bench.probe(), Some(25_000));
@@ -390,7 +391,8 @@ mod tests {
         assert_eq!(waits, [2, 4, 8, 16, 32, 64, 128, 256, 320, 320]);
     }
 
-    /// The probe at 11 s finds no job to come. Then one comes, for which there is no room at 12 s.
+    /// The probe at 11 s finds no job to submit. Then a job becomes due, for which there is no room
+    /// at 12 s.
     #[test]
     fn a_probe_for_nothing_is_over_and_the_next_job_is_probed_for() {
         for has_twins in [true, false] {

@@ -1,4 +1,4 @@
-//! When jobs are submitted: as their times say, or as the cluster gets through with them.
+//! The modes of submission: by the times of jobs, or by the progress of the cluster.
 
 use std::collections::VecDeque;
 
@@ -13,56 +13,57 @@ use mumakil_base::units::{Count, SimSpan, SimTime};
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Submission {
-    /// Each at its time.
+    /// Each job at its time.
     #[default]
     Replay,
-    /// One after another: the next 1 ms after one has ended, whatever their times.
+    /// One job after another, whatever their times: the next job 1 ms after one has ended.
     Serial,
-    /// By Mumak's rule, whatever their times: the next 1 ms after one was submitted or has ended,
-    /// unless there are as many running jobs as trackers, or twice as much map work as map slots;
-    /// then it also looks again after 1 s, 2 s, … 320 s.
+    /// By Mumak's rule, whatever their times: the next job 1 ms after one was submitted or has
+    /// ended, unless there are as many running jobs as trackers, or twice as much map work as map
+    /// slots; then the load is also checked again after 1 s, 2 s, … 320 s.
     Stress,
-    /// In a closed loop, whatever their times: so many are active all the time.
+    /// In a closed loop, whatever their times: a fixed number of jobs is active all the time.
     Closed {
         /// How many jobs are active.
         active: Count<1, 1_000_000>,
-        /// How long the next one waits after one has ended.
+        /// How long the next job waits after one has ended.
         #[serde(default)]
         think: SimSpan,
     },
 }
 
-/// The state of a submission.
+/// The state of a submission mode.
 #[derive(Debug)]
 pub(super) enum Pacing {
     /// Each job at its time.
     Replay,
-    /// The next job when a place is free: when places are or will be, rising.
+    /// The next job when a client is free. `free_at` has the times at which clients are or will be
+    /// free, sorted.
     Closed { think: SimSpan, free_at: VecDeque<SimTime> },
     /// The next job when the cluster has room.
     Stress(Stress),
 }
 
 impl Pacing {
-    /// Returns a pacing that begins at an instant; `looks_twice` says whether looks at the load do not wait
+    /// Returns a pacing that begins at `start`. With `looks_twice`, checks of the load do not wait
     /// for each other.
     pub(super) fn new(submission: Submission, start: SimTime, looks_twice: bool) -> Self {
         let closed = |active: u32, think| Self::Closed {
             think,
-            // All places are free at the start.
+            // All clients are free at the start.
             free_at: std::iter::repeat_n(start, active as usize).collect(),
         };
         match submission {
             Submission::Replay => Self::Replay,
-            // Mumak's SERIAL is a closed loop of one job, which thinks for 1 ms.
+            // Mumak's SERIAL is a closed loop of one client, which thinks for 1 ms.
             Submission::Serial => closed(1, STEP),
             Submission::Closed { active, think } => closed(active.get(), think),
             Submission::Stress => Self::Stress(Stress::new(start, looks_twice)),
         }
     }
 
-    /// Returns when the next job, which is due at `due` by its own time, may be submitted; never,
-    /// if something other than time decides.
+    /// Returns when the next job, which is due at `due` by its own time, may be submitted; `NEVER`
+    /// if that does not depend on time alone.
     pub(super) fn next_at(&self, due: SimTime) -> SimTime {
         match self {
             Self::Replay => due,

@@ -1,4 +1,4 @@
-//! SWIM, whose traces know bytes and no tasks: its records, the jobs of a scenario, the format.
+//! SWIM, whose traces have bytes but no tasks: its records, the jobs of a scenario, the format.
 //!
 //! ```text
 //! record   job0  49  49  740773  2339561  627471: id, submission, gap, input, shuffle, output

@@ -1,4 +1,4 @@
-//! A plain cluster, for tests of what makes workloads.
+//! A plain cluster for tests of sources of jobs.
 
 use tempfile::TempDir;
 
@@ -20,7 +20,7 @@ pub(super) struct WorkloadGround {
 }
 
 impl WorkloadGround {
-    /// Returns a plain cluster of so many nodes.
+    /// Returns a plain cluster of `nodes` nodes.
     pub(super) fn new(nodes: u32, block: Bytes) -> Self {
         let cluster = include_str!("../../../scenarios/clusters/default.yaml");
         let mut cluster: ClusterSpec = serde_yaml::from_str(cluster).unwrap();
@@ -34,7 +34,7 @@ impl WorkloadGround {
         }
     }
 
-    /// Calls `read` with this ground.
+    /// Calls `read` with the site of this cluster.
     pub(super) fn found(
         &self,
         read: impl FnOnce(&WorkloadSite<'_>) -> Result<FoundJobs, TraceError>,

@@ -1,11 +1,11 @@
-//! Which jobs may run: queues and users initialise no more than they may, and not at once.
+//! Decides which jobs are initialised: each queue and each user may have only so many at a time.
 //!
-//! Every few seconds the jobs that wait are looked at in the order of their queue; a user at its
-//! limit is passed over. Up to 0.21 a job counts until its first task is launched, so what is
-//! limited is the line in front of the queue; a job that was let in counts when its turn comes, so
-//! whoever stands before it finds more room. In 1.x a job counts until it is over.
+//! Every few seconds the waiting jobs are visited in the order of their queue; jobs of a user at
+//! its limit are skipped. Up to 0.21 a job counts until its first task is launched, so the limit
+//! holds for jobs that wait to start; an admitted job counts only when the visit reaches its turn,
+//! so jobs before it find more room. In 1.x a job counts until it ends.
 //!
-//! Unlike in Hadoop no job is refused; and only Mumak lets the splits of a job that waits unread.
+//! Unlike in Hadoop no job is rejected; and only Mumak leaves the splits of a waiting job unread.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem::take;
@@ -19,36 +19,36 @@ use super::rules::Rules;
 use super::tree::{QueueMember, QueueTree};
 use mumakil_core::mapred::{Job, JobId, Reason, SlotKind, View};
 
-/// The jobs that wait to be initialised, and the initialised ones that count.
+/// The waiting jobs, and the admitted jobs that count against the limits.
 #[derive(Debug)]
 pub(super) struct Admission {
     rules: Rules,
     max_system_jobs: u32,
-    /// By the number of the queue.
+    /// The jobs of each queue, by the number of the queue.
     queues: Vec<QueueJobs>,
 }
 
-/// The jobs of a queue.
+/// The jobs of one queue.
 #[derive(Debug, Default)]
 struct QueueJobs {
-    /// By user.
+    /// The waiting jobs, grouped by user.
     waiting: QueueLines<Arc<str>>,
-    /// The jobs that were let in and count.
+    /// The admitted jobs that count against the limits.
     counted: BTreeMap<QueueTurn, AdmittedJob>,
-    /// The sum of the counted jobs, of all users and of each. During a look up to 0.21 it
-    /// lacks the jobs behind the place that the look has reached.
+    /// The sums over the counted jobs, of all users and of each. During a visit up to 0.21 they
+    /// lack the jobs behind the turn that the visit has reached.
     all: AdmittedCount,
     users: FxHashMap<Arc<str>, AdmittedCount>,
 }
 
-/// A job that counts.
+/// An admitted job that counts against the limits.
 #[derive(Clone, Debug)]
 struct AdmittedJob {
     user: Arc<str>,
     tasks: u32,
 }
 
-/// How many jobs count, with how many tasks.
+/// The number of counted jobs and of their tasks.
 #[derive(Clone, Copy, Debug, Default)]
 struct AdmittedCount {
     jobs: u32,
@@ -61,24 +61,24 @@ impl Admission {
         Self { rules, max_system_jobs, queues }
     }
 
-    /// Takes a job into the line of its queue.
+    /// Adds a waiting job to its queue.
     pub(super) fn enter(&mut self, job: &QueueMember) {
         self.queues[job.queue.index()].waiting.insert(job.user.clone(), job.turn);
     }
 
-    /// Lets a job go that has ended.
+    /// Removes a job that has ended.
     pub(super) fn leave(&mut self, job: &QueueMember) {
         let jobs = &mut self.queues[job.queue.index()];
         jobs.waiting.remove(job.user.clone(), job.turn);
         jobs.uncount(job.turn);
     }
 
-    /// Returns the jobs of a queue that wait, in their order.
+    /// Returns the waiting jobs of a queue, in their order.
     pub(super) fn waiting(&self, queue: QueueId) -> Vec<JobId> {
         self.queues[queue.index()].waiting.in_order()
     }
 
-    /// Returns why a job waits: as many others run as may, or the next poll has not come yet.
+    /// Returns why a job waits: a limit is reached, or there is room but no visit since.
     pub(super) fn refusal(&self, view: &View<'_>, tree: &QueueTree, job: &QueueMember) -> Reason {
         let (jobs, node) = (&self.queues[job.queue.index()], tree.node(job.queue));
         let fits = || {
@@ -93,7 +93,7 @@ impl Admission {
         if has_room { Reason::NotAdmitted } else { Reason::JobLimit }
     }
 
-    /// Returns the jobs that may run from now on.
+    /// Returns the newly admitted jobs, and removes them from the waiting ones.
     pub(super) fn poll(&mut self, view: &View<'_>, tree: &QueueTree) -> Vec<JobId> {
         let mut admitted = Vec::new();
         for id in tree.ids() {
@@ -117,7 +117,8 @@ impl QueueJobs {
         self.users.get(user).copied().unwrap_or_default()
     }
 
-    /// Counts the jobs that may run from now on, and returns them; they wait until they are removed.
+    /// Counts the newly admitted jobs and returns them; the caller removes them from the waiting
+    /// ones.
     fn admit(
         &mut self,
         view: &View<'_>,
@@ -136,8 +137,8 @@ impl QueueJobs {
         admitted
     }
 
-    /// The same up to 0.21. Costs a look for each job that counts, for each that is let in and for each
-    /// user; and one for each job of a user whose only jobs that count stand behind it.
+    /// As `admit`, by the rules up to 0.21. Costs one step for each counted job, each admitted job
+    /// and each user; and one for each waiting job that stands before all counted jobs of its user.
     fn admit_in_order(
         &mut self,
         view: &View<'_>,
@@ -155,8 +156,7 @@ impl QueueJobs {
         let most = node.limits.jobs_per_user.saturating_mul(node.limits.users);
         let (mut walk, mut admitted) = (QueueWalk::default(), Vec::new());
         while self.all.jobs <= most {
-            // A user without a place may still get one where a counted job of
-            // this user stands further back.
+            // A user over the limit of users is let in if one of their jobs counts further back.
             let will_count = |user: &Arc<str>| self.of(user).jobs == 0 && known.contains(user);
             let may = |user: &Arc<str>| self.may_wait(user, node) || will_count(user);
             let Some(job) = self.waiting.next(&mut walk, may) else { break };
@@ -175,7 +175,7 @@ impl QueueJobs {
         admitted
     }
 
-    /// Returns whether another job of a user may wait for its first task.
+    /// Returns whether a user may have another job that waits for its first task.
     fn may_wait(&self, user: &Arc<str>, node: &QueueNode) -> bool {
         let jobs = self.of(user).jobs;
         let is_known = 0 < jobs;
@@ -184,14 +184,14 @@ impl QueueJobs {
             && (is_known || (self.users.len() as u32) < node.limits.users)
     }
 
-    /// Returns whether another job of a user may be under way.
+    /// Returns whether a user may have another job that is initialised and not ended.
     fn may_run(&self, user: &Arc<str>, node: &QueueNode, most: u32) -> bool {
         let (jobs, jobs_of_user) = node.system_jobs(most);
         self.all.jobs < jobs && self.of(user).jobs < jobs_of_user
     }
 
-    /// Returns whether the tasks of another job may be under way; a job larger than the limit runs
-    /// alone.
+    /// Returns whether the limits on tasks leave room for a job. A job larger than the limit is let
+    /// in if no other job counts.
     fn fits(&self, entry: &AdmittedJob, node: &QueueNode) -> bool {
         let tasks = u64::from(entry.tasks);
         let fits =
@@ -219,7 +219,7 @@ impl QueueJobs {
         }
     }
 
-    /// Stops counting jobs that have had a task launched.
+    /// Stops counting the jobs that have had a task launched.
     fn forget_launched(&mut self, view: &View<'_>) {
         let has_begun = |job: &Job| {
             SlotKind::BOTH.iter().any(|kind| {
@@ -237,7 +237,7 @@ impl QueueJobs {
     }
 }
 
-/// Returns a job's turn, and what it counts for.
+/// Returns a job's turn, and its user and tasks for the limits.
 fn entry(view: &View<'_>, tree: &QueueTree, job: JobId) -> Option<(QueueTurn, AdmittedJob)> {
     let (spec, member) = (view.job(job)?.spec(), tree.member(job)?);
     let tasks = spec.maps.saturating_add(spec.reduces);

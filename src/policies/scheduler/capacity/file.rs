@@ -1,11 +1,11 @@
 //! Hadoop's `capacity-scheduler.xml` of 0.20 to 1.x, read as [`Queues`].
 //!
-//! It is a list of properties, of which most say one thing of one queue:
-//! `mapred.capacity-scheduler.queue.NAME.capacity`. The queues that such names name exist. As in the
-//! hierarchy of 0.21, a queue inside of another has both names, `OUTER:INNER`; the outer one has
-//! properties of its own. `mapred.capacity-scheduler.default-…` holds for queues that do not say so
-//! themselves; some have another word there ([`OF_DEFAULTS`]), and shares are none of these. The reader
-//! refuses parts that Hadoop would pass over ([`xml`]).
+//! The file is a list of properties, and most set one option of one queue:
+//! `mapred.capacity-scheduler.queue.NAME.capacity`. A queue exists if a property names it. As in
+//! the hierarchy of 0.21, a queue inside another has both names, `OUTER:INNER`; the outer queue has
+//! properties of its own. `mapred.capacity-scheduler.default-…` sets the default of queues that do
+//! not set the option themselves; some options have another name there ([`OF_DEFAULTS`]), and
+//! shares have no default. The reader refuses elements that Hadoop would ignore ([`xml`]).
 
 use indexmap::IndexMap;
 use roxmltree::Node;
@@ -22,7 +22,7 @@ use mumakil_core::mapred::AutoSpan;
 /// The beginning of every property's name.
 const PREFIX: &str = "mapred.capacity-scheduler.";
 
-/// Something that can be said of a queue, or of all.
+/// A property of a queue, or of all queues.
 struct QueueKeyword<T> {
     /// The last part of the property's name.
     word: &'static str,
@@ -31,11 +31,12 @@ struct QueueKeyword<T> {
     say: Say<T>,
 }
 
-/// How what a text says is put into an option.
+/// How the text of a property is written into an option.
 enum Say<T> {
     Percent(fn(&mut T, Fraction)),
     Whole(fn(&mut T, JobLimit)),
-    /// The expected form of the text, for complaints, and a function that reads it: `None` if it has another.
+    /// The expected form of the text, for complaints, and a function that reads it. The function
+    /// returns `None` if the text has another form.
     Other(&'static str, fn(&mut T, &str) -> Option<()>),
 }
 
@@ -45,12 +46,12 @@ const fn word<T>(word: &'static str, key: &'static str, say: Say<T>) -> QueueKey
 
 const OF_QUEUE: [QueueKeyword<Queue>; 11] = [
     word("capacity", "capacity", Percent(|queue, share| queue.capacity = Some(share))),
-    // The word of 0.20.0.
+    // The name of `capacity` in 0.20.0.
     word("guaranteed-capacity", "capacity", Percent(|queue, share| queue.capacity = Some(share))),
     word(
         "maximum-capacity",
         "maximum_capacity",
-        // Zero and below are Hadoop's words for none.
+        // In Hadoop, zero and numbers below mean that there is no maximum.
         Other("a number up to 100", |queue, text| match text.parse::<f64>() {
             Ok(number) if number <= 0.0 => Some(()),
             _ => percent(text).map(|share| queue.maximum_capacity = Some(share)),
@@ -101,14 +102,14 @@ const OF_QUEUE: [QueueKeyword<Queue>; 11] = [
             Some(())
         }),
     ),
-    // 1.x refuses jobs beyond this factor. No job is refused here, so it is read without an effect.
+    // Has no effect: the emulator rejects no job.
     word("init-accept-jobs-factor", "max_active_tasks", Whole(|_, _| {})),
 ];
 
-/// Properties that Hadoop heeds for single queues only, not as defaults.
+/// Properties that Hadoop reads for single queues only, not as defaults.
 const OF_ONE: [&str; 3] = ["capacity", "guaranteed-capacity", "maximum-capacity"];
 
-/// Properties whose word for one queue differs from the word for the default of all queues: both words.
+/// Properties whose name for one queue differs from the name of the default: both names.
 const OF_DEFAULTS: [(&str, &str); 2] = [
     ("maximum-initialized-active-tasks", "maximum-active-tasks-per-queue"),
     ("maximum-initialized-active-tasks-per-user", "maximum-active-tasks-per-user"),
@@ -124,7 +125,8 @@ const OF_ALL: [QueueKeyword<Queues>; 6] = [
             Some(())
         }),
     ),
-    // 0.20.0's interval of looking at claims. One clock serves claims and the choice of jobs here.
+    // The interval of 0.20.0 for reclaiming; here one interval serves for reclaiming and for
+    // admission.
     word(
         "reclaimCapacity.interval",
         "init_poll",
@@ -140,7 +142,7 @@ const OF_ALL: [QueueKeyword<Queues>; 6] = [
             text.parse().ok().and_then(Count::new).map(|most| all.maps_per_heartbeat = most)
         }),
     ),
-    // A far map ends the maps of a heartbeat here, which is what 0 says.
+    // Only the default is modelled: a map without input near ends the maps of a heartbeat.
     word(
         "maximum-tasks-after-offswitch",
         "maps_per_heartbeat",
@@ -148,12 +150,11 @@ const OF_ALL: [QueueKeyword<Queues>; 6] = [
             (text == "0").then_some(())
         }),
     ),
-    // Hadoop's number of threads that initialise jobs has no
-    // counterpart here: read without an effect.
+    // Has no effect: threads make no difference here.
     word("init-worker-threads", "init_poll", Whole(|_, _| {})),
 ];
 
-/// Returns what can be said of all queues that do not say it themselves.
+/// Returns the properties that set defaults of all queues.
 fn of_defaults() -> Vec<QueueKeyword<Queue>> {
     let all = OF_QUEUE.into_iter().filter(|known| !OF_ONE.contains(&known.word));
     all.map(|known| {
@@ -163,20 +164,20 @@ fn of_defaults() -> Vec<QueueKeyword<Queue>> {
     .collect()
 }
 
-/// Reads the outermost element of such a file.
+/// Reads the root element of a `capacity-scheduler.xml`.
 pub(super) fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Queues {
     let properties = properties(root, findings);
     QueueFileReader::default().read(&properties, findings)
 }
 
-/// A property: its name without what all begin with, and its value.
+/// A property: its name without [`PREFIX`], and its value.
 struct Property<'d> {
     node: Node<'d, 'd>,
     name: String,
     value: String,
 }
 
-/// Returns the properties that can be read, each once.
+/// Returns the well-formed properties, each once.
 fn properties<'d>(root: Node<'d, 'd>, findings: &mut XmlFindings) -> Vec<Property<'d>> {
     let hint = "write `<property><name>…</name><value>…</value></property>`";
     let (mut properties, mut names) = (Vec::new(), FxHashSet::default());
@@ -216,13 +217,13 @@ fn properties<'d>(root: Node<'d, 'd>, findings: &mut XmlFindings) -> Vec<Propert
     properties
 }
 
-/// Reads properties into options.
+/// Turns properties into options.
 #[derive(Default)]
 struct QueueFileReader<'d> {
     all: Queues,
     /// The defaults for queues that do not set a property themselves.
     defaults: Queue,
-    /// The queues by their names from the outermost on, in the order in which they come, each with
+    /// The queues by their path of names from the outermost on, in the order of the file, each with
     /// its first property.
     queues: IndexMap<Vec<String>, (Option<Node<'d, 'd>>, Queue)>,
 }
@@ -262,7 +263,7 @@ impl<'d> QueueFileReader<'d> {
         if findings.are_none() { self.nested() } else { self.all }
     }
 
-    /// Returns why a queue cannot be where its name says, and what to do.
+    /// Returns why a queue cannot have this path of names, and a hint; `None` if it can.
     fn misplaced(&self, names: &[String]) -> Option<(String, String)> {
         let (own, around) = names.split_last()?;
         let whole = clip(&names.join(":"));
@@ -282,7 +283,7 @@ impl<'d> QueueFileReader<'d> {
         None
     }
 
-    /// Puts queues into those that they are inside of.
+    /// Puts each queue into the queue around it.
     fn nested(mut self) -> Queues {
         // Outer queues first, whatever the order of the file; the sort keeps it within a level.
         self.queues.sort_by(|a, _, b, _| a.len().cmp(&b.len()));
@@ -302,7 +303,7 @@ impl<'d> QueueFileReader<'d> {
     }
 }
 
-/// Puts what a property says into an option of what stands at `at`.
+/// Writes the value of a property into an option of `of`, the part of the options at `at`.
 fn say<T>(
     words: &[QueueKeyword<T>],
     of: &mut T,
@@ -333,7 +334,7 @@ fn say<T>(
     }
 }
 
-/// Returns the keys that lead to a queue of these names.
+/// Returns the path of keys to the queue with these names.
 fn keys(names: &[String]) -> Vec<String> {
     names.iter().flat_map(|name| ["queues".to_owned(), name.clone()]).collect()
 }
@@ -365,7 +366,7 @@ mod tests {
         format!("<configuration>\n{lines}</configuration>")
     }
 
-    /// Returns each fault with the number of its property, from 1.
+    /// Returns each fault, with the number of its property from 1.
     fn faults(properties: &[(&str, &str)]) -> Vec<String> {
         let told =
             |fault: &XmlFault| format!("{}: {}; {}", fault.line - 1, fault.message, fault.hint);

@@ -1,8 +1,8 @@
-//! Jobs of a queue that wait for something, in lines.
+//! The jobs of a queue, in groups of jobs that are eligible together.
 //!
-//! Jobs that may have it together or not at all stand in one line, such as those of a user, who is at
-//! its limit or is not. A [`QueueWalk`] goes through the jobs in the order of their queue and passes over
-//! whole lines: a user at its limit costs one look, however many jobs it has.
+//! The jobs of a group, such as the jobs of one user, are all eligible or all not: the user is at
+//! its limit or is not. A [`QueueWalk`] visits the jobs in the order of their queue and skips whole
+//! groups: a user at its limit costs one step, however many jobs it has.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -11,25 +11,25 @@ use std::ops::Bound::{Excluded, Unbounded};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{JobId, Priority, step};
 
-/// Where a job stands among those of its queue.
+/// The position of a job in its queue.
 pub(super) type QueueTurn = (Priority, SimTime, JobId);
 
-/// The lines of a queue, each called by what its jobs have in common.
+/// The jobs of a queue, grouped by a key `L` that the jobs of a group have in common.
 #[derive(Debug)]
 pub(super) struct QueueLines<L> {
     lines: BTreeMap<L, BTreeSet<QueueTurn>>,
-    /// The first of each line.
+    /// The first job of each group.
     heads: BTreeMap<QueueTurn, L>,
 }
 
-/// A walk through the jobs of a queue, in their order. No job comes or goes meanwhile.
+/// A walk through the jobs of a queue, in their order. The queue must not change during the walk.
 #[derive(Debug)]
 pub(super) struct QueueWalk<L> {
-    /// The last head that was looked at.
+    /// The last group head that was visited.
     head: Option<QueueTurn>,
-    /// The job that was returned last.
+    /// The job that was returned last, and its group.
     last: Option<(QueueTurn, L)>,
-    /// The next ones of the lines whose heads were returned.
+    /// The next job of each group whose head was returned.
     next: BinaryHeap<Reverse<(QueueTurn, L)>>,
 }
 
@@ -46,12 +46,12 @@ impl<L: Ord> Default for QueueWalk<L> {
 }
 
 impl<L: Ord + Clone> QueueLines<L> {
-    /// Takes a job into a line.
+    /// Adds a job to a group.
     pub(super) fn insert(&mut self, of: L, turn: QueueTurn) {
         self.change(of, |line| line.insert(turn));
     }
 
-    /// Lets a job go from its line.
+    /// Removes a job from its group.
     pub(super) fn remove(&mut self, of: L, turn: QueueTurn) {
         self.change(of, |line| line.remove(&turn));
     }
@@ -71,20 +71,20 @@ impl<L: Ord + Clone> QueueLines<L> {
         }
     }
 
-    /// Returns the lines, each with its jobs in their order.
+    /// Returns the groups, each with its jobs in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&L, impl Iterator<Item = JobId>)> {
         self.lines.iter().map(|(of, line)| (of, line.iter().map(|(.., job)| *job)))
     }
 
-    /// Returns all jobs in their order.
+    /// Returns all jobs, in the order of the queue.
     pub(super) fn in_order(&self) -> Vec<JobId> {
         let mut all: Vec<QueueTurn> = self.lines.values().flatten().copied().collect();
         all.sort_unstable();
         all.into_iter().map(|(.., job)| job).collect()
     }
 
-    /// Returns the next job of a walk whose line may have what it waits for. A line that may not is
-    /// passed over for the rest of the walk.
+    /// Returns the next job of a walk whose group is eligible. A group that is not is skipped for
+    /// the rest of the walk.
     pub(super) fn next(&self, walk: &mut QueueWalk<L>, may: impl Fn(&L) -> bool) -> Option<JobId> {
         // The line of the job that was returned may have more, so its next job joins the walk.
         if let Some((last, of)) = walk.last.take() {
@@ -129,7 +129,7 @@ mod tests {
         (Priority::Normal, SimTime::ZERO, JobId(job))
     }
 
-    /// Returns the jobs of a walk to its end.
+    /// Returns the jobs of a complete walk.
     fn walk(lines: &QueueLines<LineOf>, may: impl Fn(&LineOf) -> bool) -> Vec<u32> {
         let mut walk = QueueWalk::default();
         std::iter::from_fn(|| lines.next(&mut walk, &may)).map(|job| job.0).collect()

@@ -1,4 +1,4 @@
-//! A queue at work: its slots, its users and their limit.
+//! A queue in a run: its slots, its users and their limits.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,53 +11,53 @@ use super::rules::Rules;
 use mumakil_base::units::{Factor, Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{PerSlot, SlotKind, SlotShare, SlotStanding};
 
-/// The slots by which a sum of binary fractions may be off.
+/// The largest error, in slots, of a sum of binary fractions.
 // Chosen: far more than sums of shares are off, and far less than a slot.
 pub(super) const ROUNDING: f64 = 1e-6;
 
-/// A queue, numbered from the root on: one declared before another has the lower number.
+/// A queue, numbered from the root on, in the order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct QueueId(pub(super) u32);
 
-/// The jobs that a limit holds for: those of a user, with tasks of so many slots.
+/// The key of jobs that share a limit: the user, and the slots that each task takes.
 pub(super) type LineOf = (Arc<str>, u32);
 
-/// A queue at work.
+/// The state of a queue.
 #[derive(Debug, Default)]
 pub(super) struct QueueNode {
     pub(super) name: String,
     pub(super) parent: Option<QueueId>,
-    /// The queues inside of it, in the order in which they were served last.
+    /// The queues inside it, in the order in which they were served last.
     pub(super) children: PerSlot<Vec<QueueId>>,
-    /// Its guaranteed share of the cluster, and the most that it gets. Without a maximum, its own or
-    /// one around it, nothing is checked: what counts as used may be more than there are slots.
+    /// Its guaranteed share of the cluster, and the largest share that it gets. If neither it nor a
+    /// queue around it has a maximum, nothing is checked: the used slots may exceed the cluster's.
     pub(super) share: f64,
     pub(super) most_share: Option<f64>,
-    /// The same in slots.
+    /// The share and the maximum in slots.
     pub(super) slots: PerSlot<u32>,
     pub(super) most: PerSlot<u32>,
-    /// The share of it that a user gets at least.
+    /// The smallest share of the queue that a user gets.
     min_user: f64,
-    /// How many times its slots a user gets at most.
+    /// How many times the queue's slots a user gets at most.
     user_factor: f64,
     pub(super) by_priority: bool,
     pub(super) limits: Limits,
     pub(super) reclaim_after: Option<SimSpan>,
 
-    /// The slots that its jobs count for.
+    /// The slots that its jobs use: running tasks and reserved trackers.
     pub(super) used: PerSlot<u32>,
-    /// The jobs in it and in those inside that could use a slot.
+    /// The jobs in it and in queues inside it that could use a slot.
     pub(super) ready_inside: PerSlot<u32>,
-    /// When the first slots are due that it is to get back, if it is to get some.
+    /// When its earliest claim for lent slots is due, if it has one.
     pub(super) due: PerSlot<Option<SimTime>>,
 
-    /// Of a leaf: the slots of trackers that are kept for its jobs.
+    /// Of a leaf: the slots of trackers that are reserved for its jobs.
     pub(super) kept: PerSlot<u32>,
     /// Of a leaf: the slots that its jobs could use.
     pub(super) pending: PerSlot<u64>,
-    /// Of a leaf: its jobs that have not ended, in their order.
+    /// Of a leaf: its jobs that have not ended, in order.
     pub(super) jobs: BTreeSet<QueueTurn>,
-    /// Of a leaf: its jobs that could use a slot.
+    /// Of a leaf: its jobs that could use a slot, grouped by limit.
     pub(super) ready: PerSlot<QueueLines<LineOf>>,
     /// Of a leaf: the users of its jobs.
     pub(super) users: FxHashMap<Arc<str>, QueueUser>,
@@ -65,31 +65,31 @@ pub(super) struct QueueNode {
     active: PerSlot<u32>,
 }
 
-/// How many jobs of a queue may be initialised.
+/// The limits on the initialised jobs of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limits {
-    /// So many users may have jobs that wait for their first task.
+    /// The most users with jobs that wait for their first task.
     pub(super) users: u32,
-    /// So many such jobs each.
+    /// The most jobs of one user that wait for their first task.
     pub(super) jobs_per_user: u32,
-    /// So many tasks may jobs have that are not over.
+    /// The most tasks of all initialised jobs that have not ended.
     pub(super) tasks: u32,
     pub(super) tasks_per_user: u32,
 }
 
-/// A user of a queue.
+/// A user with jobs in a queue.
 #[derive(Debug, Default)]
 pub(super) struct QueueUser {
-    /// The jobs that have not ended.
+    /// The user's jobs that have not ended.
     pub(super) jobs: u32,
-    /// The slots that they count for.
+    /// The slots that these jobs use.
     pub(super) used: PerSlot<u32>,
-    /// Those that could use a slot.
+    /// The number of these jobs that could use a slot.
     ready: PerSlot<u32>,
 }
 
 impl QueueId {
-    /// The queue around all others.
+    /// The root, which holds all queues.
     pub(super) const ROOT: Self = Self(0);
 
     pub(super) const fn index(self) -> usize {
@@ -102,7 +102,7 @@ impl QueueNode {
         Self { share: 1.0, ..Self::default() }
     }
 
-    /// Returns a queue inside of another, of whose slots it has this share.
+    /// Returns a queue inside `around` that has this share of its slots.
     pub(super) fn inside(
         id: QueueId,
         around: &Self,
@@ -141,15 +141,15 @@ impl QueueNode {
         }
     }
 
-    /// Returns how many jobs may be initialised and not over, of the queue and of each user, if
-    /// there may be so many in all.
+    /// Returns how many jobs the queue, and each of its users, may have initialised and not ended,
+    /// if the whole cluster may have `all`.
     pub(super) fn system_jobs(&self, all: u32) -> (u32, u32) {
         // 1.x: the queue's share of `maximum-system-jobs`, rounded up.
         let jobs = ceil(f64::from(all) * self.share);
         (jobs, ceil(f64::from(jobs) * self.min_user))
     }
 
-    /// Notes that a job could use a slot, or could not any more.
+    /// Notes that a job could use a slot, or could no longer.
     pub(super) fn change_ready(
         &mut self,
         line: LineOf,
@@ -171,14 +171,14 @@ impl QueueNode {
         }
     }
 
-    /// Returns how the queue stands.
+    /// Returns the used slots of the queue and its share.
     pub(super) fn standing(&self, kind: SlotKind) -> SlotStanding {
         let share = SlotShare::of(self.slots[kind].into());
         SlotStanding { share: Some(share), ..SlotStanding::of(self.used[kind]) }
     }
 
-    /// Returns what orders queues side by side, lower first: until when it is to get slots back, and
-    /// how much it has of what is guaranteed to it.
+    /// Returns the key by which sibling queues are sorted, lowest first: when its claim is due,
+    /// then the used part of its guaranteed slots.
     pub(super) fn urgency(&self, kind: SlotKind) -> (SimTime, f64) {
         let ratio = match self.slots[kind] {
             // As in Hadoop: without slots of its own a queue counts as
@@ -189,25 +189,25 @@ impl QueueNode {
         (self.due[kind].unwrap_or(SimTime::NEVER), ratio)
     }
 
-    /// Returns whether a user may have another task of so many slots: in 1.x they all count against
-    /// its limit, before that only that it is one more.
+    /// Returns whether a user may launch another task of `width` slots. In 1.x all slots of the
+    /// task count against the limit, before 1.x only one.
     pub(super) fn may_have(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> bool {
         // Up to 0.21 Hadoop tests `used >= limit`: a wide task may take its user beyond.
         let counted = if rules == Rules::V1 { width } else { 1 };
         counted <= self.room(rules, kind, user, width)
     }
 
-    /// Returns how many slots more a user may have who is about to get a task of this width.
+    /// Returns how many more slots a user may have who is about to launch a task of `width` slots.
     pub(super) fn room(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> u32 {
         let used = self.users.get(user).map_or(0, |user| user.used[kind]);
         self.user_limit(rules, kind, width).saturating_sub(used)
     }
 
-    /// Returns the most slots that a user may have who is about to get a task of this width.
+    /// Returns the most slots of a user who is about to launch a task of `width` slots.
     fn user_limit(&self, rules: Rules, kind: SlotKind, width: u32) -> u32 {
         let (slots, used) = (self.slots[kind], self.used[kind]);
-        // 1.x divides the queue among users with something to launch, earlier lines among all users
-        // with a job. In 1.x a queue smaller than the task counts as large as the task.
+        // 1.x divides the queue among users that have something to launch; versions before 1.x
+        // divide it among all users that have a job.
         let (users, own) = match rules {
             Rules::V1 => (self.active[kind], slots.max(width)),
             _ => (self.users.len() as u32, slots),
@@ -227,18 +227,18 @@ impl QueueNode {
         }
     }
 
-    /// Returns the most slots that a user gets in 1.x of a queue that has so many.
+    /// Returns the most slots that a user gets in 1.x from a queue with `slots` slots.
     pub(super) fn user_slots(&self, slots: f64) -> u32 {
         trunc(slots.max(1.0).trunc() * self.user_factor)
     }
 }
 
-/// Returns the whole slots of a share, which binary fractions may have made a little too small.
+/// Rounds slots down; an error of binary fractions does not cost a slot.
 pub(super) fn trunc(slots: f64) -> u32 {
     (slots + ROUNDING) as u32
 }
 
-/// Returns the slots that make up a share, which binary fractions may have made a little too large.
+/// Rounds slots up; an error of binary fractions does not add a slot.
 fn ceil(slots: f64) -> u32 {
     (slots - ROUNDING).ceil() as u32
 }
@@ -247,7 +247,8 @@ fn ceil(slots: f64) -> u32 {
 mod tests {
     use super::*;
 
-    /// A queue of so many slots, so many of which are in use, by users with jobs to launch.
+    /// Returns a queue with `slots` slots, `used` of them in use, whose users all have jobs to
+    /// launch.
     fn queue(slots: u32, used: u32, users: u32, min_user: f64) -> QueueNode {
         let mut node = QueueNode { min_user, user_factor: 1.0, ..QueueNode::root() };
         node.slots.map = slots;

@@ -1,4 +1,4 @@
-//! The options of `capacity`, and the checks of them.
+//! The options of `capacity`, and their checks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::scheduler::shared::reduces::Reduces;
 use mumakil_base::units::{Bytes, Factor};
 use mumakil_core::mapred::{Complaint, PerSlot, PolicySite, SlotKind};
 
-/// More slots than any tracker has.
+/// A number above the slots of any tracker.
 // Chosen: it keeps absurd memory sizes within 32 bits; `too_wide` complains about them.
 const MOST_SLOTS: u64 = 1_000_000;
 
@@ -21,9 +21,9 @@ const MOST_SLOTS: u64 = 1_000_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CapacityOptions {
-    /// Which line of Hadoop gives the rules.
+    /// Which version of Hadoop gives the rules.
     pub rules: Rules,
-    /// The queues, and what holds for all of them.
+    /// The queues, and the settings of all queues.
     pub allocations: FileOr<Queues>,
     /// How the queue of a job is chosen.
     pub queue_by: QueueBy,
@@ -31,17 +31,17 @@ pub struct CapacityOptions {
     /// takes one slot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_slot: Option<Bytes>,
-    /// The same for reduces.
+    /// As `map_slot`, for reduces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce_slot: Option<Bytes>,
-    /// How often a job without input in the rack is passed over: this factor times its remaining
-    /// maps, or times the trackers if these are fewer. Without this, the factor is the share of
-    /// trackers that hold its input.
+    /// How often a job without input in the rack is skipped: this factor times its remaining maps,
+    /// or times the trackers if there are fewer. Without this, the factor is the share of trackers
+    /// that hold its input.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_factor: Option<Factor>,
-    /// How long jobs wait for their input, instead of what the rules say. A tracker that was kept
-    /// for a job is taken without waiting.
+    /// How long jobs wait for their input, instead of the rules' own waiting. A job takes a tracker
+    /// that was reserved for it without waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelaySpec>,
 }
@@ -61,7 +61,7 @@ impl Default for CapacityOptions {
 }
 
 impl CapacityOptions {
-    /// Looks at the options where they are to be used.
+    /// Checks the options against the cluster and the workload, and resolves `auto`.
     pub(super) fn settle(&mut self, site: &PolicySite<'_>) -> Vec<Complaint> {
         if self.rules == Rules::Auto {
             self.rules = Rules::of(site.line);
@@ -83,7 +83,7 @@ impl CapacityOptions {
         complaints
     }
 
-    /// Returns how many slots each of a job's tasks takes that have so much memory.
+    /// Returns how many slots each task of a job takes, from the memory that it needs.
     pub(super) fn width(&self, memory: PerSlot<Bytes>) -> PerSlot<u32> {
         let slots = |slot: Option<Bytes>, memory: Bytes| {
             // Hadoop rounds up to whole slots. A slot without memory gets a complaint of its own.
@@ -96,7 +96,7 @@ impl CapacityOptions {
         }
     }
 
-    /// Complains about tasks that fit no node; Hadoop refuses such jobs when they are submitted.
+    /// Complains about tasks that fit no node; Hadoop rejects such jobs when they are submitted.
     fn too_wide(&self, site: &PolicySite<'_>) -> Vec<Complaint> {
         let complaint = |kind: SlotKind| {
             let largest =
@@ -116,7 +116,7 @@ impl CapacityOptions {
     }
 }
 
-/// Complains about slots without memory.
+/// Complains about a slot size of zero.
 fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
     let slots = [("map_slot", options.map_slot), ("reduce_slot", options.reduce_slot)];
     let empty = slots.into_iter().filter(|(_, memory)| *memory == Some(Bytes::ZERO));
@@ -140,7 +140,7 @@ fn slotless(queues: &Queues, rules: Rules, site: &PolicySite<'_>) -> Vec<Complai
             complaints.push(Complaint::warning(&["allocations", "queues"], message, hint));
             continue;
         }
-        // By the rules of 0.21 a queue to which nothing is guaranteed is never served.
+        // By the rules of 0.21 a queue without guaranteed slots is never served.
         let share = if rules == Rules::V21 { *share } else { most_share.unwrap_or(1.0) };
         for kind in SlotKind::BOTH {
             let (slots, word) = (site.slots[kind], kind.word());

@@ -1,10 +1,10 @@
-//! Queues as operators write them: a tree of names with shares and limits.
+//! Queues as operators declare them: a tree of names with shares and limits.
 //!
-//! They stand in the scenario or in Hadoop's `capacity-scheduler.xml`; [`FileOptions::check`] says what is
-//! wrong with them in either case.
+//! The queues stand in the scenario or in Hadoop's `capacity-scheduler.xml`; [`FileOptions::check`]
+//! checks them in either case.
 //!
-//! A value that a queue does not set is that of the queue around it. A job names its queue by the
-//! queue's name alone and stands in a leaf: a queue without others inside.
+//! A queue inherits the values that it does not set from the queue around it. A job names its queue
+//! by the last name alone and belongs to a leaf: a queue without queues inside.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,57 +20,58 @@ use crate::scheduler::shared::xml::{XmlFindings, XmlKind};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec};
 
-/// The queue of jobs that name none there is.
+/// The queue of jobs that name no existing queue.
 // Hadoop's name of the queue of such jobs.
 pub(super) const DEFAULT: &str = "default";
 
-/// A number of jobs or tasks that may be there.
+/// A number of jobs or tasks.
 pub(super) type JobLimit = Count<1, 2_147_483_647>;
 
 /// How the queue of a job is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueBy {
-    /// The one that it names, or `default` if it names none.
+    /// The queue that the job names, or `default` if it names none.
     #[default]
     Pool,
-    /// The one that is called like its user.
+    /// The queue with the name of the job's user.
     User,
 }
 
-/// How far sums of shares may be off.
+/// The largest error of a sum of shares.
 // Binary fractions: 0.7 + 0.2 + 0.1 is not quite 1.
 const ROUNDING: f64 = 1e-6;
 
-/// The queues, and what holds for all of them.
+/// The queues, and the settings of all queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Queues {
-    /// The queues by their names. Without any there is one, called `default`. Jobs that name no
-    /// queue, or one that does not exist, are in `default`.
+    /// The queues by their names. If there are none, there is one queue called `default`. Jobs that
+    /// name no existing queue are in `default`.
     #[schemars(with = "BTreeMap<String, Queue>")]
     pub queues: IndexMap<String, Queue>,
     /// How many jobs may be initialised and not ended yet. A queue may have its share of this
-    /// number, and each of its users the minimum user limit of that.
+    /// number, and each of its users the minimum user limit of the queue's number.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub max_system_jobs: JobLimit,
-    /// How often it is decided which jobs are initialised next. `auto` is 5 s; with the rules of
-    /// 1.x it is 3 s.
+    /// The time between two choices of jobs to initialise. `auto` is 5 s; with the rules of 1.x it
+    /// is 3 s.
     pub init_poll: AutoSpan,
-    /// How many maps one heartbeat brings at most. With the rules of 0.20 and 0.21 it brings one.
+    /// How many maps one heartbeat launches at most. With the rules of 0.20 and 0.21 it launches
+    /// one.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub maps_per_heartbeat: Count<1, 32_767>,
 }
 
-/// A queue.
+/// A queue, with the options that it sets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Queue {
     /// Its guaranteed share of the slots of the queue around it. Queues without this share evenly
-    /// what the others leave.
+    /// what the other queues leave.
     pub capacity: Option<Fraction>,
-    /// The largest share that it gets of what the queue around it may get. Without this, there is
-    /// no limit. Hadoop 0.20 did not have this.
+    /// The largest share that the queue gets of the maximum of the queue around it. Without this,
+    /// there is no limit. Hadoop 0.20 does not have this.
     pub maximum_capacity: Option<Fraction>,
     /// The smallest share of the queue that a user gets while others want slots as well. With 25 %,
     /// four users share the queue evenly and further users wait. Without this it is 100 %: users
@@ -79,32 +80,32 @@ pub struct Queue {
     /// How many times the queue's guaranteed slots a single user may have: 1 unless given.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub user_limit_factor: Option<Factor>,
-    /// Whether jobs are ordered by priority before they are ordered by arrival: not unless given.
+    /// Whether jobs are ordered by priority first and by arrival second. Without this, by arrival
+    /// only.
     pub supports_priority: Option<bool>,
     /// How many jobs of a user may be initialised and wait for their first task: 2 unless given.
     #[schemars(extend("x-only-if" = {"rules": {"not": "1.x"}}))]
     pub max_initialised_per_user: Option<JobLimit>,
-    /// How many tasks the jobs may have together that are initialised and not ended yet: 200,000
+    /// How many tasks the queue's initialised jobs that have not ended may have together: 200,000
     /// unless given.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub max_active_tasks: Option<JobLimit>,
-    /// The same for each user: 100,000 unless given.
+    /// As `max_active_tasks`, for each user: 100,000 unless given.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub max_active_tasks_per_user: Option<JobLimit>,
-    /// After this long below its guaranteed slots, the queue gets them back by killing tasks of
-    /// queues that have more than theirs. Without this, it never does. Hadoop had this up to
-    /// 0.20.0.
+    /// How long the queue may stay below its guaranteed slots. After that it gets them back by
+    /// killing tasks of queues that have more than their guaranteed slots. Without this, it never
+    /// does. Hadoop has this up to 0.20.0.
     pub reclaim_after: Option<SimSpan>,
     /// Queues inside it, which share its slots.
-    // The schema is written out in place, without references: `Self`
-    // inside of itself would never end.
+    // Any value, as the schema is inlined and cannot refer to itself.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("title" = "a mapping from names, each to a queue as this one"))]
     pub queues: IndexMap<String, Self>,
 }
 
 impl QueueBy {
-    /// Returns the name of a job's queue.
+    /// Returns the name of the queue that a job names.
     pub(super) fn of(self, job: &JobSpec) -> &str {
         self.choose(job.named_pool(), &job.user)
     }
@@ -139,8 +140,8 @@ impl FileOptions for Queues {
         file::read(root, findings)
     }
 
-    /// Checks values against each other; each value alone was checked by its type. Queues that are nested too
-    /// deep are not looked at.
+    /// Checks values against each other; each value alone is checked by its type. Queues that are
+    /// nested too deep are not checked.
     fn check(&self) -> Vec<Complaint> {
         let mut check = TreeCheck::of("queue");
         check_all(&mut check, None, &self.queues);
@@ -153,7 +154,7 @@ impl FileOptions for Queues {
 }
 
 impl Queue {
-    /// Takes from the queue around it, or from what holds for all, what it does not say itself.
+    /// Takes values that the queue does not set from the queue around it, or from the defaults.
     pub(super) fn inherit(&mut self, around: &Self) {
         // Capacities are left out: they are shares of the queue around, which cannot be inherited.
         self.minimum_user_limit = self.minimum_user_limit.or(around.minimum_user_limit);
@@ -168,7 +169,7 @@ impl Queue {
     }
 }
 
-/// Returns the share of each of these queues side by side that does not say it.
+/// Returns the share of each sibling queue that sets none.
 pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
     let said = queues.values().filter_map(|queue| queue.capacity);
     let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
@@ -193,7 +194,7 @@ fn check_all<'q>(
     });
 }
 
-/// Looks whether the shares of queues side by side make a whole.
+/// Checks whether the shares of sibling queues sum up to the whole.
 fn check_sum(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<String, Queue>) {
     let said = queues.values().filter_map(|queue| queue.capacity);
     let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
@@ -216,7 +217,7 @@ fn check_sum(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<
     }
 }
 
-/// Looks at a queue that gets so much if it does not say its share.
+/// Checks a queue, which gets the share `even` if it sets none.
 fn check_one<'q>(check: &mut TreeCheck<'q>, name: &'q str, queue: &'q Queue, even: f64) {
     let share = queue.capacity.map_or(even, Fraction::get);
     if let Some(most) = queue.maximum_capacity.map(Fraction::get)
@@ -244,8 +245,7 @@ fn check_one<'q>(check: &mut TreeCheck<'q>, name: &'q str, queue: &'q Queue, eve
     check_all(check, Some(name), &queue.queues);
 }
 
-/// Returns a complaint for each name by which a job finds no place, and a warning of those that are
-/// not there.
+/// Complains about each name with which a job finds no queue, and warns of names that do not exist.
 pub(super) fn unknown_names(
     queues: &IndexMap<String, Queue>,
     names: &BTreeSet<&str>,
@@ -285,7 +285,7 @@ pub(super) fn unknown_names(
     names.iter().copied().filter_map(complaint).chain(warning).collect()
 }
 
-/// Notes of each queue whether it is a leaf.
+/// Notes for each queue whether it is a leaf.
 fn note_leaves<'q>(queues: &'q IndexMap<String, Queue>, leaves: &mut BTreeMap<&'q str, bool>) {
     for (name, queue) in queues {
         leaves.insert(name, queue.queues.is_empty());
@@ -302,7 +302,7 @@ mod tests {
         serde_yaml::from_str(yaml).unwrap()
     }
 
-    /// Returns each complaint as a line.
+    /// Returns each complaint as one line of text.
     fn complaints(yaml: &str) -> Vec<String> {
         let line =
             |complaint: &Complaint| format!("{}: {}", complaint.path.join("."), complaint.message);

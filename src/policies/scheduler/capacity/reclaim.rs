@@ -1,9 +1,10 @@
-//! Hadoop's capacity reclaim, up to 0.20.0: a queue gets slots back that it has lent to others.
+//! Hadoop's capacity reclaim, up to 0.20.0: a queue gets back the slots that it has lent to others.
 //!
-//! A queue below its guaranteed slots that could use more claims them while others have more than
-//! theirs, and comes first as long as it does. Shortly before the claim is due, the policy kills attempts for
-//! the slots that are still lacking: each queue above its guaranteed slots gives in proportion to its excess,
-//! of the latest jobs first, and of these the attempts with the least progress.
+//! A queue below its guaranteed slots that could use more claims slots while other queues have more
+//! than their guaranteed slots; it is served first as long as its claim lasts. Shortly before the
+//! claim is due, the policy kills attempts for the slots that are still missing. Each queue above
+//! its guaranteed slots gives in proportion to its excess: attempts of its latest jobs first, and
+//! within a job the attempts with the least progress.
 
 use std::collections::VecDeque;
 
@@ -15,27 +16,27 @@ use mumakil_core::mapred::{
     AttemptId, JobEvent, JobId, Launched, Orders, PerSlot, Reason, SlotKind, TrackerId, View,
 };
 
-/// So many heartbeat intervals before a claim is due, tasks are killed for it; but not later than
-/// when claims are looked at for the last time before.
+/// Tasks are killed this many heartbeat intervals before a claim is due, or at the last check
+/// before that if checks are rarer.
 // 0.20.0 kills three heartbeat intervals before the deadline: a kill
 // takes two of them to free a slot.
 const BEFORE: u64 = 3;
 
-/// The claims of queues.
+/// The claims of all queues, and the attempts that may be killed for them.
 #[derive(Debug, Default)]
 pub(super) struct Reclaim {
-    /// By the number of the queue; of each the earliest first.
+    /// The claims by the number of the queue, each list with the earliest first.
     claims: Vec<PerSlot<VecDeque<ReclaimedSlots>>>,
-    /// The running attempts; for each attempt that was killed its queue and how many slots it takes.
+    /// The running attempts; for each killed attempt, its queue and the slots that it takes.
     launches: Launches<(QueueId, u32)>,
 }
 
-/// Slots that a queue is to get back.
+/// A claim: slots that a queue is to get back.
 #[derive(Clone, Copy, Debug)]
 struct ReclaimedSlots {
     due: SimTime,
     slots: u32,
-    /// Whether tasks were killed for it.
+    /// Whether tasks were killed for this claim.
     is_helped: bool,
 }
 
@@ -45,18 +46,18 @@ impl Reclaim {
         Self { claims, ..Self::default() }
     }
 
-    /// Hears of a launch.
+    /// Notes a launch.
     pub(super) fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
         self.launches.note(at, tracker, launched);
     }
 
-    /// Hears of a job; to be called with all news.
+    /// Notes an event of a job; to be called with every event.
     pub(super) fn job_changed(&mut self, event: &JobEvent) {
         self.launches.job_changed(event);
     }
 
-    /// Makes and drops claims, and kills for those that are about to be due; to be called each time
-    /// that `every` has passed.
+    /// Updates the claims, and kills for claims that are about to be due; to be called every
+    /// `every`.
     pub(super) fn look(&mut self, orders: &mut Orders<'_>, tree: &mut QueueTree, every: SimSpan) {
         for kind in SlotKind::BOTH {
             self.claim(&orders.view(), tree, kind);
@@ -67,7 +68,7 @@ impl Reclaim {
         }
     }
 
-    /// Brings claims up to date with what queues lack.
+    /// Updates the claims to the slots that queues lack.
     fn claim(&mut self, view: &View<'_>, tree: &mut QueueTree, kind: SlotKind) {
         let leaves: Vec<QueueId> = tree.ids().filter(|id| tree.is_leaf(*id)).collect();
         let somebody_has_more = leaves.iter().any(|id| 0 < excess(tree, *id, kind));
@@ -82,7 +83,7 @@ impl Reclaim {
             claims.retain(|claim| view.now() <= claim.due);
             let mut claimed: u32 = claims.iter().map(|claim| claim.slots).sum();
             while let Some(first) = claims.front_mut().filter(|_| wanted < claimed) {
-                // The queue has got slots since, or wants fewer: the earliest claims are met first.
+                // The queue has got slots since, or wants fewer: reduce the earliest claims first.
                 let less = first.slots.min(claimed - wanted);
                 first.slots -= less;
                 claimed -= less;
@@ -102,7 +103,7 @@ impl Reclaim {
         }
     }
 
-    /// Returns how many slots claims lack that are about to be due.
+    /// Returns how many slots to free by killing, for claims that are about to be due.
     fn needed(&mut self, view: &View<'_>, kind: SlotKind, every: SimSpan) -> u32 {
         // At least one look ahead, or a claim could fall due between two looks.
         let soon = view.now() + (view.heartbeat_interval() * BEFORE).max(every);
@@ -117,10 +118,10 @@ impl Reclaim {
         .sum()
     }
 
-    /// Kills what queues have too much, in proportion.
+    /// Kills attempts of queues above their guaranteed slots, in proportion to their excess.
     fn kill(&mut self, orders: &mut Orders<'_>, tree: &QueueTree, kind: SlotKind, needed: u32) {
         let leaves = tree.ids().filter(|id| tree.is_leaf(*id));
-        // The slots of killed attempts become free anyhow, so they are no excess any more.
+        // The slots of killed attempts become free anyway, so they do not count as excess.
         let rich = leaves.map(|id| {
             let left = excess(tree, id, kind).saturating_sub(self.doomed_slots(id, kind));
             (id, left)
@@ -128,7 +129,8 @@ impl Reclaim {
         let rich: Vec<(QueueId, u32)> = rich.filter(|(_, excess)| 0 < *excess).collect();
         let total: u32 = rich.iter().map(|(_, excess)| excess).sum();
         let needed = needed.min(total);
-        // Tasks that take several slots may not fill a queue's part; the next queue gives the rest.
+        // Tasks of several slots may not fill a queue's quota exactly; the next queue gives the
+        // rest.
         let (mut left, mut more) = (needed, 0);
         for (id, excess) in rich {
             // Rounded up, so that the parts suffice together; `left` ends it at what is needed.
@@ -139,7 +141,8 @@ impl Reclaim {
         }
     }
 
-    /// Kills attempts of a queue that take so many slots, and no more; returns how many they take.
+    /// Kills attempts of a queue, at most `slots` slots in all. Returns the slots of the killed
+    /// attempts.
     fn kill_in(
         &mut self,
         orders: &mut Orders<'_>,
@@ -165,13 +168,13 @@ impl Reclaim {
         killed
     }
 
-    /// Returns how many slots those take whose end was ordered in a queue.
+    /// Returns the slots of a queue's attempts that are ordered to end.
     fn doomed_slots(&self, id: QueueId, kind: SlotKind) -> u32 {
         let doomed = self.launches.ordered_ends(kind);
         doomed.filter(|(queue, _)| *queue == id).map(|(_, slots)| slots).sum()
     }
 
-    /// Returns the attempts of a job that were not killed, those first that are least far.
+    /// Returns the attempts of a job that are not killed yet, the least progress first.
     fn least_progressed(&self, view: &View<'_>, job: JobId, kind: SlotKind) -> Vec<AttemptId> {
         let all = self.launches.latest_first(job, kind);
         let mut all: Vec<AttemptId> = all.map(|(_, attempt)| attempt).collect();
@@ -181,7 +184,7 @@ impl Reclaim {
     }
 }
 
-/// Returns what a queue has beyond its guaranteed slots; trackers that are kept for it are no tasks.
+/// Returns the slots of a queue beyond its guaranteed slots, without reserved trackers.
 fn excess(tree: &QueueTree, id: QueueId, kind: SlotKind) -> u32 {
     let node = tree.node(id);
     node.used[kind].saturating_sub(node.slots[kind]).saturating_sub(node.kept[kind])

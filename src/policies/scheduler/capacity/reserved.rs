@@ -1,27 +1,27 @@
-//! Trackers that are kept for jobs whose tasks take several slots.
+//! Trackers that are reserved for jobs whose tasks take several slots.
 //!
-//! Such a job would never find enough free slots on one tracker while narrow tasks take each slot
-//! that becomes free. So a tracker that is too full for it keeps its free slots until there are
-//! enough; the job counts for them meanwhile.
+//! Such a job would never find enough free slots on one tracker, because narrow tasks take each
+//! slot as it becomes free. So a tracker without enough free slots keeps those that it has until
+//! there are enough; meanwhile they count as used by the job.
 
 use std::collections::BTreeMap;
 
 use super::tree::QueueTree;
 use mumakil_core::mapred::{JobId, PerSlot, SlotKind, TrackerId, View};
 
-/// The trackers that are kept.
+/// The reserved trackers.
 #[derive(Debug, Default)]
 pub(super) struct Reserved {
     jobs: PerSlot<BTreeMap<TrackerId, JobId>>,
 }
 
 impl Reserved {
-    /// Returns the job that a tracker is kept for.
+    /// Returns the job for which a tracker is reserved, if there is one.
     pub(super) fn by(&self, tracker: TrackerId, kind: SlotKind) -> Option<JobId> {
         self.jobs[kind].get(&tracker).copied()
     }
 
-    /// Keeps a tracker for a job.
+    /// Reserves a tracker for a job.
     pub(super) fn keep(
         &mut self,
         view: &View<'_>,
@@ -36,7 +36,7 @@ impl Reserved {
         tree.reserve(view, job, kind, true);
     }
 
-    /// Keeps a tracker no longer.
+    /// Ends the reservation of a tracker.
     pub(super) fn free(
         &mut self,
         view: &View<'_>,
@@ -49,7 +49,7 @@ impl Reserved {
         }
     }
 
-    /// Keeps no trackers longer that may get no tasks, or whose job has none left.
+    /// Ends reservations of trackers that may get no tasks, or whose job has no tasks left.
     pub(super) fn prune(&mut self, view: &View<'_>, tree: &mut QueueTree) {
         for kind in SlotKind::BOTH {
             let is_vain = |(tracker, job): (&TrackerId, &JobId)| {

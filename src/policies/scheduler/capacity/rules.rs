@@ -1,32 +1,32 @@
-//! Which line of Hadoop a run of `capacity` follows: the three differ in much.
+//! The Hadoop version whose rules a run of `capacity` follows: the three versions differ in much.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mumakil_core::mapred::HadoopLine;
 
-/// The line of Hadoop whose rules hold.
+/// The version of Hadoop whose rules hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Rules {
-    /// The line in `hadoop.line`.
+    /// The version in `hadoop.line`.
     #[default]
     #[serde(rename = "auto")]
     Auto,
-    /// One task for each heartbeat, a reduce or a map, wherever its input is.
+    /// One task in each heartbeat, a reduce or a map, wherever its input is.
     #[serde(rename = "0.20")]
     V20,
-    /// One reduce and one map for each heartbeat, wherever its input is.
+    /// One reduce and one map in each heartbeat, wherever the input is.
     #[serde(rename = "0.21")]
     V21,
-    /// For each heartbeat as many maps as there are free slots, and one reduce. Only one of the
-    /// maps may have its input outside the rack, and only after its job has waited. A user gets no
-    /// more than its limit, even if slots stay idle.
+    /// In each heartbeat as many maps as there are free slots, and one reduce. Only one of the maps
+    /// may have its input outside the rack, and only after its job has waited. A user gets no more
+    /// slots than its limit, even if slots stay idle.
     #[serde(rename = "1.x")]
     V1,
 }
 
 impl Rules {
-    /// Returns the rules of a line's own capacity scheduler; Mumak ran with that of 0.21.
+    /// Returns the rules of a version's own capacity scheduler; Mumak ran with the rules of 0.21.
     pub(super) const fn of(line: HadoopLine) -> Self {
         match line {
             HadoopLine::V020 => Self::V20,

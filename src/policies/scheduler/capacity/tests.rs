@@ -1,4 +1,4 @@
-//! The rules of the three lines, step by step.
+//! The rules of the three Hadoop versions, step by step.
 
 use super::*;
 use mumakil_base::units::Bytes;
@@ -6,14 +6,14 @@ use mumakil_core::mapred::SlotKind::{Map, Reduce};
 use mumakil_core::mapred::testing::{Bench, input_on};
 use mumakil_core::mapred::{AttemptId, Outcome};
 
-/// Returns trackers of so many slots, and the policy with these options.
+/// Returns a test cluster with these trackers, slots and options.
 fn bench(options: &str, trackers: u32, slots: (u32, u32)) -> Bench<Capacity> {
     let options = serde_yaml::from_str(options).unwrap();
     let slots = PerSlot { map: slots.0, reduce: slots.1 };
     Bench::new(Capacity::new(options), trackers, slots)
 }
 
-/// Adds a job of a queue whose maps take so many slots of 1 MiB.
+/// Adds a job to a queue; each of its maps takes `slots` slots of 1 MiB.
 fn wide(bench: &mut Bench<Capacity>, queue: &str, maps: u32, slots: u64) -> JobId {
     bench.job(maps, 0, |spec| {
         spec.pool = queue.into();
@@ -35,7 +35,7 @@ fn jobs(launched: &[AttemptId]) -> Vec<JobId> {
     launched.iter().map(|attempt| attempt.job()).collect()
 }
 
-/// Of three jobs one may run; it has ended before somebody looks for the next.
+/// One of three jobs may run; it ends before the policy looks for the next.
 #[test]
 fn who_is_not_let_in_is_told_so() {
     let mut bench = bench("{rules: '1.x', allocations: {max_system_jobs: 1}}", 1, (1, 0));
@@ -53,8 +53,8 @@ fn who_is_not_let_in_is_told_so() {
     assert_eq!(told(&bench), []);
 }
 
-/// Up to 0.21 a user's limit holds only while somebody else in the queue is below it: of six slots
-/// each has three, and once the other has no more maps the last is for whoever wants it.
+/// Up to 0.21 a user's limit holds only while another user of the queue is below it: of six slots
+/// each user has three, and once one has no more maps the other may have the last slot.
 #[test]
 fn a_limit_that_gives_way_is_not_told() {
     let told = |rules: &str| {
@@ -74,7 +74,8 @@ fn a_limit_that_gives_way_is_not_told() {
     assert_eq!(told("1.x")[4], greedy);
 }
 
-/// In 0.20 a tracker's slots stay free for a wide task, and whoever is behind it is told.
+/// In 0.20 a tracker's slots stay free for a wide task, and the jobs behind it are refused for
+/// that.
 #[test]
 fn who_waits_for_a_wide_task_of_another_is_told_so() {
     let queues = "allocations: {queues: {a: {capacity: 60 %}, b: {capacity: 40 %}}}";
@@ -118,7 +119,7 @@ fn a_heartbeat_of_1x_serves_the_queue_that_has_least_map_by_map() {
         })
     });
     bench.tick();
-    // Of equals the one that was first the last time.
+    // Among equal queues the one that was first the last time comes first.
     assert_eq!(jobs(&bench.beat(0)), [a, b, b, a, a, b, b, a]);
 }
 
@@ -146,7 +147,8 @@ fn users_and_each_of_them_have_a_few_jobs_that_wait_for_their_first_task() {
     let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(&mut of);
     bench.tick();
     let launched = std::iter::from_fn(|| bench.beat(0).first().map(|attempt| attempt.job()));
-    // Four users get in: the two that may share the queue, and two more. A user with two jobs is passed over.
+    // Four users are let in: the two that may share the queue, and two more. A user with two jobs
+    // is skipped.
     let first_two = [a, b, c, d].into_iter().flat_map(|jobs| [jobs[0], jobs[1]]);
     assert_eq!(launched.collect::<Vec<_>>(), first_two.collect::<Vec<_>>());
     bench.tick().fill();
@@ -163,10 +165,11 @@ fn up_to_0_21_whoever_stands_before_a_job_that_was_let_in_finds_its_place_free()
         bench.tick();
         (0..count).filter_map(|_| Some(bench.beat(0).first()?.job())).collect::<Vec<_>>()
     };
-    // Three users, two jobs each. When the first has begun, the last is let in, of the same user.
+    // Three users with two jobs each. When the first job has begun, the last one, of the same user,
+    // is let in.
     assert_eq!(launches(1), jobs[..1]);
     assert_eq!(launches(2), jobs[1..3]);
-    // Now the fourth counts, then two new users come, and then the last one counts all the same.
+    // Now the fourth job counts, two new users come, and the last job still counts.
     assert_eq!(launches(9), jobs[3..]);
 }
 
@@ -184,7 +187,7 @@ fn the_wait_to_be_admitted_says_nothing_of_how_long_maps_take() {
     bench.at(200.0);
     bench.succeed(second, Map, 1);
     bench.succeed(first, Reduce, 1);
-    // Each has one map of four done, the first after 200 s, the second after 100 s.
+    // Each job has one map of four done, the first job's after 200 s, the second's after 100 s.
     let reduce = bench.beat(0).into_iter().find(|attempt| attempt.slot() == Reduce);
     assert_eq!(reduce.map(|attempt| attempt.job()), Some(second));
 }
@@ -229,7 +232,7 @@ fn a_job_keeps_as_many_trackers_as_it_has_tasks() {
         bench.tick().fill();
         wide(&mut bench, "wide", 1, 3);
         bench.tick();
-        // One slot is free on each.
+        // One slot is free on each tracker.
         for tracker in 0..2 {
             bench.end(bench.running(tracker)[0], Outcome::Succeeded);
         }
@@ -345,7 +348,7 @@ fn queues_are_promised_their_share_of_the_queue_around_them() {
     let queues = "{allocations: {queues: {a: {capacity: 50%, queues: {b: {}, c: {}}}, d: {}}}}";
     let wanted = slots(&[("a", 20.0), ("b", 10.0), ("c", 10.0), ("d", 20.0)]);
     assert_eq!(promised(queues), wanted);
-    // Of 40 slots 13.2 are 13, and of these 33 % a queue below has 4.356 of the cluster's.
+    // Of 40 slots, 33 % are 13.2, so 13; 33 % of 13.2 are 4.356, so 4.
     let uneven = "{allocations: {queues: {a: {capacity: 33%, queues: {b: {capacity: 33%}}}}}}";
     assert_eq!(promised(uneven), slots(&[("a", 13.0), ("b", 4.0)]));
     assert_eq!(promised("{}"), []);

@@ -1,9 +1,8 @@
-//! The queues at work: what each has and may have, which jobs stand in
-//! it, and which queue comes first.
+//! The queues in a run: their slots, limits and jobs, and which queue is served first.
 //!
-//! A leaf keeps its jobs that could use a slot in their order, and what each of its users has, so
-//! that nothing is counted when a tracker asks. Queues side by side are sorted then, by how much
-//! they have of what is guaranteed to them; among equals the last order stays, as in Hadoop.
+//! A leaf keeps its eligible jobs in order, and the counts of each of its users, so that an offer
+//! counts nothing. Sibling queues are sorted at each offer by the used part of their guaranteed
+//! slots; equal queues keep their last order, as in Hadoop.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -23,14 +22,14 @@ use mumakil_core::mapred::{Job, JobId, PerSlot, Priority, SlotKind, SlotStanding
 pub(super) struct QueueTree {
     rules: Rules,
     reduces: Reduces,
-    /// Each after the one around it; the first is around all.
+    /// Each queue comes after the queue around it; the first is the root.
     nodes: Vec<QueueNode>,
     leaves: FxHashMap<String, QueueId>,
-    /// Where jobs stand that name no leaf.
+    /// The queue of jobs that name no leaf.
     fallback: QueueId,
-    /// By the number of the job.
+    /// The jobs, by number; `None` is unknown or ended.
     jobs: Vec<Option<Box<QueueMember>>>,
-    /// The slots of the cluster for which those of queues were computed.
+    /// The slots of the cluster for which the queues' slots were computed.
     slots: PerSlot<u32>,
 }
 
@@ -40,15 +39,15 @@ pub(super) struct QueueMember {
     pub(super) queue: QueueId,
     pub(super) user: Arc<str>,
     pub(super) turn: QueueTurn,
-    /// How many slots each of its tasks takes.
+    /// How many slots each task of the job takes.
     pub(super) width: PerSlot<u32>,
-    /// From when on it may run, if it may.
+    /// When the job was admitted; `None` before that.
     pub(super) admitted_at: Option<SimTime>,
-    /// The trackers that are kept for it.
+    /// The number of trackers that are reserved for the job.
     pub(super) reserved: PerSlot<u32>,
-    /// The slots that it counts for: of its running tasks, and of the trackers kept for it.
+    /// The slots that the job uses: of its running tasks, and of the trackers reserved for it.
     used: PerSlot<u32>,
-    /// Its tasks that could be launched.
+    /// The number of the job's tasks that could be launched.
     pub(super) pending: PerSlot<u32>,
 }
 
@@ -73,8 +72,7 @@ impl QueueTree {
         let default = tree.leaves.get(DEFAULT).copied();
         // There is one queue at least, and the innermost one of a branch is a leaf.
         tree.fallback = default.or(first).expect("a tree has a leaf");
-        // 0.21 begins with the order of names; 0.20 and 1.x with that of a Java
-        // hash map, which is not modelled.
+        // Hadoop's first order of queues is by name.
         for id in tree.ids() {
             let mut children = tree.nodes[id.index()].children.map.clone();
             children.sort_by(|a, b| tree.node(*a).name.cmp(&tree.node(*b).name));
@@ -83,7 +81,7 @@ impl QueueTree {
         tree
     }
 
-    /// Declares the queues inside of one.
+    /// Declares the queues inside another.
     fn declare(&mut self, around: QueueId, outer: &Queue) {
         let even = even(&outer.queues);
         for (name, queue) in &outer.queues {
@@ -103,7 +101,7 @@ impl QueueTree {
         }
     }
 
-    // ---- what there is ----
+    // ---- look-ups ----
 
     pub(super) fn ids(&self) -> impl Iterator<Item = QueueId> + use<> {
         (0..self.nodes.len() as u32).map(QueueId).inspect(|_| step())
@@ -122,7 +120,7 @@ impl QueueTree {
         self.node(id).children.map.is_empty()
     }
 
-    /// Returns the leaf in which a job stands that names this queue.
+    /// Returns the leaf of a job that names this queue.
     pub(super) fn leaf(&self, name: &str) -> QueueId {
         self.leaves.get(name).copied().unwrap_or(self.fallback)
     }
@@ -131,19 +129,19 @@ impl QueueTree {
         self.jobs.get(job.index())?.as_deref()
     }
 
-    /// Returns the jobs of a queue that have not ended, the last in line first.
+    /// Returns the jobs of a queue that have not ended, the last in order first.
     pub(super) fn latest_first(&self, leaf: QueueId) -> impl Iterator<Item = JobId> {
         self.node(leaf).jobs.iter().rev().map(|(.., job)| *job)
     }
 
-    /// Returns a queue, the one around it, and so on.
+    /// Returns a queue, the queue around it, and so on up to the root.
     pub(super) fn upwards(&self, id: QueueId) -> impl Iterator<Item = QueueId> {
         std::iter::successors(Some(id), |id| self.node(*id).parent)
     }
 
     // ---- jobs ----
 
-    /// Takes a job in, whose tasks take so many slots each.
+    /// Adds a job whose tasks take `width` slots each.
     pub(super) fn enter(&mut self, job: &Job, queue: QueueId, width: PerSlot<u32>) {
         let node = &mut self.nodes[queue.index()];
         // With one priority for all jobs, arrival decides.
@@ -168,7 +166,7 @@ impl QueueTree {
         self.jobs[job.id().index()] = Some(Box::new(member));
     }
 
-    /// Lets a job go that has ended.
+    /// Removes a job that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
         let Some(mut member) = self.jobs.get_mut(job.index()).and_then(Option::take) else {
             return;
@@ -190,7 +188,7 @@ impl QueueTree {
         }
     }
 
-    /// Lets a job run.
+    /// Marks a job as admitted.
     pub(super) fn admit(&mut self, view: &View<'_>, job: JobId) {
         if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
             member.admitted_at = Some(view.now());
@@ -198,7 +196,7 @@ impl QueueTree {
         self.refresh(view, job);
     }
 
-    /// Counts a tracker that is kept for a job, or is not any more.
+    /// Counts a tracker that becomes reserved for a job, or stops being reserved.
     pub(super) fn reserve(&mut self, view: &View<'_>, job: JobId, kind: SlotKind, is_kept: bool) {
         if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
             let kept = &mut self.nodes[member.queue.index()].kept[kind];
@@ -211,7 +209,7 @@ impl QueueTree {
         self.refresh(view, job);
     }
 
-    /// Looks again at a job of which something has changed.
+    /// Updates the counts of a job that may have changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, id: JobId) {
         let Some(job) = view.job(id) else { return };
         let Some(mut member) = self.jobs.get_mut(id.index()).and_then(Option::take) else { return };
@@ -226,7 +224,8 @@ impl QueueTree {
         self.jobs[id.index()] = Some(member);
     }
 
-    /// Notes what a job has and could have, with its user and up the tree.
+    /// Updates the slots that a job uses and could use, in its user, its queue and the queues
+    /// around it.
     fn count(&mut self, member: &mut QueueMember, kind: SlotKind, used: u32, pending: u32) {
         let was_used = std::mem::replace(&mut member.used[kind], used);
         let was_pending = std::mem::replace(&mut member.pending[kind], pending);
@@ -256,7 +255,7 @@ impl QueueTree {
 
     // ---- slots ----
 
-    /// Computes the slots of queues if the cluster has changed.
+    /// Computes the slots of the queues if the cluster's have changed.
     pub(super) fn measure(&mut self, view: &View<'_>) {
         for kind in SlotKind::BOTH {
             let slots = view.capacity(kind);
@@ -271,7 +270,7 @@ impl QueueTree {
         }
     }
 
-    /// Puts the leaves that could use a slot into a list, in the order in which they are served.
+    /// Writes the leaves that may get a slot into a list, in the order in which they are served.
     pub(super) fn sort(&mut self, kind: SlotKind, leaves: &mut Vec<QueueId>) {
         leaves.clear();
         self.sort_in(QueueId::ROOT, kind, leaves);
@@ -301,19 +300,19 @@ impl QueueTree {
             && node.used[kind] < node.most[kind]
     }
 
-    /// In 0.21 a queue without slots of its own gets none.
+    /// Returns false for a queue without guaranteed slots in 0.21.
     fn may_be_served(&self, node: &QueueNode, kind: SlotKind) -> bool {
         // 0.20 and 1.x serve such a queue with slots that others leave idle.
         0 < node.slots[kind] || self.rules != Rules::V21
     }
 
-    /// Returns which of two queues side by side comes first.
+    /// Compares two sibling queues: the lesser is served first.
     fn compare(&self, kind: SlotKind, a: QueueId, b: QueueId) -> Ordering {
         let [(a_due, a_ratio), (b_due, b_ratio)] = [a, b].map(|id| self.node(id).urgency(kind));
         a_due.cmp(&b_due).then(a_ratio.total_cmp(&b_ratio))
     }
 
-    /// Notes until when a queue is to get slots back; those around it come first with it.
+    /// Notes when a queue's claim is due; the queues around it are served first with it.
     pub(super) fn note_due(&mut self, id: QueueId, kind: SlotKind, due: Option<SimTime>) {
         self.nodes[id.index()].due[kind] = due;
         let mut around = self.node(id).parent;
@@ -327,8 +326,8 @@ impl QueueTree {
 
     // ---- limits ----
 
-    /// Returns how a queue stands if it may not have so many slots more, whichever user asks: because
-    /// of a maximum, or in 0.21 for want of slots of its own.
+    /// Returns the slots of the queue if its limit, or the limit of a queue around it, denies it
+    /// `slots` more; otherwise `None`. The user does not matter.
     pub(super) fn limit(&self, queue: QueueId, kind: SlotKind, slots: u32) -> Option<SlotStanding> {
         let has_room = |id| {
             let node = self.node(id);
@@ -339,8 +338,8 @@ impl QueueTree {
         (!self.upwards(queue).all(has_room)).then(|| self.node(queue).standing(kind))
     }
 
-    /// Returns how many slots a queue's jobs could use now: in 1.x no more than their users may have.
-    /// Walks the jobs that could use one.
+    /// Returns how many slots a queue's jobs could use now; in 1.x no more than their users may
+    /// have. Visits all jobs that could use one.
     pub(super) fn usable(&self, queue: QueueId, kind: SlotKind) -> u64 {
         let node = self.node(queue);
         if self.rules != Rules::V1 {

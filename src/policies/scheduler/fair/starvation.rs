@@ -1,8 +1,9 @@
 //! Pools that have been below their share for too long, and the tasks that are killed for them.
 //!
-//! Among the pools inside of one pool, those with more than their share give the slots that the others lack.
-//! The latest tasks die first, never so many that a pool falls below the whole slots of its share, and never
-//! more than are lacking. Kills on their way count as slots to come, and so do slots that no pool's task has.
+//! Within a pool, the child pools above their share give up the slots that starved siblings lack.
+//! The latest tasks are killed first, never so many that a pool falls below the whole slots of its
+//! share, and never more than are lacking. Ordered kills count as slots to come, and so do slots
+//! that no pool's task occupies.
 
 use super::tree::Tree;
 use super::{FairOptions, FairVariant};
@@ -15,25 +16,25 @@ use mumakil_core::mapred::{
     TrackerId, View,
 };
 
-/// How long pools have been below their shares, and what is done about it.
+/// How long pools have been below their shares, and the kills for them.
 #[derive(Debug, Default)]
 pub(super) struct Starvation {
-    /// How often tasks are killed.
+    /// The time between two rounds of killing.
     every: SimSpan,
-    /// After how long below its fair share a pool is helped; without, never.
+    /// How long a pool may be below its fair share before tasks are killed for it; `None` is
+    /// forever.
     fair_share_after: Option<SimSpan>,
-    /// In the paper, shares are exact and a pool below its share is starved; in Hadoop, only one
-    /// below half of it.
+    /// In the paper a pool below its exact share is starved; in Hadoop a pool below half of it.
     variant: FairVariant,
     /// Whether tasks are killed.
     kills: bool,
     clocks: Vec<PerSlot<Clock>>,
     last_round: SimTime,
-    /// The running attempts, of which the latest die first; for each that was killed its pool.
+    /// The running attempts; for each killed attempt its pool.
     launches: Launches<PoolId>,
 }
 
-/// When a pool last had what it is owed.
+/// When a pool last had its minimum share, and half or all of its fair share.
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
     at_min_share: SimTime,
@@ -41,7 +42,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// Returns the clock of a pool that has what it is owed.
+    /// Returns the clock of a pool that has its shares at `now`.
     fn new(now: SimTime) -> Self {
         Self { at_min_share: now, at_fair_share: now }
     }
@@ -72,13 +73,13 @@ impl Starvation {
         }
     }
 
-    /// Returns how long, at most, it takes until a pool is starved and tasks are killed for it.
+    /// Returns the longest time until a pool is starved and tasks are killed for it.
     pub(super) fn longest(&self, tree: &Tree) -> SimSpan {
         let of_pools = tree.pools().ids().filter_map(|id| tree.pools().pool(id).min_share_after);
         of_pools.chain(self.fair_share_after).max().unwrap_or(SimSpan::ZERO) + self.every
     }
 
-    /// Notes a launch, if attempts are ever to be killed.
+    /// Notes a launch.
     pub(super) fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
         // Without preemption no attempt is ever chosen, so none need be remembered.
         if self.kills {
@@ -86,15 +87,15 @@ impl Starvation {
         }
     }
 
-    /// Hears of a job; to be called with all news.
+    /// Notes an event of a job; to be called with every event.
     pub(super) fn job_changed(&mut self, event: &JobEvent) {
         self.launches.job_changed(event);
     }
 
     /// Returns whether a pool has been below its share for too long.
     ///
-    /// Hadoop looks at its clocks only to kill. Without that they stand still from the pool's first
-    /// instant on, so that time-outs, once they have passed, end all waiting for locality.
+    /// Hadoop updates its clocks only if it kills. Without preemption they keep the instant when
+    /// the pool began, so that time-outs, once they have passed, end all waiting for locality.
     pub(super) fn is_starved(
         &self,
         tree: &Tree,
@@ -114,7 +115,7 @@ impl Starvation {
             || is_over(now, clock.at_fair_share, self.fair_share_after)
     }
 
-    /// Looks at the clocks, and kills what starved pools lack if it is time.
+    /// Updates the clocks, and kills what starved pools lack if a round of killing is due.
     pub(super) fn preempt_for_starved(&mut self, orders: &mut Orders<'_>, tree: &Tree) {
         if !self.kills {
             return;
@@ -169,7 +170,7 @@ impl Starvation {
         }
     }
 
-    /// Kills what starved pools inside of one lack, among its other pools.
+    /// Kills what starved pools inside `around` lack, from the other pools inside it.
     fn relieve_in(
         &mut self,
         orders: &mut Orders<'_>,
@@ -184,19 +185,18 @@ impl Starvation {
         if lacks == 0 {
             return;
         }
-        // Kills that were ordered for these pools already will free slots, so they lack fewer.
+        // Kills that were already ordered for these pools will free slots, so they lack fewer.
         // A pool is not below itself, hence the `skip`.
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
         let doomed = self.launches.ordered_ends(books.kind).filter(|pool| is_below(pool)).count();
-        // The pools will also get the slots that hold no pool's task: free slots, and slots of
-        // setups and cleanups.
+        // Slots that no pool's task occupies will be theirs too: free ones, and those of cleanups.
         let idle = idle(&orders.view(), tree, around, books.kind);
         let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
         if lacks == 0 {
             return;
         }
-        // A pool gives neither from its share nor from its promise,
-        // which may be more than its share.
+        // A minimum share may be larger than the fair share, if the pool around has a smaller
+        // minimum.
         let has_more = |pool: PoolId, books: &SlotBooks| {
             let mut chain = pools.upwards(pool).take_while(|pool| *pool != around);
             chain.all(|pool| {
@@ -232,7 +232,7 @@ impl Starvation {
         }
     }
 
-    /// Returns how many slots a pool lacks that has waited for long enough.
+    /// Returns how many slots a pool lacks; 0 if it has not waited long enough.
     fn lacks(&self, now: SimTime, tree: &Tree, pool: PoolId, books: &SlotBooks) -> u32 {
         let (state, kind) = (tree.state(pool), books.kind);
         let clock = self.clocks[pool.index()][kind];
@@ -252,23 +252,23 @@ impl Starvation {
 }
 
 impl SlotBooks {
-    /// Notes that a task of a pool is to die.
+    /// Notes that a task of a pool is to be killed.
     fn note_preempted(&mut self, pools: &PoolTree, pool: PoolId) {
         for pool in pools.upwards(pool) {
-            // With `commit_pending: not-counted` the attempt may not count as running any more.
+            // The task may wait for its commit and not be counted any more.
             let left = &mut self.left[pool.index()];
             *left = left.saturating_sub(1);
         }
     }
 }
 
-/// Returns what a pool is promised of what it demands.
+/// Returns the part of a pool's minimum share that it demands.
 fn owed(tree: &Tree, pool: PoolId, kind: SlotKind) -> u32 {
     let state = tree.state(pool);
     state.min_share[kind].min(state.demand[kind])
 }
 
-/// Returns how many slots that no pool's task has those inside of a pool may still take.
+/// Returns how many slots that no pool's task occupies the pools inside `around` may still take.
 fn idle(view: &View<'_>, tree: &Tree, around: PoolId, kind: SlotKind) -> u32 {
     let room = |pool: PoolId| {
         let most = tree.pools().pool(pool).max[kind].min(view.capacity(kind));
@@ -278,13 +278,13 @@ fn idle(view: &View<'_>, tree: &Tree, around: PoolId, kind: SlotKind) -> u32 {
     tree.pools().upwards(around).map(room).min().unwrap_or(0)
 }
 
-/// Returns whether a time-out has passed, if there is one.
+/// Returns whether a time-out has passed; false if there is none.
 fn is_over(now: SimTime, since: SimTime, after: Option<SimSpan>) -> bool {
     // Strictly later, as in Hadoop.
     after.is_some_and(|after| after < now.saturating_since(since))
 }
 
-/// Returns what each pool should have of so many slots.
+/// Returns the fair share of each pool out of `slots` slots.
 pub(super) fn fair_shares(
     tree: &Tree,
     kind: SlotKind,
@@ -298,7 +298,7 @@ pub(super) fn fair_shares(
     // A pool's number is higher than that of the pool around it, so
     // that one's share is known already.
     for around in pools.ids() {
-        // Pools are never removed, so in long runs most have no jobs: leave these out.
+        // Pools remain when their jobs have ended; skip those without demand, which soon are most.
         let wants = |pool: &PoolId| 0 < tree.state(*pool).demand[kind];
         let inside: Vec<PoolId> =
             pools.pool(around).children.iter().copied().filter(wants).collect();

@@ -1,8 +1,9 @@
-//! The pools at work: what each pool and job runs, which could use a slot, and which comes first.
+//! The pools in a run: their running tasks, the jobs that could use a slot, and who is served
+//! first.
 //!
-//! Each pool keeps those in it that are asked for a task in the order in which they would get a slot,
-//! so to find the next one costs a walk down the tree, and a change the logarithm of the pool's size on
-//! each level. Nothing is sorted when a tracker asks.
+//! Each pool keeps its jobs and child pools that are asked for tasks in the order in which they get
+//! slots. So finding the next one costs a walk down the tree, and a change costs the logarithm of
+//! the pool's size on each level. Nothing is sorted at an offer.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -28,45 +29,45 @@ use mumakil_core::mapred::{
 pub(super) struct Tree {
     pools: PoolTree,
     states: Vec<PoolState>,
-    /// By the number of the job.
+    /// The jobs, by number; `None` is unknown or ended.
     jobs: Vec<Option<Box<Member>>>,
     line: JobQueue,
-    /// In the paper, what jobs demand is looked up with every change, not only with an update.
+    /// In the paper, the demand of a job is computed with every change, not only with an update.
     variant: FairVariant,
-    /// Whether jobs weigh by what they demand.
+    /// Whether a job's weight grows with its demand.
     weighs_size: bool,
     reduces: Reduces,
-    /// The jobs whose demand is to be looked up.
+    /// The jobs whose demand is to be computed at the next update.
     stale: BTreeSet<JobId>,
-    /// The jobs that have ended since the last update, which in Hadoop count until the next.
+    /// The jobs that have ended since the last update; in Hadoop they count until the next one.
     ended: Vec<JobId>,
-    /// The pools of whose jobs the last offer has passed over some that were asked in vain.
+    /// The pools in which the last offer has passed over jobs without maps.
     passed: Vec<PoolId>,
 }
 
-/// A pool at work.
+/// The state of a pool.
 #[derive(Debug, Default)]
 pub(super) struct PoolState {
     name: SortName,
-    /// The attempts of its jobs.
+    /// The running attempts of its jobs.
     pub(super) running: PerSlot<u32>,
-    /// The demands of its jobs and inner pools, added up.
+    /// The sum of the demands of its jobs and child pools.
     sum: PerSlot<u64>,
-    /// The tasks that it demands: no more than its limit.
+    /// The tasks that it demands: `sum`, limited to the pool's maximum.
     pub(super) demand: PerSlot<u32>,
-    /// The slots that it is promised now.
+    /// Its minimum share, scaled to the cluster in the paper.
     pub(super) min_share: PerSlot<u32>,
-    /// When its first job arrived, if nobody had declared it.
+    /// When its first job arrived, if the pool is not declared.
     pub(super) made_at: SimTime,
-    /// The jobs in it that give tasks, or did and still count.
+    /// Its jobs between their setup and their end, or, in Hadoop, the update after it.
     jobs: BTreeSet<JobId>,
-    /// Its jobs that are asked for a task and may have one, the next one first.
+    /// Its jobs that have a task to launch and may launch it, the next one first.
     ready_jobs: PerSlot<BTreeSet<Key>>,
-    /// The pools in it that are asked, the next one first.
+    /// Its child pools that are asked for tasks, the next one first.
     ready_pools: PerSlot<BTreeSet<PoolKey>>,
-    /// Those that are asked for maps and have none.
+    /// Its jobs that are asked for maps but have none.
     vain: UnservedJobs,
-    /// Its place among those of its parent that are asked.
+    /// Its position in `ready_pools` of its parent; `None` if it is not asked.
     key: PerSlot<Option<PoolKey>>,
 }
 
@@ -76,34 +77,35 @@ struct Member {
     pool: PoolId,
     priority: Priority,
     arrived: SimTime,
-    /// The job's id, if ties between jobs go by ids.
+    /// The job's id, if ties between jobs are decided by id.
     id: Option<Arc<str>>,
-    /// From when on it may run, if it may.
+    /// When the job became runnable; `None` while it is not.
     runnable_since: Option<SimTime>,
     weight: PerSlot<f64>,
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
     key: PerSlot<Option<Key>>,
-    /// How much is known of the offers that have passed it over, if it is asked for maps in vain.
+    /// The page of the journal up to which the job's passes are noted; `None` if it is not asked
+    /// for maps or has one.
     vain_since: Option<UnservedPage>,
 }
 
-/// Where a job stands among those of its pool that are asked.
+/// The position of a job among the asked jobs of its pool.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     /// The first criterion: the priority, or the [bits](bits) of a ratio.
     measure: u64,
     arrived: SimTime,
-    /// Where ties go by ids, which Hadoop compares as texts.
+    /// Set if ties are decided by id, which Hadoop compares as texts.
     id: Option<Arc<str>>,
     job: JobId,
-    /// Whether it has no task to launch, and is asked in vain; it decides no order.
+    /// Whether the job is asked but has no task to launch. It does not affect the order.
     is_vain: bool,
 }
 
-/// Where a pool stands among those of its parent that are asked.
+/// The position of a pool among the asked child pools of its parent.
 ///
-/// Compared some ten times whenever one of its jobs gets or ends a task.
+/// Compared about ten times whenever one of the pool's jobs launches or ends a task.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PoolKey {
     /// The [bits](bits) of a ratio, and [`PoolKey::SERVED`].
@@ -113,7 +115,8 @@ struct PoolKey {
 }
 
 impl PoolKey {
-    /// Set if it has its minimum share, or what it could use of it; no ratio has this bit.
+    /// Set if the pool has its minimum share, or all that it demands of it. No ratio has this bit
+    /// set.
     // The sign bit, which is free because ratios are not negative: it sorts served pools last.
     const SERVED: u64 = 1 << 63;
 }
@@ -136,7 +139,7 @@ impl Tree {
         tree
     }
 
-    /// Makes room for the pools that are new; none of them is asked yet.
+    /// Adds states for new pools; no new pool is asked yet.
     fn make_states(&mut self, made_at: SimTime) {
         for id in self.pools.ids_from(self.states.len()) {
             let pool = self.pools.pool(id);
@@ -145,7 +148,7 @@ impl Tree {
         }
     }
 
-    // ---- what there is ----
+    // ---- look-ups ----
 
     pub(super) fn pools(&self) -> &PoolTree {
         &self.pools
@@ -159,7 +162,7 @@ impl Tree {
         &self.states[pool.index()]
     }
 
-    /// Returns how a pool stands.
+    /// Returns the slots and the share of a pool.
     pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> SlotStanding {
         let state = self.state(pool);
         SlotStanding { min_share: state.min_share[kind], ..SlotStanding::of(state.running[kind]) }
@@ -170,17 +173,18 @@ impl Tree {
         self.state(pool).jobs.iter().copied()
     }
 
-    /// Returns from when on a job may run, if it may.
+    /// Returns when a job became runnable; `None` if it is not.
     pub(super) fn runnable_since(&self, job: JobId) -> Option<SimTime> {
         self.jobs.get(job.index())?.as_ref()?.runnable_since
     }
 
-    /// Returns the pools in one that are asked, the next one first.
+    /// Returns the child pools of a pool that are asked, the next one first.
     pub(super) fn ready_pools(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = PoolId> {
         self.state(pool).ready_pools[kind].iter().map(|key| key.pool)
     }
 
-    /// Returns the jobs of a pool with a task to launch, with their places, the next one first.
+    /// Returns the jobs of a pool with a task to launch, each with its position, the next one
+    /// first.
     pub(super) fn places(
         &self,
         pool: PoolId,
@@ -189,14 +193,14 @@ impl Tree {
         self.state(pool).ready_jobs[kind].iter().map(|key| (key.job, key))
     }
 
-    /// Returns whether jobs are asked for maps that have none to launch.
+    /// Returns whether any job is asked for maps but has none.
     pub(super) fn has_unserved_jobs(&self) -> bool {
         self.variant == FairVariant::Hadoop
     }
 
-    /// Returns the jobs of a pool that are asked, in the order in which they get slots.
+    /// Returns the jobs of a pool with a task to launch, in the order in which they get slots.
     ///
-    /// Costs nothing unless reduces have an order of their own, then a sort.
+    /// Lazy, except for reduces with an order of their own, which are sorted.
     pub(super) fn in_order<'t>(
         &'t self,
         view: &View<'_>,
@@ -208,8 +212,8 @@ impl Tree {
         self.reduces.in_order(kind, view, jobs, since)
     }
 
-    /// Says which jobs are not asked, and why: those that may not run yet, and those of pools that have
-    /// as much as they may have.
+    /// Reports the jobs that are not asked, with the reason: jobs that may not run yet, and jobs of
+    /// pools at their maximum.
     pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         let members = (0..).map(JobId).zip(&self.jobs);
         for (job, member) in members.filter_map(|(job, member)| Some((job, member.as_ref()?))) {
@@ -223,7 +227,8 @@ impl Tree {
         }
     }
 
-    /// Returns how a pool, or one around it, stands that has as much as it may have.
+    /// Returns the slots and the maximum of the first pool, from this one upwards, that is at its
+    /// maximum.
     fn full_around(&self, pool: PoolId, kind: SlotKind) -> Option<SlotStanding> {
         self.pools.upwards(pool).find_map(|id| {
             let (most, held) = (self.pools.pool(id).max[kind], self.state(id).running[kind]);
@@ -234,7 +239,7 @@ impl Tree {
 
     // ---- jobs ----
 
-    /// Takes a job in; in Hadoop it counts from the next update on.
+    /// Adds a job. In Hadoop it counts from the next update on.
     pub(super) fn enter(&mut self, job: &Job, pool: &str) {
         let pool = self.pools.place(pool);
         self.make_states(job.submitted_at());
@@ -259,8 +264,8 @@ impl Tree {
         self.keep(job.id(), Box::new(member));
     }
 
-    /// Lets a job go that has ended. In Hadoop it is asked no more, but what it demanded and what it
-    /// still runs count until the next update.
+    /// Removes a job that has ended. In Hadoop it is no longer asked, but its demand and its
+    /// running tasks count until the next update.
     pub(super) fn leave(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
         match self.variant {
             FairVariant::Paper => self.forget(job),
@@ -286,7 +291,7 @@ impl Tree {
         }
     }
 
-    /// Looks again at a job of which something has changed.
+    /// Updates a job that may have changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
         // Hadoop measures demand at updates only, so the job is noted for the next one.
         let is_stale = self.variant == FairVariant::Hadoop;
@@ -308,13 +313,12 @@ impl Tree {
             let is_asked = member.runnable_since.is_some() && self.is_asked(job, kind);
             let is_vain = self.reduces.pending(job, kind) == 0;
             let stands = member.key[kind].as_ref().map(|key| key.is_vain);
-            // Most changes concern the other kind of slot: go on if
-            // nothing of this kind is different.
+            // Most changes concern the other kind of slot.
             if !is_new && !measures && stands == is_asked.then_some(is_vain) {
                 continue;
             }
             let key = is_asked.then(|| self.key_of(&member, id, kind, is_vain));
-            // A job that has ended no longer waits, so its delay is not updated.
+            // The waiting time of an ended job no longer matters.
             let delay = job.is_running().then_some(&mut *delay);
             is_new |= self.place(&mut member, kind, key, delay);
             if is_new {
@@ -335,15 +339,15 @@ impl Tree {
         self.jobs[job.index()] = Some(member);
     }
 
-    /// Returns whether a job is asked for a task. Hadoop asks a running job for maps though it has none
-    /// to launch: it is then passed over like one that waits for its input, so that the first map that
-    /// fails may run anywhere.
+    /// Returns whether a job is asked for a task. Hadoop asks a running job for maps even if it has
+    /// none to launch: the job is then passed over like a job that waits for its input, so that the
+    /// first map that fails may run anywhere.
     fn is_asked(&self, job: &Job, kind: SlotKind) -> bool {
         let is_asked_in_vain = self.has_unserved_jobs() && kind == SlotKind::Map;
         is_asked_in_vain && job.is_running() || 0 < self.reduces.pending(job, kind)
     }
 
-    /// Looks up what a job demands, and so what it weighs; returns whether it demands more or less.
+    /// Computes the demand of a job, and its weight. Returns whether the demand has changed.
     fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) -> bool {
         let is_runnable = member.runnable_since.is_some();
         let wanted = job.tasks(kind).running() + self.reduces.pending(job, kind);
@@ -367,7 +371,7 @@ impl Tree {
 
     // ---- counts, up the tree ----
 
-    /// Returns whether the number is another one than before.
+    /// Returns whether the number has changed.
     fn count(&mut self, member: &mut Member, kind: SlotKind, running: u32) -> bool {
         let was = mem::replace(&mut member.running[kind], running);
         let mut pool = Some(member.pool);
@@ -380,7 +384,7 @@ impl Tree {
         was != running
     }
 
-    /// Returns whether the number is another one than before.
+    /// Returns whether the number has changed.
     fn demand(&mut self, member: &mut Member, kind: SlotKind, demand: u32) -> bool {
         let mut was = mem::replace(&mut member.demand[kind], demand);
         let mut now = demand;
@@ -399,10 +403,10 @@ impl Tree {
         is_new
     }
 
-    // ---- the order ----
+    // ---- order ----
 
-    /// Puts a job where it belongs, after it has read off the journal how long it was passed over
-    /// at its old place. Returns whether the place has changed.
+    /// Moves a job to a position in its pool, after noting the offers that have passed it over at
+    /// the old one. Returns whether the position has changed.
     fn place(
         &mut self,
         member: &mut Member,
@@ -415,8 +419,7 @@ impl Tree {
         }
         let state = &mut self.states[member.pool.index()];
         let was = mem::replace(&mut member.key[kind], key.clone());
-        // Only maps are asked for in vain, so one journal and one
-        // `vain_since` suffice for both kinds.
+        // Jobs without tasks are asked only for maps.
         if let Some(was) = was.as_ref().filter(|was| was.is_vain) {
             // The journal goes by places, so read the job's wait off it
             // before the job has another place.
@@ -433,7 +436,8 @@ impl Tree {
         true
     }
 
-    /// Begins an offer: jobs that the last offer has passed over have waited since.
+    /// Begins an offer: the waiting of the jobs that the last offer passed over is counted up to
+    /// now.
     pub(super) fn begin(&mut self, now: SimTime, delay: &mut Delay) {
         let Self { passed, states, jobs, .. } = self;
         for pool in passed.drain(..) {
@@ -455,7 +459,8 @@ impl Tree {
         }
     }
 
-    /// Passes the jobs of a pool over that are asked for maps in vain, up to a place if there is one.
+    /// Notes that the offer passes over the jobs of a pool without maps: those before `up_to`, or
+    /// all if it is `None`.
     pub(super) fn pass_over(
         &mut self,
         offer: &mut Offer<'_>,
@@ -488,7 +493,7 @@ impl Tree {
         self.passed.push(pool);
     }
 
-    /// Puts a pool, and those that it is in, where they belong.
+    /// Moves a pool, and the pools around it, to their positions in their parents.
     fn place_pools(&mut self, pool: PoolId, kind: SlotKind) {
         let mut pool = pool;
         while let Some(parent) = self.pools.pool(pool).parent {
@@ -499,7 +504,7 @@ impl Tree {
         }
     }
 
-    /// Returns where a pool stands, if it is asked.
+    /// Returns the position of a pool; `None` if it is not asked.
     fn key_of_pool(&self, id: PoolId, kind: SlotKind) -> Option<PoolKey> {
         let (pool, state) = (self.pools.pool(id), self.state(id));
         let running = state.running[kind];
@@ -522,8 +527,8 @@ impl Tree {
 
     // ---- updates ----
 
-    /// Forgets the jobs that have ended, decides which may run, if jobs have come or gone, and looks up
-    /// what jobs demand.
+    /// Removes the ended jobs, decides which jobs may run if jobs have come or gone, and computes
+    /// the demands of changed jobs.
     pub(super) fn update(&mut self, view: &View<'_>, delay: &mut Delay) {
         // Hadoop's order: drop ended jobs, then decide who may run, then look up demand.
         for job in mem::take(&mut self.ended) {
@@ -544,7 +549,8 @@ impl Tree {
         }
     }
 
-    /// Scales what pools are promised down to so many slots, if the outermost are promised more.
+    /// Sets the minimum shares; scales them down to `slots` if those of the root's children exceed
+    /// it in sum.
     pub(super) fn scale_promises(&mut self, slots: PerSlot<u32>) {
         for kind in SlotKind::BOTH {
             // Promises of inner pools are parts of these; they shrink by the same ratio.
@@ -558,7 +564,7 @@ impl Tree {
                 } else {
                     u64::from(min) * slots / promised
                 };
-                // At most `min`, so it fits into 32 bits.
+                // The scaled value is at most `min`, so it fits.
                 self.states[id.index()].min_share[kind] = scaled as u32;
                 self.place_pools(id, kind);
             }
@@ -568,14 +574,14 @@ impl Tree {
 
 #[cfg(test)]
 impl Key {
-    /// Returns the place of a job with so much of its share.
+    /// Returns the position of a job with this measure.
     pub(super) fn of_job(measure: u64, job: JobId) -> Self {
         Self { measure, arrived: SimTime::ZERO, id: None, job, is_vain: true }
     }
 }
 
-/// Returns the bits of a ratio. Ratios are not negative, so their bits are in the same order. A
-/// weight of 0 gives infinity, as in Hadoop 1.x even where nothing runs.
+/// Returns the bits of a ratio. Ratios are not negative, so their bits have the same order as the
+/// ratios. A ratio of 0 / 0 counts as infinite.
 fn bits(ratio: f64) -> u64 {
     (if ratio.is_nan() { f64::INFINITY } else { ratio }).to_bits()
 }

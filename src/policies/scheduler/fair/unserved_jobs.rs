@@ -1,41 +1,35 @@
-//! The jobs of a pool that are asked for a map and have none to launch, and the offers that pass them
-//! over.
+//! The jobs of a pool that are asked for a map but have none to launch, and the offers that pass
+//! them over.
 //!
-//! Hadoop asks every running job for maps. A job that has none waits all the same, so that its first
-//! map that fails may run anywhere. Most jobs of a pool are like that most of the time, and asking
-//! them would do nothing but let their time pass. So an offer does not ask them: it writes an entry
-//! into the pool's journal, with the place in the pool's order up to which it would have asked. A job
-//! reads its wait off the journal when it leaves its place. An offer costs an entry, and a job a
-//! comparison for each entry that was made meanwhile.
-//!
-//! ```text
-//! places in the pool    A  B  C  D
-//! offer at 1 s          ──────▶        up to C, which launched a map: A and B have waited
-//! offer at 4 s          ──────────▶    all: A, B, C and D have waited
-//! ```
+//! Hadoop asks every running job for maps, and the waiting time of a job without maps passes all
+//! the same: so the first map that fails may run anywhere. Most jobs of a pool have no maps most of
+//! the time, and asking them only lets their time pass. So the policy does not ask them. Instead a
+//! pool keeps a journal of its offers, each up to a position in its order, and a job's waiting time
+//! is read from the journal when the job leaves its position. An offer costs one entry, and a job
+//! one comparison for each entry made meanwhile.
 
 use super::tree::Key;
 use crate::scheduler::shared::delay::PassedOffer;
 use mumakil_base::units::SimTime;
 
-/// Fewer entries than this are never too many.
+/// A journal with fewer entries than this counts as short.
 // Chosen: short enough to be read quickly, and long enough that a pool of few jobs seldom does so.
 const FEW: usize = 64;
 
-/// The jobs of a pool that are asked in vain.
+/// The jobs of a pool that are asked for maps but have none.
 #[derive(Debug, Default)]
 pub(super) struct UnservedJobs {
     jobs: u32,
-    /// How many entries there were before those of the journal.
+    /// How many entries were removed from the journal before its first one.
     before: u64,
     journal: Vec<VainJob>,
 }
 
-/// How many entries a job has taken into account, from the first journal entry on.
+/// A position in the journal: the number of entries made before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UnservedPage(u64);
 
-/// An offer that has passed over the jobs before a place; without a place, all jobs.
+/// An entry of the journal: an offer that passes over the jobs before `up_to`, or all.
 #[derive(Debug)]
 struct VainJob {
     up_to: Option<Key>,
@@ -47,20 +41,20 @@ impl UnservedJobs {
         0 < self.jobs
     }
 
-    /// Takes a job in; it takes no account of earlier entries.
+    /// Adds a job; earlier entries do not concern it.
     pub(super) fn enter(&mut self) -> UnservedPage {
         self.jobs += 1;
         self.last_page()
     }
 
-    /// Lets a job go.
+    /// Removes a job.
     pub(super) fn leave(&mut self) {
         self.jobs -= 1;
     }
 
-    /// Notes that an offer passes over the jobs before a place, or all. An offer may do so more than once, and
-    /// time passes once for each job. A job that launches its last map in this offer enters after this note, so
-    /// its time does not pass in the same offer.
+    /// Notes that an offer passes over the jobs before a position, or all. One offer may do so
+    /// several times, but time passes only once for each job. A job that launches its last map in
+    /// this offer is added after this note, so its time does not pass in the same offer.
     pub(super) fn pass_over(&mut self, at: SimTime, up_to: Option<Key>, anywhere: bool) {
         match self.journal.last_mut().filter(|last| last.pass.until.is_none()) {
             // An open entry belongs to this offer: a job's time passes once in it,
@@ -78,7 +72,7 @@ impl UnservedJobs {
         }
     }
 
-    /// Notes that the next offer begins.
+    /// Notes that the next offer begins, which ends the last entry.
     pub(super) fn begin(&mut self, now: SimTime) {
         if self.jobs == 0 {
             // No job will read these entries.
@@ -90,7 +84,7 @@ impl UnservedJobs {
         }
     }
 
-    /// Returns the offers since a page that have passed over the job at this place.
+    /// Returns the offers since a page that have passed over the job at a position.
     pub(super) fn since<'v>(
         &'v self,
         page: UnservedPage,
@@ -109,13 +103,14 @@ impl UnservedJobs {
         UnservedPage(self.before + self.journal.len() as u64)
     }
 
-    /// Returns whether there are so many entries that all of so many jobs should learn of them.
+    /// Returns whether the journal is so long that it is worth noting its entries in all `jobs`
+    /// jobs.
     pub(super) fn are_many(&self, jobs: usize) -> bool {
         // At least as many entries as jobs, so that the walk over all jobs is rare in large pools.
         FEW.max(jobs) <= self.journal.len()
     }
 
-    /// Forgets all entries; every job must have taken them into account.
+    /// Clears the journal; all jobs must have noted its entries before.
     pub(super) fn forget(&mut self) {
         self.before = self.last_page().0;
         self.journal.clear();
@@ -130,12 +125,12 @@ mod tests {
     use super::*;
     use mumakil_core::mapred::JobId;
 
-    /// A job as it is asked one by one.
+    /// A job that is asked one by one, for comparison.
     #[derive(Clone, Debug)]
     struct UnservedAsk {
         place: Key,
         page: UnservedPage,
-        /// When offers passed it over that it has not heard of.
+        /// The times of offers that have passed the job over since it last read the journal.
         news: Vec<SimTime>,
         is_passed: bool,
     }

@@ -1,4 +1,4 @@
-//! The options of `hfsp`: a variant sets them together, and each can be set alone.
+//! The options of `hfsp`: a variant sets them together, and each option can be set alone.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,18 +27,17 @@ pub struct HfspOptions {
     /// Makes estimates wrong on purpose: {uniform: α} or {log-normal: σ}.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<SizeError>,
-    /// How many maps, and how many reduces, are the sample of a job: 5, in `hadoop` 2.
+    /// How many maps, and how many reduces, the sample of a job has: 5, in `hadoop` 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Count<0, 10_000>>,
-    /// Which of its tasks are the sample of a job: `first` in the papers' variants, `any` in
-    /// `hadoop`.
+    /// Which tasks of a job are its sample: `first` in the papers' variants, `any` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<SampledTasks>,
-    /// The share of the cluster's slots in which samples run before anything else: all in
+    /// The share of the cluster's slots in which samples run before anything else: all slots in
     /// `paper-2013`, half in `paper-2015`, none in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training_slots: Option<Fraction>,
-    /// When a reduce of a sample has reduced for this long, its length is estimated from its
+    /// After a reduce of a sample has reduced for this long, its length is estimated from its
     /// progress, before it ends: 1min, in `hadoop` never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce_time_out: Option<SimSpan>,
@@ -52,12 +51,12 @@ pub struct HfspOptions {
     /// The guess of a task's length before any task has ended: 1min unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_guess: Option<SimSpan>,
-    /// Of how many of the tasks that ended last the first guess is the mean: 100 in `paper-2013`,
-    /// whose text says "recent" and gives no number; otherwise of all that have ended.
+    /// The first guess is the mean of this many tasks, those that ended last: 100 in `paper-2013`,
+    /// whose text says "recent" and gives no number; otherwise of all tasks that have ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recent_tasks: Option<Count<1, 1_000_000>>,
-    /// The work subtracted from a job's size when the size is known: the `sample` in `paper-2013`,
-    /// `virtual-work` in `paper-2015`, `nothing` in `hadoop`.
+    /// The work that is subtracted from a job's size once the size is known: `sample` in
+    /// `paper-2013`, `virtual-work` in `paper-2015`, `nothing` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount: Option<Discount>,
     /// The measure by which jobs are served: `projected-finish`, in `hadoop` `virtual-work`.
@@ -66,33 +65,34 @@ pub struct HfspOptions {
     /// How fast time passes in the virtual cluster: 1, in `hadoop` half as fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aging: Option<Factor>,
-    /// How the slots of the virtual cluster are dealt: `smallest-first` in the papers, `oldest-first`
-    /// in `hadoop`.
+    /// How the slots of the virtual cluster are dealt: `smallest-first` in the papers,
+    /// `oldest-first` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub virtual_slots: Option<VirtualSlots>,
     /// By what weight jobs share the virtual cluster: `equal` unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<Weights>,
-    /// How a job that should be served gets slots that others hold: `eager`, in `hadoop` `wait`.
+    /// How a job that should be served gets slots that other jobs hold: `eager`, in `hadoop`
+    /// `wait`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemption: Option<SlotTaking>,
-    /// The same for maps: as `preemption` in `paper-2013`, else `wait`.
+    /// As `preemption`, for maps: the same as `preemption` in `paper-2013`, otherwise `wait`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_preemption: Option<SlotTaking>,
-    /// The attempts that keep their slots in any case: `training`, in `paper-2013` `sample`.
+    /// The attempts that are never preempted: `training`, in `paper-2013` `sample`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spared: Option<SparedAttempts>,
-    /// When the reduces of a job get a place in line: `maps-done` in the papers, `with-maps` in
+    /// When the reduces of a job join the order: `maps-done` in the papers, `with-maps` in
     /// `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduces_arrive: Option<ReduceArrival>,
-    /// Which attempt loses its slot, of the jobs that hold too many: `largest-job` in `paper-2013`,
-    /// `youngest` in `paper-2015`, `last-job-oldest` in `hadoop`.
+    /// Which attempt of the jobs that hold too many slots loses its slot: `largest-job` in
+    /// `paper-2013`, `youngest` in `paper-2015`, `last-job-oldest` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub victims: Option<Victims>,
     /// How many attempts may be suspended on one tracker. `most` is 4; `few` is 2 in `paper-2013`
     /// and 3 in `paper-2015`. The papers give no numbers.
-    // The papers' variants suspend what runs unless something else is said.
+    // The papers' variants suspend running attempts unless the options say otherwise.
     #[schemars(extend("x-only-if" = [
         {"preemption": [null, "eager"], "map_preemption": "eager"},
         {"preemption": "eager", "map_preemption": "eager", "variant": {"not": "hadoop"}},
@@ -110,26 +110,25 @@ pub enum HfspVariant {
     /// The first paper (2013): maps are preempted as well, and the largest job loses slots first.
     #[serde(rename = "paper-2013")]
     Paper2013,
-    /// The later paper (2015): maps are waited for, the youngest tasks lose slots first, and
+    /// The later paper (2015): maps are not preempted, the youngest tasks lose slots first, and
     /// fetching is part of a job's size.
     #[default]
     #[serde(rename = "paper-2015")]
     Paper2015,
-    /// The source that its authors published: jobs are ordered by the work that is left in the
-    /// virtual cluster, there is no preemption unless asked for, no delay, and aging at half the
-    /// pace.
+    /// The source that the authors published: jobs are ordered by their work left in the virtual
+    /// cluster, there is no preemption unless asked for, no delay, and aging at half the pace.
     #[serde(rename = "hadoop")]
     Hadoop,
 }
 
-/// Which of its tasks are the sample of a job.
+/// Which tasks of a job are its sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SampledTasks {
-    /// The first that it launches, however long they take.
+    /// The tasks that it launches first, however long they take.
     First,
-    /// Those that are measured first, whenever they were launched: one that takes long delays
-    /// nothing, and is left out of the mean.
+    /// The tasks that are measured first, whenever they were launched: a task that takes long
+    /// delays nothing, and is left out of the mean.
     Any,
 }
 
@@ -137,11 +136,11 @@ pub enum SampledTasks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Discount {
-    /// The work that its sample has really done.
+    /// The work that the sample has really done.
     Sample,
-    /// The work that it has done in the virtual cluster.
+    /// The work that the job has done in the virtual cluster.
     VirtualWork,
-    /// Nothing: it starts anew there, and what it has done there is done twice.
+    /// Nothing: the job starts anew in the virtual cluster, so its work there is done twice.
     Nothing,
 }
 
@@ -151,11 +150,11 @@ pub enum Discount {
 pub enum HfspOrder {
     /// The time at which the job ends in the virtual cluster, or has ended there.
     ProjectedFinish,
-    /// The work that is left of the job in the virtual cluster. Jobs that have ended there come
+    /// The work of the job that is left in the virtual cluster. Jobs that have ended there come
     /// first, in the order in which they ended.
     VirtualWork,
-    /// The work that is really left of the job (SRPT); of its true size if the estimator is
-    /// `oracle`.
+    /// The work of the job that is really left (SRPT); with the estimator `oracle`, of its true
+    /// size.
     RemainingWork,
 }
 
@@ -163,13 +162,13 @@ pub enum HfspOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VirtualSlots {
-    /// Whole slots in turn, the job with the fewest tasks first. With more jobs than slots the largest
-    /// have none, and may starve; a note among the events says when it is so.
+    /// Whole slots in turn, the job with the fewest tasks first. With more jobs than slots the
+    /// largest jobs have no slot, and may starve; a note among the events says when this is so.
     SmallestFirst,
-    /// Whole slots in turn, the job that came first first. With more jobs than slots the latest have
-    /// none.
+    /// Whole slots in turn, in the order in which jobs came. With more jobs than slots
+    /// the latest jobs have no slot.
     OldestFirst,
-    /// To each its part, down to parts of a slot.
+    /// To each job its exact share, down to fractions of a slot.
     Parts,
 }
 
@@ -177,21 +176,22 @@ pub enum VirtualSlots {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Weights {
-    /// All alike.
+    /// All jobs have the same weight.
     Equal,
     /// By priority: 4, 2, 1, ½ and ¼.
     Priority,
-    /// By the pool that a job is submitted to: a number from 0.000001 to 1,000,000 for each, 1 for
-    /// those that are not named.
+    /// By the pool of the job: a number from 0.000001 to 1,000,000 for each pool, 1 for pools that
+    /// are not named.
     Pools(BTreeMap<String, Factor>),
 }
 
-/// The weights that pools may have. A sum keeps about 16 digits: of the smallest beside the largest,
-/// twelve digits apart, four are left.
+/// The weights that pools may have. A sum of weights keeps about 16 digits, so beside the largest
+/// weight the smallest keeps four.
 const WEIGHTS: RangeInclusive<f64> = 1e-6..=1e6;
 
 impl Weights {
-    /// Warns of pools that have a weight and no job, if others may be meant by them.
+    /// Warns of pools that have a weight and no job, if their names look like misspellings of other
+    /// pools.
     pub(super) fn unknown_names(&self, site: &PolicySite<'_>) -> Option<Complaint> {
         let Self::Pools(pools) = self else { return None };
         let found: BTreeSet<&str> =
@@ -213,48 +213,48 @@ impl Weights {
     }
 }
 
-/// How a job that should be served gets slots that others hold.
+/// How a job that should be served gets slots that other jobs hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlotTaking {
     /// Attempts of other jobs are suspended, and resumed later.
     Eager,
-    /// It waits until they end.
+    /// The job waits until attempts of other jobs end.
     Wait,
-    /// Attempts of other jobs are killed, and run again.
+    /// Attempts of other jobs are killed, and run again later.
     Kill,
 }
 
-/// The attempts that keep their slots, whichever job lacks some.
+/// The attempts that are never preempted, whichever job lacks slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SparedAttempts {
-    /// The attempts that tell a job's size, until they have.
+    /// The attempts of a job's sample, until its size is estimated.
     Sample,
-    /// Everything of a job until its size is told.
+    /// All attempts of a job until its size is estimated.
     Training,
 }
 
-/// When the reduces of a job come into the virtual cluster, which gives them their place in line.
+/// When the reduces of a job join the virtual cluster, which gives them their place in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReduceArrival {
-    /// With its maps, when the job begins.
+    /// With the job's maps, when the job begins.
     WithMaps,
-    /// When its maps are done, as a job of their own. Before, they can do nothing but fetch, and have
-    /// only slots that nobody else wants.
+    /// When the job's maps are done, as a job of their own. Before that, its reduces can only
+    /// fetch, and get only slots that no other job wants.
     MapsDone,
 }
 
-/// Which of the attempts that hold too many slots gives its slot up.
+/// Which attempt of the jobs that hold too many slots gives up its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victims {
-    /// One of the largest job, as far as sizes are known: the youngest first.
+    /// One of the largest job, by the estimated sizes: the youngest first.
     LargestJob,
-    /// One of the job that is last in line: the youngest first.
+    /// One of the job that is last in order: the youngest first.
     LastJob,
-    /// One of the job that is last in line: the one with the lowest number first.
+    /// One of the job that is last in order: the one with the lowest number first.
     LastJobOldest,
     /// The youngest attempt, whichever job it belongs to.
     Youngest,
@@ -316,12 +316,12 @@ impl JsonSchema for Confidence {
 pub struct SuspendedSpec {
     /// With this many suspended attempts, no more are suspended on the tracker.
     pub most: Count<1, 1_000>,
-    /// When the number has fallen to this, attempts are suspended there again. It is less than
+    /// Once their number has fallen to this, attempts are suspended there again. It is less than
     /// `most`.
     pub few: Count<0, 1_000>,
 }
 
-/// The options with all that the variant adds.
+/// The options, completed by the variant.
 #[derive(Clone, Debug)]
 pub(super) struct HfspRules {
     pub(super) estimator: EstimatorKind,
@@ -349,7 +349,7 @@ pub(super) struct HfspRules {
 }
 
 impl HfspRules {
-    /// Returns what the papers have in common.
+    /// Returns the rules that the papers have in common.
     fn of_papers() -> Self {
         let wait = AutoSpan::Auto;
         Self {
@@ -397,13 +397,14 @@ impl HfspRules {
             // The guess goes by "recently executed jobs" (section 3.1), without a number: chosen.
             HfspVariant::Paper2013 => Self { recent_tasks: Some(100), ..Self::of_papers() },
             HfspVariant::Paper2015 => Self {
-                // The text says that it is limited and gives no number.
+                // The text says that the slots for training are limited, and gives no number.
                 training_slots: 0.5,
                 shuffle_counts: true,
                 discount: Discount::VirtualWork,
                 // Section 3.4: maps are short, so they are waited for.
                 map_preemption: SlotTaking::Wait,
-                // As in the source that the authors published beside it; the text does not say.
+                // As in the source that the authors published with the paper; its text does not
+                // say.
                 spared: SparedAttempts::Training,
                 // Section 3.4: "tasks that have been launched last",
                 // which have the smallest memory.
@@ -446,7 +447,7 @@ impl HfspRules {
 }
 
 impl HfspOptions {
-    /// Returns what is wrong with options that can be read.
+    /// Returns complaints about options that are valid YAML but make no sense.
     pub(super) fn complaints(&self) -> Vec<Complaint> {
         let mut complaints = Vec::new();
         if self.aging.is_some_and(|aging| aging.get() == 0.0) {
@@ -491,11 +492,10 @@ impl HfspOptions {
         complaints
     }
 
-    /// Returns the options with all that the variant adds.
+    /// Returns the options, completed by the variant.
     pub(super) fn rules(&self) -> HfspRules {
         let base = HfspRules::of_variant(self.variant);
-        // Some variants never preempt maps, whatever `preemption` says; only
-        // `map_preemption` changes that.
+        // Some variants do not preempt maps, whatever they do with reduces.
         let spares_maps = base.map_preemption == SlotTaking::Wait;
         let preemption = self.preemption.unwrap_or(base.preemption);
         let maps = if spares_maps { SlotTaking::Wait } else { preemption };

@@ -1,4 +1,5 @@
-//! All jobs' tasks of one kind: how large the jobs are, where they stand, and which claim a slot.
+//! The tasks of one kind, maps or reduces, of all jobs: their sizes, their order, and their claims
+//! on slots.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -16,7 +17,7 @@ use mumakil_core::mapred::{
     AttemptId, Job, JobId, Outcome, Report, SlotKind, TrackerId, TrueDurations, View,
 };
 
-/// All jobs' tasks of one kind.
+/// The tasks of one kind, maps or reduces, of all jobs.
 #[derive(Debug)]
 pub(super) struct Phase {
     kind: SlotKind,
@@ -27,46 +28,48 @@ pub(super) struct Phase {
     ranking: Ranking,
     /// The jobs that are not in the virtual cluster yet.
     awaited: BTreeSet<JobId>,
-    /// How large jobs are thought to be, in seconds of work.
+    /// The estimated sizes of jobs, in seconds of work.
     sizes: FxHashMap<JobId, f64>,
-    /// The seconds of work that are really left of each job, kept up in that order only.
+    /// The real work left of each job, in seconds; kept only if the order uses it.
     left: FxHashMap<JobId, f64>,
-    /// The slots of the cluster when jobs last got their places.
+    /// The slots of the cluster when the jobs were last ranked.
     slots: u32,
-    /// When that was.
+    /// When the jobs were last ranked.
     settled_at: SimTime,
-    /// Whether something has happened that may change the order.
+    /// Whether an event may have changed the order.
     is_stale: bool,
-    /// The jobs that have the place that the virtual cluster gives them now.
+    /// The jobs whose ranks are up to date with the virtual cluster.
     ranked: Ranked,
-    /// The jobs with a place in the virtual line; they lose it before new places are given.
+    /// The jobs that the virtual cluster has ranked; they lose their ranks before it ranks jobs
+    /// anew.
     placed: Vec<JobId>,
     /// Whether some job has no virtual slot.
     leaves_some_out: bool,
 }
 
-/// The jobs whose places are up to date. The first jobs in line mostly take all free slots, and each job that
-/// is measured changes the places: so the policy orders a few at a time, not thousands for the sake of the first.
+/// The jobs whose ranks are up to date. Mostly the first jobs take all free slots, and each
+/// measured job changes the ranks: so the policy ranks a few jobs at a time, not thousands for the
+/// sake of the first.
 #[derive(Debug)]
 enum Ranked {
     /// No job.
     Nobody,
-    /// Jobs that have ended in the virtual cluster or are not in it, and some of
-    /// the others: those that end first.
+    /// The jobs that have ended in the virtual cluster or are not in it, and those of the other
+    /// jobs that end first.
     First(Dealing),
-    /// All.
+    /// All jobs.
     All,
 }
 
-/// So many jobs get places at once; if those do not suffice, as many again.
+/// How many jobs are ranked at once; if they do not suffice, as many again.
 // Chosen: a tracker has fewer slots of a kind, and a second batch is rarely needed.
 const AT_ONCE: usize = 64;
 
-/// A job's claim to slots of this kind.
+/// A job's claim on slots of this kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SlotClaim {
     pub(super) place: RankedPlace,
-    /// How many slots it could use.
+    /// How many slots the job could use.
     pub(super) tasks: u32,
     pub(super) what: SlotUse,
 }
@@ -74,11 +77,11 @@ pub(super) struct SlotClaim {
 /// The use that a job makes of a slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum SlotUse {
-    /// A task of the job's sample is launched.
+    /// To launch a task of its sample.
     Sample,
-    /// This attempt, suspended on the tracker, goes on.
+    /// To resume this attempt, which is suspended on the tracker.
     Resume(AttemptId),
-    /// A task is launched.
+    /// To launch a task.
     Launch,
 }
 
@@ -109,12 +112,12 @@ impl Phase {
 
     // ---- sizes ----
 
-    /// Returns how long it takes, at most, until the virtual cluster is empty.
+    /// Returns the longest time until the virtual cluster is empty.
     pub(super) fn ages(&self) -> SimSpan {
         self.cluster.ages()
     }
 
-    /// Takes in a job that gives tasks from here on.
+    /// Adds a job that gives out tasks from now on.
     pub(super) fn enter(&mut self, view: &View<'_>, job: &Job) {
         let tasks = job.tasks(self.kind).total();
         // A job without reduces is no job of the reduces' virtual cluster, which divides by tasks.
@@ -132,13 +135,13 @@ impl Phase {
         self.await_arrival(view, job);
     }
 
-    /// Takes a job into the virtual cluster, if it is time.
+    /// Adds a job to the virtual cluster, if its time has come.
     fn await_arrival(&mut self, view: &View<'_>, job: &Job) {
         let is_here = match (self.kind, self.rules.reduces_arrive) {
             (SlotKind::Map, _) | (SlotKind::Reduce, ReduceArrival::WithMaps) => true,
             (SlotKind::Reduce, ReduceArrival::MapsDone) => {
                 let maps = job.tasks(SlotKind::Map);
-                // Where some may fail for good, those are over, too.
+                // In a job that allows failed tasks, a failed one is over, too.
                 maps.finished() + maps.failed() == maps.total()
             }
         };
@@ -174,7 +177,7 @@ impl Phase {
         Some(truth.work(job, self.kind).as_secs_f64())
     }
 
-    /// Returns by which factor a job's size is misjudged on purpose.
+    /// Returns the factor of a job's deliberate estimation error.
     fn misjudgement(&self, job: JobId) -> f64 {
         let (Some(error), Some(truth)) = (self.rules.error, &self.truth) else { return 1.0 };
         // A stream for each job and kind, so that the error is the same whenever it is drawn.
@@ -182,7 +185,7 @@ impl Phase {
         error.draw(&mut rng)
     }
 
-    /// Hears that an attempt has ended.
+    /// Notes that an attempt has ended.
     pub(super) fn ended(&mut self, view: &View<'_>, attempt: AttemptId, outcome: Outcome) {
         if !attempt.task.is_work() {
             return;
@@ -193,8 +196,8 @@ impl Phase {
         if outcome != Outcome::Succeeded {
             return;
         }
-        // Only this order uses the work that is really left. Other orders skip it, since an oracle has to draw
-        // each task's true time anew.
+        // Only this order uses the real work left. Other orders skip it, since an oracle has to
+        // draw each task's true time anew.
         if self.rules.order == HfspOrder::RemainingWork {
             self.note_done(job, attempt, report);
         }
@@ -203,15 +206,14 @@ impl Phase {
         self.use_findings(view, job);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
-            // The virtual line loses the job: rank until the job has its
-            // present place, and let it keep that.
+            // The job keeps the rank that it has now, or had last.
             while !self.is_stale && self.ranking.place(job.id()).is_none() && self.rank_more() {}
             self.ranking.keep_rank(job.id());
             self.is_stale |= self.cluster.leave(view.now(), job.id());
         }
     }
 
-    /// Takes a task that has ended off what is really left of its job.
+    /// Subtracts an ended task from the real work left of its job.
     fn note_done(&mut self, job: &Job, attempt: AttemptId, report: Option<&Report>) {
         let seconds = match &self.truth {
             Some(truth) if self.is_oracle() => {
@@ -226,14 +228,14 @@ impl Phase {
         }
     }
 
-    /// Looks at what a tracker has said of reduces that are measured while they run.
+    /// Reads a tracker's report of reduces that are measured while they run.
     pub(super) fn look(&mut self, view: &View<'_>, tracker: TrackerId) {
         for job in self.trainer.look(view.reports(tracker)) {
             view.job(job).inspect(|job| self.use_findings(view, job));
         }
     }
 
-    /// Corrects a job's size once its sample is measured.
+    /// Corrects a job's estimated size once its sample is measured.
     fn use_findings(&mut self, view: &View<'_>, job: &Job) {
         let findings = self.trainer.findings(job.id(), &job.spec().reduce.shuffle);
         let Some(SampleFindings { job: id, work, before, done }) = findings else { return };
@@ -254,9 +256,9 @@ impl Phase {
         self.left.insert(id, size * unfinished / tasks);
     }
 
-    // ---- places ----
+    // ---- ranks ----
 
-    /// Takes a job out that is over.
+    /// Removes a job that is over.
     pub(super) fn remove(&mut self, view: &View<'_>, job: JobId) {
         self.is_stale |= self.cluster.leave(view.now(), job);
         self.trainer.remove(job);
@@ -266,7 +268,7 @@ impl Phase {
         self.ranking.remove(job);
     }
 
-    /// Brings a job's counts up to date, of which so many attempts have lost their slots.
+    /// Updates a job's counts; `preempted` of its attempts have lost their slots.
     pub(super) fn count(&mut self, view: &View<'_>, job: &Job, preempted: u32) {
         if self.awaited.contains(&job.id()) {
             self.await_arrival(view, job);
@@ -280,12 +282,12 @@ impl Phase {
         self.trainer.launched(attempt);
     }
 
-    /// Decides that every job gets its place anew, if anything has changed; they get it with
-    /// [`Phase::rank_all`] and [`Phase::rank_more`]. Returns what is to be noted of it.
+    /// Marks all ranks as outdated, if anything has changed; [`Phase::rank_all`] and
+    /// [`Phase::rank_more`] compute them anew. Returns a note for the events, if there is one.
     pub(super) fn settle(&mut self, view: &View<'_>) -> Option<&'static str> {
         let slots = view.capacity(self.kind);
-        // Virtual work melts away faster of some jobs than of others, so that time alone changes their order;
-        // when they will have ended is known beforehand.
+        // Virtual work shrinks faster for some jobs than for others, so time alone changes their
+        // order. In the other orders it does not.
         let melts = self.rules.order == HfspOrder::VirtualWork && self.settled_at < view.now();
         // Nothing has changed that places depend on, so spare the ranking.
         if !self.is_stale && !melts && slots == self.slots {
@@ -298,8 +300,7 @@ impl Phase {
         (self.slots, self.is_stale) = (slots, false);
         match self.rules.order {
             HfspOrder::ProjectedFinish => self.ranked = Ranked::Nobody,
-            // Work left is not negative, so a negative rank puts jobs that have virtually ended in
-            // front; it grows with the instant of their end, so the first to end is first.
+            // Jobs that have ended come before all others, in the order in which they ended.
             HfspOrder::VirtualWork => {
                 let rank =
                     |left: f64, ended: Option<f64>| ended.map_or(left, |at| -1.0 / (1.0 + at));
@@ -323,7 +324,7 @@ impl Phase {
         })
     }
 
-    /// Gives every job its place; to be called before anything is asked that hangs on places.
+    /// Ranks all jobs; to be called before the rank of an arbitrary job is asked.
     pub(super) fn rank_all(&mut self) {
         if let Ranked::All = self.ranked {
             return;
@@ -335,9 +336,8 @@ impl Phase {
         self.ranked = Ranked::All;
     }
 
-    /// Gives places to some more jobs, those that come first among the jobs without a place. That
-    /// is enough for a caller that asks for [those in line](Phase::in_line). Returns whether any
-    /// job was without a place.
+    /// Ranks some more jobs, the next ones in order: enough for a caller that walks the jobs [in
+    /// order](Phase::in_line). Returns whether any job was without a rank.
     pub(super) fn rank_more(&mut self) -> bool {
         if let Ranked::Nobody = self.ranked
             && let Some(dealing) = self.cluster.foresee()
@@ -364,11 +364,11 @@ impl Phase {
         !was_done
     }
 
-    /// Returns the rank up to which jobs have their places; `None` if all jobs have.
+    /// Returns the rank before which all ranks are up to date; `None` if all are.
     pub(super) fn ranked_before(&self) -> Option<Rank> {
         match &self.ranked {
             Ranked::All => None,
-            // Jobs without a place end at this instant or later.
+            // All jobs without an up-to-date rank end at this time or later.
             Ranked::First(dealing) => Some(Rank(dealing.next_end().unwrap_or(f64::INFINITY))),
             Ranked::Nobody => Some(Rank::FIRST),
         }
@@ -376,15 +376,15 @@ impl Phase {
 
     // ---- claims ----
 
-    /// Returns the claims to slots in the order in which they should be met; `here` is a suspended
-    /// attempt that could go on.
+    /// Returns the claims on slots, in the order in which they should be served; `here` is the
+    /// claim of a suspended attempt.
     pub(super) fn claims(&self, here: Option<SlotClaim>) -> impl Iterator<Item = SlotClaim> {
         self.samples().chain(self.in_line(here, Rank::FIRST))
     }
 
-    /// Returns the claims of samples, which need no places.
+    /// Returns the claims of samples only; they do not depend on ranks.
     pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim> {
-        // Thousands may be in the queue while others have all the slots that there are for samples.
+        // Skip the queue if samples have all their slots: it may hold thousands of jobs.
         let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
         // Reduces of a job whose maps still run could only fetch: they are no sample yet.
         let is_here = |job: &JobId| !self.awaited.contains(job);
@@ -402,8 +402,8 @@ impl Phase {
         f64::from(self.trainer.running()) < reserved
     }
 
-    /// Returns the claims after those of samples, from a rank on, [as far as jobs have
-    /// places](Phase::ranked_before).
+    /// Returns the claims other than samples, from a rank on, [up to the last known
+    /// rank](Phase::ranked_before).
     pub(super) fn in_line(
         &self,
         here: Option<SlotClaim>,
@@ -432,8 +432,8 @@ impl Phase {
         before.chain(here).chain(after.into_iter().flatten())
     }
 
-    /// Returns the first in line of attempts that are suspended, of a job's the one that has run
-    /// for longest.
+    /// Returns the claim of the suspended attempt whose job ranks first; among attempts of one job,
+    /// of the one that has run for longest.
     pub(super) fn first_suspended(
         &self,
         suspended: impl Iterator<Item = (AttemptId, SimSpan)>,
@@ -454,12 +454,12 @@ impl Phase {
         self.ranking.place(job)
     }
 
-    /// Returns how large a job is thought to be; before it is in the virtual cluster, without end.
+    /// Returns the estimated size of a job; infinite before the job is in the virtual cluster.
     pub(super) fn size_of(&self, job: JobId) -> Rank {
         Rank(self.sizes.get(&job).copied().unwrap_or(f64::INFINITY))
     }
 
-    /// Returns whether an attempt keeps its slot in any case.
+    /// Returns whether an attempt must not be preempted.
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
         match self.rules.spared {
             SparedAttempts::Sample => self.trainer.needs(attempt),
@@ -467,8 +467,8 @@ impl Phase {
         }
     }
 
-    /// Returns the jobs that could give slots up, the last first; some are spared, whatever they
-    /// have.
+    /// Returns the jobs that could give up slots, the last in order first. Jobs for which
+    /// `is_spared` is true give none.
     pub(super) fn givers(
         &self,
         is_spared: impl Fn(JobId) -> bool,

@@ -1,11 +1,11 @@
-//! Jobs by rank: where each stands, what it has to launch, and what slots it holds.
+//! Jobs by rank: their order, their tasks to launch, and the slots that they hold.
 //!
-//! The order changes when a policy says so, at once for many jobs; the counts with every launch and
-//! end, each at O(log n). The jobs at the front should have slots first: if they lack some, the jobs at the end
-//! give theirs ([`Ranking::givers`]).
+//! The order changes for many jobs at once, when the policy says so; the counts change with every
+//! launch and end, each at O(log n). The jobs at the front should have slots first: if they lack
+//! some, the jobs at the end give up theirs ([`Ranking::givers`]).
 //!
-//! A job may be without a place for a while, when its rank is not known or out of date. All jobs
-//! with a place then stand before it, or need not be compared with it.
+//! A job may be without a place for a while: its rank is then unknown or outdated. All jobs with
+//! places are before it or need not be compared with it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -15,12 +15,12 @@ use rustc_hash::FxHashMap;
 use crate::scheduler::shared::places::move_place;
 use mumakil_core::mapred::{JobId, step};
 
-/// Where a job stands: a lower rank is served first.
+/// The rank of a job: a lower rank is served first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rank(pub f64);
 
 impl Rank {
-    /// Before all others.
+    /// The rank before all other ranks.
     pub(super) const FIRST: Self = Self(f64::NEG_INFINITY);
 }
 
@@ -40,7 +40,7 @@ impl Ord for Rank {
     }
 }
 
-/// A job with its rank: no two jobs stand in the same place.
+/// A job with its rank; no two jobs have the same place.
 pub(super) type RankedPlace = (Rank, JobId);
 
 /// Jobs by rank, for one kind of slot.
@@ -54,25 +54,25 @@ pub(super) struct Ranking {
     held: u32,
 }
 
-/// A job that holds slots, as one that could give them to others.
+/// A job that holds slots and could give some to other jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SlotGiver {
-    /// The job's place.
+    /// The place of the job.
     pub(super) place: RankedPlace,
-    /// How many it could give.
+    /// How many slots the job could give.
     pub(super) own: u32,
-    /// How many slots the jobs behind it could give; these give first.
+    /// How many slots the jobs behind it could give; they give first.
     pub(super) behind: u32,
 }
 
-/// How a job stands.
+/// The rank and the counts of a job.
 #[derive(Clone, Copy, Debug)]
 struct JobStanding {
     rank: Rank,
     has_place: bool,
-    /// The tasks that it could launch.
+    /// The number of tasks that the job could launch.
     pending: u32,
-    /// The slots that it holds.
+    /// The number of slots that the job holds.
     held: u32,
 }
 
@@ -87,27 +87,27 @@ impl JobStanding {
 }
 
 impl Ranking {
-    /// Takes a job in, with nothing to launch yet.
+    /// Adds a job without tasks to launch.
     pub(super) fn enter(&mut self, job: JobId, rank: Rank) {
         self.put(job, Some(JobStanding { rank, has_place: true, pending: 0, held: 0 }));
     }
 
-    /// Takes a job's place from it.
+    /// Marks a job's rank as outdated: it has no place until it is ranked anew.
     pub(super) fn displace(&mut self, job: JobId) {
         self.put_if_known(job, |standing| JobStanding { has_place: false, ..standing });
     }
 
-    /// Lets a job have the place that it had last.
+    /// Restores the place that a job had last.
     pub(super) fn keep_rank(&mut self, job: JobId) {
         self.put_if_known(job, |standing| JobStanding { has_place: true, ..standing });
     }
 
-    /// Gives a job a place.
+    /// Sets a job's rank.
     pub(super) fn place_at(&mut self, job: JobId, rank: Rank) {
         self.put_if_known(job, |standing| JobStanding { rank, has_place: true, ..standing });
     }
 
-    /// Gives all jobs places: these a new one, the others that which they had last.
+    /// Sets the ranks of these jobs, and restores the last places of all other jobs.
     pub(super) fn rank(&mut self, ranks: impl IntoIterator<Item = (JobId, Rank)>) {
         for (job, rank) in ranks {
             step();
@@ -116,8 +116,8 @@ impl Ranking {
             self.jobs.entry(job).and_modify(|standing| standing.rank = rank);
         }
         self.jobs.values_mut().for_each(|standing| standing.has_place = true);
-        // Most places have changed, so building the lines anew is
-        // cheaper than moving jobs one by one.
+        // Most places have changed, so building the sets anew is cheaper than moving the jobs one
+        // by one.
         let places = |has: fn(&JobStanding) -> bool| {
             let those = self.jobs.iter().filter(move |(_, standing)| has(standing));
             those.map(|(job, standing)| (standing.rank, *job)).collect()
@@ -125,8 +125,8 @@ impl Ranking {
         (self.waiting, self.holding) = (places(JobStanding::waits), places(JobStanding::holds));
     }
 
-    /// Notes what a job could launch and how many slots it holds; of no effect on one that never
-    /// came in.
+    /// Notes how many tasks a job could launch and how many slots it holds. Does nothing for a job
+    /// that was never added.
     pub(super) fn count(&mut self, job: JobId, pending: u32, held: u32) {
         self.put_if_known(job, |standing| JobStanding { pending, held, ..standing });
     }
@@ -137,7 +137,7 @@ impl Ranking {
         }
     }
 
-    /// Takes a job out.
+    /// Removes a job.
     pub(super) fn remove(&mut self, job: JobId) {
         self.put(job, None);
     }
@@ -159,18 +159,19 @@ impl Ranking {
         self.held = self.held + held(now) - held(was);
     }
 
-    /// Returns a job's place, if it has one.
+    /// Returns a job's place; `None` if it has none.
     pub(super) fn place(&self, job: JobId) -> Option<RankedPlace> {
         let standing = self.jobs.get(&job).filter(|standing| standing.has_place);
         standing.map(|standing| (standing.rank, job))
     }
 
-    /// Returns the slots that all jobs hold.
+    /// Returns the number of slots that all jobs hold.
     pub(super) fn held(&self) -> u32 {
         self.held
     }
 
-    /// Returns the jobs with tasks to launch from a rank on, the first ranks first, with how many.
+    /// Returns the jobs with tasks to launch, from a rank on and in order, each with the number of
+    /// its tasks.
     pub(super) fn waiting(&self, from: Rank) -> impl Iterator<Item = (RankedPlace, u32)> {
         self.waiting
             .range((from, JobId(0))..)
@@ -178,8 +179,8 @@ impl Ranking {
             .map(|place| (*place, self.jobs[&place.1].pending))
     }
 
-    /// Returns the jobs that hold slots, the last first. A job never
-    /// gives the slots that it is granted.
+    /// Returns the jobs that hold slots, the last in order first. A job never gives up the slots
+    /// that it is `granted`.
     pub(super) fn givers(&self, granted: impl Fn(JobId) -> u32) -> impl Iterator<Item = SlotGiver> {
         let mut behind = 0;
         self.holding.iter().rev().map(move |place| {
@@ -196,7 +197,7 @@ impl Ranking {
 mod tests {
     use super::*;
 
-    /// Jobs 0, 1, 2 … with these counts, in the order of their numbers.
+    /// Returns a ranking of jobs 0, 1, 2 … with these counts, in the order of their numbers.
     fn ranking(counts: &[(u32, u32)]) -> Ranking {
         let mut ranking = Ranking::default();
         for (id, (pending, held)) in (0..).zip(counts) {

@@ -1,14 +1,14 @@
-//! Which attempts a policy has suspended, where, and whether more may be.
+//! The attempts that a policy has suspended on each tracker, and whether it may suspend more.
 //!
-//! Suspended attempts keep their memory. So a tracker bears only so many; once it has them, nothing
-//! more is suspended there until enough of them have gone on.
+//! Suspended attempts keep their memory. So a tracker may have only so many; once it has them, no
+//! more are suspended there until enough of them have resumed.
 
 use rustc_hash::FxHashMap;
 
 use super::options::SuspendedSpec;
 use mumakil_core::mapred::{AttemptId, AttemptState, JobId, Offer, SlotKind, TrackerId};
 
-/// The attempts that are suspended.
+/// The suspended attempts of all trackers.
 #[derive(Debug)]
 pub(super) struct Suspensions {
     limits: SuspendedSpec,
@@ -20,26 +20,25 @@ pub(super) struct Suspensions {
 /// The suspended attempts of a tracker.
 #[derive(Debug, Default)]
 struct TrackerSuspensions {
-    /// In the order in which they were suspended.
+    /// The attempts in the order in which they were suspended.
     attempts: Vec<AttemptId>,
     is_full: bool,
 }
 
 impl Suspensions {
-    /// Returns no suspensions.
+    /// Returns an empty set of suspensions.
     pub(super) fn new(limits: SuspendedSpec) -> Self {
         let (where_is, of_job) = (FxHashMap::default(), FxHashMap::default());
         Self { limits, by_tracker: Vec::new(), where_is, of_job }
     }
 
-    /// Returns whether something more may be suspended on the tracker of an offer; leaves a note
-    /// there when that changes.
+    /// Returns whether another attempt may be suspended on the tracker of an offer. Leaves a note
+    /// in the offer when the answer changes.
     pub(super) fn have_room(&mut self, offer: &mut Offer<'_>) -> bool {
         let limits = self.limits;
         let here = self.here(offer.tracker());
         let reports = offer.view().reports(offer.tracker());
-        // An attempt that was told to go on counts as suspended until
-        // its tracker says that it runs.
+        // A resumed attempt counts as suspended until its tracker reports that it runs.
         let stopped = reports.iter().filter(|report| report.state == AttemptState::Suspended);
         // Attempts that were told to stop count at once, before their tracker says that they have.
         let is_new = |attempt: &&AttemptId| !stopped.clone().any(|one| one.attempt == **attempt);
@@ -65,7 +64,7 @@ impl Suspensions {
         *self.of_job.entry((attempt.job(), attempt.slot())).or_default() += 1;
     }
 
-    /// Notes that an attempt goes on or has ended; returns whether it was suspended.
+    /// Notes that an attempt was resumed or has ended. Returns whether it was suspended.
     pub(super) fn forget(&mut self, attempt: AttemptId) -> bool {
         let Some(tracker) = self.where_is.remove(&attempt) else { return false };
         self.here(tracker).attempts.retain(|other| *other != attempt);
@@ -94,7 +93,7 @@ impl Suspensions {
         self.of_job.get(&(job, kind)).copied().unwrap_or_default()
     }
 
-    /// Returns the attempts that are suspended on a tracker, in the order in which they were.
+    /// Returns the suspended attempts on a tracker, in the order in which they were suspended.
     pub(super) fn on(&self, tracker: TrackerId) -> impl Iterator<Item = AttemptId> {
         let here = self.by_tracker.get(tracker.index());
         here.into_iter().flat_map(|here| here.attempts.iter().copied())

@@ -1,11 +1,11 @@
-//! The samples of jobs: their first tasks, which run before all others and tell how large the jobs
-//! are.
+//! The samples of jobs: a few tasks of each job that run before all others and show how large the
+//! job is.
 //!
-//! The sample of a job are the first tasks that it launches, whoever decided so; or, as the published
-//! source has it, the first of all its tasks to be measured, which take the places of those that were
-//! launched first. A map is measured when it ends; a reduce that takes long, by what it has done so
-//! far: the papers take Δ/p for one that has done the share p after the time Δ. Here that is seen with
-//! the first heartbeat after Δ, and the time that has passed by then stands for Δ.
+//! The sample of a job is the tasks that it launches first, for whatever reason they are launched;
+//! in the published source it is the tasks that are measured first, which replace those launched
+//! first. A map is measured when it ends. A long reduce is measured by its progress: if it has done
+//! the share p after the time Δ, the papers estimate Δ/p. Here the first heartbeat after Δ shows
+//! the progress, and the time that has passed by then stands for Δ.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::mem;
@@ -19,7 +19,7 @@ use mumakil_core::mapred::{
     AttemptId, AttemptPhase, AttemptState, JobId, Outcome, Report, SlotKind, TaskBytes,
 };
 
-/// The samples of one kind of task.
+/// The samples of all jobs, for one kind of task.
 #[derive(Debug)]
 pub(super) struct Trainer {
     kind: SlotKind,
@@ -28,20 +28,20 @@ pub(super) struct Trainer {
     time_out: Option<SimSpan>,
     shuffle_counts: bool,
     samples: FxHashMap<JobId, JobSample>,
-    /// The jobs with more of their sample to launch, those with the fewest tasks left first.
+    /// The jobs with sample tasks to launch, those with the fewest tasks left first.
     queue: BTreeSet<(u32, JobId)>,
-    /// How many attempts of samples are under way.
+    /// The number of running attempts of samples.
     running: u32,
-    /// The seconds of tasks that have ended.
+    /// The times of ended tasks, in seconds.
     past: EndedTaskTimes,
 }
 
-/// How long tasks took that have ended.
+/// The times of ended tasks.
 #[derive(Debug, Default)]
 struct EndedTaskTimes {
-    /// Of how many tasks it tells, the last ones; of all, if not given.
+    /// The number of last tasks to keep; `None` keeps a sum over all.
     most: Option<usize>,
-    /// Those, if there is a limit.
+    /// The times of the last tasks, if `most` is given.
     last: VecDeque<f64>,
     count: u64,
     seconds: f64,
@@ -73,9 +73,9 @@ impl EndedTaskTimes {
 struct JobSample {
     wanted: u32,
     tasks: Vec<SampledAttempt>,
-    /// Where the job stands in the queue.
+    /// The job's position in the queue; `None` if it has no sample tasks to launch.
     place: Option<(u32, JobId)>,
-    /// Whether the size was told from it.
+    /// Whether the job's size has been estimated from it.
     is_used: bool,
 }
 
@@ -83,20 +83,20 @@ struct JobSample {
 #[derive(Clone, Copy, Debug)]
 struct SampledAttempt {
     attempt: AttemptId,
-    /// A second attempt of the task, which takes the place of the first if that comes to nothing.
+    /// A second attempt of the task; it replaces the first attempt if that fails.
     second: Option<AttemptId>,
     is_running: bool,
     times: Option<TaskSeconds>,
 }
 
-/// The time that a task takes, in seconds.
+/// The times of one task, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct TaskSeconds {
-    /// A map from its start to its end, or reducing.
+    /// Of a map its whole time; of a reduce the time that it reduces.
     work: f64,
-    /// The seconds of a reduce before it reduces, if these count.
+    /// The time of a reduce before it reduces, or 0 if this time does not count.
     before: f64,
-    /// The seconds of all this that had passed when the task was measured.
+    /// The time that had passed of both when the task was measured.
     done: f64,
 }
 
@@ -105,11 +105,12 @@ struct TaskSeconds {
 pub(super) struct SampleFindings {
     /// The job.
     pub(super) job: JobId,
-    /// The seconds of work of each of its tasks.
+    /// The work of each task of the sample, in seconds.
     pub(super) work: Vec<f64>,
-    /// The seconds that a task takes before its work, on average: what fetches more weighs more.
+    /// The mean time of a task before its work, in seconds, weighted by the bytes that the task
+    /// fetches.
     pub(super) before: f64,
-    /// The seconds that were done of the sample when it was measured.
+    /// The time that had passed in the sample's tasks when it was measured, in seconds.
     pub(super) done: f64,
 }
 
@@ -128,7 +129,7 @@ impl Trainer {
         }
     }
 
-    /// Takes a job of so many tasks in whose size is not known.
+    /// Adds a job of `tasks` tasks whose size is not known.
     pub(super) fn enter(&mut self, job: JobId, tasks: u32) {
         // A job with few tasks is its own sample.
         self.samples
@@ -143,7 +144,7 @@ impl Trainer {
         }
     }
 
-    /// Notes how many tasks a job could launch, and how many it has left.
+    /// Notes how many tasks a job could launch, and how many are left.
     pub(super) fn count(&mut self, job: JobId, pending: u32, left: u32) {
         let Some(sample) = self.samples.get_mut(&job) else { return };
         let waits = 0 < pending && 0 < sample.to_launch();
@@ -151,7 +152,7 @@ impl Trainer {
         move_place(&mut self.queue, mem::replace(&mut sample.place, place), place);
     }
 
-    /// Notes a launch: it belongs to the sample if that is not complete.
+    /// Notes a launch: the attempt joins the sample if the sample is not complete.
     pub(super) fn launched(&mut self, attempt: AttemptId) {
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
         // A second attempt of a task of the sample takes no place of its own.
@@ -170,8 +171,8 @@ impl Trainer {
         }
     }
 
-    /// Takes an attempt in that is about to be measured, where any may be: if the sample is complete,
-    /// in the place of the last of it that is not measured.
+    /// Adds an attempt that is about to be measured to the sample, if any task may be a sample
+    /// task. In a complete sample it replaces the last task that is not measured.
     fn take_in(&mut self, attempt: AttemptId) {
         let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
         // In the papers the sample is fixed once its tasks are launched.
@@ -187,8 +188,7 @@ impl Trainer {
         self.launched(attempt);
     }
 
-    /// Hears that an attempt has ended. A time that was measured before stays,
-    /// also if the attempt has failed.
+    /// Notes that an attempt has ended. A measurement made before stays, whatever the outcome.
     pub(super) fn ended(&mut self, attempt: AttemptId, outcome: Outcome, report: Option<&Report>) {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
         if let Some(TaskSeconds { work, before, .. }) = times {
@@ -201,15 +201,14 @@ impl Trainer {
         let Some(index) = index else { return };
         let task = &mut sample.tasks[index];
         match task.second.take() {
-            // One of two attempts has come to nothing: the other will measure the task.
+            // One of two attempts has failed; the other measures the task.
             Some(second) if times.is_none() => {
                 if task.attempt == attempt {
                     task.attempt = second;
                 }
                 return;
             }
-            // The attempt that succeeded tells how long the task took;
-            // the other one no longer matters.
+            // The winner of two attempts measures the task; the other one no longer matters.
             Some(_) => task.attempt = attempt,
             None => {}
         }
@@ -222,7 +221,7 @@ impl Trainer {
         }
     }
 
-    /// Measures the reduces of samples that have reduced for long enough; returns their jobs.
+    /// Measures the reduces of samples that have reduced for long enough. Returns their jobs.
     pub(super) fn look(&mut self, reports: &[Report]) -> Vec<JobId> {
         let mut measured = Vec::new();
         let is_reduce = self.kind == SlotKind::Reduce && 0 < self.running;
@@ -233,8 +232,7 @@ impl Trainer {
                 && time_out <= report.worked
         };
         for report in reports.iter().filter(reduces) {
-            // Hadoop's progress of a reduce is a third each for copying, sorting and reducing: this
-            // is the share of the reducing that is done.
+            // Reducing is the last third of a reduce's progress.
             let done = 3.0 * f64::from(report.progress) - 2.0;
             // Δ / p needs some progress.
             if done <= 0.0 {
@@ -267,13 +265,13 @@ impl Trainer {
         TaskSeconds { work, before, done: work + before }
     }
 
-    /// Returns the seconds of a task that has ended which count for the size of its job.
+    /// Returns the time of an ended task that counts for the size of its job, in seconds.
     pub(super) fn seconds(&self, report: &Report) -> f64 {
         self.times(report).done
     }
 
-    /// Returns what the sample of a job says, once, when all of it is measured; `fetched` is what its
-    /// reduces fetch, which is known of those that have done so.
+    /// Returns the findings of a job's sample, once, when all its tasks are measured. `fetched` has
+    /// the bytes that each reduce fetches, known of those that have fetched.
     pub(super) fn findings(&mut self, job: JobId, fetched: &TaskBytes) -> Option<SampleFindings> {
         let sample = self.samples.get_mut(&job).filter(|sample| !sample.is_used)?;
         // Some of the sample are not even launched.
@@ -284,7 +282,7 @@ impl Trainer {
             sample.tasks.iter().map(|task| task.times).collect::<Option<_>>()?;
         // A size is told once; the papers and the source never estimate it again.
         sample.is_used = true;
-        // From here on attempts of the sample are like any others, and leave the training share.
+        // From now on the attempts of the sample are like any others.
         self.running -= sample.running();
         sample.tasks.iter_mut().for_each(|task| task.is_running = false);
         let work = times.iter().map(|times| times.work).collect();
@@ -293,32 +291,33 @@ impl Trainer {
         Some(SampleFindings { job, work, before, done })
     }
 
-    /// Returns how many seconds the tasks took that count for first guesses, on average.
+    /// Returns the mean time of ended tasks for first guesses, in seconds; `None` before any has
+    /// ended.
     pub(super) fn past(&self) -> Option<f64> {
         self.past.mean()
     }
 
-    /// Returns whether a job's size is still to be told from its sample.
+    /// Returns whether a job's size is still to be estimated from its sample.
     pub(super) fn trains(&self, job: JobId) -> bool {
         self.samples.get(&job).is_some_and(|sample| 0 < sample.wanted && !sample.is_used)
     }
 
-    /// Returns how many attempts of samples are under way.
+    /// Returns the number of running attempts of samples.
     pub(super) fn running(&self) -> u32 {
         self.running
     }
 
-    /// Returns the jobs with more of their sample to launch, those with the fewest tasks left first.
+    /// Returns the jobs with sample tasks to launch, those with the fewest tasks left first.
     pub(super) fn queue(&self) -> impl Iterator<Item = JobId> {
         self.queue.iter().map(|(_, job)| *job)
     }
 
-    /// Returns how much of its sample a job has to launch.
+    /// Returns how many tasks of its sample a job has still to launch.
     pub(super) fn to_launch(&self, job: JobId) -> u32 {
         self.samples.get(&job).map_or(0, JobSample::to_launch)
     }
 
-    /// Returns how many slots a job has for its sample; it keeps these in any case.
+    /// Returns how many slots a job holds for its sample; they are never preempted.
     pub(super) fn granted(&self, job: JobId) -> u32 {
         let sample = self.samples.get(&job).filter(|sample| !sample.is_used);
         sample.map_or(0, JobSample::running)
@@ -338,8 +337,8 @@ impl SampledAttempt {
 }
 
 impl JobSample {
-    /// Returns the mean of what these times have before the work, weighted by what was fetched; where
-    /// nothing is known to be, none weighs more.
+    /// Returns the mean time before the work, weighted by the bytes fetched; unweighted if no bytes
+    /// are known.
     fn before(&self, times: &[TaskSeconds], fetched: &TaskBytes) -> f64 {
         let bytes = |task: &SampledAttempt| fetched.of(task.attempt.task.index).get() as f64;
         // The weights are the "normalized input data size" of the tasks (2015, section 3.2.3).
@@ -375,7 +374,8 @@ mod tests {
         TaskId { job: JobId(job), kind, index }.attempt(0)
     }
 
-    /// Returns a report of an attempt that has run for `ran` seconds and worked for `worked` of them.
+    /// Returns a report of an attempt that has run for `ran` seconds and worked for `worked`
+    /// seconds.
     fn report(attempt: AttemptId, ran: u64, worked: u64) -> Report {
         Report {
             attempt,
@@ -388,7 +388,7 @@ mod tests {
         }
     }
 
-    /// Returns the findings of the sample of a job whose tasks all fetch as much.
+    /// Returns the findings of a job's sample whose tasks all fetch the same number of bytes.
     fn told(trainer: &mut Trainer, job: JobId) -> Option<SampleFindings> {
         trainer.findings(job, &Bytes::from_mib(64).into())
     }
@@ -437,7 +437,7 @@ mod tests {
             SampleFindings { job: JobId(7), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
         assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
         assert_eq!((trainer.running(), trainer.granted(JobId(7))), (0, 0));
-        // The straggler has the time of a task all the same, and changes no size.
+        // The straggler's time counts for first guesses, but does not change the job's size.
         end(&mut trainer, maps[0], 400);
         assert_eq!((told(&mut trainer, JobId(7)), trainer.past()), (None, Some(150.0)));
     }
@@ -468,7 +468,8 @@ mod tests {
             (0, 2),
             "no task counts twice"
         );
-        // Of one task the second attempt wins, of the other the first is killed for another reason.
+        // In one task the second attempt wins; in the other the first attempt is killed for another
+        // reason.
         trainer.ended(again[0], Outcome::Succeeded, Some(&report(again[0], 20, 20)));
         trainer.ended(one, Outcome::Killed, Some(&report(one, 90, 90)));
         trainer.ended(other, Outcome::Killed, Some(&report(other, 90, 90)));
@@ -514,7 +515,7 @@ mod tests {
         }
     }
 
-    /// Tasks of 10, 20, 60 and 40 s: the last two took 50 s on average, all 32.5 s.
+    /// Tasks of 10, 20, 60 and 40 s: the last two took 50 s on average, all four 32.5 s.
     #[test]
     fn the_first_guess_is_the_mean_of_recent_tasks() {
         let mean = |most: Option<usize>| {
@@ -526,7 +527,7 @@ mod tests {
         assert_eq!((mean(Some(2)), mean(None)), (Some(50.0), Some(32.5)));
     }
 
-    /// It has reduced a quarter of its input in 90 s, after 30 s of fetching.
+    /// The reduce has reduced a quarter of its input in 90 s, after 30 s of fetching.
     #[test]
     fn a_long_reduce_is_measured_by_what_it_has_done() {
         let mut trainer = trainer(SlotKind::Reduce);
@@ -552,7 +553,8 @@ mod tests {
         assert_eq!(trainer.granted(JobId(3)), 0, "its slot can be taken now");
     }
 
-    /// Of 600 MB the first has fetched 360 in 36 s, the second 180 in 18 s, the third 60 in 6 s.
+    /// Of 600 MB the first reduce has fetched 360 in 36 s, the second 180 in 18 s, the third 60 in
+    /// 6 s.
     #[test]
     fn what_fetches_more_weighs_more_in_the_time_of_fetching() {
         let each = |bytes: &[u64]| TaskBytes::Each(bytes.iter().copied().map(Bytes::new).collect());
@@ -560,7 +562,7 @@ mod tests {
             let mut trainer = trainer(SlotKind::Reduce);
             trainer.size = 3;
             trainer.enter(JobId(3), 3);
-            // Not in the order of their numbers.
+            // The reduces end in another order than their numbers.
             for (index, fetching) in [(2, 6), (0, 36), (1, 18)] {
                 let reduce = attempt(TaskKind::Reduce, 3, index);
                 trainer.launched(reduce);

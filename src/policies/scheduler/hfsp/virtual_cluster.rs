@@ -1,27 +1,21 @@
-//! A virtual cluster: the same jobs on the same slots under processor sharing, as the paper on HFSP
-//! (Pastorelli et al.) has it. The instant at which it ends a job gives the job its place in the real
+//! A virtual cluster: the same jobs on the same slots under processor sharing, as in the paper on
+//! HFSP (Pastorelli et al.). The time at which it ends a job determines the job's rank in the real
 //! cluster.
 //!
-//! ```text
-//! slot 4 ┤AAAAABBBBAAA      job A: 4 tasks, 40 slot-seconds, comes at 0 s
-//! slot 3 ┤AAAAABBBBAAA      job B: 4 tasks,  8 slot-seconds, comes at 5 s
-//! slot 2 ┤AAAAAAAAAAAA      B ends at 9 s and A at 12 s, so the real
-//! slot 1 ┤AAAAAAAAAAAA      cluster serves B first from 5 s on
-//!         0    5   9  12 s
-//! ```
-//! A job is so many slot-seconds of work, which at most as many slots as it has tasks can share. The
-//! slots are divided by weight, and what a job cannot use goes to the others, so that the smallest
-//! are the first to have all that they can use: a share is `min(tasks, weight × ratio)`, exactly
-//! ([`sharing`]) or in whole slots ([`dealing`]). Shares change only when a job comes, changes or
-//! ends. In between, work melts away at constant rates, so each change first lets the time since the
-//! last one pass. Tasks are only counted.
+//! A job is a number of slot-seconds of work, on which at most as many slots can work as the job
+//! has tasks. The slots are divided by weight, and slots that a job cannot use go to the others, so
+//! that the smallest jobs are the first to have all that they can use: a share is
+//! `min(tasks, weight × ratio)`, exactly ([`sharing`]) or in whole slots ([`dealing`]). Shares
+//! change only when a job comes, changes or ends; in between the work shrinks at constant rates and
+//! needs no updates. So a function that changes shares first lets time pass. Tasks are only
+//! counted, never visited.
 //!
-//! The papers deal whole slots in turn, the smallest job first. With more jobs than slots the largest
-//! get none for as long as smaller ones keep coming, and may starve: [`VirtualCluster::leaves_some_out`]
-//! says when. With parts of slots no job starves.
+//! The papers deal whole slots in turn, the smallest job first. With more jobs than slots the
+//! largest jobs get none as long as smaller ones keep coming, so they may starve:
+//! [`VirtualCluster::leaves_some_out`] says when. With fractions of slots no job starves.
 //!
-//! A job that has ended in the real cluster stays until it has virtually ended too, or the others
-//! would get its share too early.
+//! A job that is really over stays until it is virtually over too; otherwise the others would get
+//! its share too early.
 
 mod dealing;
 mod division;
@@ -38,49 +32,49 @@ use mumakil_core::mapred::{JobId, step};
 /// Jobs that share virtual slots.
 #[derive(Debug)]
 pub(super) struct VirtualCluster {
-    /// How fast virtual time goes: 1 is as fast as time.
+    /// The speed of virtual time: 1 is the speed of real time.
     pace: f64,
     rule: VirtualSlots,
     slots: u32,
-    /// Up to when jobs have aged.
+    /// The time up to which the jobs' work is computed.
     aged: SimTime,
-    /// The same in seconds of virtual time.
+    /// The virtual time at `aged`, in seconds.
     clock: f64,
     jobs: BTreeMap<JobId, VirtualJob>,
-    /// The jobs that have virtually ended, and those that have not, in turn.
+    /// The jobs that have virtually ended; `open` has the others, in turn.
     over: BTreeSet<JobId>,
     open: BTreeSet<VirtualTurn>,
-    /// How many of the latter have each weight, by its bits.
+    /// How many open jobs have each weight, by the weight's bits.
     weights: BTreeMap<u64, u32>,
 }
 
-/// When a job's turn is: first what goes before its number.
+/// A job's turn: the number that orders jobs by the rule, then the job's number.
 type VirtualTurn = (u32, JobId);
 
-/// A job with the work that it has left, and when it ended if it has.
+/// A job, its work left, and the virtual time of its end if it has ended.
 type VirtualOutcome = (JobId, f64, Option<f64>);
 
-/// A job as it comes into the virtual cluster.
+/// The size of a job in the virtual cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Size {
     /// How many slots it can use: above zero.
     pub(super) tasks: u32,
     /// Its work in slot-seconds; may be infinite.
     pub(super) work: f64,
-    /// Its part, in proportion to those of the others: above zero.
+    /// Its weight relative to other jobs: above zero.
     pub(super) weight: f64,
 }
 
 #[derive(Debug)]
 struct VirtualJob {
     size: Size,
-    /// The work that is left.
+    /// The work left, in slot-seconds.
     left: f64,
-    /// The work that it has done.
+    /// The work done, in slot-seconds.
     done: f64,
-    /// When it virtually ended, if it has.
+    /// The virtual time at which the job ended, in seconds; `None` before that.
     ended: Option<f64>,
-    /// Whether it is over in the real cluster.
+    /// Whether the job is over in the real cluster.
     is_gone: bool,
 }
 
@@ -100,7 +94,7 @@ impl VirtualCluster {
         }
     }
 
-    /// Returns whether a job is in it.
+    /// Returns whether a job is in the cluster.
     pub(super) fn has(&self, id: JobId) -> bool {
         self.jobs.contains_key(&id)
     }
@@ -113,7 +107,7 @@ impl VirtualCluster {
         }
     }
 
-    /// Takes a job out.
+    /// Removes a job for a change.
     fn take(&mut self, id: JobId) -> Option<VirtualJob> {
         let job = self.jobs.remove(&id)?;
         if !self.over.remove(&id) {
@@ -129,7 +123,7 @@ impl VirtualCluster {
         Some(job)
     }
 
-    /// Puts a job where it belongs that was taken out or is new; what is over in both clusters is gone.
+    /// Inserts a new or changed job; drops it if it is over in both clusters.
     fn put(&mut self, id: JobId, job: VirtualJob) {
         if job.ended.is_none() {
             self.open.insert(self.turn(id, &job));
@@ -142,7 +136,7 @@ impl VirtualCluster {
         self.jobs.insert(id, job);
     }
 
-    /// Lets time pass up to now.
+    /// Lets time pass until `now`.
     fn age(&mut self, now: SimTime) {
         let passed = now.saturating_since(self.aged).as_secs_f64() * self.pace;
         self.aged = self.aged.max(now);
@@ -166,8 +160,8 @@ impl VirtualCluster {
         self.clock = until;
     }
 
-    /// Returns how long it takes, at most, until all jobs that can end have virtually ended: as long
-    /// as one after the other.
+    /// Returns the longest time until all jobs with finite work have virtually ended: if they run
+    /// one after another.
     pub(super) fn ages(&self) -> SimSpan {
         let slots = self.slots.max(1);
         // Sharing takes no longer than serving one job after the other,
@@ -187,7 +181,7 @@ impl VirtualCluster {
         self.slots = slots;
     }
 
-    /// Takes a job in.
+    /// Adds a job, or replaces it.
     pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
         self.age(now);
         let member = VirtualJob { size, left: size.work, done: 0.0, ended: None, is_gone: false };
@@ -195,13 +189,13 @@ impl VirtualCluster {
         self.put(job, member);
     }
 
-    /// Returns the work that a job has done, as far as it was not infinite.
+    /// Returns the work that a job has done; work of infinite jobs does not count.
     pub(super) fn done(&mut self, now: SimTime, id: JobId) -> f64 {
         self.age(now);
         self.jobs.get(&id).map_or(0.0, |job| job.done)
     }
 
-    /// Corrects the work that is left of a job.
+    /// Corrects the work left of a job.
     pub(super) fn set_left(&mut self, now: SimTime, id: JobId, left: f64) {
         self.age(now);
         if let Some(job) = self.take(id) {
@@ -210,8 +204,8 @@ impl VirtualCluster {
         }
     }
 
-    /// Hears that a job is over in the real cluster. Returns whether the others have more slots from
-    /// now on: only a job that would never end goes at once.
+    /// Notes that a job is over in the real cluster. Returns whether the other jobs have more slots
+    /// from now on: only a job with infinite work leaves at once.
     pub(super) fn leave(&mut self, now: SimTime, id: JobId) -> bool {
         let Some(job) = self.take(id) else { return false };
         let endless = job.left.is_infinite();
@@ -224,32 +218,32 @@ impl VirtualCluster {
         endless
     }
 
-    /// Returns the work that is left of each job, and when it ended if it has, in the order of their
+    /// Returns each job with its work left, and its end if it has ended, in the order of job
     /// numbers.
     pub(super) fn left(&mut self, now: SimTime) -> impl Iterator<Item = VirtualOutcome> {
         self.age(now);
         self.jobs.iter().map(|(id, job)| (*id, job.left, job.ended))
     }
 
-    /// Returns those that have ended and are not over in the real cluster, with when they did, in seconds
-    /// of virtual time.
+    /// Returns the jobs that have virtually ended and are not over in the real cluster, each with
+    /// its end in seconds of virtual time.
     pub(super) fn ended(&self) -> impl Iterator<Item = (JobId, f64)> {
         self.over.iter().filter_map(|id| Some((*id, self.jobs[id].ended?)))
     }
 
-    /// Returns the dealing of whole slots, which tells the ends of the other jobs one by one. It
-    /// holds until something changes.
+    /// Returns a forecast of which open jobs end next; `None` if slots are divided into fractions.
+    /// It is valid until the virtual cluster changes.
     pub(super) fn foresee(&self) -> Option<Dealing> {
         (self.rule != VirtualSlots::Parts).then(|| Dealing::new(self))
     }
 
-    /// Returns which job ends next, and when; `None` if no job ends any more.
+    /// Returns the job that ends next in a forecast, and when; `None` if no other job ends.
     pub(super) fn next_to_end(&self, dealing: &mut Dealing) -> Option<(JobId, f64)> {
         dealing.end_next(self, f64::INFINITY)
     }
 
     /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
-    /// Takes O(n log n) for n jobs on as many slots, with whole slots as long as weights are few.
+    /// Takes O(n log n) for n jobs on n slots; with whole slots only if weights are few.
     pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
         let course = self.course(f64::INFINITY);
         // The course covers the first jobs in turn; the others never get a virtual slot.
@@ -258,14 +252,15 @@ impl VirtualCluster {
         self.ended().chain(ends).chain(others).collect()
     }
 
-    /// Returns whether some job has no slot: there are more jobs than slots, or its weight is too small.
+    /// Returns whether some job has no slot: there are more jobs than slots, or its weight is too
+    /// small.
     pub(super) fn leaves_some_out(&self) -> bool {
         let outnumber = (self.slots as usize) < self.open.len();
         self.rule != VirtualSlots::Parts && (outnumber || Dealing::new(self).leaves_some_out())
     }
 
-    /// Returns what will be left at an instant of jobs that have not ended, and when they will have ended if
-    /// they have, the first in turn; of the others nothing will be done.
+    /// Returns for each open job, in turn, its work left at a virtual time, and its end if it has
+    /// ended by then. Jobs at the back that get no slot until then may be missing.
     fn course(&self, until: f64) -> Vec<VirtualOutcome> {
         if self.rule == VirtualSlots::Parts {
             let mut sharing = Sharing::new(self);
@@ -322,24 +317,25 @@ mod tests {
         let mut cluster = cluster(100);
         cluster.enter(at(0), JobId(1), size(100, 3_000.0));
         cluster.enter(at(10), JobId(2), size(100, 1_000.0));
-        // Two share: the second would need 20 s.
+        // Two jobs share: the second would need 20 s.
         assert_eq!(finish(&cluster, 2), 30.0);
         cluster.enter(at(15), JobId(3), size(100, 1_000.0));
         assert_eq!(order(&cluster), [2, 3, 1]);
-        // 750 of the second are left at a third of the server; then 250 of the third at a half; the
-        // first has the whole server for its last 1,000.
+        // Of the second job 750 are left at a third of the server; then 250 of the third job at a
+        // half; the first job has the whole server for its last 1,000.
         let rounded = [2, 3, 1].map(|id| (finish(&cluster, id) * 1e6).round() / 1e6);
         assert_eq!(rounded, [37.5, 42.5, 50.0]);
     }
 
-    /// The paper's second example: what a job cannot use goes to the others.
+    /// The paper's second example: slots that a job cannot use go to the others.
     #[test]
     fn a_job_uses_no_more_slots_than_it_has_tasks() {
         let mut cluster = cluster(100);
         cluster.enter(at(0), JobId(1), size(100, 3_000.0));
         cluster.enter(at(10), JobId(2), size(55, 550.0));
         cluster.enter(at(13), JobId(3), size(35, 350.0));
-        // A third each, of which the third job can use all: 350 / (100 / 3); then 50 at a half.
+        // Each job gets a third, and the third job can use all of it: 350 / (100 / 3); then 50 at a
+        // half.
         let rounded = [3, 2].map(|id| (finish(&cluster, id) * 1e6).round() / 1e6);
         assert_eq!(rounded, [23.5, 24.5]);
         assert_eq!(order(&cluster), [3, 2, 1]);
@@ -362,8 +358,8 @@ mod tests {
         first.enter(at(10), JobId(2), size(100, 1_000.0));
         first.enter(at(15), JobId(3), size(100, 1_000.0));
         assert_eq!(order(&first), [2, 3, 1]);
-        // The first in turn has the hundredth slot as long as there are three: job 1 has 1,750 and job 2
-        // has 750 at 15 s, at 34 and 33 slots; so job 2 ends 750 / 33 s later.
+        // The first in turn has the hundredth slot as long as there are three jobs: job 1 has 1,750
+        // and job 2 has 750 left at 15 s, on 34 and 33 slots; so job 2 ends 750 / 33 s later.
         assert!((finish(&first, 2) - (15.0 + 750.0 / 33.0)).abs() < 1e-9);
         let mut second = with(VirtualSlots::SmallestFirst, 100);
         second.enter(at(0), JobId(1), size(100, 3_000.0));
@@ -374,7 +370,8 @@ mod tests {
         assert_eq!(order(&second), [3, 2, 1]);
     }
 
-    /// On a slot, a job of nine tasks and a small one every second, which takes it for a second.
+    /// On one slot, a job of nine tasks and every second a small job, which takes the slot for a
+    /// second.
     #[test]
     fn a_stream_of_small_jobs_leaves_the_largest_nothing_with_whole_slots_alone() {
         let left_of_large = |rule: VirtualSlots| {
@@ -433,12 +430,12 @@ mod tests {
         cluster.enter(at(50), JobId(1), size(10, 1.0));
         assert_eq!(finish(&cluster, 0), 10.0);
         assert_eq!(order(&cluster), [0, 1]);
-        // Larger than was thought: it goes on.
+        // The job is larger than estimated, so it goes on.
         cluster.set_left(at(50), JobId(0), 100.0);
         assert_eq!(order(&cluster), [1, 0]);
     }
 
-    /// Two jobs of 100 s on ten slots have done 5 × 4 s each after four seconds.
+    /// Two jobs of 100 s on ten slots have each done 5 × 4 s after four seconds.
     #[test]
     fn what_a_job_has_done_is_its_share_over_time() {
         let mut cluster = cluster(10);
@@ -457,7 +454,8 @@ mod tests {
         assert_eq!(cluster.left(at(10)).next(), Some((JobId(0), 50.0, None)));
     }
 
-    /// The same by walking from end to end with the shares that another part computes.
+    /// Returns the ends of jobs, computed by walking from end to end with the shares of another
+    /// module.
     fn walked(jobs: &[Size], slots: u32) -> Vec<f64> {
         let mut left: Vec<f64> = jobs.iter().map(|job| job.work).collect();
         let mut finishes = vec![f64::NAN; jobs.len()];
@@ -504,7 +502,7 @@ mod tests {
                 cluster.enter(at(0), JobId(id), *job);
             }
             let expected = walked(&jobs, slots);
-            // To look in between changes nothing.
+            // Asking in between changes nothing.
             for _ in 0..2 {
                 for (id, at) in cluster.finishes() {
                     let wanted = expected[id.index()];

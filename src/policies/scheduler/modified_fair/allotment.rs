@@ -1,16 +1,16 @@
-//! How many slots a pool may have until they are allotted again (section 3.2): the free ones go by what
-//! is pending.
+//! The number of slots that a pool may have until the next allotment (section 3.2): free slots are
+//! divided among pools by their pending tasks.
 //!
-//! "To prevent one user pool with heavy workload from getting too much resource, the actual number of
-//! allocated slots cannot exceed the maximum number": the slots that it has then, or those that it is
-//! allotted at a time. Both are there ([`Maximum`]).
+//! "To prevent one user pool with heavy workload from getting too much resource, the actual number
+//! of allocated slots cannot exceed the maximum number": this may mean the slots that a pool has,
+//! or those that one allotment gives it. An option chooses between the two ([`Maximum`]).
 //!
-//! This is not for the pool that small jobs share: to the letter of the paper it never has more than
-//! half of what one of them could use, even while slots are idle.
+//! The pool that small jobs share has no allotment: to the letter of the paper it never has more
+//! than half of what one of them could use, even while slots are idle.
 //!
-//! Slots are allotted whenever some have become free, and then to all pools. To walk all pools each
-//! time would be slow: a pool's part is computed when it is asked for ([`Share`]), and the demand
-//! of all from the numbers of pools whose needs are alike ([`PoolNeeds`]).
+//! Slots are allotted whenever some have become free, and always to all pools. So an allotment
+//! walks no pools: the limit of a pool is computed when it is asked for ([`Share`]), and the demand
+//! of all pools from the number of pools with equal needs ([`PoolNeeds`]).
 
 use std::collections::BTreeMap;
 
@@ -28,37 +28,38 @@ pub enum Maximum {
     /// The slots that the pool has, as in `fair`.
     #[default]
     Cap,
-    /// The slots that the pool is allotted at a time, in addition to those that it has: with an
-    /// update, or when slots have become free. So in the end a pool may have all slots.
+    /// The slots that one allotment gives the pool, in addition to those that it has. Slots are
+    /// allotted at each update, and when some have become free, so in the end a pool may have all
+    /// slots.
     Round,
 }
 
-/// A pool that wants slots of one kind.
+/// The tasks and the bounds of a pool for one kind of slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PoolNeed {
-    /// The slots that it has.
+    /// The slots that the pool has.
     pub(super) running: u32,
-    /// The tasks that wait for one.
+    /// The tasks that wait for a slot.
     pub(super) pending: u32,
-    /// The slots that it is promised.
+    /// The slots that the pool is guaranteed.
     pub(super) min: u32,
-    /// The most that it gets, in all or now.
+    /// The most slots that the pool gets: in all, or in one allotment.
     pub(super) max: u32,
     pub(super) maximum: Maximum,
 }
 
-/// The slots that pools divide by their pending tasks.
+/// The result of an allotment: the free slots that pools divide by their pending tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Share {
-    /// Nothing: each may have its maximum.
+    /// No division: each pool may have its maximum.
     #[default]
     All,
-    /// So many free slots, to so many pending tasks.
+    /// The pools divide `slots` free slots by `pending` pending tasks.
     Free { slots: u32, pending: u64 },
 }
 
 impl PoolNeed {
-    /// Returns the slots that the pool may have.
+    /// Returns the number of slots that the pool may have.
     pub(super) fn limit(self, share: Share) -> u32 {
         match share {
             Share::All => self.max,
@@ -66,15 +67,16 @@ impl PoolNeed {
         }
     }
 
-    /// Returns the slots that the pool may have, if so many are free for so many pending tasks.
+    /// Returns the number of slots that the pool may have, if `free` slots are free for
+    /// `all_pending` pending tasks.
     ///
-    /// It keeps those that it has and gets its part of the free ones: rounded up, and at least one,
-    /// since a tracker has a free slot already while an attempt there waits for its commit, and still
-    /// counts as running. It may have its promised slots in any case, as far as it has tasks. So
-    /// whether it may have one more does not depend on how many are free.
+    /// The pool keeps the slots that it has and gets its part of the free ones, rounded up and at
+    /// least one: a tracker has a free slot already while an attempt there waits for its commit and
+    /// still counts as running. In any case the pool may have its guaranteed slots, as far as it
+    /// has tasks. So whether it may have one more does not depend on the number of free slots.
     fn allot(self, free: u32, all_pending: u64) -> u32 {
         let part = u64::from(free) * u64::from(self.pending);
-        // At most the free slots, as a pool's pending tasks are part of all.
+        // The part is at most `free`, so it fits.
         let part = part.div_ceil(all_pending.max(1)) as u32;
         let owed = self.min.min(self.running + self.pending);
         match self.maximum {
@@ -83,15 +85,16 @@ impl PoolNeed {
         }
     }
 
-    /// Returns what the pool has and could use within its limit. A limit that has fallen takes nothing
-    /// away, and hides no demand of others.
+    /// Returns the tasks that the pool runs and could run within its limit. A limit that has fallen
+    /// takes no slot away, and hides no demand of others.
     pub(super) fn demand(self, limit: u32) -> u32 {
         (self.running + self.pending).min(limit.max(self.running))
     }
 
-    /// Returns a need that lacks as much, whatever is free.
+    /// Returns the key by which pools with equal needs are counted together: they lack the same
+    /// number of slots in every allotment.
     fn alike(self) -> Self {
-        // Without minimum and maximum a pool's lack depends on its pending tasks alone.
+        // Without bounds the number of running tasks makes no difference.
         let is_bounded = 0 < self.min || self.max < u32::MAX;
         if is_bounded { self } else { Self { running: 0, ..self } }
     }
@@ -100,7 +103,7 @@ impl PoolNeed {
 /// The needs of pools for one kind of slot.
 #[derive(Debug, Default)]
 pub(super) struct PoolNeeds {
-    /// How many pools need alike, of those in which tasks are pending.
+    /// The number of pools with each need, of the pools with pending tasks.
     alike: BTreeMap<PoolNeed, u32>,
     pending: u64,
 }
@@ -123,12 +126,12 @@ impl PoolNeeds {
         self.pending = self.pending - u64::from(was.pending) + u64::from(now.pending);
     }
 
-    /// Returns how many tasks are pending.
+    /// Returns the number of pending tasks of all pools.
     pub(super) fn pending(&self) -> u64 {
         self.pending
     }
 
-    /// Returns what all pools could use within their limits beyond what they have.
+    /// Returns how many more slots all pools could use within their limits.
     pub(super) fn lacking(&self, share: Share) -> u32 {
         let lacks = |need: &PoolNeed| need.demand(need.limit(share)) - need.running;
         self.alike.iter().inspect(|_| step()).map(|(need, pools)| pools * lacks(need)).sum()
@@ -189,7 +192,7 @@ mod tests {
                 .into_iter()
                 .map(|(running, pending, min, max)| PoolNeed { running, pending, min, max, maximum })
                 .collect();
-            // Each was in need of something else before.
+            // Each pool has another pool's need before.
             for (other, need) in pools.iter().zip(pools.iter().rev()) {
                 needs.change(PoolNeed { pending: 0, ..*other }, *other);
                 needs.change(*other, *need);
@@ -202,7 +205,7 @@ mod tests {
             }
         }
 
-        /// So a pool that has not changed need not be looked at when slots are allotted.
+        /// So an allotment need not visit a pool that has not changed.
         #[test]
         fn whether_a_pool_may_have_more_depends_on_itself_alone(
             (running, pending, min, max) in (0u32..9, 0u32..9, 0u32..9, 0u32..9),

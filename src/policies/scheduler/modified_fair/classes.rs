@@ -1,7 +1,7 @@
-//! Which jobs are small (section 3.1): those as small as the smallest there is.
+//! Finds the small jobs (section 3.1): those that are as small as the smallest job.
 //!
-//! A job's size is the number of its maps. Small jobs get slots of their own, in a pool that all users
-//! share, as long as they are few: no more than one to a node's slots.
+//! A job's size is the number of its maps. Small jobs get slots of their own, in a pool that all
+//! users share, as long as they are few: at most one small job to as many jobs as a node has slots.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,28 +10,28 @@ use mumakil_core::mapred::{JobId, PerSlot};
 /// The jobs by their sizes.
 #[derive(Debug, Default)]
 pub(super) struct Classes {
-    /// Those with so many maps, by the number of their reduces.
+    /// For each number of maps, the jobs with that many maps, each with the number of its reduces.
     by_maps: BTreeMap<u32, BTreeSet<(u32, JobId)>>,
     jobs: usize,
 }
 
-/// The small jobs at the moment.
+/// The current class of small jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SmallJobs {
-    /// The maps of the smallest job.
+    /// The number of maps of each small job.
     pub(super) maps: u32,
-    /// The slots that small jobs have together.
+    /// The slots that all small jobs have together.
     pub(super) slots: PerSlot<u32>,
 }
 
 impl Classes {
-    /// Takes a job with so many tasks in.
+    /// Adds a job with these numbers of tasks.
     pub(super) fn enter(&mut self, job: JobId, total: PerSlot<u32>) {
         self.jobs +=
             usize::from(self.by_maps.entry(total.map).or_default().insert((total.reduce, job)));
     }
 
-    /// Lets a job with so many tasks go.
+    /// Removes a job with these numbers of tasks.
     pub(super) fn leave(&mut self, job: JobId, total: PerSlot<u32>) {
         let Some(class) = self.by_maps.get_mut(&total.map) else { return };
         self.jobs -= usize::from(class.remove(&(total.reduce, job)));
@@ -40,16 +40,16 @@ impl Classes {
         }
     }
 
-    /// Returns the jobs with so many maps.
+    /// Returns the jobs with `maps` maps.
     pub(super) fn of(&self, maps: u32) -> Vec<JobId> {
         self.by_maps.get(&maps).into_iter().flatten().map(|(_, job)| *job).collect()
     }
 
-    /// Returns which jobs are small; none are if they are too many.
+    /// Returns the small jobs; `None` if they are too many.
     ///
-    /// Their slots are half of what the smallest job has tasks, rounded up. Small jobs have equally
-    /// many maps; of their numbers of reduces the largest counts, so that a job without any does not
-    /// keep another from ending.
+    /// The slots of small jobs are half of one small job's tasks, rounded up. All small jobs have
+    /// the same number of maps. Of their numbers of reduces the largest counts, so that a job
+    /// without reduces does not keep another one from ending.
     pub(super) fn small(&self, map_slots_per_node: f64) -> Option<SmallJobs> {
         let (maps, class) = self.by_maps.first_key_value()?;
         // The paper's test, small / all > 1 / slots of a node, with the factors on other sides.
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn more_than_one_small_job_to_a_nodes_slots_are_too_many() {
-        // The paper's example: four slots on a node make a quarter of the jobs the most.
+        // The paper's example: with four slots on a node, at most a quarter of the jobs are small.
         let jobs = [(6, 1), (9, 1), (9, 1), (9, 1), (9, 1), (9, 1), (9, 1), (6, 1)];
         assert_eq!(found(&jobs, 4.0), Some((6, 3, 1)));
         assert_eq!(found(&jobs[1..], 4.0), Some((6, 3, 1)));

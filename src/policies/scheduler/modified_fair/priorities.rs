@@ -1,11 +1,12 @@
-//! How a job's priority follows its luck (section 3.5): nearer input than before raises it.
+//! Job priorities that follow locality (section 3.5): a map nearer to its input than the last
+//! raises the job.
 //!
-//! The paper says it twice, and not the same. Its text: the priority moves by as many levels as the
-//! locality of the job's map differs from that of the one before, and one that stays very high or very
-//! low with the same locality moves a level inwards. Its table 3 lowers a job that comes from off its
-//! rack to its node, leaves very high and very low alone where the locality stays, and moves inwards
-//! where a priority would leave the scale. The text has the sense that the section speaks of, and is
-//! the default.
+//! The paper describes this twice, and differently. Its text: the priority moves by as many levels
+//! as the locality of the job's map differs from the locality of the map before; a job at very high
+//! or very low whose locality stays the same moves one level inwards. Its table 3 lowers a job
+//! whose locality improves from off-rack to node, leaves very high and very low alone where the
+//! locality stays, and moves inwards where a priority would leave the scale. The text has the
+//! purpose that the section names, and is the default.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,10 +20,10 @@ use mumakil_core::mapred::{Locality, Priority};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PriorityAdjustment {
-    /// As the paper's text says.
+    /// As in the paper's text.
     #[default]
     Text,
-    /// As its table 3 has it, which raises and lowers otherwise in places.
+    /// As in the paper's table 3, which differs from the text in places.
     Table,
     /// Not at all: a job keeps the priority that it came with.
     Off,
@@ -31,7 +32,8 @@ pub enum PriorityAdjustment {
 // In the order of the numbers of `Priority`, with which levels are computed.
 const LEVELS: [Priority; 5] = [Vh, H, N, L, Vl];
 
-/// Table 3: by the locality of the map before, that of the map, and the priority.
+/// Table 3: indexed by the locality of the map before, the locality of the new map, and the
+/// priority.
 // Copied as it stands, with rows that contradict the text.
 const TABLE: [[[Priority; 5]; 3]; 3] = [
     [[Vh, H, N, L, Vl], [H, N, L, Vl, L], [N, L, Vl, Vl, L]],
@@ -40,7 +42,8 @@ const TABLE: [[[Priority; 5]; 3]; 3] = [
 ];
 
 impl PriorityAdjustment {
-    /// Returns a job's priority after a map of this locality has followed one of another.
+    /// Returns a job's priority after a map with locality `now` that follows one with locality
+    /// `before`.
     pub(super) fn after(self, priority: Priority, before: Locality, now: Locality) -> Priority {
         match self {
             Self::Text => by_text(priority, before, now),
@@ -69,7 +72,7 @@ mod tests {
 
     const LOCALITIES: [Locality; 3] = [Locality::Node, Locality::Rack, Locality::OffRack];
 
-    /// Returns what becomes of the five priorities.
+    /// Returns the new priorities for each of the five priorities.
     fn after(how: PriorityAdjustment, before: Locality, now: Locality) -> [Priority; 5] {
         LEVELS.map(|priority| how.after(priority, before, now))
     }

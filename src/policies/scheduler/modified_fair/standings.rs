@@ -1,10 +1,9 @@
-//! The jobs and pools at work: how many slots each has and may have, and which comes first.
+//! The jobs and pools in a run: their slots, their limits, and the order in which they are served.
 //!
-//! A round decides what holds until the next one: which jobs are small and which may run, what each
-//! pool demands and how many slots it may have. The counts of running and pending tasks follow every change,
-//! and jobs and pools keep the places that these give them: nothing is sorted when a tracker asks. A
-//! round looks only at the pools that have changed since the last one, and at those jobs that it
-//! moves.
+//! A round decides what holds until the next round: which jobs are small, which jobs may run, what
+//! each pool demands and how many slots it may have. The counts of running and pending tasks follow
+//! every change, and jobs and pools are kept sorted by them: nothing is sorted at an offer. A round
+//! visits only the pools that have changed since the last one, and the jobs that it moves.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -27,48 +26,48 @@ use mumakil_core::mapred::{
     View, step,
 };
 
-/// The pool of small jobs: that around all others, which holds no jobs otherwise.
+/// The pool of small jobs: the root, which otherwise holds no jobs.
 // Jobs stand in leaves, so the root is free for this use and needs no name that a user could take.
 const SHARED: PoolId = PoolId::ROOT;
 
-/// The jobs and pools.
+/// All jobs and pools, and the result of the last allotment.
 #[derive(Debug)]
 pub(super) struct Standings {
     options: ModifiedFairOptions,
     reduces: Reduces,
     tree: PoolTree,
     line: JobQueue,
-    /// By the number of the pool.
+    /// The pools, by number.
     pools: Vec<SharingPool>,
     jobs: FxHashMap<JobId, SharingJob>,
-    /// The jobs by their sizes, and the maps of those that are small since the last round.
+    /// The jobs by their sizes. `small_maps` is the size of small jobs since the last round.
     classes: Classes,
     small_maps: Option<u32>,
     /// The pools that could use a slot and may have one, the next one first.
     ready: PerSlot<BTreeSet<SharingKey>>,
-    /// The slots of all pools, and their demand when slots were last allotted.
+    /// The used slots of all pools, and their demand at the last allotment.
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
-    /// The needs of all pools but the shared one.
+    /// The needs of all pools except the shared one.
     needs: PerSlot<PoolNeeds>,
-    /// How often slots were allotted, and what was there the last time.
+    /// The number of allotments so far, and the result of the last one.
     allotments: u64,
     share: PerSlot<Share>,
-    /// The pools of which something has changed since.
+    /// The pools that have changed since the last allotment.
     changed: PerSlot<BTreeSet<PoolId>>,
     launches: u64,
-    /// Whether a slot has become free since they were last allotted.
+    /// Whether a slot has become free since the last allotment.
     has_freed: bool,
 }
 
-/// The tasks of a job or a pool that have a slot, and those that wait for one.
+/// The running and the waiting tasks of a job or a pool.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SharingTasks {
     pub(super) running: u32,
     pub(super) pending: u32,
 }
 
-/// A pool at work.
+/// The state of a pool.
 #[derive(Debug, Default)]
 pub(super) struct SharingPool {
     pub(super) name: Arc<str>,
@@ -77,33 +76,32 @@ pub(super) struct SharingPool {
     pub(super) min: PerSlot<u32>,
     max: PerSlot<u32>,
     pub(super) tasks: PerSlot<SharingTasks>,
-    /// The pool's demand when slots were allotted, and the most that it may have; `told_by` is the number of
-    /// that allotment.
+    /// The pool's demand and its limit, both from the allotment with the number `told_by`.
     pub(super) demand: PerSlot<u32>,
     limit: PerSlot<u32>,
     told_by: PerSlot<u64>,
     pub(super) last_launch: u64,
-    /// Its jobs that could use a slot, the next one first.
+    /// The jobs of the pool that could use a slot, the next one first.
     ready: PerSlot<BTreeSet<JobKey>>,
     key: PerSlot<Option<SharingKey>>,
 }
 
-/// A job that gives tasks.
+/// A job that gives out tasks.
 #[derive(Debug)]
 struct SharingJob {
-    /// The pool that it names, and that in which it stands.
+    /// The pool that the job names, and the pool that it is in now.
     own: PoolId,
     pool: PoolId,
-    /// The priority that it came with, and that which it has now.
+    /// The job's first priority, and its current one.
     came_with: Priority,
     priority: Priority,
     arrived: SimTime,
-    /// All its tasks, and those that count: a job that may not run has nothing pending.
+    /// All tasks of the job, and those that count: a job that may not run has no pending tasks.
     total: PerSlot<u32>,
     tasks: PerSlot<SharingTasks>,
-    /// From when on it may run, if it may.
+    /// When the job became runnable; `None` while it is not.
     runnable_since: Option<SimTime>,
-    /// The locality of its last map with input.
+    /// The locality of the job's last map with input.
     locality: Option<Locality>,
     key: PerSlot<Option<JobKey>>,
 }
@@ -136,16 +134,16 @@ impl Standings {
         standings
     }
 
-    /// Makes room for the pools that are new.
+    /// Adds states for new pools.
     fn make_states(&mut self) {
         for id in self.tree.ids_from(self.pools.len()) {
             self.pools.push(SharingPool::new(&self.tree, id, self.allotments));
         }
     }
 
-    // ---- what there is ----
+    // ---- look-ups ----
 
-    /// Returns how many tasks run, and how many pools demanded when slots were last allotted.
+    /// Returns how many tasks run, and the demand of all pools at the last allotment.
     pub(super) fn work(&self, kind: SlotKind) -> (u32, u32) {
         (self.running[kind], self.demand[kind])
     }
@@ -155,7 +153,7 @@ impl Standings {
         self.ready[kind].iter().map(|key| key.pool)
     }
 
-    /// Returns how a pool stands.
+    /// Returns the slots and the minimum of a pool.
     pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> SlotStanding {
         let state = &self.pools[pool.index()];
         SlotStanding { min_share: state.min[kind], ..SlotStanding::of(state.tasks[kind].running) }
@@ -168,7 +166,7 @@ impl Standings {
 
     /// Returns the jobs of a pool that could use a slot, in the order in which they get one.
     ///
-    /// Costs nothing unless reduces have an order of their own, then a sort.
+    /// Lazy, except for reduces with an order of their own, which are sorted.
     pub(super) fn in_order<'s>(
         &'s self,
         view: &View<'_>,
@@ -183,8 +181,8 @@ impl Standings {
         &self.reduces
     }
 
-    /// Says which jobs are not asked, and why: those that may not run yet, and those of pools that have
-    /// as much as was allotted to them.
+    /// Reports the jobs that are not asked, with the reason: jobs that may not run yet, and jobs of
+    /// pools that hold all slots allotted to them.
     pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         let mut jobs: Vec<(&JobId, &SharingJob)> = self.jobs.iter().collect();
         jobs.sort_unstable_by_key(|(job, _)| **job);
@@ -206,7 +204,7 @@ impl Standings {
         }
     }
 
-    /// Says how pools stand. They have no shares: what is allotted is what is free.
+    /// Reports the slots of pools. Pools have no shares here: only free slots are allotted.
     pub(super) fn holdings(&self, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         for (number, pool) in (0..).zip(&self.pools) {
             say(&pool.name, self.standing(PoolId(number), kind));
@@ -215,7 +213,7 @@ impl Standings {
 
     // ---- jobs ----
 
-    /// Takes a job in; it counts from the next round on.
+    /// Adds a job; it counts from the next round on.
     pub(super) fn enter(&mut self, job: &Job) {
         let own = self.tree.place(self.options.pool_by.of(job.spec()));
         self.make_states();
@@ -238,7 +236,7 @@ impl Standings {
         self.jobs.insert(job.id(), member);
     }
 
-    /// Lets a job go that has ended.
+    /// Removes a job that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
         // The sums of its pool lose it before it is forgotten.
         self.withdraw(job);
@@ -247,7 +245,7 @@ impl Standings {
         self.classes.leave(job, member.total);
     }
 
-    /// Looks again at a job of which something has changed.
+    /// Updates a job that may have changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, id: JobId) {
         let (Some(job), Some(member)) = (view.job(id), self.jobs.get(&id)) else { return };
         let is_runnable = member.runnable_since.is_some();
@@ -257,7 +255,7 @@ impl Standings {
         }
     }
 
-    /// Hears of a launch: it changes the job's priority, and whose turn it is.
+    /// Notes a launch, which changes the job's priority and its pool's position.
     pub(super) fn launched(&mut self, view: &View<'_>, launched: Launched) {
         let id = launched.attempt.job();
         let Some(member) = self.jobs.get_mut(&id) else { return };
@@ -273,12 +271,12 @@ impl Standings {
         self.refresh(view, id);
     }
 
-    /// Counts a job with nothing, so that it can go.
+    /// Sets a job's counts to zero, so that it can be removed or moved.
     fn withdraw(&mut self, job: JobId) {
         SlotKind::BOTH.into_iter().for_each(|kind| self.count(job, kind, SharingTasks::default()));
     }
 
-    /// Counts what a job has, and puts it and its pool where that puts them.
+    /// Updates a job's counts, and the positions of the job and its pool.
     fn count(&mut self, id: JobId, kind: SlotKind, tasks: SharingTasks) {
         let Some(member) = self.jobs.get_mut(&id) else { return };
         let at = member.pool;
@@ -287,7 +285,7 @@ impl Standings {
         let needed = pool.need(kind, self.options.maximum);
         // The shared pool has slots of its own and takes no part in what is divided.
         if at != SHARED {
-            // The last allotment went by the needs up to now: read it before the counts change.
+            // The last allotment applies to the need before this change, so read it first.
             pool.hear(kind, needed, self.share[kind], self.allotments);
         }
         let all = &mut pool.tasks[kind];
@@ -305,7 +303,7 @@ impl Standings {
         self.place_pool(at, kind);
     }
 
-    /// Puts a pool where it belongs.
+    /// Moves a pool to its position.
     fn place_pool(&mut self, id: PoolId, kind: SlotKind) {
         step();
         let pool = &mut self.pools[id.index()];
@@ -317,16 +315,16 @@ impl Standings {
 
     // ---- rounds ----
 
-    /// Decides what holds until the next round: O(n log n) for the pools that have changed and for the
-    /// jobs that are moved, and a walk along the line if jobs have come or gone and some may have to
-    /// wait.
+    /// Decides what holds until the next round. Costs O(n log n) for the pools that have changed
+    /// and the jobs that are moved, and a walk along the queue if jobs have come or gone and some
+    /// may have to wait.
     pub(super) fn round(&mut self, view: &View<'_>) {
         self.classify(view);
         self.choose_runnable(view);
         self.allot(view);
     }
 
-    /// Puts small jobs into the pool that is shared, and the others where they belong.
+    /// Moves small jobs into the shared pool, and the others back into their own.
     fn classify(&mut self, view: &View<'_>) {
         // "The average number of map slots configured in a slave node" (section 3.1).
         let per_node = f64::from(view.capacity(SlotKind::Map)) / f64::from(view.trackers().max(1));
@@ -347,7 +345,7 @@ impl Standings {
         }
     }
 
-    /// Moves a job to where it stands now.
+    /// Moves a job into the pool that its size asks for.
     fn move_job(&mut self, view: &View<'_>, id: JobId) {
         // From the sums of the pool that it leaves; `refresh` counts it in the other.
         self.withdraw(id);
@@ -357,8 +355,7 @@ impl Standings {
         self.refresh(view, id);
     }
 
-    /// Lets jobs run by the priority that they came with, then arrival, as many as their pools and
-    /// users may.
+    /// Lets as many jobs run as their pools and users allow, by their first priority, then arrival.
     fn choose_runnable(&mut self, view: &View<'_>) {
         let Self { line, tree, jobs, .. } = self;
         // Noted first, as counting a job needs all of `self`.
@@ -374,16 +371,16 @@ impl Standings {
         changed.into_iter().for_each(|job| self.refresh(view, job));
     }
 
-    /// Allots slots anew if some have become free since the last time: O(n log n) for the pools that
-    /// have changed since.
+    /// Allots slots anew if some have become free since the last allotment. Costs O(n log n) for
+    /// the pools that have changed since.
     pub(super) fn allot_freed(&mut self, view: &View<'_>) {
         if self.has_freed && self.options.pool_allocation {
             self.allot(view);
         }
     }
 
-    /// Says how many slots each pool may have, and what it demands within that. A pool that has not
-    /// changed since the last time stands where it stood, and hears of it when it changes.
+    /// Computes the limits and demands of all pools. A pool that has not changed keeps its
+    /// position, and reads its limit when it changes.
     fn allot(&mut self, view: &View<'_>) {
         self.has_freed = false;
         self.allotments += 1;
@@ -418,7 +415,7 @@ impl Standings {
 }
 
 impl SharingPool {
-    /// Returns a pool that is there since an allotment; it may have nothing until the next one.
+    /// Returns a pool made after an allotment; its limit is zero until the next one.
     fn new(tree: &PoolTree, id: PoolId, allotment: u64) -> Self {
         let pool = tree.pool(id);
         Self {
@@ -437,7 +434,7 @@ impl SharingPool {
         PoolNeed { running, pending, min: self.min[kind], max: self.max[kind], maximum }
     }
 
-    /// Hears what it was allotted with this allotment, as it needed this then.
+    /// Reads the result of an allotment, for the need that the pool had then.
     fn hear(&mut self, kind: SlotKind, need: PoolNeed, share: Share, allotment: u64) {
         // Only the first call after an allotment counts: it comes with the needs of that instant.
         if mem::replace(&mut self.told_by[kind], allotment) != allotment {
@@ -446,7 +443,7 @@ impl SharingPool {
         }
     }
 
-    /// Returns where the pool stands, if it could use a slot and may have one.
+    /// Returns the pool's position; `None` if it could use no slot or may have none.
     fn key(&self, id: PoolId, kind: SlotKind, sorts: bool) -> Option<SharingKey> {
         if self.ready[kind].is_empty() || self.limit[kind] <= self.tasks[kind].running {
             return None;
@@ -460,8 +457,9 @@ impl SharingPool {
 }
 
 impl SharingJob {
-    /// Returns where the job stands in a pool with this order, if it could use a slot. Line stays line,
-    /// by the priority that jobs came with: it is the equal shares that give way to need.
+    /// Returns the job's position in a pool with this order; `None` if it could use no slot. In
+    /// `fifo` pools jobs keep the order of their first priorities: sorting by need only replaces
+    /// fair shares.
     fn key_in(&self, order: JobOrder, job: JobId, kind: SlotKind, sorts: bool) -> Option<JobKey> {
         let tasks = self.tasks[kind];
         if tasks.pending == 0 {

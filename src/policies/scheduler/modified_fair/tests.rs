@@ -7,19 +7,20 @@ use mumakil_core::mapred::JobId;
 use mumakil_core::mapred::SlotKind::{Map, Reduce};
 use mumakil_core::mapred::testing::{Bench, input_on};
 
-/// Returns so many trackers of four map slots; nobody waits for locality, unless it is said.
+/// Returns a test cluster of trackers with four map slots; no job waits for locality unless the
+/// options say so.
 fn bench(trackers: u32, options: &str) -> Bench<ModifiedFair> {
     let delay = if options.contains("delay:") { "" } else { "delay: {w1: 0s, w2: 0s}, " };
     let options = serde_yaml::from_str(&format!("{{{delay}{options}}}")).unwrap();
     Bench::new(ModifiedFair::new(options), trackers, PerSlot { map: 4, reduce: 2 })
 }
 
-/// Submits jobs, by their pools and maps.
+/// Submits jobs, each given by its pool and its number of maps.
 fn submit<const N: usize>(bench: &mut Bench<ModifiedFair>, jobs: [(&str, u32); N]) -> [JobId; N] {
     jobs.map(|(pool, maps)| bench.job_of(pool, maps, 0))
 }
 
-/// Returns whose maps trackers get that ask one after the other.
+/// Returns the jobs whose maps are launched by trackers that ask one after another.
 fn served<const N: usize>(bench: &mut Bench<ModifiedFair>, trackers: [u32; N]) -> Vec<JobId> {
     trackers.iter().flat_map(|it| bench.beat(*it)).map(|attempt| attempt.job()).collect()
 }
@@ -48,7 +49,7 @@ fn the_slots_of_small_jobs_are_kept_while_others_want_them() {
         let [a] = submit(&mut bench, [("a", 40)]);
         bench.tick().beat(2);
         let [b, c] = submit(&mut bench, [("a", 40), ("a", 40)]);
-        // Its input is where no slot is free, and it waits for that.
+        // The job's input is on a node without a free slot, and the job waits for that node.
         let small = bench.job(3, 0, |spec| spec.input = input_on([2; 3]));
         bench.tick().fill();
         let [a, b, c, small] = bench.held(Map, [a, b, c, small]);
@@ -116,7 +117,8 @@ fn a_maximum_of_a_round_lets_a_pool_have_all_slots_round_by_round() {
 }
 
 proptest! {
-    /// Jobs of one to four maps come to two pools and end; they become small, and are no longer.
+    /// Jobs of one to four maps arrive in two pools and end; some become small, and stop being
+    /// small.
     #[test]
     fn what_is_counted_is_what_runs_and_whoever_may_have_a_slot_gets_it(
         steps in prop::collection::vec((prop::bool::ANY, 1u32..5, 0usize..5), 1..30),
@@ -185,7 +187,8 @@ fn a_job_waits_no_longer_than_others_had_to() {
 
 // ---- priorities ----
 
-/// Returns whose maps are launched step by step: `x` has most of them, and input on tracker 0.
+/// Returns the jobs whose maps are launched, step by step: `x` has most maps, and input on tracker
+/// 0.
 fn steps(options: &str) -> Vec<JobId> {
     let most = "assign_multiple: false, max_load_difference: 1, classification: false";
     let mut bench = bench(2, &format!("{most}, {options}"));
@@ -200,7 +203,8 @@ fn steps(options: &str) -> Vec<JobId> {
 #[test]
 fn a_job_whose_input_gets_farther_falls_behind_and_rises_again_with_it() {
     let [x, y] = [0, 1].map(JobId);
-    // On its node, in its rack: lower than the other, which has no input, until that is through.
+    // After one map on its node and one in its rack, `x` ranks below `y`, which has no input, until
+    // `y` is done.
     assert_eq!(steps("sorting: true"), [x, x, y, y, x, x]);
     assert_eq!(steps("priority_adjustment: \"off\""), [x, x, x, x, x, y]);
 }

@@ -1,19 +1,19 @@
-//! How long jobs wait for their input (section 3.4): as long as others had to before they got it.
+//! How long jobs wait for their input (section 3.4): as long as earlier jobs had to wait for it.
 //!
-//! The paper sets the delays to the mean "waiting time" of the tasks that were launched on their nodes,
-//! and in their racks, and does not say what that time is. Chosen: for how long the job was passed over
-//! before it launched the map, since that is what a delay bounds. The map that ends such a time is
-//! counted with it. One whose job was not passed over has not waited and is not counted: otherwise a
-//! first job that finds its input at once would leave no delay, under which nobody is passed over and
-//! nothing is ever measured again.
+//! The paper sets the delays to the mean "waiting time" of the tasks that were launched on their
+//! nodes, and in their racks, and does not define that time. Here it is the time for which the job
+//! was passed over before it launched the map, since a delay bounds this time. It counts once, for
+//! the map that ends it. A map whose job was not passed over has not waited and is not counted:
+//! otherwise a first job that finds its input at once would leave a delay of zero, with which no
+//! job is ever passed over and nothing is measured again.
 //!
-//! A job that launches a map in a rack of its input has waited for a node before, so the second delay is the
-//! difference between the mean waits of these maps and of those on nodes.
+//! A job that launches a map in a rack of its input has waited for a node before, so the second
+//! delay is the difference between the mean waits of maps in racks and of maps on nodes.
 
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Locality;
 
-/// The waits of maps that found what they waited for.
+/// The mean waits of maps on a node or in a rack with their input.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waits {
     node: MeanWait,
@@ -27,7 +27,7 @@ struct MeanWait {
 }
 
 impl Waits {
-    /// Counts a map that was launched after its job had been passed over for so long.
+    /// Counts a map that was launched after its job had been passed over for `waited`.
     pub(super) fn note(&mut self, locality: Option<Locality>, waited: SimSpan) {
         let mean = match locality {
             _ if waited.is_zero() => return,
@@ -40,8 +40,8 @@ impl Waits {
         mean.number += 1;
     }
 
-    /// Returns how long to wait for nodes, and how much longer for racks; `None` as long as that was
-    /// not measured.
+    /// Returns how long to wait for nodes, and how much longer for racks; `None` before it is
+    /// measured.
     pub(super) fn delays(&self) -> [Option<SimSpan>; 2] {
         let [node, rack] = [self.node, self.rack]
             // Nothing measured is no mean, and the delay stays as it is.

@@ -9,8 +9,8 @@
 //! </allocations>";
 //! assert_eq!(parse::<Pools>(file).unwrap().meaning.pools["research"].min_maps.get(), 10);
 //! ```
-//! The reader refuses elements that Hadoop would pass over ([`super::xml`]). Pools may lie in each other, as
-//! they do in a scenario.
+//! The reader refuses elements that Hadoop would ignore ([`super::xml`]). Pools may be nested, as
+//! in a scenario.
 
 use indexmap::IndexMap;
 use roxmltree::Node;
@@ -21,7 +21,7 @@ use super::xml::{XmlFindings, clip, text_of};
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::{Factor, SimSpan};
 
-/// Reads the outermost element of an allocation file.
+/// Reads the root element of an allocation file.
 pub(super) fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Pools {
     Reader { path: Vec::new(), findings }.allocations(root)
 }
@@ -51,9 +51,9 @@ const IN_POOL: &[&str] = &[
 
 const IN_USER: &[&str] = &["maxRunningJobs"];
 
-/// Reads elements into options, and notes what is wrong and where each option stands.
+/// Turns elements into options, and notes faults and the position of each option.
 struct Reader<'f> {
-    /// The keys of the options that are read, as in YAML.
+    /// The path of keys, as in YAML, to the options that are being read.
     path: Vec<String>,
     findings: &'f mut XmlFindings,
 }
@@ -119,7 +119,8 @@ impl Reader<'_> {
         users.extend(name.map(|name| (name, user)));
     }
 
-    /// Returns the name of a pool or user, if it can have it.
+    /// Returns the name of a pool or user; `None`, with a fault, if the name is missing, too long
+    /// or taken.
     fn named(&mut self, element: Node<'_, '_>, is_taken: impl Fn(&str) -> bool) -> Option<String> {
         let what = element.tag_name().name();
         for attribute in element.attributes().filter(|attribute| attribute.name() != "name") {
@@ -142,7 +143,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Begins with what is in a pool or user. Without a name it is read as well, for its faults.
+    /// Begins a pool or user. One without a name is read as well, to find its faults.
     fn enter(&mut self, element: Node<'_, '_>, key: &str, name: Option<&str>) {
         self.path.extend([key.to_owned(), name.unwrap_or_default().to_owned()]);
         self.findings.stands(element, self.path.clone());
@@ -152,7 +153,7 @@ impl Reader<'_> {
         self.path.truncate(self.path.len() - 2);
     }
 
-    /// Returns the elements inside of another that are known there.
+    /// Returns the known elements inside another element, and notes faults for the rest.
     fn elements<'n, 'x>(&mut self, node: Node<'n, 'x>, known: &[&str]) -> Vec<Node<'n, 'x>> {
         let mut seen = Vec::new();
         for inner in node.children() {
@@ -202,7 +203,7 @@ impl Reader<'_> {
         self.value(element, key, "a whole number of seconds, a hundred years at most", parse)
     }
 
-    /// Hadoop reads the mode in capitals, too.
+    /// Reads `fair` or `fifo`; Hadoop reads them in capitals, too.
     fn order(&mut self, element: Node<'_, '_>) -> Option<JobOrder> {
         let parse = |text: &str| match text.to_ascii_lowercase().as_str() {
             "fair" => Some(JobOrder::Fair),
@@ -212,7 +213,8 @@ impl Reader<'_> {
         self.value(element, "order", "`fair` or `fifo`", parse)
     }
 
-    /// Returns what an element says; its option has this key.
+    /// Returns the parsed text of an element, whose option is `key`. `None`, with a fault, if it
+    /// cannot be parsed.
     fn value<T>(
         &mut self,
         element: Node<'_, '_>,
@@ -237,7 +239,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns what may have been meant by an element.
+/// Returns a hint: the known element that was probably meant.
 fn instead(name: &str, known: &[&str]) -> String {
     // Many users come from YARN's fair scheduler, whose files look alike.
     if name == "queue" {
@@ -263,7 +265,7 @@ mod tests {
         xml::parse(text)
     }
 
-    /// Everything that the documentation of Hadoop's fair scheduler shows.
+    /// Every element that the documentation of Hadoop's fair scheduler shows.
     const EXAMPLE: &str = r#"<?xml version="1.0"?>
 <!-- Slots of a small cluster. -->
 <allocations>
@@ -299,7 +301,8 @@ min_share_after: 120s
 order: fair
 ";
 
-    /// Returns each fault in pools written without the element around them, which is on line 0.
+    /// Returns each fault in the elements of `inner`, which are wrapped into the root element on
+    /// line 0.
     fn faults(inner: &str) -> Vec<String> {
         let told = |faults: Vec<XmlFault>| {
             let line = |fault: &XmlFault| {

@@ -1,4 +1,4 @@
-//! The option of pools: as a mapping, or as the path of a Hadoop allocation file.
+//! The option of pools: a mapping, or the path of a Hadoop allocation file.
 
 use std::collections::BTreeSet;
 
@@ -19,10 +19,10 @@ pub type Allocations = FileOr<Pools>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolBy {
-    /// The pool that it names, or its user's if it names none.
+    /// The pool that the job names, or its user's pool if it names none.
     #[default]
     Pool,
-    /// Its user's pool.
+    /// The pool of the job's user.
     User,
 }
 
@@ -32,12 +32,12 @@ impl PoolBy {
         self.choose(job.named_pool(), &job.user)
     }
 
-    /// Returns the name of the pool of a job that is to come.
+    /// Returns the name of the pool of an expected job.
     pub fn of_expected<'n>(self, job: &ExpectedJob<'n>) -> &'n str {
         self.choose(job.pool, job.user)
     }
 
-    /// Returns the one of two names that counts.
+    /// Returns the name that counts: of the pool, or of the user.
     fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
         match self {
             Self::Pool => pool.unwrap_or(user),
@@ -47,8 +47,8 @@ impl PoolBy {
 }
 
 impl Allocations {
-    /// Reads the file, if it is one, and returns what is wrong with the pools: the option
-    /// `allocations` of some policy.
+    /// Reads the allocation file, if the option is a path, and returns complaints about the pools,
+    /// which are the option `allocations` of some policy.
     pub fn settle(&mut self, site: &PolicySite<'_>, pool_by: PoolBy) -> Vec<Complaint> {
         self.read_and_check(site.folder, |pools| {
             let tree = PoolTree::new(pools);
@@ -61,7 +61,7 @@ impl Allocations {
         })
     }
 
-    /// Returns the minimum shares of pools that have one, if jobs name pools.
+    /// Returns the minimum shares of pools that have one; empty if pools follow users.
     pub fn promised(&self, pool_by: PoolBy) -> PromisedSlots {
         let tree = PoolTree::new(&self.given());
         let pools = tree.ids().map(|id| tree.pool(id));
@@ -72,7 +72,7 @@ impl Allocations {
     }
 }
 
-/// Warns if the pools are promised more than the cluster has.
+/// Warns if the minimums of pools exceed the cluster.
 fn too_much(tree: &PoolTree, site: &PolicySite<'_>) -> Vec<Complaint> {
     // What inner pools are promised is part of these promises.
     let outermost = &tree.pool(PoolId::ROOT).children;
@@ -88,7 +88,7 @@ fn too_much(tree: &PoolTree, site: &PolicySite<'_>) -> Vec<Complaint> {
     SlotKind::BOTH.into_iter().filter_map(complaint).collect()
 }
 
-/// Returns a complaint for each pool that jobs name and cannot stand in.
+/// Complains about each pool that a job names but that has pools inside, so that it holds no jobs.
 fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
     let is_inner = |name: &&&str| tree.find(name).is_some_and(|id| !tree.is_leaf(id));
     let complaint = |name: &&str| {
@@ -99,7 +99,7 @@ fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
     names.iter().filter(is_inner).map(complaint).collect()
 }
 
-/// Refuses pools inside of others, for a policy that knows none.
+/// Complains about nested pools, for a policy that has none.
 pub fn no_nested(pools: &Pools, policy: &str) -> Vec<Complaint> {
     let nested = pools.pools.iter().filter(|(_, pool)| !pool.pools.is_empty());
     let complaint = |(name, _): (&String, &Pool)| {
@@ -111,7 +111,7 @@ pub fn no_nested(pools: &Pools, policy: &str) -> Vec<Complaint> {
     nested.map(complaint).collect()
 }
 
-/// Warns of pools that are declared and have no job, if others may be meant by them.
+/// Warns of declared pools without a job, if jobs name undeclared ones that may be meant.
 fn unknown_names(tree: &PoolTree, names: &BTreeSet<&str>) -> Option<Complaint> {
     let leaves = tree.ids().filter(|id| tree.is_leaf(*id)).map(|id| &*tree.pool(id).name);
     let strange = names.iter().copied().filter(|name| tree.find(name).is_none());
@@ -120,8 +120,8 @@ fn unknown_names(tree: &PoolTree, names: &BTreeSet<&str>) -> Option<Complaint> {
         .map(|message| Complaint::warning(&["pools"], message, hint))
 }
 
-/// Returns what to say of pools that are declared and have no job, and of those that have jobs and are
-/// not declared, if there are both: one may be meant by the other.
+/// Returns a message about declared pools without a job and undeclared pools with jobs; `None`
+/// unless there are both. A declared one may be a misspelt undeclared one.
 pub fn misnamed<'n>(
     idle: impl Iterator<Item = &'n str>,
     strange: impl Iterator<Item = &'n str>,

@@ -1,8 +1,9 @@
 //! Coupling: a job's reduces are launched in step with its maps.
 //!
-//! After Tan et al. (Performance analysis of coupling scheduler for MapReduce/Hadoop, INFOCOM 2012):
-//! a reduce that is launched early holds its slot until the last map has ended. So of a job's reduces
-//! no larger share is launched than has ended of its maps, rounded up to a whole reduce.
+//! After Tan et al. (Performance analysis of coupling scheduler for MapReduce/Hadoop, INFOCOM
+//! 2012): a reduce that is launched early holds its slot until the last map has ended. So the
+//! launched share of a job's reduces never exceeds the ended share of its maps, rounded up to a
+//! whole reduce.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,27 +14,27 @@ use mumakil_core::mapred::{Job, SlotKind};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReduceGate {
-    /// None.
+    /// No condition.
     #[default]
     Open,
-    /// They are launched in step with the job's maps: at most the share of reduces have started
-    /// that the maps have which ended or failed for good, rounded up to a whole reduce.
+    /// Reduces start in step with the job's maps: the share of reduces started is at most the share
+    /// of maps that have ended or failed for good, rounded up to a whole reduce.
     Coupling,
 }
 
 impl ReduceGate {
-    /// Returns how many more of a job's reduces may be launched. Reduces that are held back are no demand: more
-    /// slots would not help the job.
+    /// Returns how many more reduces of a job may be launched. Reduces that are held back do not
+    /// count as demand: more slots would not help the job.
     pub fn pending(self, job: &Job) -> u32 {
         self.permitted_launches(job, job.waiting(SlotKind::Reduce))
     }
 
-    /// Returns the same as if they had not to wait for the slow start.
+    /// As [`ReduceGate::pending`], without the slow start.
     pub fn pending_ever(self, job: &Job) -> u32 {
         self.permitted_launches(job, job.unstarted_reduces())
     }
 
-    /// Returns how many may be launched if so many wait.
+    /// Returns how many reduces may be launched if `waiting` of them wait.
     fn permitted_launches(self, job: &Job, waiting: u32) -> u32 {
         // Slow reduces are pending beside the waiting ones: they may get second attempts.
         let slow = job.pending(SlotKind::Reduce) - job.waiting(SlotKind::Reduce);
@@ -46,12 +47,13 @@ impl ReduceGate {
         let launched = reduces.total() - waiting;
         let over = maps.finished() + maps.failed();
         let in_step = in_step(over, maps.total(), reduces.total()).saturating_sub(launched);
-        // Second attempts are not held back: their reduces have begun already.
+        // Second attempts are not held back, since their reduces have started already.
         waiting.min(in_step) + slow
     }
 }
 
-/// Returns how many of so many reduces may be launched.
+/// Returns how many of `reduces` reduces may have been launched when `maps_over` of `maps` maps are
+/// over.
 fn in_step(maps_over: u32, maps: u32, reduces: u32) -> u32 {
     // Also for a job without maps, by which nothing could be divided.
     if maps_over == maps {

@@ -1,12 +1,13 @@
 //! Delay scheduling: a job without input on the node lets others go first for a while.
 //!
-//! A job begins at the level of nodes: it launches maps only where their input is. Passed over for
-//! long enough it may launch in the racks of its input, after that anywhere. Each launch sets the level
-//! anew: a job that gets a node with its input waits for such nodes again.
+//! A job begins at the level of nodes: it launches maps only on nodes with their input. Once it has
+//! been passed over for long enough it may launch in the racks of its input, and later anywhere.
+//! Each launch sets the level anew: a job that launches on a node with its input waits for such
+//! nodes again.
 //!
-//! A job's patience is measured in time, or in how often it was passed over. Time passes only
-//! for a job that the last offer has passed over, so a job that was not
-//! asked does not grow impatient.
+//! A job's patience is measured in time, or in the number of times that it was passed over. Time
+//! passes only for a job that the last offer has passed over, so a job that no offer asks does not
+//! grow impatient.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,11 +19,11 @@ use mumakil_core::mapred::{
     SlotKind, View,
 };
 
-/// The longest that `auto` waits.
+/// The longest wait that `auto` gives.
 // `MAX_AUTOCOMPUTED_LOCALITY_DELAY` of Hadoop's FairScheduler.
 const LONGEST_AUTO: SimSpan = SimSpan::from_secs(15);
 
-/// So many offers are remembered before the time that has passed is added up for all jobs.
+/// How many offers are remembered before the waiting times of all jobs are added up.
 // Chosen: 128 KiB of instants. Adding up takes a step for each job, so it should be rare.
 const REMEMBERED: usize = 16_384;
 
@@ -33,12 +34,11 @@ pub struct DelaySpec {
     /// How long a job is passed over before it may launch in a rack that holds its input. `auto` is
     /// one and a half heartbeat intervals, at most 15 s.
     pub w1: AutoSpan,
-    /// How much longer a job is passed over before it may launch anywhere. `auto` is the same as
-    /// for `w1`.
+    /// How much longer a job is passed over before it may launch anywhere. `auto` is as in `w1`.
     pub w2: AutoSpan,
     /// Spreads long tasks over the nodes. Maps are long if they take longer than this, or if no map
     /// of their job has ended yet. A job with long maps gets no slot on a node that already runs
-    /// more long maps than other nodes do. Without this, length does not matter.
+    /// more long maps than the average node. Without this, length does not matter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_task: Option<SimSpan>,
 }
@@ -52,7 +52,7 @@ impl DelaySpec {
     };
 }
 
-/// No job waits, unless a scenario asks for it.
+/// By default no job waits.
 impl Default for DelaySpec {
     fn default() -> Self {
         Self::NONE
@@ -62,74 +62,74 @@ impl Default for DelaySpec {
 /// The measure of a job's patience.
 #[derive(Clone, Copy, Debug)]
 enum DelayMeasure {
-    /// Time for nodes, then for racks.
+    /// The time to wait for nodes, then for racks.
     Time(AutoSpan, AutoSpan),
-    /// Times passed over: for nodes, then for racks.
+    /// The number of skips for nodes, then for racks.
     Skips(u64, u64),
-    /// How often a job is passed over before it leaves the racks of its input: this factor times
-    /// its maps that are left, or times the trackers if these are fewer. Without a factor, the
-    /// share of trackers that hold input of the job.
+    /// The number of skips for racks: a factor times the remaining maps, or times the trackers if
+    /// there are fewer. Without a factor, it is the share of trackers that hold input of the job.
     Chances(Option<f64>),
 }
 
-/// The waiting of jobs.
+/// The waiting of all jobs.
 #[derive(Debug)]
 pub struct Delay {
     rules: DelayRules,
-    /// By the number of the job: jobs that have been asked for a map, until they end.
+    /// By the number of the job: the jobs that were asked and have not ended.
     jobs: Vec<Option<DelayState>>,
     long_tasks: Option<LongTasks>,
 }
 
-/// The rules by which a job's level follows from its waiting.
+/// The rules that derive a job's level from its waiting.
 #[derive(Debug)]
 struct DelayRules {
     patience: DelayMeasure,
-    /// The patience of a job for nodes, then for racks: microseconds or skips.
+    /// How long a job waits for nodes, then for racks: in microseconds or skips.
     limits: [u64; 2],
     offers: OfferTimes,
 }
 
-/// When offers began; several may at one instant.
+/// The start times of the last offers; several may be equal.
 ///
-/// A job is passed over in thousands of offers, one after another, and its time passes from the
-/// first of them to the offer after the last. Only these two instants are kept: each offer between
-/// costs a comparison.
+/// A job is passed over in thousands of offers in a row, and its time passes from the first of them
+/// to the offer after the last. So only the first and the last are kept for each job, and each
+/// offer in between costs one comparison.
 #[derive(Debug, Default)]
 struct OfferTimes {
-    /// How many there were.
+    /// The number of offers so far.
     count: u64,
-    /// When the last of them began.
+    /// When the remembered offers, the last ones, began.
     begun: Vec<SimTime>,
 }
 
 /// An offer that has passed jobs over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassedOffer {
-    /// When it was.
+    /// When the offer began.
     pub at: SimTime,
-    /// When the next one began, if it has.
+    /// When the next offer began; `None` if it has not.
     pub until: Option<SimTime>,
-    /// Whether the jobs might launch anywhere in it.
+    /// Whether the jobs were allowed to launch anywhere, without waiting for their input.
     pub anywhere: bool,
 }
 
-/// How far a job is.
+/// The waiting of one job.
 #[derive(Clone, Copy, Debug)]
 struct DelayState {
     level: Locality,
-    /// For how long, or how often, but for the stretch of offers that goes on.
+    /// How long, in microseconds, or how often the job has been passed over, without the current
+    /// stretch of offers.
     waited: u64,
-    /// The last offer after which time passes for it, from one; none if that is added up.
+    /// The number of the last offer that passed the job over, from 1; 0 if its time is added up.
     passed_in: u64,
-    /// When the stretch of such offers began, each of which followed on the other.
+    /// When the current stretch of such offers, each following the one before, began.
     passing_since: SimTime,
-    /// When it was first passed over with a map to launch, since it launched one.
+    /// When the job was first passed over with a map to launch, since its last launch.
     since: Option<SimTime>,
-    /// When it was last passed over though it might have launched farther away.
+    /// When the job was last passed over while it might not launch anywhere yet.
     held_back_at: SimTime,
-    /// The last offer in which it was passed over or launched a map, from one. Its time passes
-    /// once in an offer at most, and not in one in which it has launched something.
+    /// The number of the last offer in which the job was passed over or launched a map, from 1. Its
+    /// time passes at most once in an offer, and not in an offer in which it has launched a map.
     seen_in: u64,
 }
 
@@ -153,7 +153,8 @@ impl OfferTimes {
         self.begun.push(now);
     }
 
-    /// Returns when an offer began that is remembered; if it has not begun, when the last one did.
+    /// Returns when a remembered offer began. For the next offer, which has not begun, returns when
+    /// the last one did.
     fn began(&self, number: u64) -> SimTime {
         // Counted back from the last offer, as the first ones may be forgotten. For an offer that
         // has not begun this is 0.
@@ -161,14 +162,15 @@ impl OfferTimes {
         self.begun[self.begun.len() - 1 - back]
     }
 
-    /// Returns whether time should be added up for all jobs, to forget all offers but the last one.
+    /// Returns whether to add up the time of all jobs, so that all offers but the last can be
+    /// forgotten.
     fn are_many(&self) -> bool {
         REMEMBERED <= self.begun.len()
     }
 }
 
 impl DelayState {
-    /// Returns the time that has passed until the last offer began, but for what is added up.
+    /// Returns the time of the current stretch until the last offer began, in microseconds.
     fn passing(&self, offers: &OfferTimes) -> u64 {
         // Offers are numbered from 1, so 0 stands for none.
         if self.passed_in == 0 {
@@ -177,7 +179,7 @@ impl DelayState {
         offers.began(self.passed_in + 1).saturating_since(self.passing_since).as_micros()
     }
 
-    /// Lets time pass from now until the next offer, if it does not yet.
+    /// Lets the job's time pass from this offer to the next one, unless it does already.
     fn pass_over(&mut self, now: SimTime, offers: &OfferTimes) {
         // Several slots may ask for a map of the job in one offer, but its time passes once.
         if self.seen_in == offers.count {
@@ -194,18 +196,19 @@ impl DelayState {
         self.passed_in = offers.count;
     }
 
-    /// Returns how far the job is once it has launched a map this far from its input.
+    /// Returns the waiting of the job after it has launched a map at this locality.
     fn launched(self, level: Locality, offers: &OfferTimes) -> Self {
         let new = Self { level, seen_in: offers.count, ..Self::default() };
         if self.passed_in == 0 || self.passed_in != offers.count {
             return new;
         }
-        // This offer has passed the job over already: it waits from the offer's beginning to the next one.
+        // This offer has passed the job over already: the job waits from the offer's beginning to
+        // the next offer.
         let passing_since = self.passing_since.max(offers.began(offers.count));
         Self { passed_in: offers.count, passing_since, ..new }
     }
 
-    /// Adds up the time that has passed, so that only the last offer need be remembered.
+    /// Adds up the time that has passed, so that only the last offer needs to be remembered.
     fn add_up(&mut self, offers: &OfferTimes) {
         self.waited += self.passing(offers);
         if self.passed_in == offers.count {
@@ -218,19 +221,19 @@ impl DelayState {
 }
 
 impl Delay {
-    /// Returns waiting by time.
+    /// Returns a delay that is measured in time.
     pub fn new(spec: &DelaySpec) -> Self {
         Self::with(DelayMeasure::Time(spec.w1, spec.w2), spec.long_task)
     }
 
-    /// Returns waiting by the number of times that a job is passed over.
+    /// Returns a delay that is measured in the number of times that a job is passed over.
     pub fn by_skips(node: u64, rack: u64) -> Self {
         Self::with(DelayMeasure::Skips(node, rack), None)
     }
 
-    /// Returns the waiting of Hadoop 1.x: a job is passed over for want of input in the rack as many
-    /// times as it has maps left, or there are trackers, times a factor; without one it is the share
-    /// of trackers that hold input of the job.
+    /// Returns the delay of Hadoop 1.x: a job without input in the rack is passed over as many
+    /// times as it has maps left, or as there are trackers if they are fewer, times a factor.
+    /// Without a factor it is the share of trackers that hold input of the job.
     pub fn by_chances(factor: Option<f64>) -> Self {
         Self::with(DelayMeasure::Chances(factor), None)
     }
@@ -243,10 +246,10 @@ impl Delay {
         }
     }
 
-    /// Changes how long jobs are passed over from the next offer on, for nodes and for racks; without
-    /// a time it stays as it is.
+    /// Changes how long jobs are passed over from the next offer on, for nodes and for racks;
+    /// `None` changes nothing.
     ///
-    /// Only for waiting by time.
+    /// Only for a delay in time.
     pub fn adjust(&mut self, waits: [Option<SimSpan>; 2]) {
         if let DelayMeasure::Time(w1, w2) = &mut self.rules.patience {
             for (wait, new) in [w1, w2].into_iter().zip(waits) {
@@ -255,12 +258,13 @@ impl Delay {
         }
     }
 
-    /// Returns how long a job has been passed over since it last launched a map, if waiting is by time.
+    /// Returns how long a job has been passed over since its last launch of a map, for a delay in
+    /// time.
     pub fn waited(&self, job: JobId) -> SimSpan {
         SimSpan::from_micros(self.known(job).map_or(0, |job| self.rules.waited_by(&job)))
     }
 
-    /// Hears of a job; to be called with all news.
+    /// Notes an event of a job; to be called with every event.
     pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         if let JobChange::Ended(_) = event.change
             && let Some(waiting) = self.jobs.get_mut(event.job.index())
@@ -272,7 +276,8 @@ impl Delay {
         }
     }
 
-    /// Begins an offer: jobs that the last offer has passed over have waited since.
+    /// Begins an offer: the waiting of jobs that the last offer passed over now counts up to this
+    /// one.
     pub fn begin(&mut self, view: &View<'_>) {
         let rules = &mut self.rules;
         let now = view.now();
@@ -293,9 +298,9 @@ impl Delay {
         }
     }
 
-    /// Returns how long a job may still wait before it launches farther away: nothing if no job was
-    /// held back lately, and the longest span otherwise. How fast a job grows impatient depends on
-    /// which trackers offer and when, so no exact time can be given.
+    /// Returns how long it may take until a job launches that waits now: zero if no job waits for
+    /// its input, otherwise for ever. No finite time can be given, since a job's waiting depends on
+    /// which trackers make offers and when.
     pub fn patience(&self, view: &View<'_>) -> SimSpan {
         // In two intervals every tracker that is alive has made an offer.
         let lately = view.heartbeat_interval() * 2;
@@ -308,9 +313,10 @@ impl Delay {
         if self.jobs.iter().enumerate().any(still_waits) { SimSpan::LONGEST } else { SimSpan::ZERO }
     }
 
-    /// Launches a map of a job as near to its input as its patience allows, or passes it over.
+    /// Launches a map of a job as near to its input as the delay asks, or passes the job over
+    /// (`None`).
     ///
-    /// With `anywhere` the job need not wait.
+    /// With `anywhere` the job need not wait for its input.
     pub fn launch_map(
         &mut self,
         offer: &mut Offer<'_>,
@@ -321,7 +327,7 @@ impl Delay {
         self.launch_wide_map(offer, job, 1, anywhere, reason)
     }
 
-    /// As [`Delay::launch_map`], with a map that takes several slots.
+    /// As [`Delay::launch_map`], for a map that takes several slots.
     pub fn launch_wide_map(
         &mut self,
         offer: &mut Offer<'_>,
@@ -373,10 +379,11 @@ impl Delay {
         None
     }
 
-    /// Notes offers that have passed a job over while it had no map to launch, the last of which may be the
-    /// one that goes on or was the last one: as [`Delay::launch_map`] would have done in each of them.
+    /// Notes the offers that have passed a job over while it had no map to launch, as
+    /// [`Delay::launch_map`] would have done in each of them. The last one may be the current or
+    /// the last offer.
     ///
-    /// Only for waiting by time.
+    /// Only for a delay in time.
     pub fn note_passes<'p>(&mut self, job: JobId, passes: impl Iterator<Item = &'p PassedOffer>) {
         let mut passes = passes.peekable();
         if passes.peek().is_none() {
@@ -386,7 +393,7 @@ impl Delay {
         let waiting = entry(&mut self.jobs, job);
         // How long the job is held back at its level: node, rack, or off the rack.
         let limit = [node + rack, *rack, 0][waiting.level as usize];
-        // The stretch that goes on is added only after these passes, so compute it once.
+        // The time of the stretch stays the same until the last of these offers.
         let passing = waiting.passing(offers);
         for PassedOffer { at, until, anywhere } in passes {
             if !anywhere && waiting.waited + passing < limit {
@@ -399,12 +406,12 @@ impl Delay {
         }
     }
 
-    /// Returns how far a job is that has been asked.
+    /// Returns the waiting of a job; `None` if it was never asked.
     fn known(&self, job: JobId) -> Option<DelayState> {
         self.jobs.get(job.index()).copied().flatten()
     }
 
-    /// Returns whether a job's maps would crowd the tracker.
+    /// Returns whether the tracker has too many long maps for another one of this job.
     fn is_blocked(&self, offer: &Offer<'_>, job: JobId) -> bool {
         let crowds = |long: &LongTasks| long.crowds(&offer.view(), job, offer.tracker());
         self.long_tasks.as_ref().is_some_and(crowds)
@@ -416,12 +423,12 @@ impl DelayRules {
         matches!(self.patience, DelayMeasure::Chances(_)) || self.limits != [0, 0]
     }
 
-    /// Returns how long or how often a job was passed over, until this offer began.
+    /// Returns how long or how often a job was passed over before this offer.
     fn waited_by(&self, job: &DelayState) -> u64 {
         job.waited + job.passing(&self.offers)
     }
 
-    /// Returns how far from its input a job may launch now.
+    /// Returns how far from its input a job may launch a map now.
     fn reach(&self, view: &View<'_>, job: Option<&Job>, waiting: &DelayState) -> MapReach {
         // Hadoop lets a job with maps whose input no node holds launch any of its maps anywhere.
         let Some(job) = job.filter(|job| !job.has_homeless_maps()) else { return MapReach::Any };
@@ -441,7 +448,7 @@ impl DelayRules {
     }
 }
 
-/// Returns how far a job is, which is asked for the first time if it is not known.
+/// Returns the waiting of a job, which begins if the job is asked for the first time.
 fn entry(jobs: &mut Vec<Option<DelayState>>, job: JobId) -> &mut DelayState {
     if jobs.len() <= job.index() {
         jobs.resize(job.index() + 1, None);
@@ -449,13 +456,12 @@ fn entry(jobs: &mut Vec<Option<DelayState>>, job: JobId) -> &mut DelayState {
     jobs[job.index()].get_or_insert_default()
 }
 
-/// Returns the reason of a job that is passed over, since when it was first.
+/// Returns the reason for passing over a job, which was first passed over at `since`.
 fn delayed(now: SimTime, since: Option<SimTime>) -> Reason {
     Reason::Delay(now.saturating_since(since.unwrap_or(now)))
 }
 
-/// Returns how often a job is passed over while the trackers that ask have
-/// no input of it in their racks.
+/// Returns how often a job is passed over by trackers without its input in their racks.
 fn chances(view: &View<'_>, job: &Job, factor: Option<f64>) -> u64 {
     let (maps, trackers) = (job.tasks(SlotKind::Map), f64::from(view.trackers().max(1)));
     // Hadoop's bound is `min(maps - finishedMaps, trackers) * waitFactor`.
@@ -476,7 +482,7 @@ mod tests {
     use mumakil_core::mapred::testing::{Bench, input_on};
     use mumakil_core::mapred::{AttemptId, PerSlot, Scheduler, SlotKind};
 
-    /// Offers every free map slot to the jobs in the order of their numbers.
+    /// A policy that offers every free map slot to the jobs in the order of their numbers.
     struct InTurn(Delay);
 
     impl Scheduler for InTurn {
@@ -497,7 +503,7 @@ mod tests {
         }
     }
 
-    /// Returns four trackers of two map slots, and jobs that wait for ten seconds and five more.
+    /// Returns four trackers of two map slots, and jobs that wait ten seconds, then five more.
     fn bench() -> Bench<InTurn> {
         let [w1, w2] = [10, 5].map(|secs| AutoSpan::Fixed(SimSpan::from_secs(secs)));
         let delay = Delay::new(&DelaySpec { w1, w2, long_task: None });
@@ -516,7 +522,7 @@ mod tests {
             assert_eq!(bench.at(second).beat(1), [], "{second} s");
         }
         assert_eq!(bench.at(9.5).beat(0).len(), 2, "its node is always right");
-        // The launch on its node begins the wait anew.
+        // The launch on its node restarts the wait.
         bench.job(1, 0, |spec| spec.input = input_on([0]));
         assert_eq!(bench.at(10.0).beat(1), []);
         assert_eq!(bench.at(19.9).beat(1), []);
@@ -528,7 +534,7 @@ mod tests {
         let mut bench = bench();
         bench.job(4, 0, |spec| spec.input = input_on([0, 0, 0, 1]));
         bench.at(0.0).beat(1);
-        // It has launched on node 1, so it waits for the nodes of its input.
+        // The job has launched on node 1, so it waits for the nodes of its input.
         assert_eq!(bench.at(1.0).beat(2), []);
         assert_eq!(bench.at(11.0).beat(2).len(), 2, "the second goes where the first went");
     }
@@ -538,7 +544,8 @@ mod tests {
         let mut bench = bench();
         bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
         bench.at(0.0).beat(1);
-        // Full trackers ask nobody, and the time after them is nobody's.
+        // A full tracker makes no offer, so the time until the next offer does not count for any
+        // job.
         let full = bench.job(2, 0, |spec| spec.input = input_on([2, 2]));
         bench.at(1.0).beat(2);
         assert_eq!(bench.held(SlotKind::Map, [full]), [2]);
@@ -596,7 +603,7 @@ mod tests {
     }
 
     proptest! {
-        /// Beside time that is added up with every offer.
+        /// Compares with time that is added up at every offer.
         #[test]
         fn time_passes_as_if_it_were_added_up_with_every_offer(
             happenings in vec((0..6_u8, 0..4_u64), 1..80),
@@ -622,7 +629,7 @@ mod tests {
                         let passed = passed_at.take().map_or(SimSpan::ZERO, |at| now - at);
                         waited += passed.as_micros();
                         offers.begin(now);
-                        // Most pass it over at once.
+                        // Most events pass the job over at once.
                         if what < 5 {
                             waiting.pass_over(now, &offers);
                             (seen_in, passed_at) = (offers.count, Some(now));

@@ -1,9 +1,10 @@
-//! How long a job's tasks take, told from a sample of them.
+//! Estimates how long a job's tasks take, from a sample of them.
 //!
-//! A family of distributions is fitted to the sample as the papers on HFSP do it: its distribution
-//! function to that of the sample, by least squares. Here the squares are those of the times: the
-//! *i*-th of *n* is put beside the family's quantile at `(i − ½) / n`, and a line through these
-//! points has the family's parameters. For symmetric families that is the sample's mean.
+//! A family of distributions is fitted to the sample as in the papers on HFSP: its distribution
+//! function to that of the sample, by least squares. Here the squares are of differences in time:
+//! the *i*-th of *n* times is paired with the family's quantile at `(i − ½) / n`, and a line
+//! through these points gives the family's parameters. For symmetric families the mean is the
+//! sample's mean.
 
 use rand_distr::{Distribution, LogNormal, Uniform};
 use schemars::JsonSchema;
@@ -23,11 +24,11 @@ pub enum EstimatorKind {
     Mean,
     /// Uniform times: all between two limits are equally likely.
     Uniform,
-    /// Exponential times.
+    /// Exponentially distributed times.
     Exponential,
-    /// Normal times.
+    /// Normally distributed times.
     Normal,
-    /// Log-normal times.
+    /// Log-normally distributed times.
     LogNormal,
     /// Weibull-distributed times.
     Weibull,
@@ -36,8 +37,7 @@ pub enum EstimatorKind {
 }
 
 impl EstimatorKind {
-    /// Returns how many seconds a task takes on average, by the times of some, of which there is one
-    /// at least.
+    /// Returns the mean time of a task in seconds, estimated from a sample of at least one time.
     pub fn task_time(self, sample: &[f64]) -> f64 {
         let mean = sample.iter().sum::<f64>() / sample.len() as f64;
         // A line needs two points, and a logarithm a time above zero.
@@ -76,13 +76,13 @@ impl EstimatorKind {
     }
 }
 
-/// By how much estimates are wrong on purpose.
+/// The deliberate error of estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizeError {
-    /// Estimates are multiplied with a factor from `1 − α` to `1 + α`.
+    /// Estimates are multiplied by a factor from `1 − α` to `1 + α`.
     Uniform(Fraction),
-    /// Estimates are multiplied with a factor of median 1, whose logarithm has this standard
+    /// Estimates are multiplied by a factor with median 1, whose logarithm has this standard
     /// deviation.
     LogNormal(Factor),
 }
@@ -101,7 +101,7 @@ impl SizeError {
     }
 }
 
-/// A line through a sample's times over the quantiles of a family.
+/// A line through the times of a sample over the quantiles of a family.
 struct FittedLine {
     start: f64,
     slope: f64,
@@ -121,14 +121,14 @@ impl FittedLine {
     }
 }
 
-/// Returns the slope of the line through zero.
+/// Returns the slope of a line through zero, fitted to the times of a sample.
 fn scale(sample: &[f64], quantile: impl Fn(f64) -> f64) -> f64 {
     let points: Vec<(f64, f64)> =
         shares(sample).map(|(share, time)| (quantile(share), time)).collect();
     points.iter().map(|(x, y)| x * y).sum::<f64>() / points.iter().map(|(x, _)| x * x).sum::<f64>()
 }
 
-/// Returns the times in ascending order, each with the share of the sample that it stands for.
+/// Returns the times in ascending order, each with its quantile in the sample.
 fn shares(sample: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     let mut sorted = sample.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -169,7 +169,8 @@ mod tests {
         let log_normal = |share| (3.0 + 0.5 * standard_normal(share)).exp();
         let mean = (3.125_f64).exp();
         assert!((found(EstimatorKind::LogNormal, log_normal) - mean).abs() < 1e-6);
-        // Of shape 2: the mean is scale times the gamma function at 1.5, half the root of pi.
+        // With shape 2 the mean is the scale times the gamma function at 1.5, which is half the
+        // root of pi.
         let weibull = |share: f64| 30.0 * (-(1.0 - share).ln()).sqrt();
         let mean = 30.0 * std::f64::consts::PI.sqrt() / 2.0;
         assert!((found(EstimatorKind::Weibull, weibull) - mean).abs() < 1e-6);

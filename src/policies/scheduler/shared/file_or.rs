@@ -1,4 +1,4 @@
-//! An option that stands in the scenario, or in a file of Hadoop's whose path the scenario says.
+//! An option that is given in the scenario, or in a file of Hadoop whose path the scenario gives.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::xml::{self, XmlFindings, XmlKind};
 use mumakil_core::mapred::Complaint;
 
-/// Options that may stand in a file of their own.
+/// Options that may be given in a file of their own.
 pub trait FileOptions: Sized {
     /// The words for the path of such a file, in complaints about other values.
     const FILE: &'static str;
@@ -22,21 +22,21 @@ pub trait FileOptions: Sized {
     /// The kind of file.
     const KIND: XmlKind;
 
-    /// Returns what the outermost element of such a file says, and notes what is wrong with it and where
-    /// each option stands.
+    /// Returns the options in the root element of such a file, and notes faults and the position of
+    /// each option.
     fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Self;
 
-    /// Returns what is wrong with it, wherever it stands.
+    /// Returns complaints about the options, from a scenario or a file.
     fn check(&self) -> Vec<Complaint>;
 }
 
-/// An option, or where it is written.
+/// An option, or the file that gives it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum FileOr<T> {
-    /// A file.
+    /// The path of a file.
     File(PathBuf),
-    /// The option.
+    /// The option itself.
     Given(T),
 }
 
@@ -47,7 +47,7 @@ impl<T: Default> Default for FileOr<T> {
 }
 
 impl<T: Clone + Default> FileOr<T> {
-    /// Returns the option; its default for a file that was not read.
+    /// Returns the option; the default if its file is not read yet.
     pub fn given(&self) -> T {
         match self {
             Self::File(_) => T::default(),
@@ -57,8 +57,8 @@ impl<T: Clone + Default> FileOr<T> {
 }
 
 impl<T: FileOptions> FileOr<T> {
-    /// Puts what the file says in the place of its path, if it is one. Returns what is wrong with the
-    /// option, which is `allocations` of some policy; `more` says what else is, where it can be used.
+    /// Replaces a path by the content of its file. Returns complaints about the option, which is
+    /// `allocations` of some policy; `more` adds complaints if the option is usable.
     pub fn read_and_check(
         &mut self,
         folder: &Path,

@@ -1,4 +1,4 @@
-//! The jobs in line, and which of them may run: as many as their pools, the pools around these and
+//! The queue of jobs, and which of them may run: as many as their pools, the pools around them and
 //! their users allow.
 
 use std::collections::BTreeMap;
@@ -21,17 +21,17 @@ pub struct JobQueue {
     /// The limits of pools and users.
     pools: Pools,
     jobs: BTreeMap<LineTurn, (PoolId, Arc<str>)>,
-    /// Whether jobs have come or gone since it was last decided which may run.
+    /// Whether jobs have come or gone since the last choice.
     is_new: bool,
-    /// The jobs that have come since, kept only where no job has to wait.
+    /// The jobs that have come since the last choice; used only if no job has to wait.
     entered: Vec<JobId>,
 }
 
-/// A job's place in line.
+/// A job's position in the queue.
 type LineTurn = (Priority, SimTime, JobId);
 
 impl JobQueue {
-    /// Returns an empty line.
+    /// Returns an empty queue.
     pub fn new(pools: &Pools) -> Self {
         // Hadoop has no limits by default, and then no walk along the line is needed.
         let is_limited = pools.user_max_jobs.is_some()
@@ -47,13 +47,13 @@ impl JobQueue {
         self.is_limited
     }
 
-    /// Returns why a job may not run: others have what is allowed, or, where all may run, it was not
-    /// counted yet.
+    /// Returns why a job may not run: a limit is reached, or, if there are no limits, the job came
+    /// after the last choice.
     pub fn refusal(&self) -> Reason {
         if self.is_limited { Reason::JobLimit } else { Reason::NotCounted }
     }
 
-    /// Lets a job stand in line for its pool.
+    /// Adds a job, which belongs to a pool.
     pub fn enter(&mut self, job: &Job, pool: PoolId) {
         let turn = (job.priority(), job.submitted_at(), job.id());
         self.stand(turn, pool, &job.spec().user);
@@ -68,14 +68,14 @@ impl JobQueue {
         }
     }
 
-    /// Lets a job go that arrived at this instant.
+    /// Removes a job that arrived at `arrived` with this priority.
     pub fn leave(&mut self, job: JobId, priority: Priority, arrived: SimTime) {
         // A job that ends may make room for another, so the next update walks the line.
         self.is_new |= self.jobs.remove(&(priority, arrived, job)).is_some();
     }
 
-    /// Says which jobs may run, if jobs have come or gone since this was last said: of each job where
-    /// some may have to wait, else of those that have come.
+    /// Reports which jobs may run, if jobs have come or gone since the last call: for all jobs if
+    /// there are limits, otherwise only for new ones.
     pub fn choose(&mut self, tree: &PoolTree, mut say: impl FnMut(JobId, bool)) {
         if !self.is_limited {
             self.entered.drain(..).for_each(|job| say(job, true));
@@ -109,7 +109,7 @@ fn limits_a_pool(pools: &IndexMap<String, Pool>) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns which of these jobs may run, each a pool and a user.
+    /// Returns whether each of these jobs, given by pool and user, may run.
     fn admitted(yaml: &str, jobs: &[(&str, &str)]) -> Vec<bool> {
         let pools: Pools = serde_yaml::from_str(yaml).unwrap();
         let (mut line, mut tree) = (JobQueue::new(&pools), PoolTree::new(&pools));

@@ -1,5 +1,5 @@
-//! Which attempts a policy has launched and where, the latest first if asked, and which of them it has
-//! killed since.
+//! The running attempts that a policy has launched, by job and time, and those that it has ordered
+//! to end.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,12 @@ use mumakil_core::mapred::{
     AttemptId, AttemptState, JobChange, JobEvent, JobId, Launched, SlotKind, TrackerId,
 };
 
-/// The attempts that have not ended; of those whose end was ordered, what the policy notes with it.
+/// The attempts that have not ended; `D` is the note that a policy attaches to an attempt that it
+/// orders to end.
 #[derive(Debug)]
 pub struct Launches<D = ()> {
     live: FxHashMap<AttemptId, Launch>,
-    /// By job, in the order of launching.
+    /// The attempts by job, in the order of launching.
     jobs: FxHashMap<JobId, BTreeSet<(SimTime, AttemptId)>>,
     doomed: FxHashMap<AttemptId, D>,
 }
@@ -26,12 +27,12 @@ impl<D> Default for Launches<D> {
     }
 }
 
-/// Where an attempt runs, and since when.
+/// The tracker and the launch time of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// When the JobTracker launched it.
     pub at: SimTime,
-    /// Its tracker.
+    /// The tracker of the attempt.
     pub tracker: TrackerId,
 }
 
@@ -43,7 +44,7 @@ impl<D> Launches<D> {
         self.jobs.entry(attempt.job()).or_default().insert((at, attempt));
     }
 
-    /// Hears of a job; returns the attempt that has ended with it, if one has.
+    /// Notes an event of a job. Returns the attempt that has ended with it, if one has.
     pub fn job_changed(&mut self, event: &JobEvent) -> Option<(AttemptId, AttemptState, Launch)> {
         match event.change {
             JobChange::Attempt(attempt, state) if state.outcome().is_some() => {
@@ -57,7 +58,7 @@ impl<D> Launches<D> {
                 job.remove(&(launch.at, attempt));
                 Some((attempt, state, launch))
             }
-            // No policy chooses among the attempts of a job that has ended, so forget them.
+            // A policy never chooses among the attempts of an ended job, so forget them.
             JobChange::Ended(_) => {
                 for (_, attempt) in self.jobs.remove(&event.job).unwrap_or_default() {
                     self.live.remove(&attempt);
@@ -69,25 +70,26 @@ impl<D> Launches<D> {
         }
     }
 
-    /// Notes that the end of an attempt was ordered.
+    /// Notes that an attempt was ordered to end.
     pub fn note_ordered_end(&mut self, attempt: AttemptId, with: D) {
         self.doomed.insert(attempt, with);
     }
 
-    /// Returns the attempts of a kind whose end was ordered and is not known yet, in no order.
+    /// Returns the notes of all attempts of a kind that are ordered to end and have not ended, in
+    /// no order.
     pub fn ordered_ends(&self, kind: SlotKind) -> impl Iterator<Item = &D> {
         let of_kind = self.doomed.iter().filter(move |(attempt, _)| attempt.slot() == kind);
         of_kind.map(|(_, with)| with)
     }
 
-    /// Returns where a job's attempts run.
+    /// Returns the launches of a job's running attempts.
     pub fn of(&self, job: JobId) -> impl Iterator<Item = Launch> {
         let all = self.jobs.get(&job).into_iter().flatten();
         all.filter_map(|(_, attempt)| self.live.get(attempt).copied())
     }
 
-    /// Returns a job's attempts of a kind with the instants of their launches, the latest first, but
-    /// for those whose end was ordered.
+    /// Returns a job's attempts of a kind with their launch times, the latest first, without those
+    /// that are ordered to end.
     pub fn latest_first(
         &self,
         job: JobId,
@@ -142,7 +144,7 @@ mod tests {
         launches.job_changed(&JobEvent { job: JobId(1), change });
         assert!(latest(&launches, 1).is_empty() && launches.of(JobId(1)).next().is_none());
         assert_eq!(latest(&launches, 2), [map(2, 0)]);
-        // An attempt's end after its job's end is no news: the job was forgotten.
+        // An attempt's end after its job's end changes nothing: the job is forgotten.
         let change = JobChange::Attempt(map(1, 0), AttemptState::Killed);
         assert_eq!(launches.job_changed(&JobEvent { job: JobId(1), change }), None);
     }

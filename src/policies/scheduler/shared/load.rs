@@ -1,32 +1,32 @@
-//! A tracker's part of the load: as large a share of its slots as there is work for all slots.
+//! A tracker's part of the load: the same share of its slots as the work fills of all slots.
 //!
-//! So little work is spread over all trackers, where it would fill the first ones that ask.
-//! [`next_kind`] says in what order its slots are filled. Both go by what the tracker has, and that is
-//! what it has reported, or from Hadoop 1.1 on also what the heartbeat has brought so far
-//! ([`TrackerLoad`]).
+//! So little work is spread over all trackers; without this rule it would fill the first trackers
+//! that ask. [`next_kind`] says in what order a tracker's slots are filled. Both count the tasks of
+//! the tracker: those that it has reported, or, from Hadoop 1.1 on, also those that the heartbeat
+//! has launched so far ([`TrackerLoad`]).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mumakil_core::mapred::{HadoopLine, Offer, SlotKind};
 
-/// Which tasks a tracker is held to have while its heartbeat is served.
+/// Which tasks count for a tracker while its heartbeat is served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrackerLoad {
-    /// `current` with the line 1.x, `reported` with all others.
+    /// `current` with Hadoop 1.x, `reported` with all other versions.
     #[default]
     Auto,
-    /// Those that it has reported: up to 1.0. One heartbeat may fill a tracker that was below its
-    /// part of the load, with all of its maps before its reduces, or the other way round.
+    /// The tasks that it has reported: up to 1.0. One heartbeat may fill a tracker that is below
+    /// its part of the load, with all of its maps before its reduces, or the other way round.
     Reported,
-    /// Also those that the heartbeat has brought so far: 1.1 and later. A tracker gets its part of the
-    /// load, and maps and reduces in turn.
+    /// Also the tasks that the heartbeat has launched so far: 1.1 and later. A tracker gets its
+    /// part of the load, and maps and reduces in turn.
     Current,
 }
 
 impl TrackerLoad {
-    /// Returns what this is in a line of Hadoop.
+    /// Returns the value with `auto` resolved for a version of Hadoop.
     pub fn settled(self, line: HadoopLine) -> Self {
         match self {
             Self::Auto if line.behaviour().load_counts_launches => Self::Current,
@@ -45,8 +45,8 @@ impl TrackerLoad {
     }
 }
 
-/// Returns how many tasks a tracker may take before it has its part of so much work, by what it
-/// has. `beyond` is added to the load; with 1 it may take tasks to its last slot.
+/// Returns how many tasks a tracker may launch before it has its part of `work` tasks, beside those
+/// it has. `beyond` is added to the load; with 1 the tracker may fill all its slots.
 pub fn room(
     offer: &Offer<'_>,
     kind: SlotKind,
@@ -61,8 +61,8 @@ pub fn room(
     part.saturating_sub(counted.of(offer, kind))
 }
 
-/// Returns the kind of slot to fill next: of those that are free and open, that of which the tracker
-/// has fewer tasks, and a map if it has as many of both.
+/// Returns the kind of slot to fill next. Of the kinds that are free and open it is the one with
+/// fewer tasks on the tracker; a map if both have equally many. `None` if no kind is free and open.
 pub fn next_kind(
     offer: &Offer<'_>,
     counted: TrackerLoad,

@@ -1,8 +1,6 @@
-//! Which jobs have long maps, and how these are spread over the nodes.
+//! Finds jobs with long maps, and spreads these maps over the nodes.
 //!
-//! This is the long task balancing of the paper on delay scheduling (Zaharia et al., EuroSys 2010,
-//! section 3.5.1): a new job counts as one of long maps until the maps of it that have ended say
-//! otherwise.
+//! A new job counts as one with long maps until its ended maps show otherwise.
 
 use rustc_hash::FxHashMap;
 
@@ -10,19 +8,19 @@ use super::launches::Launches;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{AttemptState, JobChange, JobEvent, JobId, Launched, TrackerId, View};
 
-/// The maps of jobs that have long ones.
+/// The running maps of jobs with long maps, for each tracker.
 #[derive(Debug)]
 pub struct LongTasks {
-    /// A map that takes longer than this is long.
+    /// Maps that take longer than this are long.
     limit: SimSpan,
     launches: Launches,
     ended: FxHashMap<JobId, Ended>,
-    /// How many maps of jobs with long ones run on each tracker.
+    /// The number of running maps of jobs with long maps, for each tracker; `total` is the sum.
     on: Vec<u32>,
     total: u32,
 }
 
-/// The maps of a job that have ended.
+/// The number of ended maps of a job, and the sum of their times.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ended {
     maps: u32,
@@ -30,7 +28,7 @@ struct Ended {
 }
 
 impl LongTasks {
-    /// Returns what tells maps that are longer than `limit` from others.
+    /// Returns an empty count in which maps longer than `limit` are long.
     pub fn new(limit: SimSpan) -> Self {
         Self {
             limit,
@@ -49,7 +47,7 @@ impl LongTasks {
         }
     }
 
-    /// Hears of a job; to be called with all news.
+    /// Notes an event of a job; to be called with every event.
     pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         let was_long = self.is_long(event.job);
         if let JobChange::Ended(_) = event.change {
@@ -77,7 +75,8 @@ impl LongTasks {
         }
     }
 
-    /// Returns whether a job has long maps, of which the tracker runs more than others do.
+    /// Returns whether a job has long maps, and the tracker runs more long maps than the average
+    /// tracker.
     pub fn crowds(&self, view: &View<'_>, job: JobId, tracker: TrackerId) -> bool {
         let here = self.on.get(tracker.index()).copied().unwrap_or(0);
         // The paper's "higher-than-average number of long tasks", with
@@ -92,7 +91,7 @@ impl LongTasks {
         self.limit * u64::from(*maps) < *time
     }
 
-    /// Counts the maps of a job that run, or no longer counts them.
+    /// Adds `by` for each running map of a job to its tracker's count.
     fn recount(&mut self, job: JobId, by: i32) {
         let trackers: Vec<TrackerId> = self.launches.of(job).map(|launch| launch.tracker).collect();
         for tracker in trackers {
@@ -116,7 +115,8 @@ mod tests {
     use mumakil_core::mapred::testing::Bench;
     use mumakil_core::mapred::{MapReach, Offer, PerSlot, Reason, Scheduler, SlotKind};
 
-    /// Launches the maps of the jobs in the order of their numbers, where they crowd no tracker.
+    /// A policy that launches the maps of jobs in the order of their numbers, unless they crowd the
+    /// tracker.
     struct Spread(LongTasks);
 
     impl Scheduler for Spread {
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Returns four trackers of two map slots; what takes more than a minute is long.
+    /// Returns four trackers of two map slots; maps of more than a minute are long.
     fn bench() -> Bench<Spread> {
         let spread = Spread(LongTasks::new(SimSpan::from_secs(60)));
         Bench::new(spread, 4, PerSlot { map: 2, reduce: 0 })
@@ -153,7 +153,7 @@ mod tests {
         let mut bench = bench();
         bench.job(8, 0, |_| {});
         assert_eq!(launched(&mut bench, [0, 0, 1, 2, 2]), [1, 0, 1, 1, 0]);
-        // The last tracker gets two at once, since all others have one by then.
+        // The last tracker gets two maps at once, since all other trackers run one by then.
         assert_eq!(launched(&mut bench, [3, 0]), [2, 1]);
     }
 

@@ -1,5 +1,5 @@
-//! Names of pools and queues: jobs name them by these alone, so each means one in the whole tree, which
-//! [`TreeCheck`] sees to.
+//! Names of pools and queues. A job names a pool by its last name alone, so each name is unique in
+//! the whole tree; [`TreeCheck`] checks that.
 
 use std::array;
 use std::sync::Arc;
@@ -8,19 +8,18 @@ use rustc_hash::FxHashSet;
 
 use mumakil_core::mapred::Complaint;
 
-/// How deep pools may lie in each other.
+/// The most levels of nested pools or queues.
 // Chosen: deeper than any organisation, and not too deep for functions that call themselves.
 pub const DEEPEST: usize = 64;
 
-/// How many characters a name may have.
+/// The most characters of a name.
 // Chosen: names stand in tables and messages.
 pub const LONGEST_NAME: usize = 100;
 
-/// A message lists so many names, and counts the others.
-// Chosen: a message should fit into a line or two.
+/// The most names that a message lists; of the others it gives the number.
 const TOLD: usize = 4;
 
-/// Returns names as messages list them.
+/// Returns names as a list for messages.
 pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let mut names = names.into_iter();
     let told: Vec<String> = names.by_ref().take(TOLD).map(|name| format!("`{name}`")).collect();
@@ -30,27 +29,27 @@ pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     }
 }
 
-/// A walk through a tree of pools or queues, which notes what is wrong with them on its way.
+/// A walk through a tree of pools or queues that collects complaints.
 #[derive(Debug)]
 pub struct TreeCheck<'n> {
     /// The word for a node of the tree: a pool or a queue.
     what: &'static str,
-    /// The keys that lead to what is looked at.
+    /// The path of keys to the node that is being checked.
     path: Vec<&'n str>,
     names: FxHashSet<&'n str>,
     complaints: Vec<Complaint>,
 }
 
 impl<'n> TreeCheck<'n> {
-    /// Begins at the outside of a tree of such things.
+    /// Begins a walk at the root; `what` is the word for a node.
     pub fn of(what: &'static str) -> Self {
         Self { what, path: Vec::new(), names: FxHashSet::default(), complaints: Vec::new() }
     }
 
-    /// Looks at what lies side by side under a key, unless that is too deep in others.
+    /// Checks the children under a key with `look`; complains instead if they are nested too deep.
     pub fn inside(&mut self, key: &'static str, look: impl FnOnce(&mut Self)) {
         self.path.push(key);
-        // Each level has two keys on the path, such as `pools` and a name.
+        // Each level has two keys on the path.
         if 2 * DEEPEST < self.path.len() {
             let message = format!("{}s lie in each other more than {DEEPEST} deep", self.what);
             self.complain(None, message, "make the tree flatter");
@@ -60,7 +59,7 @@ impl<'n> TreeCheck<'n> {
         self.path.pop();
     }
 
-    /// Looks at one of those.
+    /// Checks the name of one child, then the child with `look`.
     pub fn at(&mut self, name: &'n str, look: impl FnOnce(&mut Self)) {
         self.path.push(name);
         let what = self.what;
@@ -78,31 +77,31 @@ impl<'n> TreeCheck<'n> {
         self.path.pop();
     }
 
-    /// Complains about an option of what is looked at, or about all of it.
+    /// Complains about an option of the current node, or about the whole node.
     pub fn complain(&mut self, key: Option<&str>, message: String, hint: &str) {
         let path: Vec<&str> = self.path.iter().copied().chain(key).collect();
         self.complaints.push(Complaint::error(&path, message, hint));
     }
 
-    /// Warns of the same, as of something that can be used.
+    /// Warns of an option of the current node.
     pub fn warn(&mut self, key: &str, message: String, hint: &str) {
         let path: Vec<&str> = self.path.iter().copied().chain([key]).collect();
         self.complaints.push(Complaint::warning(&path, message, hint));
     }
 
-    /// Returns what is wrong, in the order of the tree.
+    /// Returns the complaints, in the order of the tree.
     pub fn complaints(self) -> Vec<Complaint> {
         self.complaints
     }
 }
 
-/// A name, in the order of names. One of up to sixteen bytes is as quickly compared and copied as two
+/// A name to sort by. A name of up to sixteen bytes is compared and copied as quickly as two
 /// numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SortName {
-    /// Its first bytes, as numbers of which the first byte is the highest.
+    /// Its first sixteen bytes, as two big-endian numbers.
     head: [u64; 2],
-    /// All of it, if the head is not.
+    /// The whole name, if `head` does not hold all of it.
     whole: Option<Arc<str>>,
 }
 

@@ -1,8 +1,8 @@
-//! Places in a line that is kept in order.
+//! Positions in a sorted set.
 
 use std::collections::BTreeSet;
 
-/// Moves a job or pool from its place in a line, if it has one, to another, if it gets one.
+/// Moves an entry of a sorted set from one position to another; `None` is outside the set.
 pub fn move_place<P: Ord>(line: &mut BTreeSet<P>, from: Option<P>, to: Option<P>) {
     if from != to {
         if let Some(from) = from {

@@ -1,7 +1,7 @@
-//! The pools of a run: numbered, with every default in place.
+//! The pools of a run: numbered, with all defaults filled in.
 //!
-//! Jobs stand in the leaves. A pool that nobody has declared begins to exist when the first job
-//! names it, beside the outermost declared ones, and stays.
+//! Jobs belong to the leaves. An undeclared pool is made when the first job names it, as a child of
+//! the root, and stays.
 
 use std::sync::Arc;
 
@@ -13,30 +13,31 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::PerSlot;
 use mumakil_core::mapred::step;
 
-/// A pool, numbered from the root on: one declared before another has the lower number.
+/// A pool, numbered from the root on, in the order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PoolId(pub u32);
 
-/// A pool in its place. `u32::MAX` stands for no limit.
+/// A pool with all its values. `u32::MAX` stands for no limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolNode {
     /// Its name; empty for the root.
     pub name: Arc<str>,
     /// The pool around it; `None` for the root.
     pub parent: Option<PoolId>,
-    /// The pools inside of it, in the order in which they were declared, or came.
+    /// The pools inside it, in the order in which they were declared or made.
     pub children: Vec<PoolId>,
-    /// Its part of the parent's slots, in proportion to the weights of the others.
+    /// Its weight: it gets slots of the parent in proportion to the weights of its siblings.
     pub weight: f64,
-    /// The slots that it is promised.
+    /// The slots that it is guaranteed.
     pub min: PerSlot<u32>,
     /// The most slots that it gets.
     pub max: PerSlot<u32>,
     /// How many of its jobs may run at a time.
     pub max_jobs: u32,
-    /// In what order its jobs run.
+    /// The order in which its jobs run.
     pub order: JobOrder,
-    /// After how long below its minimum it gets slots by killing tasks of others; `None` is never.
+    /// How long it may be below its minimum before tasks of others are killed for it; `None` is
+    /// forever.
     pub min_share_after: Option<SimSpan>,
 }
 
@@ -45,12 +46,12 @@ pub struct PoolNode {
 pub struct PoolTree {
     nodes: Vec<PoolNode>,
     by_name: FxHashMap<Arc<str>, PoolId>,
-    /// The values of pools that do not set them, and of pools that nobody has declared.
+    /// The values of pools that do not set them, and of undeclared pools.
     defaults: PoolNode,
 }
 
 impl PoolId {
-    /// The pool around all others.
+    /// The root, which holds all other pools.
     pub const ROOT: Self = Self(0);
 
     /// Returns the position in a vector of pools.
@@ -60,7 +61,7 @@ impl PoolId {
 }
 
 impl PoolTree {
-    /// Returns the tree of pools that were checked; of two with one name the first is found.
+    /// Returns the tree of checked pools. If two have the same name, the first one is found by it.
     pub fn new(pools: &Pools) -> Self {
         let any = PerSlot { map: u32::MAX, reduce: u32::MAX };
         let defaults = PoolNode {
@@ -75,8 +76,7 @@ impl PoolTree {
             order: pools.order,
             min_share_after: pools.min_share_after,
         };
-        // The root holds no jobs that a user has put there, so the
-        // defaults of pools do not limit it.
+        // The root holds no jobs of its own, so it has no limits.
         let root = PoolNode { max_jobs: u32::MAX, min_share_after: None, ..defaults.clone() };
         let mut tree = Self { nodes: vec![root], by_name: FxHashMap::default(), defaults };
         tree.declare(PoolId::ROOT, &pools.pools);
@@ -112,10 +112,10 @@ impl PoolTree {
         id
     }
 
-    /// Returns the pool in which a job stands that names this one, and makes it if it is new.
+    /// Returns the pool of a job that names this pool, and makes it if it is new.
     ///
     /// # Panics
-    /// If there are pools inside of it, since jobs stand in leaves.
+    /// If the pool has pools inside it, since jobs belong to leaves.
     pub fn place(&mut self, name: &str) -> PoolId {
         if let Some(id) = self.find(name) {
             assert!(self.is_leaf(id), "jobs that name a pool with others inside were refused");
@@ -136,12 +136,13 @@ impl PoolTree {
         &self.nodes[id.index()]
     }
 
-    /// Returns whether no pools are inside of it; the root never holds jobs itself.
+    /// Returns whether the pool has no pools inside; false for the root, which never holds jobs
+    /// itself.
     pub fn is_leaf(&self, id: PoolId) -> bool {
         id != PoolId::ROOT && self.pool(id).children.is_empty()
     }
 
-    /// Returns all pools, from the root on: each after the one around it.
+    /// Returns all pools, from the root on: each after its parent.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = PoolId> + use<> {
         self.ids_from(0)
     }
@@ -151,7 +152,7 @@ impl PoolTree {
         (index as u32..self.nodes.len() as u32).map(PoolId).inspect(|_| step())
     }
 
-    /// Returns a pool, the one around it, and so on to the root.
+    /// Returns a pool, its parent, and so on up to the root.
     pub fn upwards(&self, id: PoolId) -> impl Iterator<Item = PoolId> {
         std::iter::successors(Some(id), |id| self.pool(*id).parent)
     }

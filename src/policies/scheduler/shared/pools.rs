@@ -1,9 +1,10 @@
-//! Pools as operators write them: a tree of names with weights, minimums and limits.
+//! Pools as operators declare them: a tree of names with weights, minimums and limits.
 //!
-//! They stand in the scenario or in a Hadoop allocation file ([`super::allocation_file`]); [`FileOptions::check`] says
-//! what is wrong with them in either case, and a policy works with a [`super::pool_tree::PoolTree`].
+//! The pools stand in the scenario or in a Hadoop allocation file ([`super::allocation_file`]);
+//! [`FileOptions::check`] checks them in either case, and a policy works with a
+//! [`super::pool_tree::PoolTree`].
 //!
-//! A job names its pool by the pool's name alone, so names are unique in the whole tree.
+//! A job names its pool by the last name alone, so names are unique in the whole tree.
 
 use std::collections::BTreeMap;
 
@@ -19,31 +20,32 @@ use super::xml::{XmlFindings, XmlKind};
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{Complaint, PrecedenceBy};
 
-/// A number of slots or jobs; Hadoop's largest stands for no limit.
+/// A number of slots or jobs. Hadoop's largest number stands for no limit.
 pub type Number = Count<0, 2_147_483_647>;
 
-/// The pools of a fair scheduler, and what holds for pools and users that are not declared.
+/// The pools of a fair scheduler, and the defaults of undeclared pools and users.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pools {
-    /// The pools by their names. A job may name other pools: they begin to exist with it.
+    /// The pools by their names. A job may name a pool that is not declared here: the pool then
+    /// begins to exist with the job.
     #[schemars(with = "BTreeMap<String, Pool>")]
     pub pools: IndexMap<String, Pool>,
-    /// Users by their names, if they differ from the others.
+    /// Users by their names, if their limits differ from the default.
     #[schemars(with = "BTreeMap<String, User>")]
     pub users: IndexMap<String, User>,
     /// How many jobs of a user may run at the same time. Without this, there is no limit.
     pub user_max_jobs: Option<Number>,
-    /// How many jobs of a pool may run at the same time, if the pool does not say it. Without this,
+    /// How many jobs of a pool may run at the same time, if the pool does not set it. Without this,
     /// there is no limit.
     pub pool_max_jobs: Option<Number>,
-    /// After this long below half of its fair share, a pool gets slots by killing tasks of others.
-    /// Without this, it never does.
+    /// How long a pool may stay below half of its fair share. After that it gets slots by killing
+    /// tasks of other pools. Without this, it never does.
     pub fair_share_after: Option<SimSpan>,
-    /// The same for a pool below its minimum share, if the pool does not say it. Without this, it
-    /// never does.
+    /// As `fair_share_after`, for a pool below its minimum share, if the pool does not set it.
+    /// Without this, it never does.
     pub min_share_after: Option<SimSpan>,
-    /// In what order the jobs of a pool run, if the pool does not say it.
+    /// In what order the jobs of a pool run, if the pool does not set it.
     pub order: JobOrder,
 }
 
@@ -51,7 +53,8 @@ pub struct Pools {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pool {
-    /// Its part of the slots of the pool around it, in proportion to the weights of the others.
+    /// Its weight. A pool gets slots of the pool around it in proportion to the weights of all
+    /// pools there.
     pub weight: Factor,
     /// The map slots that it is guaranteed as long as it can use them.
     pub min_maps: Number,
@@ -65,12 +68,11 @@ pub struct Pool {
     pub max_jobs: Option<Number>,
     /// In what order its jobs run. Without this, `order` beside `pools` holds.
     pub order: Option<JobOrder>,
-    /// After this long below its minimum, it gets slots by killing tasks of others. Without this,
-    /// `min_share_after` beside `pools` holds.
+    /// How long it may stay below its minimum. After that it gets slots by killing tasks of other
+    /// pools. Without this, `min_share_after` beside `pools` holds.
     pub min_share_after: Option<SimSpan>,
     /// Pools inside it, which share its slots.
-    // The schema is written out in place, without references: `Self`
-    // inside of itself would never end.
+    // Any value, as the schema is inlined and cannot refer to itself.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("title" = "a mapping from names, each to a pool as this one"))]
     pub pools: IndexMap<String, Self>,
@@ -85,7 +87,7 @@ pub struct User {
 }
 
 impl Pool {
-    /// Returns whether it, or a pool inside of it, says after how long it is starved.
+    /// Returns whether the pool, or a pool inside it, sets `min_share_after`.
     pub fn is_ever_starved(&self) -> bool {
         self.min_share_after.is_some() || self.pools.values().any(Self::is_ever_starved)
     }
@@ -103,7 +105,7 @@ pub enum JobOrder {
 }
 
 impl JobOrder {
-    /// Returns by what a job goes before another of its pool.
+    /// Returns the rule by which one job of the pool goes before another.
     pub const fn precedence(self) -> PrecedenceBy {
         match self {
             Self::Fifo => PrecedenceBy::Line,
@@ -129,7 +131,7 @@ impl Default for Pool {
 }
 
 impl Pools {
-    /// Returns how many jobs of a user may run at a time; `u32::MAX` is any number.
+    /// Returns how many jobs of a user may run at a time; `u32::MAX` is no limit.
     pub fn jobs_of_user(&self, user: &str) -> u32 {
         let own = self.users.get(user).and_then(|user| user.max_jobs);
         own.or(self.user_max_jobs).map_or(u32::MAX, Number::get)
@@ -145,8 +147,8 @@ impl FileOptions for Pools {
         allocation_file::read(root, findings)
     }
 
-    /// Checks values against each other; each value alone was checked by its type. Pools that are nested too
-    /// deep are not looked at.
+    /// Checks values against each other; each value alone is checked by its type. Pools that are
+    /// nested too deep are not checked.
     fn check(&self) -> Vec<Complaint> {
         let mut check = TreeCheck::of("pool");
         check_all(&mut check, &self.pools, [None; 2]);
@@ -154,7 +156,7 @@ impl FileOptions for Pools {
     }
 }
 
-/// A pool's bounds for one kind of slots.
+/// A pool's minimum and maximum for one kind of slot.
 struct Bounds {
     /// The word for the slots in complaints.
     slots: &'static str,
@@ -164,7 +166,7 @@ struct Bounds {
     max: Option<u32>,
 }
 
-/// The tightest limit around a pool: whose it is, and how many slots.
+/// The lowest maximum of the pools around a pool: the name of that pool, and its slots.
 type Limit<'p> = Option<(&'p str, u32)>;
 
 fn check_all<'p>(
@@ -209,7 +211,7 @@ fn check_bounds(check: &mut TreeCheck<'_>, name: &str, bounds: &Bounds, around: 
     let hint = "lower the minimum, or raise the maximum";
     if let Some(max) = max.filter(|max| *max < min) {
         let message = format!("`{name}` is promised {min} {slots} slots, but gets {max} at most");
-        // As in Hadoop, the maximum wins, so this is a warning only.
+        // In Hadoop the maximum wins, with a warning.
         check.warn(max_key, message, hint);
     }
     if let Some((parent, max)) = around.filter(|(_, max)| *max < min) {
@@ -271,7 +273,7 @@ order: fair
         serde_yaml::from_str(yaml).unwrap()
     }
 
-    /// Returns each complaint as a line.
+    /// Returns each complaint as one line of text.
     fn complaints(yaml: &str) -> Vec<String> {
         let line = |complaint: &Complaint| {
             let word = if complaint.is_warning { "warning" } else { "error" };

@@ -1,15 +1,12 @@
-//! Which reduces start: in what order jobs get slots for them, and what holds them back.
+//! Which reduces start: the order in which jobs get slots for them, and the condition that holds
+//! them back.
 //!
-//! Policies use this beside their own rules:
+//! A policy combines this with its own rules. It serves jobs in groups, such as the jobs of a pool,
+//! and decides which group comes first; within a group [`Srt`] may sort the reduces of jobs in an
+//! order of their own. A [`ReduceGate`] keeps a job from launching some reduces, which then do not
+//! count as its demand. [`WithReduces`] adds the options of all this to the policy's own options.
 //!
-//! ```text
-//! policy       which group of jobs is served first, such as a pool
-//! Srt          which job of the group gets the slot, if reduces have an order of their own
-//! ReduceGate   how many of its reduces the job may launch; the others are no demand
-//! WithReduces  puts what scenarios say of all this among the policy's own options:
-//!              fair: {preemption: true, reduce_order: srt, reduce_gate: coupling}
-//! ```
-//! Policies that are an order of jobs by themselves, such as that by size, do not use it.
+//! Policies that order jobs by themselves, such as by size, do not use it.
 
 mod options;
 
@@ -19,34 +16,34 @@ use super::srt::{ReduceOrder, Srt};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Job, JobId, SlotKind, View};
 
-/// Which reduces start; by default those of the job that the policy serves, and nothing holds them back.
+/// Which reduces start. By default they follow the policy's order of jobs, and are not held back.
 #[derive(Clone, Debug, Default)]
 pub struct Reduces {
-    /// The order, if it is not that of maps.
+    /// The order of reduces; `None` if it is the order of maps.
     srt: Option<Srt>,
     gate: ReduceGate,
 }
 
 impl Reduces {
-    /// Returns the part as it is asked for.
+    /// Returns the rules for these options.
     pub fn new(spec: &ReducesSpec) -> Self {
         let ReducesSpec { reduce_order, srt, reduce_gate } = spec;
         let srt = (*reduce_order == ReduceOrder::Srt).then(|| Srt::new(srt.clone()));
         Self { srt, gate: *reduce_gate }
     }
 
-    /// Returns whether reduces have an order that is not that of maps.
+    /// Returns whether reduces have an order other than that of maps.
     pub fn have_an_order(&self) -> bool {
         self.srt.is_some()
     }
 
-    /// Returns whether the order asks how far running maps are.
+    /// Returns whether the order needs the progress of running maps.
     pub fn read_progress(&self) -> bool {
         self.srt.as_ref().is_some_and(Srt::reads_progress)
     }
 
-    /// Returns how many more tasks of a job may be launched: all maps, and the reduces that nothing
-    /// holds back.
+    /// Returns how many more tasks of a job may be launched: all waiting maps, or the reduces that
+    /// are not held back.
     pub fn pending(&self, job: &Job, kind: SlotKind) -> u32 {
         match kind {
             SlotKind::Map => job.pending(kind),
@@ -54,17 +51,16 @@ impl Reduces {
         }
     }
 
-    /// Returns how many more of a job's reduces there are to launch that nothing holds back but the slow
-    /// start.
+    /// As [`Reduces::pending`] for reduces, without the slow start.
     pub fn pending_ever(&self, job: &Job) -> u32 {
         self.gate.pending_ever(job)
     }
 
-    /// Returns the jobs of a group in the order in which their tasks of a kind get slots, from that of
-    /// the policy, which maps keep; of each is asked from when on the policy lets it run, if it ever
-    /// makes jobs wait.
+    /// Returns the jobs of a group in the order in which their tasks of a kind get slots. `jobs`
+    /// are in the policy's order, which maps keep; `may_run_since` returns when a job became
+    /// runnable, if the policy ever makes jobs wait.
     ///
-    /// Costs nothing if that is the policy's order, else a sort.
+    /// Lazy if this is the policy's order, otherwise a sort.
     pub fn in_order<J, S>(
         &self,
         kind: SlotKind,

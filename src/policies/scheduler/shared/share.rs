@@ -1,43 +1,42 @@
 //! Fair shares: how many slots each of several pools or jobs should have.
 //!
-//! Each gets slots in proportion to its weight, but no more than it demands and no less than its
-//! minimum: `min(demand, max(minimum, weight × R))`, with the one `R` that gives away all slots or
-//! meets all demands.
+//! Each pool or job gets slots in proportion to its weight, but no more than it demands and no less
+//! than its minimum: `min(demand, max(minimum, weight × R))`, with the one `R` that gives away all
+//! slots or meets all demands.
 //!
-//! [`bisected`] finds it as Hadoop's fair scheduler does (0.21 and later), digit for digit. Where the
-//! minimums exceed the slots, each keeps its own, and the sum exceeds the cluster.
-//!
-//! [`max_min`] computes it exactly, and scales such minimums down as far as they are demanded. The
-//! paper on delay scheduling (section 4) scales what is declared down to the cluster, which a policy
-//! that follows it does before. The scaling here is for pools inside of a pool, which the paper does
-//! not have.
+//! [`bisected`] finds `R` as Hadoop's fair scheduler does (0.21 and later), digit for digit; if the
+//! minimums exceed the slots, each claim keeps its own minimum, and the sum exceeds the cluster.
+//! [`max_min`] computes `R` exactly, and scales down minimums that exceed the slots. The paper on
+//! delay scheduling (section 4) scales declared minimums down to the cluster; a policy that follows
+//! the paper does so before, and the scaling here is for nested pools, which the paper does not
+//! have.
 
 use mumakil_core::mapred::Priority;
 
 /// The claim of a job or pool to slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claim {
-    /// Its part, in proportion to the weights of the others: above zero, and finite.
+    /// Its weight relative to other claims: above zero, and finite.
     pub weight: f64,
-    /// The slots that it is promised, as far as it demands them.
+    /// The slots that it is guaranteed, as far as it demands them.
     pub min_share: f64,
     /// The slots that it can use.
     pub demand: f64,
 }
 
 impl Claim {
-    /// Returns its share at so many slots for a weight of one.
+    /// Returns its share if a weight of one gets `ratio` slots.
     fn at(self, ratio: f64) -> f64 {
         (self.weight * ratio).max(self.min_share).min(self.demand)
     }
 
-    /// Returns the slots that it is promised and demands.
+    /// Returns the guaranteed slots that it demands.
     fn owed(self) -> f64 {
         self.min_share.min(self.demand)
     }
 }
 
-/// How often Hadoop halves the range in which it looks.
+/// How often Hadoop halves the range in which it searches.
 // `COMPUTE_FAIR_SHARES_ITERATIONS` of Hadoop's SchedulingAlgorithms: to
 // a tenth of a slot in a million.
 const HALVINGS: u32 = 25;
@@ -72,10 +71,8 @@ pub fn bisected(claims: &[Claim], slots: f64, shares: &mut [f64]) {
 
 /// Writes the exact fair share of each claim.
 ///
-/// Where the minimums exceed the slots, each claim gets the same part
-/// of the minimum that it demands.
-/// Takes O(n log n);
-/// `scratch` is room to work in, to be kept for the next time.
+/// If the minimums exceed the slots, all claims get the same fraction of the minimum that they
+/// demand. Takes O(n log n). `scratch` is working space, kept by the caller for the next call.
 ///
 /// # Panics
 /// Unless there is a share for each claim.
@@ -103,8 +100,8 @@ fn write(claims: &[Claim], shares: &mut [f64], share_of: impl Fn(&Claim) -> f64)
 /// Returns the slots for a weight of one at which all slots are given away; infinite if all demands
 /// are met before.
 ///
-/// The sum of all parts grows with the ratio in straight pieces. These meet where a claim's part
-/// passes its minimum or its demand: the piece in question lies between two such ratios.
+/// The sum of all shares grows with the ratio in straight pieces. Two pieces meet where a share
+/// passes its minimum or its demand: the result lies between two such ratios.
 fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     let used = |ratio: f64| claims.iter().map(|claim| claim.at(ratio)).sum::<f64>();
     bends.clear();
@@ -113,8 +110,8 @@ fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     bends.extend(claims.iter().map(|claim| claim.demand / claim.weight));
     // Between two neighbouring bends the sum of all parts is a straight line.
     bends.sort_unstable_by(f64::total_cmp);
-    // The caller has seen that the slots cover all that is owed: so the first bend, zero, is
-    // counted and `after` is one at least.
+    // The slots suffice for all guaranteed shares, so at least the first bend, zero, is at or
+    // before the result.
     let after = bends.partition_point(|bend| used(*bend) <= slots);
     let Some(&end) = bends.get(after) else { return f64::INFINITY };
     let start = bends[after - 1];
@@ -122,12 +119,12 @@ fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     let climbs =
         |claim: &&Claim| claim.owed() / claim.weight <= start && end <= claim.demand / claim.weight;
     let slope: f64 = claims.iter().filter(climbs).map(|claim| claim.weight).sum();
-    // Where the bends differ by rounding alone no claim grows and the slope is 0:
-    // `min` takes the upper bend then.
+    // If the two ends differ only by rounding, no share grows between them; then `min` returns the
+    // end.
     (start + (slots - used(start)) / slope).min(end)
 }
 
-/// Returns what a job weighs by its priority, and by how many tasks it has if that counts.
+/// Returns a job's weight: by its priority, and by its number of tasks if given.
 pub fn weight(priority: Priority, tasks: Option<u32>) -> f64 {
     // Hadoop's factors for its five priorities.
     let importance = match priority {
@@ -170,7 +167,7 @@ mod tests {
 
     #[test]
     fn figure_4_of_the_paper_gives_the_idle_pools_slots_to_the_others() {
-        // Pool 1 is promised 60 of 100 slots, pool 3 ten, and pool 3 has no jobs.
+        // Pool 1 is guaranteed 60 of 100 slots, pool 3 ten, and pool 3 has no jobs.
         let pools = [claim(1.0, 60.0, 1e3), claim(1.0, 0.0, 1e3), claim(1.0, 10.0, 0.0)];
         assert_eq!(exact(&pools, 100.0), [60.0, 40.0, 0.0]);
         let near: Vec<f64> = hadoop(&pools, 100.0).iter().map(|share| share.round()).collect();
@@ -198,7 +195,8 @@ mod tests {
 
     #[test]
     fn hadoop_ends_a_little_above_the_exact_ratio_as_its_halving_does() {
-        // One is doubled to four, and 25 halvings leave a step of 2^-23 above ten thirds.
+        // The ratio is doubled from one until it covers ten slots, and 25 halvings leave a step of
+        // 2^-23 above ten thirds.
         let shares = hadoop(&[claim(1.0, 0.0, 10.0); 3], 10.0);
         assert_eq!(shares, [3.333_333_373_069_763; 3]);
     }
@@ -210,7 +208,8 @@ mod tests {
         assert_eq!(hadoop(&[claim(f64::MIN_POSITIVE, 0.0, 7.0)], 10.0), [7.0]);
     }
 
-    /// By definition: whoever has least for its weight gets the next crumb, from the minimums on.
+    /// Shares by definition: from the minimums on, the claim with the least for its weight gets the
+    /// next crumb.
     fn by_crumbs(claims: &[Claim], slots: f64, crumb: f64) -> Vec<f64> {
         let mut shares: Vec<f64> = claims.iter().map(|claim| claim.owed()).collect();
         let mut left = slots - owed(claims);
@@ -224,7 +223,7 @@ mod tests {
         shares
     }
 
-    /// Whole slots, as pools have them; minimums often lie above demands.
+    /// Claims in whole slots, as pools have them; minimums often lie above demands.
     fn any() -> impl Strategy<Value = (Vec<Claim>, f64)> {
         let claim = (1..80_u32, 0..20_u32, 0..60_u32).prop_map(|(weight, min, demand)| {
             claim(f64::from(weight) / 8.0, min.into(), demand.into())

@@ -1,16 +1,17 @@
-//! SRT: reduces of the job first whose maps have the shortest remaining time.
+//! SRT, shortest remaining time: reduces of the job whose maps will be done first.
 //!
-//! A reduce waits in its slot for the last map of its job, so it should be that of a job whose maps
-//! end soon. This is the comparator of the paper ("SRT", its Algorithm 1): a job that has run for `T`
-//! and has `f` maps finished and `p` pending needs about `T / f * p` more. Nobody knows what a job
-//! without a finished map needs: it comes after the others, and of two such jobs the one with fewer
-//! maps left is first, which are the pending ones. Of two without pending maps that with fewer maps
-//! is first. Otherwise jobs keep the order of their policy. A job runs from when it may give tasks:
-//! neither its setup nor its wait to be admitted says anything of its maps.
+//! A reduce waits in its slot for the last map of its job, so it should belong to a job whose maps
+//! end soon. This is the comparator of the paper ("SRT", its Algorithm 1): a job that has run for
+//! `T` and has `f` maps finished and `p` pending needs about `T / f * p` more. For a job without a
+//! finished map this time is unknown: such jobs come last, the one with fewer pending maps first.
+//! Of two jobs without pending maps the one with fewer maps comes first. Otherwise jobs keep the
+//! order of their policy. A job's time runs from when it may give out tasks: neither its setup nor
+//! its wait for admission says anything about its maps.
 //!
-//! The paper leaves the running maps out of this; [`RunningMaps`] has the two other ways that it
-//! names, and `f(U) = max(f(R), f(P))` joins both parts. Its section on drawbacks adds what a reduce
-//! could fetch meanwhile: with a `shuffle_rate` that time counts as no wait.
+//! The paper leaves the running maps out of this; [`RunningMaps`] has the two other ways that the
+//! paper names, and `f(U) = max(f(R), f(P))` joins both parts. Its section on drawbacks adds the
+//! data that a reduce could fetch meanwhile: with a `shuffle_rate` the time for fetching does not
+//! count as waiting.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,14 +30,14 @@ pub enum ReduceOrder {
     Srt,
 }
 
-/// How the remaining time of a job's maps is reckoned.
+/// How the remaining time of a job's maps is computed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SrtSpec {
     /// The time that running maps add to the remaining time.
     pub running_maps: RunningMaps,
     /// How fast a reduce fetches. The time to fetch what the maps have already written does not
-    /// count as waiting. Without this, the shuffle is ignored.
+    /// count as waiting. Without this, fetching is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shuffle_rate: Option<Rate>,
 }
@@ -48,58 +49,58 @@ pub enum RunningMaps {
     /// Nothing. This is the paper's choice.
     #[default]
     Ignored,
-    /// As much as if they had not started.
+    /// As much as pending maps.
     AsPending,
-    /// The time that each of them has left, by its progress.
+    /// The time that each running map has left, by its progress.
     ByProgress,
 }
 
-/// The remaining times by which jobs are put in order.
+/// Sorts jobs by the remaining time of their maps.
 #[derive(Clone, Debug, Default)]
 pub struct Srt {
     spec: SrtSpec,
 }
 
-/// Where a job stands: lower is earlier. Its parts are compared one after another.
+/// The sort key of a job: lower is earlier, and variants come in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SrtRank {
     // The order of the variants is that of the paper's comparator: jobs that need not wait, then known
     // waits, then jobs of which no map has ended.
-    /// Its reduces would not wait; with so many maps finished.
+    /// Its reduces would not wait; the number of finished maps.
     NoWait(u32),
-    /// They would wait so many nanoseconds.
+    /// Its reduces would wait; the time in nanoseconds.
     Wait(u64),
-    /// Not known, as no map has ended; with so many billionths of maps left.
+    /// The time is unknown; the number of maps left, in billionths.
     Unknown(u64),
 }
 
-/// The numbers of a job from which its remaining time is reckoned.
+/// The numbers of a job from which its remaining time is computed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Maps {
-    /// How long the job has run, in seconds.
+    /// How long the job has been running, in seconds.
     time: f64,
     finished: u32,
     pending: u32,
     running: u32,
-    /// The progress of running maps, added up: one for each whole map.
+    /// The sum of the progress of running maps: 1 for each finished one.
     progress: f64,
-    /// How long a reduce would fetch what is there, in seconds.
+    /// How long a reduce would take to fetch the present output of maps, in seconds.
     fetching: f64,
 }
 
 impl Srt {
-    /// Returns the order, with the remaining time reckoned like this.
+    /// Returns the order with these options.
     pub fn new(spec: SrtSpec) -> Self {
         Self { spec }
     }
 
-    /// Returns whether it asks how far running maps are.
+    /// Returns whether the order needs the progress of running maps.
     pub fn reads_progress(&self) -> bool {
         self.spec.running_maps == RunningMaps::ByProgress
     }
 
-    /// Puts jobs in order, of each of which is told from when on the policy lets it run; equals keep
-    /// theirs. Costs a few look-ups for each job.
+    /// Sorts jobs; `may_run_since` returns when the policy first let a job run. Equal jobs keep
+    /// their order. Costs a few look-ups for each job.
     pub fn sort(
         &self,
         view: &View<'_>,
@@ -132,7 +133,7 @@ impl Srt {
     }
 
     fn remaining(&self, maps: &Maps) -> SrtRank {
-        // In whole numbers, as fractions that should be equal may differ by rounding.
+        // Whole numbers, since fractions that should be equal may differ by rounding.
         let billionths = |number: f64| (number * 1e9).round() as u64;
         let left = self.left(maps);
         // The paper's +∞: without an ended map no mean time is known.
@@ -146,7 +147,7 @@ impl Srt {
         }
     }
 
-    /// Returns how many maps are left to be waited for.
+    /// Returns the number of maps left to wait for.
     fn left(&self, maps: &Maps) -> f64 {
         let (pending, running) = (f64::from(maps.pending), f64::from(maps.running));
         match self.spec.running_maps {
@@ -186,7 +187,7 @@ mod tests {
             (0, 0) => one.pending.cmp(&other.pending),
             _ if one.pending == 0 && other.pending == 0 => one.finished.cmp(&other.finished),
             _ => {
-                // T1 / f1 * p1 against T2 / f2 * p2, without fractions.
+                // Compares T1 / f1 * p1 with T2 / f2 * p2, without fractions.
                 let part = |m: Maps, n: Maps| m.time as u32 * m.pending * n.finished;
                 part(one, other).cmp(&part(other, one))
             }
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_shorter_remaining_time_is_first() {
-        // A job with four fifths of its maps done may take longer than one with a fifth.
+        // A job with four fifths of its maps done may take longer than a job with a fifth done.
         assert_eq!(compare(maps(800.0, 80, 20), maps(10.0, 20, 80)), Ordering::Greater);
         assert_eq!(compare(maps(100.0, 10, 5), maps(50.0, 5, 5)), Ordering::Equal);
     }

@@ -1,9 +1,9 @@
-//! How often a policy computes anew what it works with.
+//! The option `update_interval`: how often a policy computes shares and demands anew.
 
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Complaint;
 
-/// Complains about an interval at which time would not pass: the option `update_interval`.
+/// Complains about an `update_interval` of zero, with which time would not pass.
 pub fn standstill(update_interval: SimSpan) -> Option<Complaint> {
     let message = "`update_interval` is above zero: at 0s time would stand still";
     let complaint = || Complaint::error(&["update_interval"], message, "Hadoop's is 500ms");

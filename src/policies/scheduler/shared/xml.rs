@@ -1,8 +1,8 @@
-//! Reading Hadoop's files: all that is wrong with one is said at once, and where.
+//! Reads Hadoop's XML files, and reports all faults of a file at once, with their positions.
 //!
-//! Where Hadoop passes over what it does not know, and takes the last of what is said twice, readers
-//! here are strict: a pool without its limits should not be a surprise. A document type is refused,
-//! and with it entities that grow.
+//! Hadoop ignores unknown elements, and takes the last of repeated ones. The readers here are
+//! strict: a pool without its limits should not be a surprise. A document type is refused, and with
+//! it recursive entities.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,22 +15,22 @@ use super::file_or::FileOptions;
 use mumakil_base::files;
 use mumakil_core::mapred::Complaint;
 
-/// The largest file that is read: some seven hundred pools of which everything is said.
+/// The largest file that is read, in bytes: about seven hundred pools with all their options.
 pub(super) const MOST_BYTES: usize = 256 << 10;
 
-/// A user mends no more at a time, so the reader stops at this number.
+/// The most faults that are reported; a user does not mend more at a time, so reading stops there.
 pub(super) const MOST_FAULTS: usize = 100;
 
-/// A file that was read.
+/// The content of a file that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct XmlValue<T> {
     /// The options that it sets.
     pub meaning: T,
-    /// Doubtful places, in the order of the file.
+    /// Warnings, in the order of the file.
     pub warnings: Vec<XmlFault>,
 }
 
-/// Something wrong in a file.
+/// A fault or a warning about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct XmlFault {
     /// The line, from 1.
@@ -50,19 +50,19 @@ impl fmt::Display for XmlFault {
     }
 }
 
-/// A kind of file.
+/// A kind of XML file.
 pub struct XmlKind {
     /// The words for such a file in complaints.
     pub name: &'static str,
-    /// Its outermost element.
+    /// The name of its root element.
     pub root: &'static str,
 }
 
-/// Reads a file's text.
+/// Reads the text of a file.
 ///
 /// # Errors
-/// All that is wrong with it, in the order of the file; but nothing else where it is no XML, and of
-/// very much the first hundred.
+/// Returns all faults in the order of the file, at most the first hundred; only one fault if the
+/// text is not XML.
 pub fn parse<T: FileOptions>(text: &str) -> Result<XmlValue<T>, Vec<XmlFault>> {
     let refused =
         |message: String, hint: String| Err(vec![XmlFault { line: 1, column: 1, message, hint }]);
@@ -72,8 +72,7 @@ pub fn parse<T: FileOptions>(text: &str) -> Result<XmlValue<T>, Vec<XmlFault>> {
         let message = format!("the {name} is larger than {} KiB", MOST_BYTES >> 10);
         return refused(message, format!("give the path of {} {name}", article(name)));
     }
-    // Namespaces mean nothing here, and the parser's time grows with
-    // the cube of how deep they nest.
+    // Namespaces have no meaning here, and nested ones take the parser cubic time.
     if text.contains("xmlns") {
         return refused("there is a namespace".to_owned(), "leave `xmlns` out".to_owned());
     }
@@ -111,10 +110,10 @@ fn malformed(error: &Error, root: &str) -> XmlFault {
     XmlFault { line: place.row, column: place.col, message: message.to_owned(), hint }
 }
 
-/// Reads a file; returns what it says with what seems wrong.
+/// Reads a file. Returns its options and warnings.
 ///
 /// # Errors
-/// What is wrong with it, each with its place in front.
+/// Returns the faults, each with the file and position in front.
 pub fn read<T: FileOptions>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Complaint>> {
     let text = beginning(path).map_err(|why| {
         let message = format!("cannot read {}: {why}", path.display());
@@ -132,40 +131,40 @@ pub fn read<T: FileOptions>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Comp
     Ok((told.meaning, placed(told.warnings, true)))
 }
 
-/// Returns the text of a file, or of one that is too large a beginning that is too large, too.
+/// Returns the text of a file. Of a file that is too large it returns a beginning, which is still
+/// too large.
 fn beginning(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     // One byte beyond the limit shows that a file is too large, however large it is.
     files::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if MOST_BYTES < bytes.len() {
-        // The file is refused as too large in any case, so a letter cut in
-        // half at the end does not matter.
+        // The text is refused for its length, so a half character at its end does not matter.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Complaints about a file, and the place of each option that it sets.
+/// Complaints about a file, and the position of each option that it sets.
 #[derive(Default)]
 pub struct XmlFindings {
-    /// The byte at which each option stands, by its keys as in YAML.
+    /// The byte at which each option begins, by its path of keys as in YAML.
     places: BTreeMap<Vec<String>, usize>,
-    /// The complaints, each with its byte; lines are counted from these later.
+    /// The complaints, each with its byte; lines are computed from the bytes later.
     all: Vec<(usize, Complaint)>,
 }
 
 impl XmlFindings {
-    /// Notes where an option stands; the first place counts.
+    /// Notes where an option begins; the first position counts.
     pub fn stands(&mut self, node: Node<'_, '_>, path: Vec<String>) {
         self.places.entry(path).or_insert(node.range().start);
     }
 
-    /// Notes what is wrong with an element.
+    /// Notes a fault of an element.
     pub fn fault(&mut self, node: Node<'_, '_>, message: String, hint: &str) {
         self.all.push((node.range().start, Complaint::error(&[], message, hint)));
     }
 
-    /// Notes a complaint at its option, or at what that is an option of.
+    /// Notes a complaint at the position of its option, or of the nearest option around it.
     pub fn complain(&mut self, complaint: Complaint) {
         let path = &complaint.path;
         // The option may be missing in the file: then the complaint stands at
@@ -174,17 +173,17 @@ impl XmlFindings {
         self.all.push((around.copied().unwrap_or_default(), complaint));
     }
 
-    /// Returns whether so much is wrong that the reader stops.
+    /// Returns whether there are so many complaints that reading should stop.
     pub fn are_too_many(&self) -> bool {
         MOST_FAULTS <= self.all.len()
     }
 
-    /// Returns whether nothing is wrong so far.
+    /// Returns whether there are no complaints so far.
     pub fn are_none(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Returns the warnings, and the errors, in the order of the file.
+    /// Returns the warnings and the errors, each in the order of the file.
     fn placed(mut self, document: &Document<'_>) -> (Vec<XmlFault>, Vec<XmlFault>) {
         self.all.sort_by_key(|(byte, _)| *byte);
         let (warnings, errors): (Vec<_>, Vec<_>) =
@@ -198,10 +197,10 @@ impl XmlFindings {
     }
 }
 
-/// Returns the text of an element; in `Err`, if there are elements in it too.
+/// Returns the text of an element.
 ///
 /// # Errors
-/// If there are.
+/// If the element contains elements; the error is the text as well.
 pub fn text_of(element: Node<'_, '_>) -> Result<String, String> {
     let is_plain = !element.children().any(|inner| inner.is_element());
     let texts = element.children().filter(|inner| inner.is_text()).filter_map(|inner| inner.text());
@@ -209,7 +208,7 @@ pub fn text_of(element: Node<'_, '_>) -> Result<String, String> {
     if is_plain { Ok(text) } else { Err(text) }
 }
 
-/// Shortens what a message quotes.
+/// Shortens a quotation for a message.
 pub fn clip(text: &str) -> String {
     // Chosen: a quotation should not fill more than a line.
     match text.char_indices().nth(60) {

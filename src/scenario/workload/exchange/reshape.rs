@@ -1,8 +1,8 @@
-//! Another trace of a trace: a sample, a scaled one, a folded one.
+//! Makes another trace from a trace: a sample, a scaled trace, or a folded one.
 //!
-//! Jobs of a list that follow each other are a family: it is kept or left out as a whole, and its
-//! delays are not times of arrival. Every other job is drawn by itself, and so is each copy of a
-//! `count`.
+//! Jobs of a list that are linked by `after` are a family: it is kept or left out as a whole, and
+//! its delays are not times of arrival. Every other job is drawn independently, and so is each copy
+//! of a `count`.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ use crate::workload::shared::file_clashes;
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Factor, Quantity, SimSpan};
 
-/// Why a trace cannot be made into another one.
+/// The reason why a trace cannot be reshaped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReshapeError {
-    /// There would be no job.
+    /// No job would be left.
     #[error("no job would be left of the trace")]
     Nothing,
-    /// A span or a factor is none.
+    /// A span or a factor is zero.
     #[error("`{option}` is above zero")]
     Zero {
         /// The name of the option.
@@ -40,44 +40,44 @@ pub enum ReshapeError {
         /// The length of the trace.
         length: SimSpan,
     },
-    /// Jobs would come too late.
+    /// Jobs would arrive too late.
     #[error("jobs would come later than after {}", SimSpan::LONGEST)]
     TooLate,
-    /// A job would be none that can be run.
+    /// A job could not be run.
     #[error("job {job:?}: {what}")]
     Unfit {
         /// The job.
         job: String,
-        /// The mistake that it would have.
+        /// The mistake that the job would have.
         what: String,
     },
 }
 
-/// Factors of times and sizes.
+/// The factors for times and sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
-    /// Factor of the times from the first job to each other one, between copies, and before a job
-    /// that follows others.
+    /// The factor for times between the first job and each other job, between copies, and before a
+    /// job that follows others.
     pub time: Factor,
-    /// Factor of the bytes that jobs read, shuffle and write.
+    /// The factor for the bytes that jobs read, shuffle and write.
     pub size: Factor,
 }
 
-/// The span into which a trace is folded.
+/// The spans for folding a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folding {
-    /// The time after which the trace begins anew; all of it unless given.
+    /// The length of the cycles that are laid over each other; `None` is the whole trace.
     pub cycle: Option<SimSpan>,
-    /// The time that it spans then.
+    /// The span of the folded trace.
     pub into: SimSpan,
 }
 
 impl Trace {
-    /// Keeps so many of the jobs, each as likely as the others, in their order; those of a family
-    /// count as one. Returns how many are kept: all, where there are fewer.
+    /// Keeps a random sample of `count` jobs, in their order; a family counts as one job. Returns
+    /// how many are kept: all if there are fewer.
     ///
     /// # Errors
-    /// If none would be left.
+    /// If no job would be left.
     pub fn sample(&mut self, count: usize, seed: u64) -> Result<usize, ReshapeError> {
         self.expand();
         self.draw_families(count, seed)
@@ -100,11 +100,11 @@ impl Trace {
         Ok(count)
     }
 
-    /// Multiplies times and sizes; returns how many jobs say no bytes that could be. `block` is the
+    /// Multiplies times and sizes. Returns how many jobs give no bytes to be scaled. `block` is the
     /// size of a block.
     ///
     /// # Errors
-    /// If a job could not be run any more, or only too late, or if none would have any bytes.
+    /// If a job could no longer be run, or only too late, or if the factor for sizes is zero.
     pub fn scale(&mut self, by: Scaling, block: Bytes) -> Result<u64, ReshapeError> {
         if by.size.get() == 0.0 {
             return Err(ReshapeError::Zero { option: "size" });
@@ -112,7 +112,8 @@ impl Trace {
         let (first, time) = (self.first(), by.time.get());
         let mut without_bytes = 0;
         for job in &mut self.jobs {
-            // A job with `after` says a delay, which begins at 0 and not with the trace.
+            // The time of a job with `after` is a delay, which counts from 0 and not from the first
+            // job.
             let from = if job.follows() { SimSpan::ZERO } else { first };
             job.set_submit(times(job.submit().saturating_sub(from), time, from)?);
             if let TraceJob::Own(job) = job {
@@ -123,13 +124,13 @@ impl Trace {
             }
         }
         self.refit_gaps();
-        // Larger sizes may need more maps than a job may
-        // have, smaller ones leave less than a byte a map.
+        // Larger sizes may need more maps than a job may have, and smaller ones may leave less than
+        // a byte for each map.
         self.check(block)?;
         Ok(without_bytes)
     }
 
-    /// Checks that what was made can be run.
+    /// Checks that the jobs can be run.
     fn check(&self, block: Bytes) -> Result<(), ReshapeError> {
         for (number, job) in (1..).zip(&self.jobs) {
             let unfit = |what| ReshapeError::Unfit { job: job.name(number), what };
@@ -142,12 +143,12 @@ impl Trace {
         }
     }
 
-    /// Folds a trace into a shorter one: cycles are laid over each other and pressed into one span,
-    /// and so many jobs are kept that they come as often as before. The time that jobs wait for others stays as it
-    /// is.
+    /// Folds a trace into a shorter one: cycles are laid over each other and compressed into one
+    /// span, and only so many jobs are kept that the rate of arrivals stays the same. Delays of
+    /// jobs after other jobs do not change.
     ///
     /// # Errors
-    /// If a span is zero, or the trace is not that long.
+    /// If a span is zero, or longer than the trace.
     pub fn fold(&mut self, folding: Folding, seed: u64) -> Result<(), ReshapeError> {
         let Folding { cycle, into } = folding;
         let (first, length) = (self.first(), self.length());
@@ -164,7 +165,7 @@ impl Trace {
         self.expand();
         let share = into.as_f64() / length.as_f64();
         let count = (self.families().len() as f64 * share).round().max(1.0) as usize;
-        // A seed of its own: `sample` with the same seed does not keep the same jobs once more.
+        // A seed of its own, so that `sample` with the same seed keeps other jobs.
         let seed = RngExt::random::<u64>(&mut stream(seed, Purpose::Workload, 1));
         self.draw_families(count, seed)?;
         let press = into.as_f64() / cycle.as_f64();
@@ -174,14 +175,14 @@ impl Trace {
             let comes = family.iter().filter(|&&job| !self.jobs[job].follows());
             let begin = comes.map(|&job| self.jobs[job].submit()).min().unwrap_or_default();
             let since = begin.saturating_sub(first).as_micros();
-            // Without cycles the last job is at `since == cycle`:
-            // the remainder would move it to the beginning.
+            // Without cycles the last job is at `since == cycle`, and the remainder would move it
+            // to the beginning.
             let place = if cycle == length { since } else { since % cycle.as_micros() };
             let new_begin = first + pressed(SimSpan::from_micros(place));
             for &place in &family {
                 let job = &mut self.jobs[place];
-                // A job that follows others has no time, and
-                // stays next to the beginning of its family.
+                // A job that follows others has no time of its own, and stays next to the beginning
+                // of its family.
                 order[place] = new_begin;
                 if !job.follows() {
                     order[place] = new_begin + pressed(job.submit().saturating_sub(begin));
@@ -194,17 +195,17 @@ impl Trace {
         }
         let mut jobs: Vec<(SimSpan, TraceJob)> =
             order.into_iter().zip(self.jobs.drain(..)).collect();
-        // Stable: jobs of one instant stay in the order of the file.
+        // A stable sort: jobs at the same instant stay in the order of the file.
         jobs.sort_by_key(|(at, _)| *at);
         self.jobs.extend(jobs.into_iter().map(|(_, job)| job));
         self.refit_gaps();
         Ok(())
     }
 
-    /// Returns the time before the first job, if that is more than a twentieth of the whole: a run of the
-    /// trace would mostly show how it idles.
+    /// Returns the time before the first job, if it is more than a twentieth of the whole: a run of
+    /// the trace would show a long idle time first.
     ///
-    /// If times are those of a clock on a wall, a run counts from the first job.
+    /// `None` if the times are of a wall clock, since a run then counts from the first job.
     pub fn idle_start(&self) -> Option<SimSpan> {
         let (first, length) = (self.first(), self.length());
         // A twentieth of the whole is a nineteenth of the rest. Chosen.
@@ -212,19 +213,19 @@ impl Trace {
         is_long.then_some(first)
     }
 
-    /// Returns when the first job comes.
+    /// Returns when the first job arrives.
     fn first(&self) -> SimSpan {
         let comes = self.jobs.iter().filter(|job| !job.follows());
         comes.map(TraceJob::submit).min().unwrap_or_default()
     }
 
-    /// Returns how long after it the last one comes.
+    /// Returns the time between the first and the last arrival.
     fn length(&self) -> SimSpan {
         let comes = self.jobs.iter().filter(|job| !job.follows());
         comes.map(TraceJob::last_submit).max().unwrap_or_default().saturating_sub(self.first())
     }
 
-    /// Makes a job of each copy that is in no family.
+    /// Splits jobs without a family into one job for each copy.
     fn expand(&mut self) {
         let mut alone = vec![false; self.jobs.len()];
         for family in self.families() {
@@ -243,7 +244,7 @@ impl Trace {
             std::mem::take(&mut self.jobs).into_iter().zip(alone).flat_map(copies).collect();
     }
 
-    /// Returns the places of the jobs of each family, families and jobs in their order.
+    /// Returns the indices of the jobs of each family, families and jobs in the order of the file.
     fn families(&self) -> Vec<Vec<usize>> {
         let places: FxHashMap<&str, usize> =
             (0..).zip(self.own()).map(|(place, job)| (job.name.as_str(), place)).collect();
@@ -260,7 +261,7 @@ impl Trace {
         families.into_values().collect()
     }
 
-    /// Returns the jobs of a list of our own: all, or none.
+    /// Returns the jobs if they come from one of Mumakil's own lists; otherwise none.
     pub(super) fn own(&self) -> impl Iterator<Item = &JobEntry> {
         self.jobs.iter().filter_map(|job| match job {
             TraceJob::Own(job) => Some(&**job),
@@ -269,7 +270,7 @@ impl Trace {
     }
 }
 
-/// Returns a span times a factor, after another.
+/// Returns `from` plus a span times a factor.
 fn times(span: SimSpan, factor: f64, from: SimSpan) -> Result<SimSpan, ReshapeError> {
     let micros = span.as_f64() * factor;
     if SimSpan::LONGEST.as_f64() < from.as_f64() + micros {
@@ -279,12 +280,12 @@ fn times(span: SimSpan, factor: f64, from: SimSpan) -> Result<SimSpan, ReshapeEr
 }
 
 impl TraceJob {
-    /// Returns whether the job comes when others have ended.
+    /// Returns whether the job arrives when other jobs have ended.
     fn follows(&self) -> bool {
         matches!(self, Self::Own(job) if !job.after.is_empty())
     }
 
-    /// Returns when the last of its copies is submitted.
+    /// Returns when the last copy of the job is submitted.
     fn last_submit(&self) -> SimSpan {
         match self {
             Self::Own(job) => job.submit + job.every * u64::from(job.count.get() - 1),
@@ -299,12 +300,13 @@ impl TraceJob {
         }
     }
 
-    /// Multiplies the bytes of the job; returns whether it says any.
+    /// Multiplies the bytes of the job. Returns whether it gives any bytes.
     fn scale_sizes(&mut self, factor: f64) -> bool {
         let scaled =
             |bytes: u64| (bytes as f64 * factor).round().min(Bytes::LARGEST.as_f64()) as u64;
         let mut has_bytes = false;
-        // A size that `alike` tasks share without a rest is still divisible by them afterwards.
+        // If `alike` tasks share a size without a remainder, the scaled size is still divisible by
+        // their number.
         let mut scale = |bytes: u64, alike: u64| {
             has_bytes |= 0 < bytes;
             scaled(bytes / alike).saturating_mul(alike).min(Bytes::LARGEST.get())
@@ -312,8 +314,8 @@ impl TraceJob {
         match self {
             Self::Foreign(job) => job.scale_sizes(&mut |size| scale(size, 1)),
             Self::Own(job) => {
-                // Equal splits stay equal: jobs that share a
-                // file have to agree on the size of its blocks.
+                // Equal splits stay equal: jobs that share a file have to agree on the size of its
+                // blocks.
                 let maps = job.maps.map_or(1, |maps| u64::from(maps.get().max(1)));
                 if let Some(input) = &mut job.input {
                     let alike = if input.get().is_multiple_of(maps) { maps } else { 1 };

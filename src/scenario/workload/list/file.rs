@@ -1,10 +1,10 @@
-//! The list of jobs in a file of its own, read and written.
+//! Reads and writes a list of jobs in a file of its own.
 //!
 //! A table has a job in each row and the fields of [`JobEntry`] as columns, in any order; an empty
-//! cell says nothing. Cells are written as in a scenario: `3s`, `128MiB`, `[1s, 2s]`,
-//! `{log_normal: {mean: 20s, cv: 0.2}}`. Names, users, pools, classes and files are taken as they
-//! stand, but for blanks around them; one that begins with a quote is a JSON string. A list in YAML
-//! is what a scenario would have below `jobs:`.
+//! cell leaves the field out. Cells are written as in a scenario: `3s`, `128MiB`, `[1s, 2s]`,
+//! `{log_normal: {mean: 20s, cv: 0.2}}`. Names, users, pools, classes and files are taken
+//! literally, without surrounding blanks; a cell that begins with a quote is a JSON string. A list
+//! in YAML has the content of a scenario's `jobs:`.
 
 use std::borrow::Cow;
 use std::io;
@@ -24,11 +24,11 @@ use mumakil_core::trace::{
 };
 use mumakil_yaml::{self as yaml, YamlProblem};
 
-/// The columns whose cells are texts: a user `12` or a pool `null` must not become what YAML makes
-/// of them.
+/// The columns whose cells are texts: YAML must not turn a user `12` into a number or a pool `null`
+/// into nothing.
 const TEXTS: [&str; 5] = ["name", "user", "pool", "class", "file"];
 
-/// A flaw of a job: its place in the job, the mistake, and a hint.
+/// A mistake in a job: its field, the message, and a hint.
 struct JobFlaw {
     field: String,
     message: String,
@@ -56,7 +56,7 @@ impl Trace {
     /// Reads a table.
     ///
     /// # Errors
-    /// If the file cannot be read, or with what is wrong in it.
+    /// If the file cannot be read, or with its mistakes.
     pub fn of_table(
         format: &'static dyn Format,
         mut rows: Records<Row>,
@@ -74,7 +74,7 @@ impl Trace {
         }
         while let Some(row) = rows.next().transpose()? {
             let cells = row.cells(separator);
-            // Only for messages: the name of a row that turns out to be broken.
+            // Only for messages: the name of a job whose row turns out to be broken.
             let name = header.iter().zip(&cells).find(|(column, _)| *column == "name");
             let name = name.map(|(_, cell)| cell.as_str());
             reader.add(rows.place(), name, fields(&header, &cells))?;
@@ -118,7 +118,7 @@ fn check_header(header: &[String]) -> Result<(), JobFlaw> {
     Ok(())
 }
 
-/// Returns what a row says of a job.
+/// Returns the fields of a job from its row.
 fn fields(header: &[String], cells: &[String]) -> Result<Mapping, JobFlaw> {
     if header.len() != cells.len() {
         let message = format!("{} cells in {} columns", cells.len(), header.len());
@@ -144,19 +144,19 @@ fn fields(header: &[String], cells: &[String]) -> Result<Mapping, JobFlaw> {
     Ok(fields)
 }
 
-/// Collects the jobs of a file one by one, and checks each against those before it.
+/// Collects the jobs of a file one by one, and checks each job against the earlier ones.
 struct ListReader {
     format: &'static dyn Format,
     path: PathBuf,
     block: Bytes,
     strictness: Strictness,
     jobs: Vec<JobEntry>,
-    /// Where each job begins in the file.
+    /// The position of each job in the file.
     places: Vec<TextPlace>,
     names: TakenNames,
     /// The latest submission so far of a job without `after`.
     last: SimSpan,
-    /// How many jobs there are, with all copies; and the latest instant at which one could be
+    /// The number of jobs so far, with all copies; and the latest time at which one could be
     /// submitted.
     total: u64,
     latest: u128,
@@ -188,7 +188,7 @@ impl ListReader {
         TraceError::malformed(&self.path, place, job, &what, hint)
     }
 
-    /// Adds a job. A broken one is an error, or left out where reading is lenient.
+    /// Adds a job. A broken job is an error; with lenient reading it is left out.
     fn add(
         &mut self,
         place: TextPlace,
@@ -217,8 +217,8 @@ impl ListReader {
         let fields = Value::Mapping(fields);
         let job: JobEntry = yaml::read_whole(&fields).map_err(|problem| {
             let one = problem.path.get(&fields).and_then(Value::as_str);
-            // The usual slip in a table: `after` takes a list,
-            // and a single name looks natural in a cell.
+            // The usual slip in a table: `after` needs a list, but a single name looks natural in a
+            // cell.
             match one.filter(|_| problem.path == yaml::Path::of("after")) {
                 Some(name) => problem.hint(format!("write `[{name}]`")),
                 None => problem,
@@ -236,13 +236,13 @@ impl ListReader {
         if MOST_JOBS < self.total + u64::from(copies) {
             return Err(JobFlaw::new("count", format!("more than {MOST_JOBS} jobs in all")));
         }
-        // Last, so that a job that is left out for another reason takes no name.
+        // The last check, so that a job that is left out for another reason takes no name.
         self.names.take(&job).map_err(|message| JobFlaw::new("name", message))?;
         (self.latest, self.total) = (latest, self.total + u64::from(copies));
         Ok(job)
     }
 
-    /// Notes a job that comes before the one above it, if neither waits for others.
+    /// Notes a job that is submitted before an earlier one in the file, if neither has `after`.
     fn note_backward_time(&mut self, place: TextPlace, job: &JobEntry) {
         if !job.after.is_empty() {
             return;
@@ -254,12 +254,12 @@ impl ListReader {
         self.last = self.last.max(job.submit);
     }
 
-    /// Checks what jobs say of each other.
+    /// Checks the jobs against each other.
     fn end<T: Record>(mut self, records: Records<T>) -> Result<Trace, TraceError> {
         let clashes = file_clashes(&self.jobs, self.block).into_iter();
         let clash = |(number, message)| (number, JobFlaw::new("file", message).hint(ONE_SIZE));
-        // Files before order: a job that is left out for
-        // its file is missing to those that follow it.
+        // Check files before `after`: a job that is left out for its file is then missing to the
+        // jobs that follow it.
         self.leave_out(clashes.map(clash).collect())?;
         self.leave_out(self.never_due())?;
         let sha256 = records.sha256().map(str::to_owned);
@@ -268,13 +268,12 @@ impl ListReader {
         Ok(Trace { skipped, suspicious, sha256, ..Trace::of_entries(format, jobs) })
     }
 
-    /// Returns the jobs that are never due: they wait for jobs that do not exist, or for each
-    /// other.
+    /// Returns the jobs that are never due: they wait for missing jobs, or for each other.
     fn never_due(&self) -> Vec<(usize, JobFlaw)> {
         let places: FxHashMap<&str, usize> =
             self.jobs.iter().enumerate().map(|(place, job)| (job.name.as_str(), place)).collect();
-        // One more number stands for all jobs that there are not. It waits for itself, so that jobs
-        // that name a missing one are never due.
+        // One more number stands for all missing jobs. It waits for itself, so that jobs that name
+        // a missing job are never due.
         let nowhere = self.jobs.len();
         let place = |name: &String| places.get(name.as_str()).copied().unwrap_or(nowhere);
         let mut follows: Vec<Vec<usize>> =
@@ -294,12 +293,12 @@ impl ListReader {
         };
         let mut faults: Vec<_> = (0..nowhere).filter(|job| waits[*job]).map(fault).collect();
         // Jobs that name a missing job come first: strict reading stops at the first mistake, and
-        // the others may only follow from it.
+        // the other mistakes may only follow from it.
         faults.sort_by_key(|(follows, number, _)| (*follows, *number));
         faults.into_iter().map(|(_, number, fault)| (number, fault)).collect()
     }
 
-    /// Leaves out jobs that are broken, or ends with the first of them.
+    /// Leaves out broken jobs; with strict reading, returns the first of them as an error.
     fn leave_out(&mut self, faults: Vec<(usize, JobFlaw)>) -> Result<(), TraceError> {
         let mut stays = vec![true; self.jobs.len()];
         for (number, fault) in faults {
@@ -318,14 +317,14 @@ impl ListReader {
     }
 }
 
-/// Writes jobs as a table, with the columns in which any of them says something.
+/// Writes jobs as a table, with the columns that are not empty for all jobs.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the table cannot be written.
 pub fn write_table(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
     let said: Vec<Mapping> = jobs.iter().map(JobEntry::said).collect();
     let is_said =
-        // Without `name` the file would not be known as a table.
+        // Without `name` the file would not be recognised as a table.
         |field: &&&str| **field == "name" || said.iter().any(|fields| fields.contains_key(**field));
     let columns: Vec<&str> = JobEntry::field_names().iter().filter(is_said).copied().collect();
     to.write_all(&row(columns.iter().map(|column| (*column).to_owned()))?)?;
@@ -334,7 +333,8 @@ pub fn write_table(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> 
             fields.get(*column).map(|value| cell(column, value)).unwrap_or_default()
         };
         let row = row(columns.iter().map(cell))?;
-        // A job with a list of a million times may be longer than any line that the reader takes.
+        // A job with a list of a million times may be longer than the longest line that the reader
+        // accepts.
         refuse_above(LONGEST_LINE, row.len(), job)?;
         to.write_all(&row)?;
     }
@@ -347,7 +347,7 @@ fn row(cells: impl Iterator<Item = String>) -> io::Result<Vec<u8>> {
     row.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Refuses to write what could not be read.
+/// Refuses to write a job that is too long to be read.
 fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
     if length <= most {
         return Ok(());
@@ -360,10 +360,10 @@ fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
 /// Writes jobs as a list in YAML, without fields that have their defaults.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the list cannot be written.
 pub fn write_yaml(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
     for job in jobs {
-        // As a list of one, for its dash.
+        // As a list of one entry, for its dash.
         let entry = serde_yaml::to_string(&[job.said()]).map_err(io::Error::other)?;
         refuse_above(LARGEST_ENTRY, entry.len(), job)?;
         to.write_all(entry.as_bytes())?;
@@ -371,7 +371,7 @@ pub fn write_yaml(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a value as a cell.
+/// Returns the text of a value for a cell of a table.
 fn cell(column: &str, value: &Value) -> String {
     match value {
         Value::String(text) if TEXTS.contains(&column) => {
@@ -402,7 +402,7 @@ fn flow(value: &Value) -> String {
     }
 }
 
-/// Returns whether a text needs no quotes: it can be nothing but a text.
+/// Returns whether a text needs no quotes: YAML reads it back as the same text.
 fn is_plain(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
@@ -410,7 +410,7 @@ fn is_plain(text: &str) -> bool {
         && matches!(serde_yaml::from_str(text), Ok(Value::String(read)) if read == text)
 }
 
-/// Returns a text in quotes, with nothing in it that YAML would take for the end of a line.
+/// Returns a text in quotes, in which YAML finds no line ends.
 fn quoted(text: &str) -> String {
     let escaped = text.chars().map(|c| match c {
         '"' | '\\' => format!("\\{c}"),

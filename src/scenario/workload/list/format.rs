@@ -1,4 +1,4 @@
-//! The formats of our own lists: a table with a header, and YAML.
+//! The formats of Mumakil's own lists: a table with a header, and YAML.
 
 use super::file::{write_table, write_yaml};
 use super::record::Row;
@@ -7,9 +7,9 @@ use crate::workload::jobs::JobEntry;
 use mumakil_base::units::Bytes;
 use mumakil_core::trace::{FirstFew, Record, Records};
 
-/// The format of tables.
+/// The format of tables of jobs.
 pub(in crate::workload) struct JobTable;
-/// The format of lists in YAML.
+/// The format of YAML lists of jobs.
 pub(in crate::workload) struct JobList;
 
 impl Format for JobTable {
@@ -45,7 +45,7 @@ impl Format for JobList {
     }
 
     fn has_line(&self, line: &[u8]) -> bool {
-        // A comment may stand before the first entry.
+        // A comment may come before the first entry.
         ["-", "#", "jobs:"].iter().any(|start| line.starts_with(start.as_bytes()))
     }
 
@@ -67,7 +67,7 @@ fn make(entry: &JobEntry, _block: Bytes) -> TraceJob {
     TraceJob::Own(Box::new(entry.clone()))
 }
 
-/// Returns whether a line is the header of a table: several names, right or wrong, or just `name`.
+/// Returns whether a line is the header of a table: several words, known or not, or just `name`.
 fn is_header(line: &[u8]) -> bool {
     let Ok(row) = Row::parse(line, &mut FirstFew::default()) else { return false };
     let cells = row.cells(row.separator());

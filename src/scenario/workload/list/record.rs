@@ -1,9 +1,10 @@
-//! Mumakil's own lists of jobs, as a table or as YAML: cells and entries, nothing interpreted.
+//! The records of Mumakil's own lists, as a table or as YAML: cells and entries, not interpreted
+//! yet.
 //!
-//! A table is CSV, each job a row on one line below a header of names, its cells separated by
-//! commas, or by semicolons or tabs where the header is; an entry of a YAML list begins with a dash
-//! at the beginning of a line. So both are read job by job, whatever the size
-//! of the file, and a mistake in one job is told as its own.
+//! A table is CSV: a header of names, and below it a line for each job. Cells are separated by
+//! commas, or by semicolons or tabs if the header is. An entry of a YAML list begins with a dash at
+//! the beginning of a line. So both are read job by job, whatever the size of the file, and a
+//! mistake in one job is reported for that job.
 
 use serde_yaml::Mapping;
 
@@ -16,21 +17,21 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns the separator of a header: the sign that divides it into the most cells.
+    /// Returns the separator of a header: the character that divides it into the most cells.
     pub fn separator(&self) -> u8 {
         let cells = |separator: &u8| self.cells(*separator).len();
-        // `max_by_key` takes the last of equals: a header of one column is separated by commas.
+        // `max_by_key` returns the last of equal ones, so a header of one column is separated by
+        // commas.
         *b"\t;,".iter().max_by_key(|separator| cells(separator)).unwrap_or(&b',')
     }
 
-    /// Returns the cells, without the blanks around them.
+    /// Returns the cells, without surrounding blanks.
     pub fn cells(&self, separator: u8) -> Vec<String> {
         let mut plain = csv::ReaderBuilder::new();
-        // `flexible`: rows with too many or too few cells
-        // are reported by the reader, with their place.
+        // `flexible`: the reader reports rows with too many or too few cells, with their position.
         plain.has_headers(false).flexible(true).delimiter(separator).trim(csv::Trim::All);
         let row = plain.from_reader(self.line.as_bytes()).into_records().next();
-        // A line of a text, which is not empty, is always one row.
+        // A line that is not empty is always one row.
         let row = row.and_then(Result::ok).unwrap_or_default();
         row.iter().map(str::to_owned).collect()
     }
@@ -50,7 +51,7 @@ impl Record for Row {
         if line.contains('\r') {
             return Err(RecordFault::new("a carriage return within the line"));
         }
-        // CSV would go on reading into the next lines, and every job there would be lost.
+        // CSV would read on into the next lines, and all jobs there would be lost.
         if line.matches('"').count() % 2 == 1 {
             return Err(RecordFault::new("a quote is not closed").hint("write a job on one line"));
         }
@@ -61,7 +62,7 @@ impl Record for Row {
 /// An entry of a list of jobs in YAML.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListEntry {
-    /// Its fields.
+    /// The fields of the entry.
     pub fields: Mapping,
 }
 
@@ -72,8 +73,8 @@ impl Record for ListEntry {
     fn parse(text: &[u8], _: &mut FirstFew<String>) -> Result<Self, RecordFault> {
         let read = serde_yaml::from_slice(text);
         let [fields]: [Mapping; 1] = read.map_err(|error: serde_yaml::Error| {
-            // serde_yaml counts lines from the entry; the
-            // reader turns `at` into the place in the file.
+            // serde_yaml counts lines from the entry; the reader turns `at` into the line of the
+            // file.
             let what = error.to_string();
             let what = what.split(" at line ").next().unwrap_or_default();
             let at = error.location().map_or(0, |location| location.index());

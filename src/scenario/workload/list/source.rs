@@ -1,4 +1,4 @@
-//! `workload: {jobs: …}`: jobs written out in the scenario, or in a file of their own.
+//! `workload: {jobs: …}`: jobs that are listed in the scenario, or in a file of their own.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::workload::source::{FoundJobs, Source, SourceKind};
 use mumakil_core::trace::{Strictness, TraceError, TraceFile};
 use mumakil_yaml::{Path, YamlProblem};
 
-/// Jobs written out.
+/// A list of jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ListSource {
     /// In the scenario.
@@ -29,7 +29,7 @@ pub enum ListSource {
 pub struct JobFile {
     /// The file.
     pub file: TraceFile,
-    /// Whether broken jobs are left out, and those that follow them, instead of being an error.
+    /// Whether broken jobs, and jobs that follow them, are left out instead of being an error.
     pub lenient: bool,
 }
 
@@ -39,10 +39,10 @@ pub struct JobFile {
 struct LongJobFile {
     /// The path.
     path: PathBuf,
-    /// The SHA-256 of the content, in hexadecimal digits; another content is an error.
+    /// The SHA-256 of the content, in hexadecimal digits; a file with other content is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
-    /// Whether broken jobs are left out, and those that follow them, instead of being an error.
+    /// Whether broken jobs, and jobs that follow them, are left out instead of being an error.
     #[serde(default)]
     lenient: bool,
 }
@@ -79,8 +79,8 @@ impl<'de> Deserialize<'de> for ListSource {
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<ListSource, A::Error> {
                 let long = LongJobFile::deserialize(MapAccessDeserializer::new(map));
-                // Most mappings here are a job without the dash of
-                // a list: "missing field `path`" would mislead.
+                // Most mappings here are a job without the dash of a list, so "missing field
+                // `path`" would mislead.
                 let LongJobFile { path, sha256, lenient } = long.map_err(|_| {
                     let expected = "a list of jobs, or {path: …, sha256: …, lenient: …}";
                     de::Error::invalid_type(de::Unexpected::Map, &expected)
@@ -116,7 +116,7 @@ impl SourceKind for ListSource {
 impl Source for ListSource {
     fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         match self {
-            // A copy: the results keep the resolved scenario, with the list in it.
+            // A copy, since the resolved scenario, which the results keep, needs the list as well.
             Self::Listed(jobs) => Ok(FoundJobs { jobs: jobs.clone(), ..FoundJobs::default() }),
             Self::File(JobFile { file, lenient }) => {
                 let path = file.find(site.folder);

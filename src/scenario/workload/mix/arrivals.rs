@@ -13,13 +13,13 @@ use mumakil_base::units::{Count, Factor, Quantity, SimSpan};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Arrivals {
-    /// All at the beginning.
+    /// All jobs at the beginning.
     #[default]
     AtOnce,
-    /// The first comes at the beginning, each other one so long after the one before. Exponential
+    /// The first job at the beginning, each other job this long after the one before. Exponential
     /// gaps make a Poisson process.
     Gap(Dist<SimSpan>),
-    /// Several close together, then none for a while.
+    /// Several jobs close together, then none for a while.
     Bursts {
         /// How many jobs a burst has.
         size: Dist<Count<1, 1_000_000>>,
@@ -31,18 +31,17 @@ pub enum Arrivals {
     },
     /// At recorded times.
     Times(Vec<SimSpan>),
-    /// By chance, at a rate that changes from hour to hour, every day alike.
+    /// By chance, at a rate that changes from hour to hour in the same way every day.
     Daily {
-        /// How many jobs come in a day, on average.
+        /// How many jobs arrive in a day, on average.
         jobs: Count<1, 10_000_000>,
-        /// How they are shared by the day's 24 hours: a weight for each.
+        /// How the jobs are distributed over the 24 hours of the day: a weight for each hour.
         hours: [Factor; 24],
     },
 }
 
 impl Arrivals {
-    /// Returns the instants at which jobs are submitted, in their order; without end but for
-    /// recorded ones.
+    /// Returns the times at which jobs are submitted, in order; endless, except for recorded times.
     pub(super) fn instants(&self, rng: ChaCha8Rng) -> Box<dyn Iterator<Item = SimSpan> + '_> {
         match self {
             Self::AtOnce => Box::new(iter::repeat(SimSpan::ZERO)),
@@ -50,7 +49,7 @@ impl Arrivals {
             Self::Bursts { size, gap, pause } => {
                 let mut left = 0;
                 stepping(rng, move |at, rng| {
-                    // Nothing is left of the burst: the job before this step begins a new one.
+                    // The burst is complete: the job before this step begins a new one.
                     if left == 0 {
                         left = size.sample(rng).get();
                     }
@@ -60,7 +59,7 @@ impl Arrivals {
             }
             Self::Times(times) => {
                 let mut times = times.clone();
-                // Recorded times may stand in any order; jobs get them as they come.
+                // Recorded times may be in any order; jobs get them sorted.
                 times.sort();
                 Box::new(times.into_iter())
             }
@@ -73,8 +72,8 @@ impl Arrivals {
     }
 }
 
-/// Returns 0 and then instant after instant, each a step behind the one before. An instant at the
-/// longest span is repeated without end.
+/// Returns 0 and then time after time, each a step behind the one before. The longest span is
+/// repeated without end.
 fn stepping<'a>(
     mut rng: ChaCha8Rng,
     mut step: impl FnMut(SimSpan, &mut ChaCha8Rng) -> SimSpan + 'a,
@@ -83,10 +82,11 @@ fn stepping<'a>(
     Box::new(iter::successors(Some(SimSpan::ZERO), step))
 }
 
-/// Returns when the next job comes of a Poisson process with so many in each hour of the day.
+/// Returns the time of the next job of a Poisson process, given the expected jobs in each hour of
+/// the day.
 fn next_of_day(at: SimSpan, in_an_hour: &[f64; 24], rng: &mut ChaCha8Rng) -> SimSpan {
     const HOUR: f64 = 3_600e6;
-    // The rest of the wait if every hour were as long as the jobs that are expected in it.
+    // The rest of the wait, measured in expected jobs.
     let mut wait: f64 = Exp1.sample(rng);
     let mut at = at.as_f64();
     loop {

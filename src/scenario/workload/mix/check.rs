@@ -1,4 +1,4 @@
-//! Rules that a mix must keep before jobs can be drawn, and the jobs that were drawn.
+//! Checks of a mix before its jobs are drawn, and of the drawn jobs.
 
 use super::Mix;
 use super::arrivals::Arrivals;
@@ -6,14 +6,14 @@ use crate::workload::jobs::{JobEntry, MOST_JOBS, cycle, in_order};
 use mumakil_base::units::SimSpan;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// The most types that a mix may have: with delays of 100 years each, the last of a family is
-/// submitted at the end of 100,000 years, the latest that there is.
+/// The most types of a mix: with delays of 100 years each, the last job of a family is submitted
+/// after 100,000 years, the latest possible time.
 const MOST_TYPES: usize = 1_000;
 
-/// Returns the jobs of a mix, none if they cannot be drawn, and adds what is wrong with it.
+/// Returns the jobs of a mix, and adds its problems to `found`; no jobs if they cannot be drawn.
 pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<YamlProblem>) -> Vec<JobEntry> {
     check_types(mix, found);
-    // These look types up by the names in `after`, which must be there.
+    // These checks look up types by the names in `after`, which must exist.
     if found.is_empty() {
         check_shares(mix, found);
         check_families(mix, found);
@@ -24,7 +24,7 @@ pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<YamlProblem>) -> Vec<Jo
     }
     let jobs = mix.draw(seed);
     let first = || jobs.iter().filter(|job| job.after.is_empty());
-    // The draw has stopped at its bound, and not at the duration.
+    // The draw has stopped at its limit, before the duration.
     if mix.said().is_none() && first().count() == Mix::MOST as usize {
         let message = format!("{} jobs and more are submitted within that time", Mix::MOST);
         found.push(YamlProblem::value(Path::of("duration"), message));
@@ -33,7 +33,7 @@ pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<YamlProblem>) -> Vec<Jo
         let message = "there are no jobs: a run would end before it began";
         found.push(YamlProblem::value(Path::default(), message));
     }
-    // Instants stop at the longest span, so jobs that should come later pile up there.
+    // Times stop at the longest span, so later jobs pile up there.
     if first().any(|job| job.submit == SimSpan::LONGEST) {
         let message = format!("jobs are submitted after {} and later", SimSpan::LONGEST);
         found.push(YamlProblem::value(Path::of("arrivals"), message));
@@ -41,12 +41,12 @@ pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<YamlProblem>) -> Vec<Jo
     jobs
 }
 
-/// Returns where a type stands.
+/// Returns the path of a type.
 fn of_type(name: &str) -> Path {
     Path::of("types").key(name)
 }
 
-/// There are types, and `after` names such.
+/// Checks that there are types, and that `after` names some of them.
 fn check_types(mix: &Mix, found: &mut Vec<YamlProblem>) {
     match mix.types.len() {
         0 => {
@@ -71,7 +71,7 @@ fn check_types(mix: &Mix, found: &mut Vec<YamlProblem>) {
     }
 }
 
-/// Types that follow none share the jobs: all by counts, or all by weights.
+/// Checks that the types that follow none share the jobs: all by counts, or all by weights.
 fn check_shares(mix: &Mix, found: &mut Vec<YamlProblem>) {
     let firsts = || mix.types.iter().filter(|(_, of)| of.after.is_empty());
     let counted = firsts().find(|(_, of)| of.count.is_some());
@@ -109,7 +109,7 @@ fn check_shares(mix: &Mix, found: &mut Vec<YamlProblem>) {
     }
 }
 
-/// Types follow each other without coming round, and each from one beginning.
+/// Checks that types follow each other without a cycle, and each from one first type.
 fn check_families(mix: &Mix, found: &mut Vec<YamlProblem>) {
     let follows = mix.follows();
     let name = |place: usize| mix.types.get_index(place).map_or("", |(name, _)| name);
@@ -134,12 +134,12 @@ fn check_families(mix: &Mix, found: &mut Vec<YamlProblem>) {
             );
             found.push(after(place, message));
         }
-        // Also after a mistake: types that follow this one shall not repeat it.
+        // Set even after a mistake, so that types that follow this one do not repeat it.
         first[place] = begin;
     }
 }
 
-/// Something says how many jobs there are, and they are not too many.
+/// Checks that the number of jobs is limited, and not too large.
 fn check_number(mix: &Mix, found: &mut Vec<YamlProblem>) {
     match (mix.said(), mix.duration) {
         (None, Some(_)) => {}
@@ -159,7 +159,8 @@ fn check_number(mix: &Mix, found: &mut Vec<YamlProblem>) {
     }
 }
 
-/// There is a time for each of so many jobs, and those that follow them are not too many.
+/// Checks that there is a time for each of `said` jobs, and that there are not too many jobs with
+/// those that follow.
 fn check_said(mix: &Mix, said: u64, found: &mut Vec<YamlProblem>) {
     if let Arrivals::Times(times) = &mix.arrivals
         && (times.len() as u64) < said

@@ -1,4 +1,4 @@
-//! How jobs get users and pools.
+//! The users and pools of the jobs of a mix.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,29 +14,29 @@ use crate::workload::jobs::user;
 use mumakil_base::random::pick;
 use mumakil_base::units::Factor;
 
-/// The names that jobs get, of users or of pools.
+/// The names of users or pools that jobs get.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Names {
-    /// All the same one.
+    /// The same name for all jobs.
     One(String),
-    /// Each its own of several.
+    /// A name for each job from several.
     Several(NameChoices),
 }
 
-/// Names of which each job gets one.
+/// A rule that gives each job a name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum NameChoices {
-    /// One after the other, and again from the first.
+    /// In turn, and again from the first.
     InTurn(Vec<String>),
-    /// Drawn by their weights.
+    /// At random, by weights.
     Weighted(#[schemars(with = "BTreeMap<String, Factor>")] IndexMap<String, Factor>),
-    /// A new one for each job: this one with `-1`, `-2`, … behind it.
+    /// A new name for each job: this text with `-1`, `-2`, … behind it.
     Numbered(String),
 }
 
 impl Names {
-    /// Returns the name that the job of a number, from 1, gets.
+    /// Returns the name of the job with a number, from 1.
     pub(super) fn get<R: Rng>(&self, number: u32, rng: &mut R) -> String {
         match self {
             Self::One(name) => name.clone(),
@@ -54,7 +54,7 @@ impl Names {
 }
 
 impl NameChoices {
-    /// Returns what is wrong with the names, if something is.
+    /// Returns a problem with the names, if there is one.
     fn fault(&self) -> Option<&'static str> {
         match self {
             Self::InTurn(names) if names.is_empty() => Some("`in_turn` has at least one name"),

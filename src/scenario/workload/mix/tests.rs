@@ -1,4 +1,5 @@
-//! Draws of a mix: how many jobs of which type, when, whose, and which stay the same when something changes.
+//! Draws of a mix: the number of jobs of each type, their times and users, and which draws stay the
+//! same after a change.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -30,7 +31,7 @@ fn of_class(jobs: &[JobEntry], class: &str) -> usize {
     jobs.iter().filter(|job| job.class.as_deref() == Some(class)).count()
 }
 
-/// One type of jobs of one map, with what else is to be said of the mix.
+/// Returns the jobs of a mix with one type of one map; `rest` has further fields of the mix.
 fn plain(rest: &str) -> Vec<JobEntry> {
     jobs(&format!("{{types: {{a: {{maps: 1}}}}, {rest}}}"))
 }
@@ -108,7 +109,7 @@ fn a_day_has_the_jobs_of_its_hours() {
     let jobs = plain(&yaml);
     let hour = |hour: u64| secs(&jobs).iter().filter(|at| *at / 3_600 % 24 == hour).count();
     let (morning, afternoon) = (hour(9), hour(14));
-    // The first job comes at the beginning, whatever its hour.
+    // The first job arrives at the beginning, whatever its hour.
     assert_eq!(morning + afternoon + 1, jobs.len());
     // Three standard errors of Poisson counts.
     assert!((2_836..3_164).contains(&morning), "{morning}");
@@ -179,11 +180,11 @@ fn the_first_draws_never_change() {
 
 #[derive(Debug)]
 struct Drawn {
-    /// How many of each type that follows none.
+    /// The number of jobs of each type that follows none.
     counts: Vec<u32>,
     is_counted: bool,
     jobs: u32,
-    /// For each further type the one that it follows, of those before it.
+    /// For each further type, the earlier type that it follows.
     follows: Vec<prop::sample::Index>,
     arrivals: &'static str,
     seed: u64,

@@ -1,7 +1,7 @@
-//! Facts that every reader takes of a logged job: whether it runs at all, when it was submitted, how many
-//! tasks it has and which is which.
+//! The parts of a logged job that are the same for every reader: whether it runs at all, when it
+//! was submitted, and its tasks by number.
 //!
-//! A run, an inspection and a conversion of a trace speak of the same jobs because they ask here.
+//! A run, an inspection and a conversion of a trace all use this, so they agree on the jobs.
 
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
@@ -18,32 +18,33 @@ use mumakil_core::trace::Record;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RumenModel {
-    /// Each task as it went.
+    /// Each task as it was measured.
     Measured,
-    /// As Mumak does, quirks and all.
+    /// As Mumak does, with its quirks.
     Mumak,
 }
 
-/// A job of which there is something to run.
+/// A logged job that has tasks to run.
 pub(super) struct RunnableJob<'a> {
     pub(super) job: &'a LoggedJob,
-    /// When it was submitted, in the milliseconds of the trace.
+    /// When the job was submitted, in the milliseconds of the trace.
     pub(super) submitted: u64,
     pub(super) maps: TaskCount,
     pub(super) reduces: TaskCount,
-    /// The maps that are logged, in the order of the file.
+    /// The logged maps, in the order of the file.
     pub(super) logged: Vec<&'a LoggedTask>,
     pub(super) map_tasks: NumberedTasks<'a>,
     pub(super) reduce_tasks: NumberedTasks<'a>,
-    /// Whether more maps are logged than it has. In Mumak such a job fails when it is initialised.
+    /// Whether more maps are logged than the job has. In Mumak such a job fails when it is
+    /// initialised.
     pub(super) is_unreadable: bool,
 }
 
-/// Tasks by the numbers in their ids.
+/// Tasks, each by the number in its id.
 pub(super) type NumberedTasks<'a> = FxHashMap<u32, &'a LoggedTask>;
 
 impl<'a> RunnableJob<'a> {
-    /// Returns a job, unless it was killed or has no map.
+    /// Returns the job to run; `None` if it was killed or has no map.
     pub(super) fn of(job: &'a LoggedJob, model: RumenModel) -> Result<Option<Self>, String> {
         let submitted = job.submitted().ok_or("no submitTime")?;
         let (maps, reduces) = (job.total_maps.unwrap_or(0), job.total_reduces.unwrap_or(0));
@@ -71,7 +72,7 @@ impl<'a> RunnableJob<'a> {
         }))
     }
 
-    /// Returns the job with what is the same however its tasks are read.
+    /// Returns the job with the fields that do not depend on how its tasks are read.
     pub(super) fn entry(&self, is_mumak: bool) -> JobEntry {
         let (job, plain) = (self.job, JobEntry::named(&self.job.job_id));
         let memory = |own: Option<u32>| {
@@ -102,7 +103,7 @@ impl<'a> RunnableJob<'a> {
 
 fn numbered(tasks: &[LoggedTask]) -> Result<NumberedTasks<'_>, String> {
     let mut numbered = NumberedTasks::default();
-    // A task without a type says nothing for Mumak: it is made up as if it were not logged.
+    // Mumak treats a task without a type as if it were not logged, and makes it up.
     for task in tasks.iter().filter(|task| task.task_type.is_some()) {
         if numbered.insert(number_of(&task.task_id)?, task).is_some() {
             return Err(format!("another task before {} has its number", task.task_id));
@@ -117,7 +118,7 @@ fn numbered(tasks: &[LoggedTask]) -> Result<NumberedTasks<'_>, String> {
     Ok(numbered)
 }
 
-/// Returns what the id of a job begins with, and its number: Hadoop orders ids by these.
+/// Returns the first part of a job's id, and its number: Hadoop sorts ids by both.
 pub(super) fn id_of(job: &str) -> (Box<str>, u64) {
     let parts = job.rsplit_once('_').and_then(|(head, number)| Some((head, number.parse().ok()?)));
     let (head, number) = parts.unwrap_or((job, 0));
@@ -130,28 +131,29 @@ pub(super) fn number_of(id: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("the id {id} does not end in `_` and a number"))
 }
 
-/// The time of an attempt that ended before it began: Mumak takes 100 ms instead.
+/// The time that Mumak gives an attempt that ended before it began: 100 ms.
 pub(super) const BACKWARDS: SimSpan = SimSpan::from_millis(100);
 
-/// Returns how long an attempt of a map took, if that is known. Mumak computes with −1 where a time
-/// is unknown. So does this, except where that would give the years since 1970.
+/// Returns how long an attempt of a map took; `None` if unknown. Mumak computes with −1 for an
+/// unknown time, and so does this function, except if the result would be the time since 1970.
 pub(super) fn map_time(logged: &LoggedAttempt, model: RumenModel) -> Option<SimSpan> {
     let is_mumak = model == RumenModel::Mumak;
     match (logged.start_time, logged.finish_time) {
-        // Mumak makes up the time of a map whose start is 0, but not of one whose start is −1.
+        // Mumak makes up the time of a map with the start 0, but not with the start −1.
         (Some(0), _) => None,
         (Some(start), Some(finish)) => {
             Some(finish.checked_sub(start).map_or(BACKWARDS, SimSpan::from_millis))
         }
-        // −1 minus the start is below zero.
+        // −1 minus the start: the result is below zero.
         (Some(_), None) if is_mumak => Some(BACKWARDS),
-        // −1 minus −1.
+        // −1 minus −1: the result is zero.
         (None, None) if is_mumak => Some(SimSpan::ZERO),
         _ => None,
     }
 }
 
-/// Mumak asks the configuration only, which older traces do not have.
+/// Returns the priority of a job. Mumak reads only the configuration, which older traces do not
+/// have.
 fn priority(job: &LoggedJob, is_mumak: bool) -> Priority {
     let configured = ["mapreduce.job.priority", "mapred.job.priority"]
         .iter()

@@ -5,45 +5,45 @@ use serde::{Deserialize, Serialize};
 use mumakil_core::mapred;
 use mumakil_core::trace::json::{count, nullable};
 
-/// A task.
+/// A task of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LoggedTask {
     /// The id, such as `task_200904211745_0002_m_000010`.
     #[serde(rename = "taskID")]
     pub task_id: String,
-    /// Its type.
+    /// The type of the task.
     pub task_type: Option<TaskType>,
-    /// How it ended.
+    /// How the task ended.
     pub task_status: Option<LoggedOutcome>,
-    /// When it began.
+    /// When the task began.
     #[serde(with = "count")]
     pub start_time: Option<u64>,
-    /// When it ended.
+    /// When the task ended.
     #[serde(with = "count")]
     pub finish_time: Option<u64>,
-    /// The bytes that it read.
+    /// The bytes that the task read.
     #[serde(with = "count")]
     pub input_bytes: Option<u64>,
-    /// How many records it read.
+    /// How many records the task read.
     #[serde(with = "count")]
     pub input_records: Option<u64>,
-    /// The bytes that it wrote.
+    /// The bytes that the task wrote.
     #[serde(with = "count")]
     pub output_bytes: Option<u64>,
-    /// How many records it wrote.
+    /// How many records the task wrote.
     #[serde(with = "count")]
     pub output_records: Option<u64>,
-    /// The maps of its job, in older traces.
+    /// The number of maps of its job, in older traces.
     #[serde(with = "count", skip_serializing_if = "Option::is_none")]
     pub number_maps: Option<u32>,
-    /// The reduces of its job, in older traces.
+    /// The number of reduces of its job, in older traces.
     #[serde(with = "count", skip_serializing_if = "Option::is_none")]
     pub number_reduces: Option<u32>,
-    /// Its attempts.
+    /// The attempts of the task.
     #[serde(deserialize_with = "nullable")]
     pub attempts: Vec<LoggedAttempt>,
-    /// Where the input of a map lies.
+    /// The places with the input of a map.
     #[serde(deserialize_with = "nullable")]
     pub preferred_locations: Vec<LoggedLocation>,
 }
@@ -67,23 +67,23 @@ pub struct LoggedAttempt {
     /// The id, such as `attempt_200904211745_0002_m_000010_0`.
     #[serde(rename = "attemptID")]
     pub attempt_id: String,
-    /// How it ended.
+    /// How the attempt ended.
     pub result: Option<LoggedOutcome>,
-    /// When it began.
+    /// When the attempt began.
     #[serde(with = "count")]
     pub start_time: Option<u64>,
-    /// When it ended.
+    /// When the attempt ended.
     #[serde(with = "count")]
     pub finish_time: Option<u64>,
     /// When a reduce attempt had all its input.
     #[serde(with = "count")]
     pub shuffle_finished: Option<u64>,
-    /// When a reduce attempt had sorted it.
+    /// When a reduce attempt had sorted its input.
     #[serde(with = "count")]
     pub sort_finished: Option<u64>,
-    /// Where it ran: `/rack/host`, in some traces with escaped dots.
+    /// The host on which it ran: `/rack/host`, in some traces with escaped dots.
     pub host_name: Option<String>,
-    /// Where it ran, as layers.
+    /// The host on which it ran, as layers.
     pub location: Option<LoggedLocation>,
     #[serde(with = "count")]
     pub hdfs_bytes_read: Option<u64>,
@@ -113,11 +113,11 @@ pub struct LoggedAttempt {
     pub reduce_output_records: Option<u64>,
     #[serde(with = "count")]
     pub spilled_records: Option<u64>,
-    /// The milliseconds that each twelfth of its progress took, in newer traces, as are the
-    /// following.
+    /// The milliseconds that each twelfth of its progress took. This field and the next ones are
+    /// only in newer traces.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
     pub clock_splits: Vec<i64>,
-    /// The milliseconds of processor time of each twelfth.
+    /// The milliseconds of processor time for each twelfth.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
     pub cpu_usages: Vec<i64>,
     /// The virtual memory in each twelfth, in kilobytes.
@@ -126,7 +126,7 @@ pub struct LoggedAttempt {
     /// The physical memory in each twelfth, in kilobytes.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
     pub phys_mem_kbytes: Vec<i64>,
-    /// The resources that it used in all.
+    /// The total resources that the attempt used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_usage_metrics: Option<ResourceUsage>,
 }
@@ -146,7 +146,7 @@ pub struct ResourceUsage {
     pub heap_usage: Option<u64>,
 }
 
-/// A place in the topology.
+/// A rack or a host in the topology.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoggedLocation {

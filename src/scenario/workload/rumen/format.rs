@@ -16,9 +16,9 @@ use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::mapred::{Priority, TaskBytes, TaskTimes, TracedTimes};
 use mumakil_core::trace::{Record, Records, Strictness, TraceError, json};
 
-/// The format of jobs.
+/// The format of Rumen's jobs.
 pub(in crate::workload) struct RumenJobs;
-/// The format of a topology.
+/// The format of Rumen's topology.
 pub(in crate::workload) struct RumenTopology;
 
 impl Format for RumenJobs {
@@ -109,10 +109,10 @@ impl ForeignJob for LoggedJob {
     }
 }
 
-/// Returns a job with the time of each task's successful attempt, if the job runs. A task that is
-/// not logged, or did not succeed, takes the median of the others.
+/// Returns a job with the time of each task's successful attempt; `None` if the job does not run. A
+/// task that is not logged, or did not succeed, gets the median time of the other tasks.
 ///
-/// Its submission is still the trace's: what counts from the first job is up to the caller.
+/// The submission is still the trace's time; the caller moves it to count from the first job.
 fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     let model = RumenModel::Measured;
     let Some(admitted) = RunnableJob::of(job, model)? else { return Ok(None) };
@@ -134,7 +134,7 @@ fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     let plain = admitted.entry(false);
     Ok(Some(JobEntry {
         submit: SimSpan::from_millis(admitted.submitted),
-        // Counters may be missing: less than a byte a map is no input that maps could share.
+        // Counters may be missing: less than a byte for each map is no input that maps could share.
         input: Some(if input.get() < u64::from(maps.get()) { Bytes::ZERO } else { input }),
         shuffle: sum(&reduce_tries, |attempt| attempt.reduce_shuffle_bytes),
         output: sum(written, |attempt| attempt.hdfs_bytes_written),
@@ -146,7 +146,7 @@ fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     }))
 }
 
-/// Returns the attempt of each task with which it succeeded, if it is logged.
+/// Returns the successful attempt of each task; `None` if it is not logged.
 fn successes<'a>(numbered: &NumberedTasks<'a>, count: u32) -> Vec<Option<&'a LoggedAttempt>> {
     let success = |number| {
         let attempts = &numbered.get(&number)?.attempts;
@@ -155,11 +155,11 @@ fn successes<'a>(numbered: &NumberedTasks<'a>, count: u32) -> Vec<Option<&'a Log
     (0..count).map(success).collect()
 }
 
-/// Returns the times of all tasks, if any is known.
+/// Returns the times of all tasks, with the median for unknown ones; `None` if no time is known.
 fn filled(times: Vec<Option<SimSpan>>) -> Option<TaskTimes> {
     let mut known: Vec<SimSpan> = times.iter().flatten().copied().collect();
     known.sort_unstable();
-    // Where no time at all is known, the field is left out.
+    // If no time at all is known, the field is left out.
     let median = *known.get(known.len() / 2)?;
     Some(TaskTimes::Each(times.into_iter().map(|time| time.unwrap_or(median)).collect()))
 }
@@ -168,7 +168,7 @@ fn filled(times: Vec<Option<SimSpan>>) -> Option<TaskTimes> {
 fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
     let times = entry.drawn(block);
     let share = |bytes: Bytes, tasks: usize, number: usize| {
-        // The first tasks take a byte more, so that the sum is exact.
+        // The first tasks get a byte more, so that the sum is exact.
         let (whole, rest) = (bytes.get() / tasks as u64, bytes.get() % tasks as u64);
         Some(whole + u64::from((number as u64) < rest))
     };
@@ -190,12 +190,12 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
     let submit = entry.submit.as_millis();
     let (maps, reduces) = (times.maps.len(), times.reduces.len());
     let input = entry.input(block).unwrap_or_default();
-    // A job without times has its attempts logged without
-    // times, so that no made-up zero is read back.
+    // The attempts of a job without times are logged without times, so that no made-up zero is read
+    // back.
     let knows_maps = entry.map_time.is_some() || entry.map_rate.is_some();
     let knows_reduces =
         entry.shuffle_time.is_some() || entry.reduce_time.is_some() || entry.reduce_rate.is_some();
-    // In a Rumen trace a start of 0 means "unknown", so the first instant is 1 ms.
+    // In a Rumen trace a start of 0 means "unknown", so the first time is 1 ms.
     let maps_begin = submit.max(1);
     let map = |(number, time): (usize, &SimSpan)| LoggedAttempt {
         start_time: knows_maps.then_some(maps_begin),
@@ -205,8 +205,7 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         ..attempt("m", number)
     };
     let longest = times.maps.iter().map(|time| time.as_millis()).max().unwrap_or(0);
-    // As measured a reduce fetches only after the last
-    // map: an earlier begin would be taken off again.
+    // With `measured` a reduce fetches only after the last map: an earlier start would be cut off.
     let reduces_begin = maps_begin + longest;
     let (fetched, written) = (entry.drawn_parts(entry.shuffle), entry.drawn_parts(entry.output));
     let part = |parts: &TaskBytes, bytes: Bytes, number: usize| match parts {

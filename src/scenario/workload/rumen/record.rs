@@ -1,12 +1,12 @@
-//! Rumen's traces: everything that the history of a Hadoop cluster says of its jobs.
+//! The records of Rumen's traces: all data that the history of a Hadoop cluster has about its jobs.
 //!
-//! A trace is JSON objects one after the other, one for each job, and a topology file is one
-//! object. The structs here have Rumen's attributes under Rumen's names, of its older and its newer
-//! releases. Times are milliseconds since the epoch, sizes bytes. A value that a trace does not know is `None`: in
-//! the file it is −1, null, or no attribute at all.
+//! A trace is a sequence of JSON objects, one for each job, and a topology file is one object. The
+//! structs here have Rumen's attributes under Rumen's names, of its older and its newer releases.
+//! Times are milliseconds since the epoch, sizes bytes. An unknown value is `None`: in the file it
+//! is −1, null, or no attribute at all.
 //!
-//! A job that ends before it begins can be read, since such jobs are in the published traces; it
-//! is noted as suspicious, and so is one with a task of more than a year.
+//! A job that ends before it begins can be read, since the published traces have such jobs. It is
+//! noted as suspicious, like a job with a task of more than a year.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::trace::json::{self, count, nullable};
 use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
 
-/// The latest instant of a trace, and the longest duration: a hundred years, of the epoch or in all.
+/// The latest time in a trace, and the longest duration, in milliseconds: a hundred years.
 const LATEST_MS: u64 = SimSpan::LONGEST.as_millis();
 
 /// A job.
@@ -27,95 +27,95 @@ pub struct LoggedJob {
     /// The id, such as `job_200904211745_0002`.
     #[serde(rename = "jobID")]
     pub job_id: String,
-    /// The user who submitted it.
+    /// The user who submitted the job.
     pub user: Option<String>,
-    /// Its name.
+    /// The name of the job.
     pub job_name: Option<String>,
-    /// The queue that it was submitted to.
+    /// The queue to which the job was submitted.
     pub queue: Option<String>,
-    /// Its priority.
+    /// The priority of the job.
     pub priority: Option<LoggedPriority>,
-    /// The language of its code.
+    /// The language of the job's code.
     #[serde(rename = "jobtype")]
     pub job_type: Option<RumenJobType>,
-    /// How it ended.
+    /// How the job ended.
     pub outcome: Option<LoggedOutcome>,
-    /// When it was submitted.
+    /// When the job was submitted.
     #[serde(with = "count")]
     pub submit_time: Option<u64>,
-    /// When its setup began.
+    /// When the setup of the job began.
     #[serde(with = "count")]
     pub launch_time: Option<u64>,
-    /// When it ended.
+    /// When the job ended.
     #[serde(with = "count")]
     pub finish_time: Option<u64>,
-    /// The milliseconds to be taken off `submit_time`.
+    /// The milliseconds to subtract from `submit_time`.
     #[serde(deserialize_with = "nullable")]
     pub relative_time: i64,
-    /// How many maps it has; more than are logged, in some traces.
+    /// How many maps the job has; in some traces more than are logged.
     #[serde(with = "count")]
     pub total_maps: Option<u32>,
-    /// How many reduces it has.
+    /// How many reduces the job has.
     #[serde(with = "count")]
     pub total_reduces: Option<u32>,
-    /// Its maps, in the order of the file, which is not always that of the ids.
+    /// The maps of the job, in the order of the file, which may differ from the order of ids.
     #[serde(deserialize_with = "nullable")]
     pub map_tasks: Vec<LoggedTask>,
-    /// Its reduces.
+    /// The reduces of the job.
     #[serde(deserialize_with = "nullable")]
     pub reduce_tasks: Vec<LoggedTask>,
-    /// Its setup and cleanup tasks.
+    /// The setup and cleanup tasks of the job.
     #[serde(deserialize_with = "nullable")]
     pub other_tasks: Vec<LoggedTask>,
-    /// How long map attempts took that succeeded: on the node of their input, in its rack, off it,
-    /// and where that is unknown.
+    /// The durations of successful map attempts, one distribution for each distance to the input:
+    /// on its node, in its rack, in another rack, and unknown.
     #[serde(rename = "successfulMapAttemptCDFs", deserialize_with = "nullable")]
     pub successful_map_attempt_cdfs: Vec<LoggedCdf>,
-    /// How long map attempts took that failed, by the same distances.
+    /// The durations of failed map attempts, by the same distances.
     #[serde(rename = "failedMapAttemptCDFs", deserialize_with = "nullable")]
     pub failed_map_attempt_cdfs: Vec<LoggedCdf>,
-    /// How long reduce attempts took that succeeded.
+    /// The durations of successful reduce attempts.
     #[serde(rename = "successfulReduceAttemptCDF")]
     pub successful_reduce_attempt_cdf: Option<LoggedCdf>,
-    /// How long reduce attempts took that failed.
+    /// The durations of failed reduce attempts.
     #[serde(rename = "failedReduceAttemptCDF")]
     pub failed_reduce_attempt_cdf: Option<LoggedCdf>,
-    /// The share of the maps that succeeded at their first attempt, their second, and so on.
+    /// The shares of maps that succeeded at their first attempt, their second, and so on.
     pub mapper_tries_to_succeed: Option<Vec<f64>>,
-    /// The share of the maps that never succeeded.
+    /// The share of maps that never succeeded.
     #[serde(deserialize_with = "nullable")]
     pub failed_mapper_fraction: f64,
-    /// The heap of its tasks.
+    /// The heap of the job's tasks, in megabytes.
     #[serde(with = "count")]
     pub heap_megabytes: Option<u32>,
-    /// The memory that a map of this job asks for.
+    /// The memory that a map of this job asks for, in megabytes.
     #[serde(rename = "jobMapMB", with = "count")]
     pub job_map_mb: Option<u32>,
-    /// The memory that a reduce of this job asks for.
+    /// The memory that a reduce of this job asks for, in megabytes.
     #[serde(rename = "jobReduceMB", with = "count")]
     pub job_reduce_mb: Option<u32>,
-    /// The memory of a map slot.
+    /// The memory of a map slot, in megabytes.
     #[serde(rename = "clusterMapMB", with = "count")]
     pub cluster_map_mb: Option<u32>,
-    /// The memory of a reduce slot.
+    /// The memory of a reduce slot, in megabytes.
     #[serde(rename = "clusterReduceMB", with = "count")]
     pub cluster_reduce_mb: Option<u32>,
-    /// Work for each byte that a map reads. No trace knows it.
+    /// The work for each byte that a map reads. No trace has it.
     #[serde(with = "count")]
     pub computons_per_map_input_byte: Option<u64>,
-    /// Work for each byte that a map writes.
+    /// The work for each byte that a map writes.
     #[serde(with = "count")]
     pub computons_per_map_output_byte: Option<u64>,
-    /// Work for each byte that a reduce reads.
+    /// The work for each byte that a reduce reads.
     #[serde(with = "count")]
     pub computons_per_reduce_input_byte: Option<u64>,
-    /// Work for each byte that a reduce writes.
+    /// The work for each byte that a reduce writes.
     #[serde(with = "count")]
     pub computons_per_reduce_output_byte: Option<u64>,
     /// The ids of jobs that wait for this one.
     #[serde(deserialize_with = "nullable")]
     pub direct_dependant_jobs: Vec<String>,
-    /// The job's configuration, in newer traces.
+    /// The configuration of the job, in newer traces.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "BTreeMap::is_empty")]
     pub job_properties: BTreeMap<String, String>,
 }
@@ -148,14 +148,14 @@ pub enum RumenJobType {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LoggedCdf {
-    /// How many durations it sums up. Where there are none, Rumen writes the extremes of a 64-bit
-    /// number as minimum and maximum.
+    /// The number of durations. If it is zero, Rumen writes the extremes of a 64-bit number as
+    /// minimum and maximum.
     pub number_values: u64,
-    /// The shortest; below zero where an attempt ended before it began.
+    /// The shortest duration; below zero if an attempt ended before it began.
     pub minimum: i64,
-    /// The longest.
+    /// The longest duration.
     pub maximum: i64,
-    /// Quantiles in between, by rising rank.
+    /// The quantiles in between, by rising rank.
     #[serde(deserialize_with = "nullable")]
     pub rankings: Vec<LoggedRanking>,
 }
@@ -166,17 +166,17 @@ pub struct LoggedCdf {
 pub struct LoggedRanking {
     /// The rank, from 0 to 1.
     pub relative_ranking: f64,
-    /// The duration.
+    /// The duration, in milliseconds.
     pub datum: i64,
 }
 
 impl LoggedJob {
-    /// Moves all its times by so many milliseconds.
+    /// Moves all times of the job by a number of milliseconds.
     pub(crate) fn shift(&mut self, millis: i64) {
         self.times().for_each(|time| *time = time.saturating_add_signed(millis));
     }
 
-    /// Returns all instants that it knows.
+    /// Returns all known times of the job.
     fn times(&mut self) -> impl Iterator<Item = &mut u64> {
         let own = [&mut self.submit_time, &mut self.launch_time, &mut self.finish_time];
         let tasks = self.map_tasks.iter_mut().chain(&mut self.reduce_tasks);
@@ -191,16 +191,16 @@ impl LoggedJob {
         own.into_iter().chain(of_tasks).flatten()
     }
 
-    /// Returns the distributions of durations that it has, but for those that were made of none.
+    /// Returns the distributions of durations, without empty ones.
     fn cdfs(&self) -> impl Iterator<Item = &LoggedCdf> {
         let maps = self.successful_map_attempt_cdfs.iter().chain(&self.failed_map_attempt_cdfs);
         let reduces = self.successful_reduce_attempt_cdf.iter();
         let all = maps.chain(reduces).chain(&self.failed_reduce_attempt_cdf);
-        // An empty one has the extremes of 64 bits as its bounds, which are no durations.
+        // An empty distribution has the extremes of 64 bits as its bounds, which are no durations.
         all.filter(|cdf| 0 < cdf.number_values)
     }
 
-    /// Returns an instant or a duration that cannot be.
+    /// Returns a complaint about an impossible time or duration, if there is one.
     fn find_impossible_time(&mut self) -> Option<String> {
         let submitted = self.submitted();
         if let Some(time) = self.times().map(|time| *time).chain(submitted).max()
@@ -217,7 +217,7 @@ impl LoggedJob {
         Some(format!("a duration of {time} ms, more than a hundred years"))
     }
 
-    /// Returns all numbers of bytes that it knows.
+    /// Returns all known sizes in bytes.
     pub(crate) fn sizes(&mut self) -> impl Iterator<Item = &mut u64> {
         let sizes = self.tasks_mut().flat_map(|task| {
             let own = [&mut task.input_bytes, &mut task.output_bytes];
@@ -282,8 +282,8 @@ impl Record for LoggedJob {
     }
 
     fn implied(&self) -> u64 {
-        // Tasks beyond those logged are made up, so a
-        // short file could stand for any number of them.
+        // Tasks that are not logged are made up, so a short file could stand for any number of
+        // tasks.
         let implied = |total: Option<u32>, logged: &[LoggedTask]| {
             u64::from(total.unwrap_or(0)).saturating_sub(logged.len() as u64)
         };
@@ -303,8 +303,8 @@ impl Record for LoggedJob {
             if finish < start {
                 backwards.push(id);
             } else if 0 < start && A_YEAR_MS < finish - start {
-                // A start of 0 means that it is unknown;
-                // counted from there every task takes decades.
+                // A start of 0 means that the start is unknown; counted from 0 every task would
+                // take decades.
                 endless.push(id);
             }
         }
@@ -324,8 +324,8 @@ impl Record for LoggedJob {
     }
 }
 
-/// A longer task is suspicious. Chosen: more than any job takes, less than a wrong epoch or unit
-/// gives.
+/// A longer task is suspicious, in milliseconds. Chosen: more than any job takes, but less than a
+/// wrong epoch or unit gives.
 const A_YEAR_MS: u64 = 365 * 86_400 * 1_000;
 
 #[cfg(test)]
@@ -471,7 +471,7 @@ mod tests {
         assert!(read(empty).is_ok(), "Rumen writes it so");
     }
 
-    /// Returns the ids of the jobs of a lenient pass, and the errors of the others.
+    /// Returns the ids of the jobs of a lenient pass, and the errors of broken jobs.
     fn lenient(text: &str) -> (Vec<String>, Vec<String>) {
         let mut jobs = pass(text, Strictness::Lenient);
         let ids = jobs.by_ref().map(|job| job.unwrap().job_id).collect();

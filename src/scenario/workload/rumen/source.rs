@@ -1,10 +1,11 @@
-//! `workload: {rumen: {trace: …}}`: the jobs of a cluster's history, as Rumen wrote them down.
+//! `workload: {rumen: {trace: …}}`: the jobs of a cluster's history, as recorded by Rumen.
 //!
-//! Logged attempts of a task go before everything else ([`Traced`]). There are two ways to take it. As
-//! *measured*: a map runs again where its own split lies, and a reduce fetches, merges and reduces for as
-//! long as it did once the last map had ended. Or as *Mumak* does, whose quirks are kept: it takes a map's
-//! split by the place in the file and its time by the number in the id, counts an input in the rack as one
-//! elsewhere, and leaves out what a reduce does before it reduces.
+//! The logged attempts of a task determine its times and outcomes ([`Traced`]). There are two ways
+//! to read them. With *measured*, a map runs where its own split is, and a reduce fetches, merges
+//! and reduces for as long as it did after the last map had ended. With *Mumak*, its quirks are
+//! kept: it takes a map's split by the position in the file but its time by the number in the id,
+//! treats an input in the rack as one in another rack, and leaves out the time of a reduce before
+//! it reduces.
 
 use std::sync::Arc;
 
@@ -36,19 +37,18 @@ use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError, TraceFile}
 pub struct Rumen {
     /// The job trace, plain or gzipped.
     pub trace: TraceFile,
-    /// The topology: the cluster's racks and hosts, in place of `cluster.nodes` and
-    /// `cluster.racks`. Without this, each host of the trace stands for a node of the cluster, in
-    /// turn.
+    /// The topology: the cluster's racks and hosts, instead of `cluster.nodes` and `cluster.racks`.
+    /// Without this, each host of the trace stands for a node of the cluster, in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<TraceFile>,
-    /// How the trace is read. Without this, it is `mumak` with `hadoop: mumak`, and else
+    /// How the trace is read. Without this, it is `mumak` with `hadoop: mumak`, and otherwise
     /// `measured`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<RumenModel>,
     /// How many times as long a map takes if its input is not on its node. A map that is as far
-    /// from its input as it was in the log takes its logged time. For others that time is
-    /// multiplied with the factor of their distance now, and divided by the factor of the logged
-    /// one.
+    /// from its input as it was in the log takes its logged time. For other maps that time is
+    /// multiplied by the factor of their distance now, and divided by the factor of the logged
+    /// distance.
     #[serde(default)]
     pub penalty: RumenPenalty,
     /// Whether broken jobs are left out instead of being an error.
@@ -56,16 +56,16 @@ pub struct Rumen {
     pub lenient: bool,
 }
 
-/// How many times as long a map takes whose input is not on its node; Mumak's factors, unless given.
+/// How many times as long a map takes if its input is not on its node; by default Mumak's factors.
 ///
-/// A type beside the `Penalty` of a job entry, which is none unless given: a default
-/// belongs to its type, so that a factor that is left out is the same whether the other one is given or not.
+/// A type of its own beside the `Penalty` of a job entry, whose default is 1: a default belongs to
+/// its type, so an omitted factor is the same whether the other one is given or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RumenPenalty {
-    /// In the same rack.
+    /// The factor for input in the same rack.
     pub rack: Factor,
-    /// In another rack.
+    /// The factor for input in another rack.
     pub off_rack: Factor,
 }
 
@@ -76,7 +76,7 @@ impl Default for RumenPenalty {
     }
 }
 
-/// Rumen drops lists of more than 25 locations: such a split counts as lying nowhere.
+/// Rumen drops lists of more than 25 locations: such a split counts as being on no node.
 const MOST_HOSTS: usize = 25;
 
 impl SourceKind for Rumen {
@@ -85,8 +85,8 @@ impl SourceKind for Rumen {
 }
 
 impl Source for Rumen {
-    /// Jobs that were killed, and those without a map, are left out. In Mumak's model those with more
-    /// logged maps than they have fail as soon as they are initialised.
+    /// Killed jobs and jobs without a map are left out. In Mumak's model, jobs with more logged
+    /// maps than they have fail when they are initialised.
     fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.trace.find(site.folder);
         let mut records = Records::<LoggedJob>::open(&path, Strictness::of(self.lenient))?;
@@ -102,7 +102,7 @@ impl Source for Rumen {
             _ => SubmissionOrder::Free,
         };
         if order != SubmissionOrder::Records {
-            // Records that are no jobs to run may go back in time here: Mumak never looks at them.
+            // Records without a job to run may go back in time here: Mumak ignores them.
             records.allow_unordered();
         }
         let mut reader = LogReader {
@@ -145,34 +145,35 @@ impl Source for Rumen {
     }
 }
 
-/// Makes jobs of what is logged.
+/// Turns logged jobs into jobs of a run.
 struct LogReader<'a> {
     model: RumenModel,
     draws: Draws,
-    /// Whether jobs have their ids, by which ties are broken.
+    /// Whether jobs keep their ids, which break ties.
     has_ids: bool,
     penalty: &'a RumenPenalty,
     hosts: Hosts<'a>,
     seed: u64,
     order: SubmissionOrder,
-    /// When the first job that runs was submitted, in the milliseconds of the trace; and the last one.
+    /// When the first job that runs was submitted, in the milliseconds of the trace, and when the
+    /// last one was.
     first: Option<u64>,
     latest: u64,
 }
 
-/// Where it is checked that no job stands below one that was submitted later.
+/// The records for which it is checked that they are sorted by submission.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SubmissionOrder {
-    /// While records are read, for all of them.
+    /// All records, while they are read.
     Records,
-    /// For the jobs that run only: at a job that goes back in time Mumak would end.
+    /// Only jobs that run: Mumak would end at a job that goes back in time.
     Jobs,
-    /// Nowhere: only the order of the file counts.
+    /// No records: only the order of the file counts.
     Free,
 }
 
 impl LogReader<'_> {
-    /// Returns a job, unless there is nothing to run of it.
+    /// Returns a job; `None` if it has no tasks to run.
     fn read(
         &mut self,
         job: &LoggedJob,
@@ -187,8 +188,7 @@ impl LogReader<'_> {
             ));
         }
         self.latest = admitted.submitted;
-        // All hosts of a job are met before its maps are
-        // made, since `find` knows only hosts that were met.
+        // Note all hosts of a job before its maps are made, since `find` only knows noted hosts.
         for task in &job.map_tasks {
             let preferred = task.preferred_locations.iter().filter_map(|at| at.layers.last());
             let ran_on = task.attempts.iter().filter_map(|attempt| attempt.host_name.as_ref());
@@ -203,8 +203,8 @@ impl LogReader<'_> {
         let RunnableJob { job, maps, reduces, logged, map_tasks, reduce_tasks, .. } = admitted;
         let is_mumak = self.model == RumenModel::Mumak;
         let split_of = |number: u32| {
-            // Mumak takes the split by the place in the
-            // file and the attempt by the number in the id.
+            // Mumak takes the split by the position in the file and the attempt by the number in
+            // the id.
             let task = if is_mumak {
                 logged.get(number as usize).copied()
             } else {
@@ -236,8 +236,8 @@ impl LogReader<'_> {
                 .unwrap_or_default(),
             tries: match &job.mapper_tries_to_succeed {
                 Some(tries) => Some(tries.as_slice().into()),
-                // Without these shares every made-up map fails
-                // in Mumak; as measured it succeeds at once.
+                // Without these shares every made-up map fails in Mumak; with `measured` it
+                // succeeds at once.
                 None if is_mumak => None,
                 None => Some([].into()),
             },
@@ -265,7 +265,7 @@ impl LogReader<'_> {
         {
             Some(Locality::Node) => 0,
             Some(Locality::Rack) => 1,
-            // Also a host that the topology does not know, as in Mumak.
+            // This includes a host that is not in the topology, as in Mumak.
             Some(Locality::OffRack) | None => 2,
         };
         TracedTry {
@@ -294,8 +294,8 @@ impl LogReader<'_> {
         Split { bytes: Bytes::new(bytes), holders: holders.into() }
     }
 
-    /// Makes up the splits of maps that are not logged: on as many random nodes as the others', unless
-    /// these are drawn later.
+    /// Makes up the splits of maps that are not logged: each on as many random nodes as the logged
+    /// ones, unless these nodes are drawn later.
     fn fill(&self, splits: Vec<Option<Split>>, copies: usize, job: u64) -> Vec<Split> {
         let nodes = self.hosts.topology.len();
         let mut rng = stream(self.seed, Purpose::Workload, job);
@@ -315,7 +315,7 @@ impl LogReader<'_> {
     }
 }
 
-/// Returns on how many nodes the input of a job's map lies, on average.
+/// Returns on how many nodes the input of a job's map is, on average.
 fn copies(splits: &[Option<Split>]) -> usize {
     let known = splits.iter().flatten().count();
     let held: usize = splits.iter().flatten().map(|split| split.holders.len()).sum();
@@ -326,24 +326,25 @@ fn copies(splits: &[Option<Split>]) -> usize {
     }
 }
 
-/// A task has at most so many attempts that matter; Hadoop's numbers of later ones begin at 1,000.
+/// The most attempts of a task that are read. Hadoop numbers attempts after a restart from 1,000
+/// on.
 const MOST_TRIES: usize = 1_000;
 
-/// Returns the attempts of a job's tasks of a kind.
+/// Returns the attempts of a job's tasks of one kind.
 fn tasks(
     numbered: &NumberedTasks<'_>,
     count: u32,
     attempt: impl Fn(&LoggedTask, &LoggedAttempt) -> TracedTry,
 ) -> Vec<TracedTask> {
     let task = |number| -> TracedTask {
-        // A task without a status is made up, as one that is missing.
+        // A task without a status is made up, like a missing one.
         let known = numbered.get(&number).filter(|task| task.task_status.is_some());
         let Some(task) = known else { return Box::default() };
         let mut tries = Vec::new();
         for logged in &task.attempts {
             let number = number_of(&logged.attempt_id).map_or(MOST_TRIES, |n| n as usize);
-            // Killed attempts have no usable times, and a run
-            // has its own reasons to kill: they are made up.
+            // Killed attempts have no usable times, and a run has its own reasons to kill, so
+            // killed attempts are made up.
             if number < MOST_TRIES && logged.result.is_some_and(|r| r != LoggedOutcome::Killed) {
                 tries.resize(tries.len().max(number + 1), None);
                 tries[number] = Some(attempt(task, logged));
@@ -370,13 +371,13 @@ pub(super) fn reduce_times(
     let start = logged.start_time.filter(|start| 0 < *start)?;
     let finish = logged.finish_time.filter(|finish| start < *finish)?;
     let shuffled = logged.shuffle_finished.filter(|at| 0 < *at).unwrap_or(start);
-    // Mumak's rule: without an end of the sort nothing is left to reduce.
+    // Mumak's rule: without an end of the sort phase, the reduce phase takes no time.
     let sorted = logged.sort_finished.filter(|at| 0 < *at).unwrap_or(finish);
     let span = |from: u64, to: u64| SimSpan::from_millis(to.saturating_sub(from));
     let (shuffle, sort) = if is_mumak {
         (SimSpan::ZERO, SimSpan::ZERO)
     } else {
-        // Before the last map ended the reduce only waited for it, whatever it had fetched by then.
+        // Until the last map ended the reduce only waited for it, whatever it had fetched by then.
         (span(start.max(maps_ended), shuffled), span(shuffled, sorted))
     };
     let work = finish.checked_sub(sorted).map_or(BACKWARDS, SimSpan::from_millis);
@@ -408,7 +409,7 @@ mod tests {
     use mumakil_core::mapred::HadoopLine::{Mumak, V020};
     use mumakil_core::mapred::{Hadoop, HadoopLine, Priority, TracedTimes};
 
-    /// A job whose second map stands first, on two hosts of which the topology knows one.
+    /// A job whose second map comes first, on two hosts, one of which is in the topology.
     const TRACE: &str = r#"
         {"jobID": "job_1_0001", "outcome": "KILLED", "submitTime": 1000, "totalMaps": 1,
          "mapTasks": [{"taskID": "task_1_0001_m_000000", "taskType": "MAP"}]}
@@ -467,7 +468,7 @@ mod tests {
         found.map_err(|error| error.to_string().replace(&*folder.path().to_string_lossy(), ""))
     }
 
-    /// Returns the path of a file with a trace, and why it cannot be inspected.
+    /// Returns the path of a file with a trace, and the reason why it cannot be inspected.
     fn inspected(trace: &str) -> (String, String) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.json");
@@ -493,7 +494,7 @@ mod tests {
         assert_eq!((job.name.as_str(), job.user.as_str()), ("job_1_0002", "ann"));
         assert_eq!((job.pool.as_deref(), job.priority), (Some("default"), Priority::High));
         assert_eq!(job.map_memory, Bytes::from_mib(512));
-        // The first job that runs comes at once; its time is less by the relative one.
+        // The first job that runs arrives at once; the relative time is subtracted from its time.
         assert_eq!((job.submit, jobs[1].submit), (SimSpan::ZERO, millis(5_000)));
         assert_eq!(jobs[1].user, "unknown");
     }

@@ -9,13 +9,13 @@ use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
 
 /// The root of a topology, a rack, or a machine.
 ///
-/// All machines of a file are at the same depth. The tree is at most fifty deep, since objects of
-/// more than a hundred brackets are refused.
+/// All machines of a file are at the same depth. The tree is at most fifty levels deep, since
+/// objects with more than a hundred nested brackets are refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedTopology {
     /// The name; `<root>` for the root.
     pub name: String,
-    /// Its children; a machine has none, and then it is null in the file.
+    /// The children; a machine has none, and the file then has null.
     #[serde(default, deserialize_with = "nullable", serialize_with = "null_if_empty")]
     pub children: Vec<Self>,
 }
@@ -28,12 +28,12 @@ impl LoggedTopology {
     /// Writes the topology as an object on a line of its own.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the topology cannot be written.
     pub fn write_to(&self, to: impl io::Write) -> io::Result<()> {
         json::write(self, to)
     }
 
-    /// Returns the machines: the path of its rack, and its name.
+    /// Returns the machines: for each the path of its rack, and its name.
     pub fn hosts(&self) -> Vec<(String, &str)> {
         fn walk<'a>(node: &'a LoggedTopology, path: &str, all: &mut Vec<(String, &'a str)>) {
             for child in &node.children {
@@ -49,7 +49,7 @@ impl LoggedTopology {
         all
     }
 
-    /// Adds the depth and name of each machine below, which is itself if it has no children.
+    /// Adds the depth and name of each machine below; a node without children is a machine itself.
     fn machines<'a>(&'a self, depth: usize, all: &mut Vec<(usize, &'a str)>) {
         if self.children.is_empty() {
             all.push((depth, &self.name));

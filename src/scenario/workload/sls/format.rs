@@ -15,11 +15,11 @@ use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::cluster::Topology;
 use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError, json};
 
-/// The format of jobs.
+/// The format of the SLS' jobs.
 pub(in crate::workload) struct SlsJobs;
-/// The format of nodes.
+/// The format of the SLS' nodes.
 pub(in crate::workload) struct SlsNodes;
-/// The format of the generator's settings.
+/// The format of the settings of the SLS' generator.
 pub(in crate::workload) struct SlsSynth;
 
 impl Format for SlsJobs {
@@ -100,7 +100,7 @@ impl ForeignJob for SlsJob {
 
     fn entry(&self, number: u64, _block: Bytes) -> Result<Option<JobEntry>, String> {
         let mut job = self.clone();
-        // A list of jobs has no cluster, and so no nodes that the hosts could be.
+        // A list of jobs has no cluster, and so no nodes for the hosts.
         job.tasks.iter_mut().for_each(|task| task.host = None);
         let nowhere = Topology::from_nodes(Vec::new());
         entry(&job, &ForeignJob::name(self, number), TextPlace::START, &mut Hosts::new(&nowhere))
@@ -130,7 +130,7 @@ impl ForeignJob for SlsJob {
     }
 }
 
-/// Returns a job as the SLS would have it: its reduces begin when its maps have ended.
+/// Returns a job in the form of the SLS: its reduces begin when its maps have ended.
 fn job_of(entry: &JobEntry, block: Bytes) -> SlsJob {
     let millis = |span: SimSpan| span.as_millis() as i64;
     let submit = millis(entry.submit);

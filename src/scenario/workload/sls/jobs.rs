@@ -1,4 +1,4 @@
-//! The jobs that the SLS' files mean: those of its jobs, and those that its generator would draw.
+//! Turns the SLS' files into jobs: its jobs, and those that its generator would draw.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use mumakil_core::cluster::TrackerId;
 use mumakil_core::mapred::{Split, TaskTimes};
 use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError};
 
-/// Returns the jobs that are drawn as a file says, and the SHA-256 of the file.
+/// Returns the jobs that are drawn by the settings in a file, and the SHA-256 of the file.
 pub(super) fn generated(path: &Path, seed: u64) -> Result<(FoundJobs, Option<String>), TraceError> {
     let mut records = Records::<Synth>::open(path, Strictness::Strict)?;
     let synth = records.only()?;
@@ -35,7 +35,7 @@ pub(super) fn generated(path: &Path, seed: u64) -> Result<(FoundJobs, Option<Str
             }
             Err(what) => return Err(records.unusable(Some(&name), what)),
         }
-        // Values of a list are drawn for each task and kept, 8 bytes each; distributions are not.
+        // Values from a list are drawn for each task and kept, 8 bytes each; distributions are not.
         if MOST_TASKS < listed {
             let what = format!("more than {MOST_TASKS} tasks with values of a list");
             return Err(records.unusable(Some(&name), what));
@@ -44,11 +44,11 @@ pub(super) fn generated(path: &Path, seed: u64) -> Result<(FoundJobs, Option<Str
     Ok((found, records.sha256().map(str::to_owned)))
 }
 
-/// The tasks of one kind that a job has.
+/// The tasks of a job of one kind.
 #[derive(Default)]
 struct SlsTasks {
     times: Vec<SimSpan>,
-    /// Where they would like to run.
+    /// The node on which each task prefers to run.
     holders: Vec<Option<TrackerId>>,
     memory: Option<Bytes>,
 }
@@ -75,7 +75,7 @@ impl SlsTasks {
         (!self.times.is_empty()).then(|| TaskTimes::Each(self.times.as_slice().into()))
     }
 
-    /// Returns where the input of each lies, if that is said of any.
+    /// Returns the nodes with the input of each task; `None` if no task has any.
     fn splits(&self) -> Option<Arc<[Split]>> {
         let split = |holder: &Option<TrackerId>| Split {
             bytes: Bytes::ZERO,
@@ -86,7 +86,7 @@ impl SlsTasks {
     }
 }
 
-/// The most tasks of a kind that a job may have, as in a list.
+/// The most tasks of one kind in a job, as in a list.
 const MOST_TASKS: usize = 10_000_000;
 
 fn time(task: &SlsTask) -> Result<SimSpan, String> {
@@ -98,10 +98,10 @@ fn time(task: &SlsTask) -> Result<SimSpan, String> {
     })
 }
 
-/// The priority of a reduce in the files of the SLS' own converter; that of a map is 20.
+/// The priority of a reduce in the files of the SLS' own converter; a map has 20.
 pub(super) const REDUCE_PRIORITY: i32 = 10;
 
-/// Returns a job, if there is anything to run.
+/// Returns a job; `None` if it has no tasks to run.
 pub(super) fn entry(
     job: &SlsJob,
     name: &str,
@@ -115,7 +115,8 @@ pub(super) fn entry(
     for task in &job.tasks {
         match (task.task_type.as_deref(), task.priority) {
             (Some("reduce"), _) | (None, Some(REDUCE_PRIORITY)) => reduces.add(task, hosts)?,
-            // A container without a type is taken for a map: nothing says that it waits for others.
+            // A container without a type counts as a map, since it need not wait for other
+            // containers.
             (Some("map") | None, _) => maps.add(task, hosts)?,
             (Some(other), _) => return Err(other_type(other)),
         }
@@ -134,7 +135,7 @@ pub(super) fn entry(
         pool: Some(job.queue.clone().unwrap_or_else(|| "default".to_owned())),
         maps: Some(maps.count()),
         reduces: reduces.count(),
-        // Only durations are known of these tasks: no bytes to read, nothing to fetch or sort.
+        // Only durations are known of these tasks: they read, fetch and sort no bytes.
         input: Some(Bytes::ZERO),
         splits: maps.splits(),
         map_time: maps.times(),
@@ -151,7 +152,7 @@ fn other_type(name: &str) -> String {
     format!("a task of the type `{name}`, where only `map` and `reduce` can be run")
 }
 
-/// Draws a job, if there is then anything to run.
+/// Draws a job; `None` if it has no tasks to run.
 fn draw(synth: &Synth, name: &str, rng: &mut ChaCha8Rng) -> Result<Option<JobEntry>, String> {
     let workload = pick(&synth.workloads, |workload| workload.workload_weight.0, rng)
         .ok_or("no workload has a weight")?;
@@ -163,7 +164,7 @@ fn draw(synth: &Synth, name: &str, rng: &mut ChaCha8Rng) -> Result<Option<JobEnt
         user: class.user_name.clone().unwrap_or_else(|| plain.user.clone()),
         pool: Some(workload.queue_name.clone().unwrap_or_else(|| "default".to_owned())),
         class: class.class_name.clone(),
-        // As with its jobs: durations only.
+        // As for the SLS' jobs, only durations are known.
         input: Some(Bytes::ZERO),
         maps: Some(Count::of(0)),
         shuffle_time: Some(SimSpan::ZERO.into()),
@@ -189,7 +190,7 @@ fn draw(synth: &Synth, name: &str, rng: &mut ChaCha8Rng) -> Result<Option<JobEnt
     Ok((!is_empty).then_some(job))
 }
 
-/// Returns the tasks of a class; an older one says them in numbers of its own.
+/// Returns the tasks of a class; an older class has them as single numbers.
 fn tasks(class: &SynthClass) -> Vec<SynthTask> {
     if let Some(tasks) = &class.tasks {
         return tasks.clone();
@@ -204,7 +205,7 @@ fn tasks(class: &SynthClass) -> Vec<SynthTask> {
         count,
         time,
         max_memory: memory,
-        // Slots know no cores, so the older numbers of cores are not read.
+        // Slots have no cores, so the older numbers of cores are not read.
         max_vcores: SynthSample::Constant(1.0),
         priority: 0,
         execution_type: None,
@@ -226,16 +227,16 @@ fn tasks(class: &SynthClass) -> Vec<SynthTask> {
     ]
 }
 
-/// Returns one of several, each as likely as its weight says.
+/// Returns one of several items, at random by their weights.
 fn pick<'a, T>(all: &'a [T], weight: fn(&T) -> f64, rng: &mut ChaCha8Rng) -> Option<&'a T> {
     let can = all.iter().any(|item| 0.0 < weight(item));
     can.then(|| &all[random::pick(all.iter().map(weight), rng)])
 }
 
-/// Draws an instant: between a sample and the next one, as often as its weight says; that of the
-/// sample, if there is only one.
+/// Draws a time: the interval between two samples by weight, and then a time in it; with only one
+/// sample, its time.
 fn instant(samples: &[TimeSample], rng: &mut ChaCha8Rng) -> Option<SimSpan> {
-    // The weights are of the pieces between two samples, and here is none.
+    // The weights belong to intervals between two samples, and here is no interval.
     if let [only] = samples {
         return Some(SimSpan::from_secs(only.time.into()));
     }
@@ -266,8 +267,8 @@ fn sample(sample: &SynthSample, rng: &mut ChaCha8Rng) -> Result<f64, String> {
     Ok(value.max(0.0))
 }
 
-/// Returns how long tasks take. A normal distribution becomes a log-normal one of the same mean and
-/// deviation, which knows no times below zero.
+/// Returns how long tasks take. A normal distribution becomes a log-normal one with the same mean
+/// and deviation, which has no times below zero.
 fn times(time: &SynthSample, tasks: u32, rng: &mut ChaCha8Rng) -> Result<TaskTimes, String> {
     let span = |secs: f64| SimSpan::from_f64(secs.max(0.0) * 1e6);
     match time {
@@ -282,7 +283,7 @@ fn times(time: &SynthSample, tasks: u32, rng: &mut ChaCha8Rng) -> Result<TaskTim
     }
 }
 
-/// Returns the distribution of a mean and a coefficient of variation.
+/// Returns the log-normal distribution with a mean and a coefficient of variation.
 fn log_normal<T: Quantity>(mean: T, cv: f64) -> Dist<T> {
     match Factor::new(cv) {
         Some(cv) if cv != Factor::of(0.0) => Dist::Drawn(Shape::LogNormal { mean, cv }),

@@ -1,8 +1,8 @@
-//! Files of YARN's Scheduler Load Simulator: jobs, nodes, and the settings of its generator.
+//! The records of YARN's Scheduler Load Simulator: jobs, nodes, and the settings of its generator.
 //!
-//! The files of jobs and nodes are JSON objects one after the other; a generator's file is one
-//! object. The structs have the simulator's attributes, of its older and its newer releases, under
-//! names without the dots. Times of jobs are milliseconds.
+//! The files of jobs and nodes are sequences of JSON objects; a generator's file is one object. The
+//! structs have the simulator's attributes, of its older and its newer releases, under names
+//! without the dots. Times of jobs are milliseconds.
 
 use std::io;
 
@@ -12,12 +12,12 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::trace::json::{self, nullable};
 use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
 
-/// The latest instant of a file, and the longest duration: a hundred years.
+/// The latest time in a file, and the longest duration, in milliseconds: a hundred years.
 const LATEST_MS: u64 = SimSpan::LONGEST.as_millis();
 
 /// A job; or, in newer files, the nodes of the cluster, which have attributes of their own here.
 ///
-/// Times are signed: a converter that does not know a time writes one far below zero.
+/// Times are signed: a converter writes an unknown time as a number far below zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlsJob {
@@ -27,25 +27,25 @@ pub struct SlsJob {
     /// The kind of application, such as `mapreduce`.
     #[serde(rename = "am.type", skip_serializing_if = "Option::is_none")]
     pub am_type: Option<String>,
-    /// When it is submitted, since the first job.
+    /// When the job is submitted, in milliseconds since the first job.
     #[serde(rename = "job.start.ms", skip_serializing_if = "Option::is_none")]
     pub start_ms: Option<i64>,
-    /// When it ended, since the first job.
+    /// When the job ended, in milliseconds since the first job.
     #[serde(rename = "job.end.ms", skip_serializing_if = "Option::is_none")]
     pub end_ms: Option<i64>,
-    /// The queue.
+    /// The queue of the job.
     #[serde(rename = "job.queue.name", skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
-    /// The user who submitted it.
+    /// The user who submitted the job.
     #[serde(rename = "job.user", skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Which nodes it may run on.
+    /// The labels of the nodes on which the job may run.
     #[serde(rename = "job.label.expression", skip_serializing_if = "Option::is_none")]
     pub label_expression: Option<String>,
-    /// How many such jobs there are.
+    /// How many equal jobs there are.
     #[serde(rename = "job.count", skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
-    /// Its tasks.
+    /// The tasks of the job.
     #[serde(rename = "job.tasks", deserialize_with = "nullable")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<SlsTask>,
@@ -57,45 +57,45 @@ pub struct SlsJob {
     pub racks: Option<u32>,
 }
 
-/// A task: a container that is asked for.
+/// A task, which asks for one container.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlsTask {
-    /// Where it would like to run, such as `/rack/host`.
+    /// The host on which the task prefers to run, such as `/rack/host`.
     #[serde(rename = "container.host", skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// When it began; with the end only told for the time in between.
+    /// When the task began. Only the time between start and end is used.
     #[serde(rename = "container.start.ms", skip_serializing_if = "Option::is_none")]
     pub start_ms: Option<i64>,
-    /// When it ended.
+    /// When the task ended.
     #[serde(rename = "container.end.ms", skip_serializing_if = "Option::is_none")]
     pub end_ms: Option<i64>,
-    /// How long it takes, in newer files.
+    /// How long the task takes, in newer files.
     #[serde(rename = "container.duration.ms", alias = "duration.ms")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Its priority; the converter from Rumen writes 20 for maps and 10 for reduces.
+    /// The priority of the task; the converter from Rumen writes 20 for maps and 10 for reduces.
     #[serde(rename = "container.priority", skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
-    /// Its type, such as `map` or `reduce`.
+    /// The type of the task, such as `map` or `reduce`.
     #[serde(rename = "container.type", skip_serializing_if = "Option::is_none")]
     pub task_type: Option<String>,
-    /// How many such tasks there are.
+    /// How many equal tasks there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
-    /// The memory that it asks for.
+    /// The memory that the task asks for, in megabytes.
     #[serde(rename = "container.memory-mb", skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u64>,
-    /// The cores that it asks for.
+    /// The cores that the task asks for.
     #[serde(rename = "container.vcores", skip_serializing_if = "Option::is_none")]
     pub vcores: Option<u32>,
-    /// Whether it may be preempted, such as `GUARANTEED`.
+    /// Whether the task may be preempted, such as `GUARANTEED`.
     #[serde(rename = "container.execution.type", skip_serializing_if = "Option::is_none")]
     pub execution_type: Option<String>,
-    /// The number of the request.
+    /// The number of the request for the container.
     #[serde(rename = "container.allocation.id", skip_serializing_if = "Option::is_none")]
     pub allocation_id: Option<i64>,
-    /// How long after the job it is asked for.
+    /// How long after its job the task asks for a container, in milliseconds.
     #[serde(rename = "container.request.delay", skip_serializing_if = "Option::is_none")]
     pub request_delay_ms: Option<u64>,
 }
@@ -114,19 +114,19 @@ pub struct SlsRack {
 pub struct SlsNode {
     /// The name.
     pub node: String,
-    /// Its memory.
+    /// The memory of the node, in megabytes.
     #[serde(rename = "memory-mb", skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u64>,
-    /// Its cores.
+    /// The cores of the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vcores: Option<u32>,
-    /// Its labels, such as `label1, label2(exclusive=false)`.
+    /// The labels of the node, such as `label1, label2(exclusive=false)`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<String>,
 }
 
 impl SlsTask {
-    /// Returns for how long the task runs, if that is known and not below zero.
+    /// Returns how long the task runs; `None` if that is unknown or below zero.
     pub(crate) fn duration(&self) -> Option<SimSpan> {
         let lived = || u64::try_from(self.end_ms?.saturating_sub(self.start_ms?)).ok();
         self.duration_ms.or_else(lived).map(SimSpan::from_millis)
@@ -134,10 +134,10 @@ impl SlsTask {
 }
 
 impl SlsRack {
-    /// Returns the nodes of racks: the name of its rack, and its own.
+    /// Returns the nodes of racks: for each the name of its rack, and its own name.
     ///
     /// # Errors
-    /// If there are none, or two of the same name.
+    /// If there are no nodes, or two with the same name.
     pub fn hosts(racks: &[Self]) -> Result<Vec<(String, &str)>, String> {
         let named = racks.iter().flat_map(|rack| rack.nodes.iter().map(move |node| (rack, node)));
         let hosts: Vec<(String, &str)> =
@@ -154,7 +154,7 @@ impl SlsRack {
     /// Writes the rack as an object on a line of its own.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the rack cannot be written.
     pub fn write_to(&self, to: impl io::Write) -> io::Result<()> {
         json::write(self, to)
     }
@@ -164,7 +164,7 @@ impl Record for SlsJob {
     const NAME: &'static str = "job of the SLS";
     const FRAMING: Framing = Framing::Object(Some("job.id"));
     const TIME_UNIT: &'static str = "ms";
-    // Each job has its start, so the order of the file says nothing.
+    // Each job has its own start, so the order of the file does not matter.
     const IN_ORDER: bool = false;
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
@@ -194,8 +194,8 @@ impl Record for SlsJob {
     }
 
     fn implied(&self) -> u64 {
-        // A task with a `count` is one object for many
-        // tasks: a short file may stand for any number.
+        // A task with a `count` is one object for many tasks, so a short file may stand for any
+        // number.
         let beyond_one = |task: &SlsTask| u64::from(task.count.unwrap_or(1).saturating_sub(1));
         self.tasks.iter().map(beyond_one).sum()
     }
@@ -214,7 +214,7 @@ impl Record for SlsJob {
     }
 }
 
-/// A longer task is suspicious. Chosen: more than any task takes, less than a wrong unit gives.
+/// A longer task is suspicious. Chosen: more than any task takes, but less than a wrong unit gives.
 const A_YEAR: SimSpan = SimSpan::from_secs(365 * 86_400);
 
 fn is_impossible_time(millis: i64) -> bool {

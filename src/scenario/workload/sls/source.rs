@@ -1,9 +1,9 @@
 //! `workload: {sls: {file: …}}`: jobs of YARN's Scheduler Load Simulator.
 //!
-//! A file of jobs gives each task its time, and each map the node that it would like. A file of
-//! the simulator's generator gives classes from which jobs are drawn. The time of a container is
-//! that of an attempt; with `hadoop: {start_up: 0s}` nothing is added to it. The simulator asks for
-//! reduces when all maps have ended: that is `hadoop: {slow_start: 1}`.
+//! A file of jobs gives each task its time, and each map the node that it prefers. A file of the
+//! simulator's generator gives classes from which jobs are drawn. The time of a container is the
+//! time of an attempt; with `hadoop: {start_up: 0s}` nothing is added to it. The simulator asks for
+//! reduces when all maps have ended: this is `hadoop: {slow_start: 1}`.
 
 use std::path::Path;
 
@@ -24,9 +24,9 @@ use mumakil_core::trace::{Records, Strictness, TraceError, TraceFile};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sls {
-    /// The jobs, or what its generator is told, plain or gzipped.
+    /// The jobs, or the settings of its generator, plain or gzipped.
     pub file: TraceFile,
-    /// The nodes: the cluster's racks and hosts, in place of `cluster.nodes` and `cluster.racks`.
+    /// The nodes: the cluster's racks and hosts, instead of `cluster.nodes` and `cluster.racks`.
     /// Without this, each host that maps ask for stands for a node of the cluster, in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<TraceFile>,
@@ -41,7 +41,7 @@ impl SourceKind for Sls {
 }
 
 impl Source for Sls {
-    /// Those without a task are left out.
+    /// Jobs without a task are left out.
     fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.file.find(site.folder);
         let found = site.formats.recognise(&path)?;
@@ -74,8 +74,8 @@ impl Sls {
         let mut found = FoundJobs::default();
         let mut hosts = Hosts::new(site.topology);
         let mut names = TakenNames::default();
-        // A job without an id is called by its place among the
-        // usable records, as an inspection of the file does.
+        // A job without an id is named by its position among the usable records, as in an
+        // inspection of the file.
         let mut number = 0;
         while let Some(job) = records.next().transpose()? {
             number += 1;

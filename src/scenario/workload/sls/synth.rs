@@ -1,8 +1,9 @@
-//! The file of SLS' generator: classes of jobs and the distributions that they are drawn from.
+//! The file of the SLS' generator: classes of jobs, and the distributions from which they are
+//! drawn.
 //!
-//! Older files give means and deviations of maps and reduces as numbers of the class, newer ones
-//! give a list of tasks with a [`SynthSample`] for each quantity. A class is of one kind or the other.
-//! Times are seconds, memory is megabytes.
+//! In older files a class has means and deviations of maps and reduces as single numbers; in newer
+//! files it has a list of tasks with a [`SynthSample`] for each quantity. A class is of one kind or
+//! the other. Times are seconds, memory is megabytes.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +12,13 @@ use serde::{Deserialize, Deserializer, de};
 use mumakil_core::trace::json;
 use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault};
 
-/// The most jobs that can be drawn: as many as an entry of a list may stand for.
+/// The most jobs that can be drawn: as many as the largest `count` of a list's entry.
 const MOST_JOBS: u32 = 1_000_000;
 
-/// The generator's settings.
+/// The settings of the generator.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Synth {
-    /// Its purpose.
+    /// The purpose of the file.
     pub description: Option<String>,
     /// How many nodes the cluster has.
     pub num_nodes: u32,
@@ -34,26 +35,26 @@ pub struct Synth {
 /// A queue, and the classes of jobs that are submitted to it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct SynthWorkload {
-    /// Its name.
+    /// The name of the workload.
     pub workload_name: Option<String>,
-    /// Its purpose.
+    /// The purpose of the workload.
     pub description: Option<String>,
-    /// How often a job is of this workload, against the other workloads.
+    /// The weight of this workload among all workloads.
     pub workload_weight: SynthAmount,
-    /// The queue.
+    /// The queue of its jobs.
     pub queue_name: Option<String>,
-    /// The classes.
+    /// The classes of its jobs.
     pub job_classes: Vec<SynthClass>,
-    /// When jobs are submitted.
+    /// How the times of submission are distributed.
     pub time_distribution: Vec<TimeSample>,
 }
 
-/// Jobs are submitted from this instant to that of the next sample, this often.
+/// A piece of the distribution of submission times: from this sample's time to the next sample's.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct TimeSample {
-    /// The instant, in seconds.
+    /// The start of the piece, in seconds.
     pub time: u32,
-    /// How often, against the other samples.
+    /// The weight of the piece among all pieces.
     pub weight: SynthAmount,
 }
 
@@ -62,28 +63,28 @@ pub struct TimeSample {
 #[serde(default)]
 #[expect(missing_docs, reason = "the names are explained above")]
 pub struct SynthClass {
-    /// Its name.
+    /// The name of the class.
     pub class_name: Option<String>,
-    /// The user who submits its jobs.
+    /// The user who submits the jobs of the class.
     pub user_name: Option<String>,
-    /// How often a job is of this class, against the other classes.
+    /// The weight of this class among all classes.
     pub class_weight: SynthAmount,
 
-    /// The kind of application, in newer files, as are the following.
+    /// The kind of application. This field and the next ones are only in newer files.
     #[serde(rename = "type")]
     pub class_type: Option<String>,
     /// How long a job takes.
     pub duration: Option<SynthSample>,
-    /// By which factor of its duration a job must be done.
+    /// The factor of its duration within which a job must be done.
     pub deadline_factor: Option<SynthSample>,
-    /// How likely it is that capacity is reserved for a job.
+    /// The probability that capacity is reserved for a job.
     pub reservation: Option<SynthSample>,
     /// The tasks of a job.
     pub tasks: Option<Vec<SynthTask>>,
     /// The parameters of the application.
     pub params: Option<BTreeMap<String, String>>,
 
-    /// How many maps, in older files, as are the following.
+    /// The number of maps. This field and the next ones are only in older files.
     pub mtasks_avg: SynthAmount,
     pub mtasks_stddev: SynthAmount,
     pub rtasks_avg: SynthAmount,
@@ -109,42 +110,42 @@ pub struct SynthClass {
     pub deadline_factor_stddev: SynthAmount,
 }
 
-/// The tasks of one kind that a job has.
+/// The tasks of a job of one kind.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct SynthTask {
-    /// Their type, such as `map` or `reduce`.
+    /// The type of the tasks, such as `map` or `reduce`.
     #[serde(rename = "type")]
     pub task_type: String,
-    /// How many.
+    /// The number of tasks.
     pub count: SynthSample,
-    /// How long each takes.
+    /// How long each task takes.
     pub time: SynthSample,
-    /// How much memory each asks for.
+    /// How much memory each task asks for.
     pub max_memory: SynthSample,
-    /// How many cores each asks for.
+    /// How many cores each task asks for.
     pub max_vcores: SynthSample,
-    /// Their priority.
+    /// The priority of the tasks.
     #[serde(default)]
     pub priority: i32,
-    /// Whether they may be preempted, such as `GUARANTEED`.
+    /// Whether the tasks may be preempted, such as `GUARANTEED`.
     pub execution_type: Option<String>,
 }
 
-/// A quantity: always the same, drawn from a distribution, or one of several.
+/// A quantity: constant, drawn from a distribution, or one of several values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SynthSample {
-    /// Always this.
+    /// The same value always.
     Constant(f64),
     /// Drawn from a distribution.
     Drawn {
-        /// Its shape.
+        /// The shape of the distribution.
         dist: SynthDist,
-        /// Its mean.
+        /// The mean of the distribution.
         mean: f64,
-        /// Its deviation.
+        /// The standard deviation of the distribution.
         deviation: f64,
     },
-    /// One of these, each with its weight.
+    /// One of these values, each with its weight.
     OneOf(Vec<(String, f64)>),
 }
 

@@ -1,4 +1,4 @@
-//! SWIM's format: a job on each line, told by its columns.
+//! SWIM's format: a job on each line, recognised by the number of columns.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use crate::workload::format::{
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::{Bytes, SimSpan};
 
-/// The format.
+/// The format of SWIM's jobs.
 pub(in crate::workload) struct SwimJobs;
 
 impl Format for SwimJobs {
@@ -51,7 +51,7 @@ impl ForeignJob for SwimJob {
     }
 
     fn set_submit(&mut self, submit: SimSpan) {
-        // SWIM counts whole seconds, so the rest of a second is lost.
+        // SWIM counts whole seconds, so fractions of a second are lost.
         self.submit_s = submit.as_micros() / 1_000_000;
     }
 
@@ -83,7 +83,7 @@ impl ForeignJob for SwimJob {
     }
 }
 
-/// Returns a job of a trace by the default rules.
+/// Returns the job of a record, by the default rules.
 fn entry_of(job: &SwimJob, block: Bytes) -> Result<JobEntry, String> {
     Ok(JobEntry {
         submit: SimSpan::from_secs(job.submit_s),
@@ -93,14 +93,14 @@ fn entry_of(job: &SwimJob, block: Bytes) -> Result<JobEntry, String> {
     })
 }
 
-/// Returns a job as a trace would have it, but for the gap before it.
+/// Returns the record of a job, without the gap before it.
 fn job_of(entry: &JobEntry, block: Bytes) -> SwimJob {
     // Columns are separated by tabs, jobs by the ends of lines.
     let column = |text: &String| text.replace(['\t', '\n', '\r'], " ");
     SwimJob {
         id: column(&entry.name),
         submit_s: entry.submit.as_micros() / 1_000_000,
-        // `mend_gaps` sets it, when the job before is known.
+        // `refit_gaps` sets it once the job before is known.
         gap_s: 0,
         input: entry.input(block).unwrap_or_default(),
         shuffle: entry.shuffle,

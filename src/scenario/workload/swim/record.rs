@@ -1,10 +1,12 @@
-//! SWIM's traces: a job on each line, in columns separated by tabs, without a header.
+//! The records of SWIM's traces: a job on each line, in columns separated by tabs, without a
+//! header.
 //!
 //! The columns are id, submission and gap in seconds, bytes of input, shuffle and output, and
 //! then, in some files, the paths of input and output. There are no tasks and no durations.
 //! Empty columns may follow: SWIM's own file with input paths has one beyond the eight.
 //!
-//! Numbers are plain digits, so that a trace which is read and written is the same, byte for byte.
+//! Numbers are plain digits, so that a trace that is read and written again stays the same, byte
+//! for byte.
 
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
@@ -19,23 +21,23 @@ pub struct SwimJob {
     pub id: String,
     /// When it was submitted, in seconds since the trace began.
     pub submit_s: u64,
-    /// How long after the job before it, in seconds.
+    /// The time since the submission of the job before, in seconds.
     pub gap_s: u64,
-    /// The bytes that its maps read.
+    /// The bytes that the job's maps read.
     pub input: Bytes,
-    /// The bytes that went from its maps to its reduces.
+    /// The bytes that went from the job's maps to its reduces.
     pub shuffle: Bytes,
-    /// The bytes that it wrote.
+    /// The bytes that the job wrote.
     pub output: Bytes,
-    /// Where its input lies.
+    /// The path of the input.
     pub input_path: Option<String>,
-    /// Where its output goes. In a file there is then an input path too, though it may be empty.
+    /// The path of the output. The file then has an input path too, though it may be empty.
     pub output_path: Option<String>,
-    /// How many empty columns follow all of these.
+    /// How many empty columns follow the other columns.
     pub empty_columns: usize,
 }
 
-/// Returns whether a line has as many columns as a job; empty ones may follow.
+/// Returns whether a line has as many columns as a job; empty columns may follow.
 pub(crate) fn has_columns(line: &[u8]) -> bool {
     let mut columns = line.split(|byte| *byte == b'\t');
     columns.by_ref().take(6).count() == 6 && columns.skip(2).all(<[u8]>::is_empty)
@@ -79,7 +81,8 @@ fn job(line: &str, columns: &[&str]) -> Result<SwimJob, RecordFault> {
             return Err(if count == 1 { fault.hint("separate them by tabs") } else { fault });
         }
     };
-    // It would become part of the last column: a number that is none, or a path of no other job.
+    // The carriage return would become part of the last column: of a number, which is then invalid,
+    // or of a path.
     if line.ends_with('\r') {
         return Err(RecordFault::new("the line ends in a carriage return")
             .hint("convert the file to the line ends of Unix"));
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn empty_columns_at_the_end_are_no_error_and_are_kept() {
-        // Nine columns, as SWIM's file with input paths has them; then seven and twelve.
+        // Nine columns, as in SWIM's file with input paths; then seven and twelve.
         let text = "job0\t1\t1\t9\t0\t5\t/in\t\t\njob1\t2\t1\t9\t0\t5\t\n\
                     job2\t2\t0\t9\t0\t5\t/in\t/out\t\t\t\t\n";
         assert!(text.lines().all(|line| has_columns(line.as_bytes())));

@@ -1,12 +1,13 @@
-//! `workload: {swim: {file: …}}`: the jobs of a SWIM trace, which knows bytes and no tasks.
+//! `workload: {swim: {file: …}}`: the jobs of a SWIM trace, which has bytes but no tasks.
 //!
-//! A trace says of a job when it came and what it read, shuffled and wrote. Rules with options make jobs of
-//! that: how many tasks (`mapping`), how long they take (`map_rate`, `reduce_rate`, `noise`), which of the
-//! jobs (`jobs`, `window`, `at_least`), how large they are (`size_scale`) and how fast they come (`pace`).
+//! A trace gives for each job when it arrived and how many bytes it read, shuffled and wrote. Rules
+//! with options turn them into jobs: how many tasks (`mapping`), how long they take (`map_rate`,
+//! `reduce_rate`, `noise`), which of the jobs (`jobs`, `window`, `at_least`), how large they are
+//! (`size_scale`) and how fast they arrive (`pace`).
 //!
-//! Of SWIM's own replay everything is kept but the choice of the partition files that a job
-//! reads: here a job's blocks are those of the path that the trace names, or else its own, and lie
-//! where any blocks would.
+//! SWIM's own replay is followed in everything but the choice of the partition files that a job
+//! reads: here a job's blocks belong to the path in the trace, or to a file of its own, and are
+//! placed like any blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,7 @@ pub struct Swim {
     /// How bytes become tasks.
     #[serde(default)]
     pub mapping: Mapping,
-    /// A job has one reduce for so many bytes of shuffle: `1GiB` unless given. With `replay`, the
+    /// A job has one reduce for this many bytes of shuffle: `1GiB` unless given. With `replay`, the
     /// bytes of shuffle and output count together; unless given, a job then has reduces for 0.45 of
     /// the cluster's reduce slots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,20 +49,20 @@ pub struct Swim {
     /// The factor of every computing time, drawn for each task.
     #[serde(default = "no_noise")]
     pub noise: Dist<Factor>,
-    /// Which jobs are taken, by their places in the trace, from 1. With this or `window`, times
+    /// Which jobs are taken, by their positions in the trace, from 1. With this or `window`, times
     /// count from the first job that is taken.
     #[serde(default)]
     pub jobs: SwimRange<Count<1, 100_000_000>>,
     /// Which jobs are taken, by their times in the trace; the end itself is not included.
     #[serde(default)]
     pub window: SwimRange<SimSpan>,
-    /// Only jobs are taken that are as large as this.
+    /// Only jobs that are at least this large are taken.
     #[serde(default)]
     pub at_least: AtLeast,
     /// The factor of input, shuffle and output: for a cluster of another size.
     #[serde(default = "as_it_is")]
     pub size_scale: Factor,
-    /// How fast jobs come.
+    /// How fast jobs arrive.
     #[serde(default)]
     pub pace: SwimPace,
     /// Whether broken jobs are left out instead of being an error.
@@ -73,26 +74,26 @@ pub struct Swim {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Mapping {
-    /// A map for each block of the input, and one at least; no reduce without shuffle.
+    /// A map for each block of the input, but at least one; no reduce without shuffle.
     #[default]
     Blocks,
-    /// As SWIM's own replay does it: sizes shrink with the cluster, each map reads a partition file
-    /// of one block, every job has reduces, and each comes when the gap after the one before it is
-    /// over.
+    /// As in SWIM's own replay: sizes shrink with the cluster, each map reads a partition file of
+    /// one block, every job has reduces, and each job arrives when the gap after the job before it
+    /// is over.
     Replay {
-        /// The nodes of the cluster that the trace is of.
+        /// The number of nodes of the cluster from which the trace comes.
         nodes: NodeCount,
     },
 }
 
-/// A part of what is in order: from one to another, or without an end.
+/// A range: from a first item to a last one, or open at an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SwimRange<T> {
-    /// The first.
+    /// The first item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<T>,
-    /// The last.
+    /// The last item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<T>,
 }
@@ -104,56 +105,58 @@ impl<T> Default for SwimRange<T> {
 }
 
 impl<T: Copy + PartialOrd> SwimRange<T> {
-    /// Returns whether it is only a part.
+    /// Returns whether the range has a limit.
     fn is_part(&self) -> bool {
         self.from.is_some() || self.to.is_some()
     }
 
-    /// Returns whether nothing can be in it.
+    /// Returns whether the range is empty, since it ends before it begins.
     fn is_backwards(&self) -> bool {
         self.from.zip(self.to).is_some_and(|(from, to)| to < from)
     }
 
-    /// Returns whether something lies before it.
+    /// Returns whether an item is before the range.
     fn begins_after(&self, item: T) -> bool {
         self.from.is_some_and(|from| item < from)
     }
 }
 
-/// How large a job is.
+/// The least size of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AtLeast {
-    /// The bytes that it reads.
+    /// The bytes that the job reads.
     pub input: Bytes,
-    /// Its maps.
+    /// The number of its maps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maps: Option<TaskCount>,
-    /// Its reduces.
+    /// The number of its reduces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduces: Option<TaskCount>,
 }
 
-/// How fast jobs come.
+/// How fast jobs arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SwimPace {
-    /// As they came.
+    /// As in the trace.
     #[default]
     AsTraced,
-    /// The time between two jobs is multiplied with this.
+    /// The time between two jobs is multiplied by this.
     GapScale(Factor),
-    /// The time between jobs is such that their maps keep this share of the map slots busy, on
-    /// average over the time in which jobs come.
+    /// The time between jobs is chosen so that their maps keep this share of the map slots busy, on
+    /// average over the time in which jobs arrive.
     Load(Factor),
 }
 
-/// Facebook's median map of 19 s is 2 s of start, 2 s of reading 128 MiB, and this.
+/// Facebook's median map of 19 s is 2 s of start, 2 s of reading 128 MiB, and the time at this
+/// rate.
 pub(super) fn map_rate() -> Rate {
     Rate::from_mb_per_s(9)
 }
 
-/// Facebook's median reduce of 231 s is 2 s of start, about 40 s of fetching 1 GiB, and this.
+/// Facebook's median reduce of 231 s is 2 s of start, about 40 s of fetching 1 GiB, and the time at
+/// this rate.
 pub(super) fn reduce_rate() -> Rate {
     Rate::from_mb_per_s(6)
 }
@@ -179,10 +182,10 @@ impl Source for Swim {
                 Mapping::Blocks => job.submit_s,
                 Mapping::Replay { .. } => replayed_s,
             };
-            // SWIM's script starts a job and then sleeps for
-            // that job's own gap: all gaps come one job late.
+            // SWIM's script starts a job and then sleeps for that job's own gap: all gaps take
+            // effect one job late.
             replayed_s = replayed_s.saturating_add(job.gap_s);
-            // Gaps add up without a check of their sum.
+            // The sum of the gaps is not checked when it is read, so limit it here.
             let submit = SimSpan::from_secs(submit_s.min(SimSpan::LONGEST.as_micros() / 1_000_000));
             let is_before = Count::new(place).is_some_and(|place| self.jobs.begins_after(place))
                 || self.window.begins_after(submit);
@@ -245,7 +248,7 @@ impl Swim {
         site: &WorkloadSite<'_>,
     ) -> Result<JobEntry, String> {
         let size = |bytes: Bytes| match self.size_scale {
-            // Without a factor sizes stay exact; a float would round those above 8 PiB.
+            // Without a factor sizes stay exact; a float would round sizes above 8 PiB.
             Factor::ONE => bytes,
             scale => {
                 let scaled = Bytes::from_f64(bytes.as_f64() * scale.get());
@@ -269,7 +272,7 @@ impl Swim {
         })
     }
 
-    /// Gives a job the sizes that SWIM's replay makes of its own; returns the tasks that it has then.
+    /// Sets the sizes of a job as in SWIM's replay. Returns the numbers of its tasks.
     fn replay(
         &self,
         job: &mut SwimJob,
@@ -278,7 +281,7 @@ impl Swim {
     ) -> TaskCounts {
         let (original, nodes) = (u64::from(original.get()), u64::from(site.topology.len()));
         let shrink = |bytes: Bytes| {
-            // SWIM divides whole numbers; the product may pass 64 bits.
+            // SWIM divides whole numbers; the product may exceed 64 bits.
             let scaled = u128::from(bytes.get()) * u128::from(nodes) / u128::from(original);
             u64::try_from(scaled).map_or(Bytes::LARGEST, Bytes::new).min(Bytes::LARGEST)
         };
@@ -291,15 +294,15 @@ impl Swim {
             Some(bytes) => {
                 let written = shuffle.as_f64() + output.as_f64();
                 let reduces = (written / bytes.as_f64()).round() as u64;
-                // As SWIM's script: more reduces than nodes become a fifth of the nodes.
+                // As in SWIM's script: more reduces than nodes become a fifth of the nodes.
                 if nodes < reduces { nodes / 5 } else { reduces }
             }
-            // As SWIM's script: 0.45 of the reduce slots, in whole numbers.
+            // As in SWIM's script: 0.45 of the reduce slots, rounded down.
             None => u64::from(site.topology.slots()[SlotKind::Reduce]) * 45 / 100,
         };
         let maps = input.get().div_ceil(partition.get());
-        // Each of its maps reads a whole partition file; what maps and reduces write is in
-        // proportion to what they read.
+        // Each map reads a whole partition file, and the output of maps and reduces is proportional
+        // to their input.
         let read = maps as f64 * partition.as_f64();
         let grown = |bytes: Bytes| {
             let bytes = Bytes::from_f64(bytes.as_f64() * (read / input.as_f64()));
@@ -310,23 +313,23 @@ impl Swim {
         TaskCounts { maps, reduces: reduces.max(1) }
     }
 
-    /// Moves the jobs that are taken to the times at which they are to come.
+    /// Moves the selected jobs to the times at which they arrive.
     fn set_times(&self, jobs: &mut [JobEntry], site: &WorkloadSite<'_>) {
         let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else { return };
         let (first, span) = (first.submit, last.submit.saturating_sub(first.submit));
-        // The whole trace keeps the idle time before its
-        // first job; a part begins with its first job.
+        // The whole trace keeps the idle time before its first job; a part begins with its first
+        // job.
         let begin =
             if self.jobs.is_part() || self.window.is_part() { first } else { SimSpan::ZERO };
         let factor = match self.pace {
             SwimPace::AsTraced => 1.0,
             SwimPace::GapScale(factor) => factor.get(),
-            // Jobs of one instant have no gaps that could be changed.
+            // Jobs at one instant have no gaps to change.
             SwimPace::Load(_) if span.is_zero() => 1.0,
             SwimPace::Load(load) => {
                 let slots = site.topology.slots()[SlotKind::Map];
                 let work: f64 = jobs.iter().map(|job| self.map_work_s(job, site)).sum();
-                // The factor at which slots × load × span × factor is the work.
+                // The factor for which slots × load × span × factor equals the work.
                 work / (f64::from(slots) * load.get() * span.as_secs_f64())
             }
         };
@@ -336,7 +339,8 @@ impl Swim {
         }
     }
 
-    /// Returns for how many seconds the maps of a job hold a slot, if their input is local.
+    /// Returns for how many seconds all maps of a job together hold a slot, if their input is
+    /// local.
     fn map_work_s(&self, job: &JobEntry, site: &WorkloadSite<'_>) -> f64 {
         let maps = f64::from(job.maps.map_or(0, Count::get));
         let bytes = job.input.unwrap_or_default();
@@ -347,11 +351,13 @@ impl Swim {
     }
 }
 
-/// SWIM's replay raises smaller shuffles and outputs to this, so each of its jobs has a reduce.
+/// SWIM's replay raises smaller shuffles and outputs to this size, so each of its jobs has a
+/// reduce.
 const LEAST_REPLAYED: Bytes = Bytes::new(1_024);
 
-/// Returns how many bytes of records the file of a block holds that SWIM's replay reads: a header
-/// of 96 bytes, records of 100 bytes that take 116, and a marker of 20 after every 18 of them.
+/// Returns the bytes of records in a partition file of one block for SWIM's replay: the file has a
+/// header of 96 bytes, records of 100 bytes that take 116, and a marker of 20 after every 18 of
+/// them.
 fn payload(block: Bytes) -> Bytes {
     const GROUP: u64 = 18;
     let room = block.get().saturating_sub(96);
@@ -443,7 +449,7 @@ c\t70\t40\t1342177280\t1\t9\tother\tout
         assert_eq!(times_s(&read(TRACE, ", pace: {gap_scale: 0.5}").unwrap()), [5.0, 15.0, 35.0]);
         let options = ", window: {from: 0s}, pace: {load: 0.5}";
         let jobs = read(TRACE, options).unwrap();
-        // 13 maps start, and read and compute 11 blocks; there are 20 slots.
+        // 13 maps start, and read and process 11 blocks; there are 20 slots.
         let block = 134_217_728.0;
         let work = 13.0 * 2.0 + 11.0 * (block / 80e6 + block / 9e6);
         let span = work / (20.0 * 0.5);
@@ -455,7 +461,7 @@ c\t70\t40\t1342177280\t1\t9\tother\tout
         assert_eq!(payload(Bytes::from_mib(64)), Bytes::new(57_303_500));
         let replay = ", mapping: {replay: {nodes: 20}}";
         let jobs = read(TRACE, replay).unwrap();
-        // 20 reduce slots; each job comes when the gap of the one before is over.
+        // 20 reduce slots; each job arrives when the gap of the job before is over.
         assert_eq!(tasks(&jobs), [(1, 9), (1, 9), (6, 9)]);
         assert_eq!(times_s(&jobs), [0.0, 10.0, 30.0]);
         assert_eq!(jobs[0].input, Some(payload(Bytes::from_mib(128))));
@@ -463,12 +469,13 @@ c\t70\t40\t1342177280\t1\t9\tother\tout
             jobs[0].shuffle,
             Bytes::from_f64(1_024.0 * payload(Bytes::from_mib(128)).as_f64() / 57_303_500.0)
         );
-        // Each map reads a whole file: 1.15 GB instead of the half of 1.34 GB, and more of the rest.
+        // Each map reads a whole file: 1.15 GB instead of half of 1.34 GB, and the other sizes grow
+        // as well.
         let payload = payload(Bytes::from_mib(128));
         assert_eq!(jobs[2].input, Some(Bytes::new(6 * payload.get())));
         let grown = 6.0 * payload.as_f64() / 671_088_640.0;
         assert_eq!(jobs[2].shuffle, Bytes::from_f64(1_024.0 * grown));
-        // 12 reduces would be more than there are nodes.
+        // 12 reduces would exceed the number of nodes.
         let jobs = read(TRACE, &format!("{replay}, bytes_per_reduce: 45MB")).unwrap();
         assert_eq!(tasks(&jobs), [(1, 1), (1, 2), (6, 1)]);
     }

@@ -1,19 +1,15 @@
-//! How jobs share whole slots: which job ends next, one after the other, as far as the caller asks.
+//! Shares of whole slots: which job ends next, for as many ends as the caller asks.
 //!
-//! Slots are dealt in turn, one to each job that can use another, until none is left. So each job has
-//! the whole part of its fair share, its *level*, which is the same for all jobs of a weight; of the
-//! slots left over the first jobs in turn have one more each. With more jobs than slots the last in
-//! turn have none. As long as no job has a whole part, a job that ends leaves its slot to the next in
-//! turn, and the jobs behind are not even looked at.
+//! Slots are dealt in turn, one to each job that can use another, until none is left. So every job
+//! gets the whole part of its fair share, its *level*, which is the same for all jobs of a weight;
+//! the remaining slots go, one each, to the first jobs in turn. With more jobs than slots the last
+//! jobs in turn get none. As long as all levels are zero, a job that ends leaves its slot to the
+//! next in turn, and the jobs behind are not even visited.
 //!
-//! ```text
-//! 7 slots, jobs A B C D of one weight    A 2  B 2  C 2  D 1    level 1, and one more for A to C
-//! A ends: 7 slots, B C D                 B 3  C 2  D 2         level 2, and one more for B
-//! ```
-//! No job comes, so levels only rise. While a level stays, a job that ends concerns only those jobs
-//! that have one slot more in its place. Where a level rises, all jobs that could use more are walked.
-//! The fewer jobs, the faster levels rise: with one weight n jobs end on m slots in O((n + m) log n),
-//! and with many weights no later than if slots were dealt anew with each end.
+//! No job arrives, so levels only rise. As long as levels stay, a job that ends affects only the
+//! jobs that get one slot more instead; when a level rises, all jobs that could use more are
+//! walked. The fewer the jobs, the faster levels rise: with one weight n jobs end on m slots in
+//! O((n + m) log n), and with many weights no later than if slots were dealt anew after each end.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,55 +19,56 @@ use super::division::{Division, OrderedBits, mark};
 use super::{Size, VirtualCluster, VirtualOutcome, VirtualTurn};
 use mumakil_core::mapred::{JobId, step};
 
-/// A job that has whole slots.
+/// A job with whole slots.
 #[derive(Debug)]
 struct DealtJob {
     turn: VirtualTurn,
     size: Size,
-    /// The place of its weight among all.
+    /// The index of its weight among the levels.
     of: usize,
-    /// The work that was left when it got its slots.
+    /// The work left when it got its current slots.
     left: f64,
     slots: f64,
-    /// When it ends, or has ended.
+    /// When it ends, or has ended, in virtual seconds.
     end: f64,
     stage: DealingStage,
 }
 
-/// How a job gets its slots.
+/// The way in which a job gets its slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum DealingStage {
-    /// In turn with the others: it could use more.
+    /// In turn with the others: it could use more slots.
     Hungry,
-    /// All that it can use, to its end.
+    /// It has all the slots that it can use, until its end.
     Fed,
     Ended,
 }
 
-/// The hungry jobs of a weight.
+/// The hungry jobs of one weight.
 #[derive(Debug)]
 struct WeightLevel {
     weight: f64,
     jobs: f64,
-    /// The slots that each of them has at least.
+    /// The slots that each of these jobs has at least.
     slots: f64,
 }
 
-/// Jobs as they have whole slots, from now on; of use until the virtual cluster changes.
+/// A forecast of the shares in whole slots, from now on; valid until the virtual cluster changes.
 #[derive(Debug)]
 pub(in crate::scheduler::hfsp) struct Dealing {
     now: f64,
-    /// The jobs that were looked at, in turn, and how many were not.
+    /// The jobs visited so far, in turn; `unseen` counts the others.
     jobs: Vec<DealtJob>,
     unseen: usize,
     division: Division,
-    /// By the bits of the weight.
+    /// The levels, sorted by the bits of their weights.
     levels: Vec<WeightLevel>,
-    /// When jobs end; the first is right, others may have other ends by now.
+    /// The ends of jobs. The first entry is up to date; later entries may be outdated.
     ends: BinaryHeap<Reverse<OrderedBits>>,
-    /// The hungry jobs, in turn, and some that are hungry no longer.
+    /// The hungry jobs, in turn, and some that no longer are.
     line: Vec<usize>,
-    /// How many of them have one slot more than their level, and up to where in the line.
+    /// How many hungry jobs have one slot more than their level; `mark` is the index in `line`
+    /// behind the last of them.
     more: f64,
     mark: usize,
 }
@@ -98,12 +95,12 @@ impl Dealing {
         dealing
     }
 
-    /// Returns when the next one ends, if anybody does.
+    /// Returns when the next job ends; `None` if none ends.
     pub(in crate::scheduler::hfsp) fn next_end(&self) -> Option<f64> {
         self.ends.peek().map(|Reverse((at, _))| f64::from_bits(*at))
     }
 
-    /// Lets the next one end, unless that is later; returns which, and when.
+    /// Ends the next job and returns it with its end; `None` if it ends after `until`.
     pub(super) fn end_next(
         &mut self,
         cluster: &VirtualCluster,
@@ -125,8 +122,8 @@ impl Dealing {
         Some((id, self.now))
     }
 
-    /// Returns what is left at an instant of each job that was looked at, and when it ended if it has, in
-    /// turn. Of the others nothing is done.
+    /// Returns for each visited job, in turn, its work left at a time, and its end if it has ended.
+    /// Jobs not visited have done no work.
     pub(super) fn outcome(&self, now: f64) -> impl Iterator<Item = VirtualOutcome> {
         self.jobs.iter().map(move |job| match job.stage {
             DealingStage::Ended => (job.turn.1, 0.0, Some(job.end)),
@@ -139,7 +136,7 @@ impl Dealing {
         0 < self.unseen || self.jobs.iter().any(|job| job.slots == 0.0)
     }
 
-    /// Deals out the slots that no job has.
+    /// Deals out the spare slots.
     fn deal(&mut self, cluster: &VirtualCluster) {
         self.give_capped_jobs(cluster);
         let (mut over, mut rises) = (self.division.spare, false);
@@ -186,10 +183,11 @@ impl Dealing {
         }
     }
 
-    /// Gives jobs that can use no more than their part all that they can use.
+    /// Gives jobs that can use no more than their share all that they can use.
     fn give_capped_jobs(&mut self, cluster: &VirtualCluster) {
         self.weigh();
-        // A part of a whole slot or more is a job's own wherever it stands in turn, so look at all jobs first.
+        // A job has a share of one whole slot or more wherever it stands in turn, so visit all jobs
+        // first.
         if 0 < self.unseen && self.levels.iter().any(|it| 1.0 <= it.part_of(&self.division)) {
             while self.look_further(cluster).is_some() {}
             // Whole parts end what is cheap about few slots: from now on all jobs are known.
@@ -208,13 +206,14 @@ impl Dealing {
         }
     }
 
-    /// Adds up what the hungry weigh: anew, as of the smallest weights nothing would be left beside the
-    /// largest.
+    /// Adds up the weights of the hungry jobs anew: subtracting from the old sum would lose the
+    /// smallest weights beside the largest.
     fn weigh(&mut self) {
         self.division.weight = self.levels.iter().map(|level| level.jobs * level.weight).sum();
     }
 
-    /// Looks at the next in turn that was not looked at; it has no slots yet.
+    /// Visits the next job in turn, which has no slots yet, and returns its index; `None` if all
+    /// are visited.
     fn look_further(&mut self, cluster: &VirtualCluster) -> Option<usize> {
         let last = self.jobs.last().map_or(Unbounded, |job| Excluded(job.turn));
         let turn = *cluster.open.range((last, Unbounded)).next()?;
@@ -245,7 +244,7 @@ impl Dealing {
 }
 
 impl WeightLevel {
-    /// Returns the whole part of a job's share; one that is whole but for rounding is whole.
+    /// Returns the whole part of a job's share; rounding errors below a whole number are forgiven.
     fn part_of(&self, division: &Division) -> f64 {
         (self.weight * division.ratio() + 1e-9).floor()
     }
@@ -283,7 +282,7 @@ mod tests {
     use crate::scheduler::shared::share::{Claim, max_min};
     use mumakil_base::units::SimTime;
 
-    /// Jobs 0, 1, 2 … on so many slots.
+    /// Returns a virtual cluster of jobs 0, 1, 2 … on these slots.
     fn cluster(rule: VirtualSlots, slots: u32, sizes: &[Size]) -> VirtualCluster {
         let mut cluster = VirtualCluster::new(1.0, rule);
         cluster.set_slots(SimTime::ZERO, slots);
@@ -293,13 +292,13 @@ mod tests {
         cluster
     }
 
-    /// The same of so many tasks and so much work, the smallest first.
+    /// Returns a virtual cluster of jobs with these tasks and this work, the smallest first.
     fn jobs(slots: u32, sizes: &[(u32, f64)]) -> VirtualCluster {
         let size = |(tasks, work): &(u32, f64)| Size { tasks: *tasks, work: *work, weight: 1.0 };
         cluster(VirtualSlots::SmallestFirst, slots, &sizes.iter().map(size).collect::<Vec<_>>())
     }
 
-    /// Returns the slots of the jobs that were looked at, in turn.
+    /// Returns the slots of the visited jobs, in turn.
     fn slots(dealing: &Dealing) -> Vec<(u32, f64)> {
         dealing.jobs.iter().map(|job| (job.turn.1.0, job.slots)).collect()
     }
@@ -310,15 +309,17 @@ mod tests {
         std::iter::from_fn(next).map(|(id, at)| (id.0, at)).collect()
     }
 
-    /// Twelve slots in turn: 1, 2 and 0 have one each, then 2 and 0 alone four more; the last goes to the smaller.
+    /// Twelve slots in turn: jobs 1, 2 and 0 get one each, then 2 and 0 four more each; the last
+    /// slot goes to the smaller.
     #[test]
     fn slots_are_dealt_in_turn_and_what_is_over_goes_to_the_smallest() {
         let cluster = jobs(12, &[(100, 1e3), (1, 5.0), (40, 1e3)]);
         assert_eq!(slots(&Dealing::new(&cluster)), [(1, 1.0), (2, 6.0), (0, 5.0)]);
     }
 
-    /// On two slots the job of nine tasks has none until one of the others ends: 4 / 1 = 4 s; then one,
-    /// and two from 7 s on. In parts it would end at the same time, since all of the work is served.
+    /// On two slots the job of nine tasks gets none until one of the others ends: 4 / 1 = 4 s; then
+    /// one, and two from 7 s on. With fractions it would end at the same time, since all of the
+    /// work is served.
     #[test]
     fn with_more_jobs_than_slots_the_largest_waits_and_is_not_looked_at() {
         let cluster = jobs(2, &[(9, 10.0), (1, 4.0), (3, 7.0)]);
@@ -334,11 +335,11 @@ mod tests {
         let sizes = [(9, 10.0), (1, 4.0), (3, 6.0)].map(size);
         let cluster = cluster(VirtualSlots::OldestFirst, 2, &sizes);
         assert_eq!(slots(&Dealing::new(&cluster)), [(0, 1.0), (1, 1.0)]);
-        // The third has one slot from 4 s on, and so ends with the first.
+        // The third job has one slot from 4 s on, and so ends with the first.
         assert_eq!(ends(&cluster), [(1, 4.0), (0, 10.0), (2, 10.0)]);
     }
 
-    /// Ten slots by the weights 4 and 1 are 8 and 2; eleven are 8.8 and 2.2, and one is over.
+    /// Ten slots by the weights 4 and 1 are 8 and 2; eleven are 8.8 and 2.2, so one remains.
     #[test]
     fn weights_divide_whole_slots() {
         let sizes = [4.0, 1.0].map(|weight| Size { tasks: 100, work: 80.0, weight });
@@ -360,8 +361,8 @@ mod tests {
         assert_eq!(ends(&cluster), []);
     }
 
-    /// Returns the slots of each job by definition: the whole part of its fair share, and one more for the
-    /// first in turn that can use it.
+    /// Returns the slots of each job by definition: the whole part of its fair share, and one more
+    /// for the first jobs in turn that can use it.
     fn dealt_anew(open: &[(Size, f64)], slots: u32) -> Vec<f64> {
         let claim = |(size, _): &(Size, f64)| Claim {
             weight: size.weight,

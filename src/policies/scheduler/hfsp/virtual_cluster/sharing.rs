@@ -1,9 +1,10 @@
-//! How jobs share slots in parts until an instant, or until the last has ended.
+//! Shares in fractions of slots, up to a time or until the last job has ended.
 //!
-//! A job that has as many slots as tasks goes at a steady rate and ends at a known time. All
-//! others have the same number of slots for a weight of one, the *ratio*. Its sum over time is their
-//! common clock, and on that clock each of them ends at a known time too, whatever the ratio does. So
-//! two heaps and the sorted list of the [`Division`] give all ends in O(n log n).
+//! A job that has as many slots as tasks works at a steady rate and ends at a known time. All other
+//! jobs have the same number of slots for a weight of one, the *ratio*. The integral of the ratio
+//! over time is their common clock, and on that clock each of them ends at a known time too,
+//! however the ratio changes. So two heaps and the sorted list of the [`Division`] give all ends in
+//! O(n log n).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +13,7 @@ use super::division::{Division, OrderedBits, mark};
 use super::{Size, VirtualCluster, VirtualOutcome};
 use mumakil_core::mapred::{JobId, step};
 
-/// A job that shares.
+/// A job that shares slots.
 #[derive(Debug)]
 struct Sharer {
     id: JobId,
@@ -21,23 +22,23 @@ struct Sharer {
     ended: Option<f64>,
 }
 
-/// How a job gets its slots.
+/// The way in which a job gets its slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SharingStage {
-    /// All that it can use, to its end at this time.
+    /// It has all the slots that it can use, and ends at this virtual time.
     Steady(f64),
-    /// By its weight, to its end at this time of the common clock.
+    /// It shares by its weight, and ends at this time of the common clock.
     Shared(f64),
     Ended,
 }
 
-/// Jobs as they share.
+/// The jobs and their shares at the current virtual time.
 #[derive(Debug)]
 pub(super) struct Sharing {
     sharers: Vec<Sharer>,
     now: f64,
     division: Division,
-    /// The sum of the ratio over time.
+    /// The common clock: the integral of the ratio over time.
     common: f64,
     steady: BinaryHeap<Reverse<OrderedBits>>,
     shared: BinaryHeap<Reverse<OrderedBits>>,
@@ -50,7 +51,7 @@ impl Sharer {
 }
 
 impl Sharing {
-    /// Returns the sharing of jobs from now on.
+    /// Returns the shares of the cluster's open jobs from now on.
     pub(super) fn new(cluster: &VirtualCluster) -> Self {
         let mut sharing = Self {
             sharers: Vec::new(),
@@ -74,7 +75,7 @@ impl Sharing {
         sharing
     }
 
-    /// Lets time pass.
+    /// Lets virtual time pass until `until`, or until no job ends any more.
     pub(super) fn run(&mut self, until: f64) {
         while let Some((at, place)) =
             // Jobs with endless work have infinite ends.
@@ -90,7 +91,7 @@ impl Sharing {
         }
     }
 
-    /// Returns what is left of each job, and when it has ended if it has.
+    /// Returns each job with its work left, and its end if it has ended.
     pub(super) fn outcome(&self) -> impl Iterator<Item = VirtualOutcome> {
         self.sharers.iter().map(|job| (job.id, self.left(job), job.ended))
     }
@@ -110,7 +111,7 @@ impl Sharing {
         self.now += passed;
     }
 
-    /// Returns when the next job ends, and its place.
+    /// Returns the job that ends next, and when; `None` if none ends.
     fn next_end(&mut self) -> Option<(f64, usize)> {
         let Self { sharers, steady, shared, .. } = self;
         for (ends, stage) in [
@@ -146,7 +147,7 @@ impl Sharing {
         (job.stage, job.ended) = (SharingStage::Ended, Some(self.now));
     }
 
-    /// Divides the slots of no steady job among the jobs that share.
+    /// Divides the slots that no job holds steadily among the jobs that share.
     fn divide(&mut self) {
         while let Some(place) = self.division.next_sated() {
             let job = &self.sharers[place];

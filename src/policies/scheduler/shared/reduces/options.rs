@@ -1,9 +1,11 @@
-//! The options of reduces, which stand among those of each policy that heeds them.
+//! The options of reduces, which are mixed with the options of each policy that uses
+//! [`super::Reduces`].
 //!
-//! `fair: {preemption: true, reduce_order: srt}` says one thing to the policy and one to its part. So
-//! that no policy repeats the fields of the part, they are read, written and described here. `serde`
-//! could flatten one struct into another, but forgets where values stand, and mistakes would lose
-//! their places: so the part's keys are taken out on the way to the policy's own options.
+//! `fair: {preemption: true, reduce_order: srt}` has one option for the policy and one for its
+//! reduces. The fields for reduces are read, written and described here, so that no policy repeats
+//! them. `serde` could flatten one struct into another, but forgets the positions of values, so
+//! mistakes would be reported without a line: so the keys for reduces are taken out while the
+//! policy's own options are read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,12 +20,12 @@ use serde_json::json;
 use super::super::coupling::ReduceGate;
 use super::super::srt::{ReduceOrder, SrtSpec};
 
-/// Which reduces start.
+/// The order of reduces, and the condition that holds them back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReducesSpec {
-    /// In what order jobs of a pool or queue get slots for reduces; in a policy without them, all
-    /// jobs.
+    /// In what order the jobs of a pool or queue get slots for reduces; in a policy without pools
+    /// or queues, all jobs.
     pub reduce_order: ReduceOrder,
     /// How `srt` computes the remaining time.
     #[schemars(extend("x-only-if" = {"reduce_order": "srt"}))]
@@ -32,13 +34,13 @@ pub struct ReducesSpec {
     pub reduce_gate: ReduceGate,
 }
 
-/// The options of a policy whose reduces follow these rules.
+/// The options of a policy with those of its reduces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WithReduces<O> {
-    /// The policy's own.
+    /// The policy's own options.
     #[serde(flatten)]
     pub own: O,
-    /// Those of the part.
+    /// The options of reduces.
     #[serde(flatten)]
     pub reduces: ReducesSpec,
 }
@@ -86,7 +88,7 @@ impl<'de, O: Deserialize<'de>> Deserialize<'de> for WithReduces<O> {
     }
 }
 
-/// A mapping without the keys of the part, whose values are put where they belong.
+/// A mapping without the keys for reduces, whose values are stored in `reduces`.
 struct OtherKeys<'r, A> {
     map: A,
     reduces: &'r mut ReducesSpec,
@@ -122,20 +124,21 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OtherKeys<'_, A> {
     }
 }
 
-/// A key of the part.
+/// A key for reduces.
 enum Field {
     ReduceOrder,
     Srt,
     ReduceGate,
 }
 
-/// The owner of a key. A key of this part hands the seed back, with which the policy's next key is read.
+/// The owner of a key. A key for reduces hands the seed back, with which the policy's next key is
+/// read.
 enum ReduceKey<V, K> {
     Own(V),
     OfPart(Field, K),
 }
 
-/// Reads a key, and says whose it is.
+/// Reads a key, and decides who owns it.
 struct SortedKeys<K>(K);
 
 impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for SortedKeys<K> {
