@@ -1,4 +1,4 @@
-//! Charts as SVG: data in, markup out, one style for all of them.
+//! Charts as SVG, all in one style.
 //!
 //! Each kind of chart is a file with a struct of public fields and one method, `draw`:
 //!
@@ -9,17 +9,17 @@
 //!                                                         └ Drawing: svg() or inline()
 //! ```
 //!
-//! A page that holds drawings defines [`style`] once. Nothing here reads or writes a file, and the
-//! same data gives the same bytes.
+//! A page with drawings includes [`style`] once. Charts read and write no files, and the same data
+//! gives the same bytes.
 //!
-//! All of them keep to these rules:
-//! - Colour is never the only sign: lines carry markers, areas are hatched, dashes mean
-//!   theory; a second line of the same colour has dots between its dashes. Hollow marks are what
-//!   others have published.
-//! - Every mark says its value when pointed at; legends stand above the plot, never on data.
-//! - Values that cannot be drawn (not a number, or not positive on a logarithmic axis) are left out, and
-//!   so are those that would be too small to see; the chart then says so in a note.
-//! - Nothing in the data makes them panic.
+//! All charts follow these rules:
+//! - Colour is never the only distinction: lines have markers, areas are hatched, dashes mean
+//!   theory; a second line of the same colour has dots between its dashes. Hollow marks are
+//!   published values.
+//! - Every mark shows its value when pointed at; legends are above the plot, never on data.
+//! - Values that cannot be drawn (not a number, or not positive on a logarithmic axis) or seen (too
+//!   small) are left out; a note says so.
+//! - No data make a chart panic.
 
 mod bars;
 mod boxes;

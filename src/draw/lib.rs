@@ -1,4 +1,4 @@
-//! Pictures: a chart is SVG, a report is one HTML file; data in, markup out.
+//! Charts as SVG, and reports as single HTML files.
 //!
 //! ```text
 //! Bars { groups, series … }.draw() ─ Drawing ─ svg()      a file of its own
@@ -6,7 +6,8 @@
 //! HtmlPage { sections: tables, texts, charts } ──────┴ html()   one file, no network
 //! ```
 //!
-//! Nothing here knows what is drawn. `mumakil-run` draws a run with it, `mumakil-study` many runs.
+//! This crate knows nothing of runs: `mumakil-run` draws one run with it, `mumakil-study` many
+//! runs.
 
 pub mod chart;
 pub mod page;

@@ -1,4 +1,4 @@
-//! A report: one HTML file that needs nothing else.
+//! A report: a single HTML file.
 //!
 //! ```text
 //! HtmlPage   title, subtitle, version
@@ -9,13 +9,13 @@
 //!     Code                           mumakil run scenario.yaml
 //! ```
 //!
-//! All reports look alike: on a phone and on paper, in light and in dark, by mouse and by keyboard.
-//! Styles and script are in the file, and its own security policy forbids it the network. All
-//! content is there without the script, which sorts tables, shortens long ones, shows values under
-//! the pointer, copies commands and switches between light and dark.
+//! All reports look alike and work on a phone and on paper, in light and dark mode, by mouse and by
+//! keyboard. Styles and script are in the file, and its security policy forbids network access.
+//! Without the script all content is still there; the script sorts tables, shortens long ones,
+//! shows values under the pointer, copies commands and switches between light and dark.
 //!
-//! Every text is escaped. [Drawings](Drawing) are the exception: they are markup already, and have
-//! been escaped where they were drawn. Their style is in every page.
+//! Every text is escaped, except in [drawings](Drawing), which are already escaped markup. Every
+//! page includes their style.
 
 mod markup;
 
@@ -30,9 +30,9 @@ pub struct HtmlPage {
     pub title: String,
     /// A line below the title.
     pub subtitle: String,
-    /// Its content.
+    /// The content in order.
     pub sections: Vec<Section>,
-    /// The version of Mumakil whose results it shows, for the line at the end.
+    /// The version of Mumakil that made the results, for the last line.
     pub version: String,
 }
 
@@ -41,26 +41,26 @@ pub struct HtmlPage {
 pub struct Section {
     /// The heading.
     pub title: String,
-    /// Its content.
+    /// The content in order.
     pub blocks: Vec<PageBlock>,
 }
 
-/// A piece of content.
+/// A block of content.
 #[derive(Clone, Debug)]
 pub enum PageBlock {
-    /// Numbers that come first, as cards.
+    /// Headline numbers, as cards.
     Headlines(Vec<Headline>),
     /// A paragraph.
     Text(String),
-    /// Doubts that a reader should know before trusting the results.
+    /// Warnings to know before trusting the results.
     Warnings(Vec<String>),
     /// Sentences, one below the other.
     Sentences(Vec<String>),
-    /// Expectations and what became of them.
+    /// Expectations with their verdicts.
     Verdicts(Vec<JudgedExpectation>),
-    /// Charts, beside one another where there is room.
+    /// Charts, side by side if there is room.
     Charts(Vec<Drawing>),
-    /// The meaning of colours.
+    /// A key of colours and their meanings.
     Key(Vec<(SeriesLook, String)>),
     /// A table.
     Table(PageTable),
@@ -79,53 +79,53 @@ pub struct Headline {
     pub note: String,
 }
 
-/// An expectation and what became of it.
+/// An expectation with its verdict.
 #[derive(Clone, Debug)]
 pub struct JudgedExpectation {
-    /// The judgement of it.
+    /// The verdict.
     pub judgement: Judgement,
-    /// Of which class a known gap is, if that is said.
+    /// The class of a known gap, if it is given.
     pub class: Option<&'static str>,
     /// The expectation.
     pub expectation: String,
-    /// The expression that it stands for, if it is in words.
+    /// The expression, if the expectation is in words.
     pub expression: Option<String>,
     /// The value that the source published.
     pub published: Option<String>,
-    /// The value that was measured here.
+    /// The measured value.
     pub measured: Option<String>,
-    /// The published numbers, each beside ours.
+    /// The published numbers, each with ours.
     pub figures: Vec<PublishedComparison>,
-    /// Why, or what it means.
+    /// A reason or explanation.
     pub note: Option<String>,
 }
 
-/// A published number beside ours, in words.
+/// A published number and ours, in words.
 #[derive(Clone, Debug, Default)]
 pub struct PublishedComparison {
-    /// Which of several it is; empty if there is one only.
+    /// The name of the number among several; empty if it is the only one.
     pub what: String,
     /// The published value.
     pub published: String,
     /// The measured value.
     pub ours: String,
-    /// How they differ.
+    /// The difference between them.
     pub difference: String,
 }
 
-/// The judgement of an expectation.
+/// The verdict on an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
-    /// It is so.
+    /// It holds.
     Holds,
-    /// It is not so.
+    /// It does not hold.
     Fails,
-    /// It is not so, and known and explained.
+    /// It does not hold, which is known and explained.
     KnownGap,
-    /// The number is reported, nothing is expected of it.
+    /// The number is only reported, without a bound.
     Reported,
-    /// It was not looked at.
+    /// It was not judged.
     Skipped,
 }
 
@@ -147,9 +147,10 @@ pub struct PageColumn {
     pub title: String,
     /// The unit of its numbers.
     pub unit: Option<&'static str>,
-    /// Small letters beneath the heading, such as the expression that it puts in words.
+    /// A line in small letters beneath the heading, such as the expression of which the heading
+    /// gives the words.
     pub beneath: String,
-    /// Whether its cells are numbers, which stand to the right and sort by size.
+    /// Whether its cells are numbers, which are aligned to the right and sorted by size.
     pub is_number: bool,
 }
 
@@ -158,19 +159,19 @@ pub struct PageColumn {
 pub struct PageCell {
     /// The text.
     pub shown: String,
-    /// The number by which rows are sorted, if not by the text. Without a number in a column of numbers a row comes
-    /// last.
+    /// The number by which rows are sorted; `None` sorts by the text. In a column of numbers, rows
+    /// without a number come last.
     pub value: Option<f64>,
-    /// A bar of parts, shown instead of the text. It opens to the text, line by line.
+    /// The parts of a bar, shown instead of the text. The bar opens to the lines of the text.
     pub slices: Vec<Slice>,
 }
 
 /// A part of a bar.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slice {
-    /// How it looks.
+    /// Its colour.
     pub look: SeriesLook,
-    /// Which part of the bar it is, from 0 to 1.
+    /// Its share of the bar, from 0 to 1.
     pub share: f64,
     /// The name of the part.
     pub name: String,
@@ -187,7 +188,8 @@ impl PageColumn {
         Self { title: title.into(), unit, is_number: true, ..Self::default() }
     }
 
-    /// Returns it with an expression beneath the heading, unless the heading is just that.
+    /// Returns the column with an expression beneath the heading, unless the heading is that
+    /// expression.
     pub fn over(self, expression: &str) -> Self {
         let beneath = if self.title == expression { "" } else { expression };
         Self { beneath: beneath.to_owned(), ..self }
@@ -200,29 +202,29 @@ impl PageCell {
         Self { shown: shown.into(), ..Self::default() }
     }
 
-    /// Returns a cell with a bar, which opens to these lines.
+    /// Returns a cell with a bar that opens to these lines.
     pub fn split(slices: Vec<Slice>, lines: Vec<String>) -> Self {
         Self { slices, ..Self::text(lines.join("\n")) }
     }
 
-    /// Returns a cell with a number, as it is to be shown.
+    /// Returns a cell with a number and its text.
     pub fn number(value: f64, shown: impl Into<String>) -> Self {
         Self { value: Some(value), ..Self::text(shown) }
     }
 
-    /// Returns a cell with a number if there is one.
+    /// Returns a cell with a number, or an unknown cell for `None`.
     pub fn maybe<S: Into<String>>(value: Option<f64>, show: impl FnOnce(f64) -> S) -> Self {
         value.map_or_else(Self::unknown, |value| Self::number(value, show(value)))
     }
 
-    /// Returns a cell of what is not known.
+    /// Returns a cell with a dash, for an unknown value.
     pub fn unknown() -> Self {
         Self::text("–")
     }
 }
 
 impl Judgement {
-    /// Returns the sign that stands before the word.
+    /// Returns the sign before the word.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Holds => "✓",
@@ -233,7 +235,7 @@ impl Judgement {
         }
     }
 
-    /// Returns the word for it.
+    /// Returns the word for the verdict.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -253,7 +255,7 @@ impl Section {
 }
 
 impl HtmlPage {
-    /// Returns the file.
+    /// Returns the content of the HTML file.
     pub fn html(&self) -> String {
         markup::page(self).into_string()
     }

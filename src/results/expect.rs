@@ -11,12 +11,12 @@
 //! locality.node within 10 points of sticky_locality(jobs=concurrent, replicas=3, slots=4)
 //! ```
 //!
-//! A *quantity* is one number a run (`makespan`), one for each job (`sojourn`), task or attempt, a
-//! step function of time (`slots`) or a histogram. *Filters* choose rows and runs: in brackets for
-//! one quantity, in a call for all inside. Arithmetic pairs jobs by their names, also across runs
-//! of the same seed. *Aggregates* make one number of many; with `by=` they go through an axis of
-//! the study, or through classes, pools or sizes of jobs. Functions of plain numbers are [closed
-//! forms](mumakil_base::theory) among others.
+//! A *quantity* is one number for a run (`makespan`), one number for each job (`sojourn`), task or
+//! attempt, a step function of time (`slots`), or a histogram. *Filters* choose rows and runs:
+//! those in brackets apply to one quantity, those in a call to all quantities inside. Arithmetic
+//! pairs jobs by their names, also across runs of the same seed. *Aggregates* make one number of
+//! many; `by=` repeats an expression for each value of an axis of the study, or for each class,
+//! pool or size of jobs. Functions of plain numbers include [closed forms](mumakil_base::theory).
 //!
 //! ```text
 //! mean(sojourn) < 15min
@@ -67,7 +67,8 @@ pub use unit::Unit;
 pub use verdict::{ExpectationVerdict, VerdictState};
 pub use words::{capital, in_words};
 
-/// Returns for each quantity its name, the things that have a number each, and its description.
+/// Returns, for each quantity, its name, the things that have a number of it (such as jobs), and
+/// its description.
 pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let told = |quantity: &'static quantity::NamedQuantity| {
         (quantity.name, quantity.shape.word(), &*quantity.about)
@@ -75,11 +76,11 @@ pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str, &'stati
     quantity::QUANTITIES.iter().map(told)
 }
 
-/// An expression as it was written.
+/// A parsed expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr(syntax::SyntaxNode);
 
-/// An expression that makes sense in a study.
+/// An expression that was checked against the axes of a study, and can be evaluated.
 #[derive(Clone, Debug)]
 pub struct ExprPlan {
     term: plan::Term,
@@ -90,35 +91,35 @@ impl Expr {
     /// Parses a text.
     ///
     /// # Errors
-    /// If it is no expression; names are not looked at.
+    /// If the text is not an expression. Names are not checked here.
     pub fn parse(text: &str) -> Result<Self, ExprComplaint> {
         parse::parse(text).map(Self)
     }
 
-    /// Plans it as an expectation: it holds or not, or is a number to report. Where the study
-    /// compares, each quantity must be of one of the values compared.
+    /// Checks it as an expectation: a condition, or a number to report. If the study compares the
+    /// values of an axis, each quantity must choose one of them.
     ///
     /// # Errors
-    /// If it makes no sense in this study.
+    /// If a name is unknown, or types or units do not fit, in this study.
     pub fn expectation(&self, space: &Space) -> Result<ExprPlan, ExprComplaint> {
         self.plan(space, check::ExprPurpose::Expectation)
     }
 
-    /// Plans it as a metric: a number of every cell. Of an axis it may choose one value for a
-    /// quantity: `mean(sojourn[scheduler=hfsp]) / mean(sojourn[scheduler=fair])` is computed seed by seed,
-    /// and is the same in all cells that differ in `scheduler` alone.
+    /// Checks it as a metric: a number for each cell. A quantity may choose one value of an axis:
+    /// `mean(sojourn[scheduler=hfsp]) / mean(sojourn[scheduler=fair])` is computed seed by seed,
+    /// and is the same in all cells that differ only in `scheduler`.
     ///
     /// # Errors
-    /// If it makes no sense in this study.
+    /// If a name is unknown, or types or units do not fit, in this study.
     pub fn metric(&self, space: &Space) -> Result<ExprPlan, ExprComplaint> {
         self.plan(space, check::ExprPurpose::Metric)
     }
 
-    /// Plans it as what a chart shows of each run: a number for each job or task, a histogram, or
-    /// one number; it may choose values as a metric may.
+    /// Checks it as the sample of a run that a chart shows: a number for each job or task, a
+    /// histogram, or one number. It may choose values of an axis, as a metric may.
     ///
     /// # Errors
-    /// If it makes no sense in this study.
+    /// If a name is unknown, or types or units do not fit, in this study.
     pub fn sample(&self, space: &Space) -> Result<ExprPlan, ExprComplaint> {
         self.plan(space, check::ExprPurpose::Sample)
     }
@@ -129,7 +130,7 @@ impl Expr {
     }
 }
 
-/// Prints a text that parses to the same.
+/// Prints a text that parses to an equal expression.
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -137,17 +138,17 @@ impl fmt::Display for Expr {
 }
 
 impl ExprPlan {
-    /// Returns what it reads of every run.
+    /// Returns the tables, histograms and numbers that it reads from each run.
     pub fn needs(&self) -> ExprNeeds {
         self.term.needs()
     }
 
-    /// Returns the words by which it chooses jobs, each with its key: `user` and `ann`.
+    /// Returns the words by which it chooses jobs, each with its key, such as `user` and `ann`.
     pub fn words(&self) -> Vec<(&'static str, &str)> {
         self.term.words()
     }
 
-    /// Returns whether it holds or not, rather than being a number.
+    /// Returns whether it is a condition rather than a number.
     pub fn is_condition(&self) -> bool {
         self.term.of.truth
     }
@@ -157,13 +158,13 @@ impl ExprPlan {
         self.term.of.shape == quantity::QuantityShape::Samples
     }
 
-    /// Returns whether it is over time rather than one number or one for each job or task.
+    /// Returns whether it is a step function of time.
     pub fn is_over_time(&self) -> bool {
         self.term.of.shape == quantity::QuantityShape::Series
     }
 
-    /// Returns the axes on which it has fixed every value itself: it is the same for all values of
-    /// a cell there.
+    /// Returns the indices of the axes on which all its quantities choose a value: it is the same
+    /// in all cells that differ only on these axes.
     pub fn chosen(&self) -> Vec<usize> {
         self.term.chosen(self.space.axes.len())
     }
@@ -173,10 +174,10 @@ impl ExprPlan {
         self.term.of.unit
     }
 
-    /// Returns its number in a cell for each seed; `None` where the run has none.
+    /// Returns its number in a cell for each seed; `None` if the run has no such number.
     ///
     /// # Errors
-    /// If what a run has left cannot be read.
+    /// If the files of a run cannot be read.
     pub fn measure(&self, runs: &dyn Runs, cell: &[usize]) -> Result<Vec<Option<f64>>, ReadError> {
         let evaluator = eval::Evaluator::new(&self.space, runs);
         let of_seed = |seed| {
@@ -186,10 +187,10 @@ impl ExprPlan {
         (0..runs.seeds()).map(of_seed).collect()
     }
 
-    /// Returns its numbers of one run: of each job or task that has one, in the order of their names.
+    /// Returns its numbers in one run: one for each job or task that has one.
     ///
     /// # Errors
-    /// If what the run has left cannot be read.
+    /// If the files of the run cannot be read.
     pub fn values(
         &self,
         runs: &dyn Runs,
@@ -200,10 +201,10 @@ impl ExprPlan {
         Ok(value::if_defined(value)?.map_or_else(Vec::new, |value| value.numbers()))
     }
 
-    /// Returns its histogram of one run, if it is one.
+    /// Returns its histogram in one run; `None` if it is not a histogram.
     ///
     /// # Errors
-    /// If what the run has left cannot be read.
+    /// If the files of the run cannot be read.
     pub fn histogram(
         &self,
         runs: &dyn Runs,
@@ -217,19 +218,19 @@ impl ExprPlan {
         })
     }
 
-    /// Checks that what was published can stand beside what it measures.
+    /// Checks that published numbers can be compared with the numbers that it measures.
     ///
     /// # Errors
-    /// If a published number is of another unit, or there are too few or too many of them.
+    /// If a published number has another unit, or there are too few or too many.
     pub fn check_published(&self, published: &Published) -> Result<(), Misfit> {
         figure::check(&self.term, &self.space, published)
     }
 
-    /// Judges an expectation, of whose expression it is the plan, and sets what was published beside
-    /// what was measured.
+    /// Judges the expectation to which this expression belongs, and pairs published numbers with
+    /// measured ones.
     ///
     /// # Errors
-    /// If what a run has left cannot be read.
+    /// If the files of a run cannot be read.
     pub fn verdict(
         &self,
         runs: &dyn Runs,
@@ -240,10 +241,10 @@ impl ExprPlan {
         Ok(ExpectationVerdict { figures, ..self.judge(runs, of.known_gap.is_some())? })
     }
 
-    /// Judges it in every cell that it is about.
+    /// Judges it in every cell to which it applies.
     ///
     /// # Errors
-    /// If what a run has left cannot be read.
+    /// If the files of a run cannot be read.
     pub fn judge(&self, runs: &dyn Runs, known_gap: bool) -> Result<ExpectationVerdict, ReadError> {
         verdict::judge(&self.term, &self.space, runs, known_gap)
     }

@@ -6,11 +6,10 @@
 //!                    └ who held them: job b 60 %, job c 30 %
 //! ```
 //!
-//! [`story`] walks back from a job's end along the attempts that kept it waiting, and so finds
-//! [`StoryPart`]s without a gap. It needs `jobs.csv` and `tasks.csv`, so any run's folder can be
-//! explained; `decisions.csv`, where recorded, adds why slots were refused. [`SlotHolders`] finds
-//! the jobs that held the slots meanwhile. [`ExplainedJob`] adds a job's stretches up by part and
-//! rule.
+//! [`story`] walks back from a job's end along the attempts that the job waited for, and splits its
+//! time into [`StoryPart`]s without gaps. It needs `jobs.csv` and `tasks.csv`; `decisions.csv`, if
+//! recorded, adds why slots were refused. [`SlotHolders`] finds the jobs that held the slots during
+//! a wait. [`ExplainedJob`] adds up the parts of a job's time by cause and rule.
 
 mod away;
 mod free;

@@ -1,8 +1,8 @@
-//! Where two runs of the same jobs part: the first slot that goes to different jobs, and the jobs
-//! whose times then differ.
+//! The first difference between two runs of the same jobs: the first slot that goes to different
+//! jobs, and the jobs whose times differ.
 //!
-//! Two runs with different policies or seeds differ almost at once in nodes and milliseconds, which
-//! says nothing about their decisions. So slots are numbered in the order in which they are given:
+//! Two runs with different policies or seeds soon differ in nodes and milliseconds, which says
+//! nothing about their decisions. So slots are numbered in the order in which attempts get them:
 //!
 //! ```text
 //! map slot      1  2  3  4  5
@@ -10,10 +10,10 @@
 //! under fair    a  a  b  b  a     they part at slot 3: a in one, b in the other
 //! ```
 //!
-//! Map slots and reduce slots count apart. Setups and cleanups do not count: no policy decides on
-//! them.
+//! Map slots and reduce slots are numbered separately. Setup and cleanup tasks do not count: no
+//! policy decides on them.
 //!
-//! Only the tables of the runs are read. [`explain`](crate::explain) says why a job waited there.
+//! Only the tables of the runs are read. [`explain`](crate::explain) says why a job waited.
 
 use std::cmp::Ordering;
 
@@ -21,7 +21,7 @@ use crate::tables::{AttemptKind, AttemptRow, CellText, JobRow, ReadError, Result
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{PerSlot, SlotKind};
 
-/// The slots that a run gave, of each kind in the order of time.
+/// The slots that a run gave to attempts, for each kind in the order of time.
 type Slots = PerSlot<Vec<GivenSlot>>;
 
 /// The first slot that two runs give to different jobs.
@@ -29,9 +29,10 @@ type Slots = PerSlot<Vec<GivenSlot>>;
 pub struct FirstDifference {
     /// The kind of slot.
     pub kind: SlotKind,
-    /// Which slot of this kind it is, counted from 1 in the order in which they are given.
+    /// The number of the slot among those of its kind, counted from 1 in the order of launches.
     pub number: usize,
-    /// The attempt that each run gives it to; `None` if that run gives no more slots of this kind.
+    /// The attempt that gets the slot in each run; `None` if the run gives no more slots of this
+    /// kind.
     pub given: [Option<GivenSlot>; 2],
 }
 
@@ -53,16 +54,16 @@ pub struct GivenSlot {
 /// A job that takes longer or shorter in one of two runs, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangedJob<'a> {
-    /// The job, as the first run has it.
+    /// The job's row in the first run.
     pub job: &'a JobRow,
-    /// When it ended in the run in which it ended first.
+    /// The millisecond at which it ended, in the run in which it ended first.
     pub ended: u64,
-    /// How long it took in each run; `None` if it did not end there.
+    /// Its sojourn in each run in milliseconds; `None` if it did not end there.
     pub sojourns: [Option<u64>; 2],
 }
 
 impl FirstDifference {
-    /// Finds the first slot that two runs give to different jobs, if there is one.
+    /// Finds the first slot that two runs give to different jobs; `None` if there is none.
     ///
     /// # Errors
     /// If their attempts cannot be read.
@@ -73,7 +74,7 @@ impl FirstDifference {
 
     fn of(runs: [&Slots; 2]) -> Option<Self> {
         let of_kinds = SlotKind::BOTH.into_iter().filter_map(|kind| Self::of_kind(kind, runs));
-        // The earlier of the two kinds: whatever differs later may follow from it.
+        // Take the earlier of the two kinds: the later difference may follow from it.
         of_kinds.min_by_key(Self::at)
     }
 
@@ -81,25 +82,25 @@ impl FirstDifference {
         let [one, other] = runs.map(|slots| &slots[kind]);
         let alike = one.iter().zip(other).take_while(|(one, other)| one.job == other.job).count();
         let given = [one.get(alike).cloned(), other.get(alike).cloned()];
-        // Both runs gave as many slots, each to the same job: they do not part.
+        // If both runs gave the same slots to the same jobs, they do not differ.
         let parts = given.iter().any(Option::is_some);
         parts.then_some(Self { kind, number: alike + 1, given })
     }
 
-    /// Returns the millisecond at which the two part.
+    /// Returns the millisecond of the difference.
     pub fn at(&self) -> u64 {
         let at = self.given.iter().flatten().map(|slot| slot.at);
         at.min().expect("one of them has given the slot")
     }
 }
 
-/// Returns the jobs whose times in the two runs differ by more than `by`, or that end in one run
-/// only. Jobs that end first come first.
+/// Returns the jobs whose sojourns differ by more than `by`, or that end in one run only. They are
+/// in the order of their ends.
 pub fn changed_jobs<'a>(jobs: [&'a [JobRow]; 2], by: SimSpan) -> Vec<ChangedJob<'a>> {
     let [one, other] = jobs;
     let changed = |(job, other): (&'a JobRow, &'a JobRow)| {
         let rows = [job, other];
-        // A job that ended in neither run has nothing to compare.
+        // A job that ended in neither run has no times to compare.
         let ended = rows.into_iter().filter_map(|row| row.finish_ms).min()?;
         let sojourns = rows.map(|row| row.sojourn_ms);
         let changed = ChangedJob { job, ended, sojourns };
@@ -112,19 +113,21 @@ pub fn changed_jobs<'a>(jobs: [&'a [JobRow]; 2], by: SimSpan) -> Vec<ChangedJob<
 }
 
 impl ChangedJob<'_> {
-    /// Returns by how much longer it takes in the other run; below zero, shorter. `None` if it ends in one only.
+    /// Returns its sojourn in the second run minus that in the first, in milliseconds; `None` if it
+    /// ends in one run only.
     pub fn difference(&self) -> Option<i64> {
         let [one, other] = self.sojourns;
         Some(other? as i64 - one? as i64)
     }
 }
 
-/// Returns how the jobs of two runs differ, if they do.
+/// Returns how the jobs of two runs differ, in words; `None` if the runs have the same jobs.
 pub fn other_jobs(names: [&str; 2], jobs: [&[JobRow]; 2]) -> Option<String> {
     let [one, other] = jobs;
     let same =
         |(a, b): &(&JobRow, &JobRow)| (&a.name, a.maps, a.reduces) == (&b.name, b.maps, b.reduces);
-    // Named before a difference in number: it tells sooner why the two cannot be compared.
+    // Report a differing job before a different number of jobs: it explains better why the runs
+    // cannot be compared.
     if let Some((a, b)) = one.iter().zip(other).find(|pair| !same(pair)) {
         let what = |job: &JobRow| {
             let JobRow { job, name, maps, reduces, .. } = job;
@@ -141,19 +144,19 @@ pub fn other_jobs(names: [&str; 2], jobs: [&[JobRow]; 2]) -> Option<String> {
     Some(format!("`{}` has no job {job}, `{name}`, which `{}` has", names[lacks], names[has]))
 }
 
-/// Reads which slots a run gave to maps and reduces.
+/// Reads the slots that a run gave to maps and reduces.
 fn slots(results: &dyn Results) -> Result<Slots, ReadError> {
     let mut slots = Slots::default();
     results.rows(|row: AttemptRow| {
         let AttemptRow { job, task, attempt, .. } = row;
-        // A map whose output is lost has a second row, without a launch.
+        // The second row of a map whose output was lost has no launch.
         if let (AttemptKind::Map | AttemptKind::Reduce, Some(at)) = (row.kind, row.launch_ms) {
             slots[row.slot()].push(GivenSlot { at, job, task, attempt, node: row.node });
         }
         Ok(())
     })?;
-    // The table is in the order of ends, and slots count by their launch; at one instant by job and
-    // task, which is the same in both runs.
+    // The table is in the order of ends, but slots count by launch; at the same instant by job and
+    // task, which are the same in both runs.
     SlotKind::BOTH.into_iter().for_each(|kind| slots[kind].sort_unstable());
     Ok(slots)
 }
@@ -162,7 +165,7 @@ fn slots(results: &dyn Results) -> Result<Slots, ReadError> {
 mod tests {
     use super::*;
 
-    /// A slot that a job gets at a millisecond for one of its tasks.
+    /// A slot that a job gets at millisecond `at` for one of its tasks.
     fn given(at: u64, job: u32, task: u32) -> GivenSlot {
         GivenSlot { at, job, task, attempt: 0, node: CellText::default() }
     }

@@ -1,6 +1,7 @@
-//! The tables of a run: one type for the rows of each, told once.
+//! The tables of a run: one type declares the columns of each table.
 //!
-//! A [`table!`](crate::table) declares the file and its columns; everything else follows from it:
+//! The macro [`table!`](crate::table) declares a file and its columns, and generates everything
+//! else:
 //!
 //! ```text
 //! /// From its arrival to its end.    a sentence in the reference
@@ -8,11 +9,11 @@
 //! sojourn_ms: Option<u64>,            heading, writer, reader, the Python module
 //! ```
 //!
-//! So a new column is one field. A new table is one type here, one watcher that writes it, and a
-//! line in [`all`]. Rows are read through [`Results`].
+//! To add a column, add a field. To add a table, add a type here, a watcher that writes it, and a
+//! line in [`all`]. [`Results`] reads the rows.
 //!
-//! Times are whole milliseconds since the scenario began, or between two such instants; the names of
-//! these columns end in `_ms`.
+//! Columns whose names end in `_ms` hold times in whole milliseconds: instants since the run began,
+//! and spans between instants.
 
 mod alone;
 mod attempt;
@@ -40,7 +41,7 @@ pub use slots::SlotsRow;
 pub use table::{Cells, Column, ColumnInfo, InCells, TableInfo, TableRow};
 pub use waste::WasteRow;
 
-/// Returns all tables that a run may leave.
+/// Returns all tables that a run may write.
 pub fn all() -> Vec<TableInfo> {
     vec![
         TableInfo::of::<JobRow>(),

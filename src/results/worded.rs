@@ -1,6 +1,6 @@
-//! Enums of which each value has a word, in tables, files and sentences.
+//! Enums whose values each have a word for tables, files and sentences.
 
-/// Declares such an enum. The word of a value stands beside it, and nowhere else.
+/// Declares an enum whose values each have a word. The word is written only here, beside its value.
 ///
 /// ```
 /// mumakil_results::worded! {
@@ -29,11 +29,11 @@ macro_rules! worded {
         }
 
         impl $Enum {
-            /// All of them, in their order.
-            // An array of the words serves only to count the values, which macros cannot.
+            /// All values, in the order of their declaration.
+            // The array of words only serves to count the values, which macros cannot do.
             pub const ALL: [Self; [$($word),*].len()] = [$(Self::$Value),*];
 
-            /// Returns its word, or words.
+            /// Returns the word (or words) of the value.
             pub const fn word(self) -> &'static str {
                 match self {
                     $(Self::$Value => $word,)*

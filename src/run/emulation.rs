@@ -1,6 +1,6 @@
-//! One run: a scenario in, a recording out.
+//! One run: its input is a scenario, its output a recording.
 //!
-//! This is where the parts meet:
+//! The parts fit together like this:
 //!
 //! ```text
 //! Prepared ─ assemble ─ RunCores: JobTracker, TaskTrackers, job injector, NameNode …
@@ -54,52 +54,52 @@ use mumakil_scenario::{
 pub use kept::KeptRun;
 pub use prepared::Prepared;
 
-/// How a scenario is to be run.
+/// Options of a run that are not part of its scenario.
 #[derive(Default)]
 pub struct Options {
-    /// An empty folder for the outputs; without one there is only the summary.
+    /// An empty folder for the output files; `None` makes only the summary.
     pub folder: Option<PathBuf>,
-    /// Called from time to time with how far the run is.
+    /// Called a few times a second with the progress of the run.
     pub progress: Option<OnProgress>,
-    /// Whether to check the invariants; on the virtual clock only.
+    /// Whether to check the invariants; works on the virtual clock only.
     pub verify: bool,
     /// Further watchers of the facts, such as one that writes a trace for Perfetto.
     pub watchers: Vec<Box<dyn Watcher>>,
-    /// How much real time it may take.
+    /// The longest real time that the run may take; `None` sets no limit.
     pub time_limit: Option<Duration>,
     /// Whether the run goes on when the JobTracker finds it stalled, to check that nothing moves.
     pub outlasts: bool,
-    /// A wrapper of each policy, if there is one.
+    /// Wraps each policy of the run; `None` leaves them as they are.
     pub around: Option<WrapPolicy>,
-    /// The pace at which a person lets it go on, if there is one; on the virtual clock only.
+    /// Lets a person pause and step the run; works on the virtual clock only.
     pub pace: Option<Box<dyn ClockPace>>,
-    /// The carrier of its messages; on the virtual clock only.
+    /// How messages travel between the actors; used on the virtual clock only.
     pub transport: Transport,
 }
 
-/// Puts a policy into another that passes on what it does.
+/// Wraps a policy in another one that forwards all calls to it.
 pub type WrapPolicy = Box<dyn Fn(Box<dyn Scheduler>) -> Box<dyn Scheduler>>;
 
-/// The end of a run, beside its files.
+/// The results of a run that are not in its files.
 #[derive(Debug)]
 pub struct Emulated {
     /// The run in numbers.
     pub summary: Summary,
-    /// Why it ended.
+    /// Why the run ended.
     pub stop: StopReason,
-    /// How many jobs have ended, in the warm-up too.
+    /// How many jobs have ended, including those of the warm-up.
     pub ended: u32,
-    /// The jobs that were never submitted, by name.
+    /// The names of the jobs that were never submitted.
     pub unsubmitted: Vec<Arc<str>>,
     /// How long the policy's decisions took, in real nanoseconds.
     pub decision_time: Histogram<u64>,
-    /// The part of that, and of other questions, that another program took.
+    /// The cost of a policy that runs as another program; `None` for built-in policies.
     pub elsewhere: Option<ExternalWork>,
-    /// How late timers fired, in virtual microseconds; on the scaled clock only.
+    /// How late timers fired, in virtual microseconds; `None` on the virtual clock.
     pub lag: Option<Histogram<u64>>,
     /// Doubts that a reader should know before trusting the results.
     pub warnings: Vec<RunWarning>,
-    /// The invariant checker, if it was asked for.
+    /// The invariant checker; `None` unless [`Options::verify`] is set.
     pub verifier: Option<Verifier>,
 }
 
@@ -109,29 +109,29 @@ pub struct Emulated {
 pub enum RunWarning {
     /// The scaled clock was late by more than a tenth of a heartbeat interval.
     Lag {
-        /// How late one message in a hundred was, or later.
+        /// The 99th percentile of the lag: one message in a hundred was at least so late.
         p99: SimSpan,
         /// The heartbeat interval.
         interval: SimSpan,
-        /// The largest factor that this machine seems to hold.
+        /// The largest clock factor that this machine is likely to keep up with.
         holds: f64,
     },
     /// Every job was submitted before the warm-up was over.
     NothingCounted,
     /// No job was submitted before the run ended.
     NothingSubmitted,
-    /// The run had ended before these were due.
+    /// The run ended before these entries of the scenario were due.
     NeverDue {
-        /// Where the first of them stands in the scenario.
+        /// The first such entry, by its place in the scenario.
         first: String,
-        /// When that was due.
+        /// When the first entry was due.
         at: SimSpan,
-        /// How many others there are.
+        /// The number of further entries that were never due.
         others: usize,
         /// When the run ended.
         end: SimSpan,
     },
-    /// The policy doubts jobs that come from files or are drawn.
+    /// A warning of the policy about jobs that come from files or are drawn.
     Policy(String),
 }
 
@@ -178,7 +178,7 @@ pub enum EmulationError {
     /// The policy cannot be built from its options.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A file of the scenario does not go with the rest of it.
+    /// A file that the scenario names contradicts the rest of the scenario.
     #[error("{what}")]
     Unfit {
         /// The contradiction.
@@ -196,13 +196,13 @@ pub enum EmulationError {
     /// The folder of the results cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// The person who held it up has given it up.
+    /// The person who paused the run has cancelled it.
     #[error("the run was given up")]
     GivenUp,
-    /// The policy cannot go on.
+    /// The policy reported an error and cannot go on.
     #[error("the policy failed: {words}")]
     PolicyFailed {
-        /// Which, and why.
+        /// The policy's name and its error.
         words: String,
     },
     /// The policy panicked.
@@ -222,7 +222,7 @@ pub enum EmulationError {
 }
 
 impl EmulationError {
-    /// Returns whether the disk is at fault: other runs would meet the same.
+    /// Returns whether the disk caused the error: other runs would then fail in the same way.
     pub fn is_of_the_disk(&self) -> bool {
         matches!(self, Self::Output(_) | Self::Record(_) | Self::ReadBack(_))
     }
@@ -253,8 +253,8 @@ impl Prepared {
         self.emulate_as(registry, options, rules(&self.scenario), |cast| cast)
     }
 
-    /// Runs the scenario with these rules of the checker and the cast that `recast` returns. Tests
-    /// put faulty cores there.
+    /// Runs the scenario with the given rules of the checker and with the cores that `recast`
+    /// returns. Tests use it to put in faulty cores.
     pub fn emulate_as(
         &self,
         registry: &Registry,
@@ -273,11 +273,11 @@ impl Prepared {
             may_start: registry.may_start(),
             overhear: registry.overhear(),
         };
-        // Policies that run as another program return a farewell: called at the end, it lets the
-        // program go and says how long it was waited for.
+        // A policy that runs as another program returns a farewell: called at the end of the run,
+        // it ends the program and returns how long Mumakil waited for its answers.
         let farewells = RefCell::new(Vec::new());
         let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, EmulationError> {
-            // A policy is foreign code from its constructor on and may panic there.
+            // A policy is foreign code; even its constructor may panic.
             let built = catch_unwind(AssertUnwindSafe(|| {
                 let mut policy = registry.build(choice)?;
                 let begun = policy.begin(&setting);
@@ -296,7 +296,7 @@ impl Prepared {
         };
         // All successors share this stopwatch, so the decision times are those of the whole run.
         let (policy, thinking) = Stopwatch::new(build(&scenario.scheduler)?);
-        // Asked now, since the JobTracker owns the policy from `assemble` on.
+        // Read this now: from `assemble` on, the JobTracker owns the policy.
         let precedence = policy.precedence();
         let is_virtual = scenario.clock == ClockSpec::Virtual;
         // The checker needs events in the order of time; on a scaled clock several threads send
@@ -304,7 +304,7 @@ impl Prepared {
         let verifier = (options.verify && is_virtual).then(|| {
             // The checker's own file system: one shared with the emulator would share its mistakes.
             let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
-            // The recorder's thread held the other reference and has ended.
+            // The recorder's thread held the other reference, and that thread has ended.
             let verifier = Verifier::new(rules);
             let has_files = scenario.hadoop.behaviour().has_files;
             Arc::new(Mutex::new(if has_files { verifier.with_files(files) } else { verifier }))
@@ -324,8 +324,7 @@ impl Prepared {
             labels: self.labels(),
             progress: options.progress,
             watchers: options.watchers.into_iter().chain(verifying).collect(),
-            // The summary's part on faults needs the slot time lost to them, even without a waste
-            // table.
+            // The summary states the slot time lost to faults even when no waste table is written.
             counts_losses: !scenario.faults.is_empty(),
         })?;
 
@@ -335,7 +334,8 @@ impl Prepared {
         let (mut followers, mut later_policies) = (Vec::new(), Vec::new());
         for Successor { at, choice, takes_over } in successors(scenario, &effects) {
             let follower = policy.successor(build(choice)?);
-            // A successor after a restart is the same policy begun anew, so it is no later policy.
+            // After a restart of the JobTracker, the successor is the same policy again. Only a
+            // policy that takes over counts as a later policy.
             if takes_over {
                 let (name, precedence) = (choice.title(), follower.precedence());
                 let at_s = (at - SimTime::ZERO).as_secs_f64();
@@ -357,8 +357,7 @@ impl Prepared {
         let (stats, ending) = match (scenario.clock, options.transport) {
             (ClockSpec::Virtual, Transport::Actors) => runtime::run_virtual(play),
             (ClockSpec::Virtual, Transport::Bare) => runtime::run_bare(play),
-            // On a scaled clock messages always travel between actors; there is no bare variant of
-            // it.
+            // A scaled clock always uses actors; direct calls exist only on the virtual clock.
             (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
         };
 
@@ -367,8 +366,8 @@ impl Prepared {
             policy: scenario.scheduler.title(),
             precedence,
             later_policies: { later_policies.into_iter() }
-                // A change that was due after the end never happened. The list is in the order of
-                // time.
+                // A change that was due after the run's end never happened. The list is in the
+                // order of time.
                 .take_while(|(at, _)| *at <= stats.end)
                 .map(|(_, later)| later)
                 .collect(),
@@ -377,7 +376,7 @@ impl Prepared {
             nodes: topology.len(),
             messages: stats.messages,
             ended: stats.end,
-            // A run that broke down has no reason to stop: it ends below with an error.
+            // A run that broke down has no stop reason: it ends below with an error.
             stop: match &ending {
                 Ending::Stopped(stop) => Some(stop.clone()),
                 Ending::PolicyFailed(_)
@@ -386,22 +385,22 @@ impl Prepared {
                 | Ending::GivenUp => None,
             },
         };
-        // An error of the recorder comes first: a full disk also lets the sink break, with fewer
-        // words.
+        // Report an error of the recorder first: a full disk also breaks the sink, whose error says
+        // less.
         let recording = recorder.finish(facts, stats.lag.clone())?;
         let alone = "the recorder has let go of its watchers";
         let verifier =
             verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
         let thinking = thinking.lock();
         let mut elsewhere = None;
-        // A policy that failed has ended its program already, so there is nothing left to wait for.
+        // A policy that failed has already ended its program.
         if let Ending::Stopped(_) = ending {
             for farewell in farewells.into_inner() {
                 let done = farewell().map_err(|words| EmulationError::PolicyFailed { words })?;
                 *elsewhere.get_or_insert_default() += done;
             }
         }
-        // Both warnings mean that nothing counts, but their remedies differ.
+        // Under both warnings the statistics are empty, but the remedies differ.
         let nothing = match recording.submitted.is_empty() {
             true => RunWarning::NothingSubmitted,
             false => RunWarning::NothingCounted,
@@ -414,8 +413,8 @@ impl Prepared {
                     .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
                     .chain((recording.summary.jobs == 0).then_some(nothing))
                     .chain(
-                        // A run cut off by `until` or a limit says so itself; what came later is no
-                        // mistake.
+                        // A run cut off by `until` or a limit says so itself; later entries are
+                        // then no mistake.
                         (stop == StopReason::Done)
                             .then(|| never_due(scenario, stats.end))
                             .flatten(),
@@ -442,27 +441,26 @@ impl Prepared {
     }
 }
 
-/// Returns the names of the jobs of which none was submitted.
+/// Returns the names of the jobs that were never submitted.
 fn unsubmitted(workload: &Workload, mut submitted: Vec<JobId>) -> Vec<Arc<str>> {
-    // Sorted for the binary search: a look through all submitted jobs for each would be quadratic.
+    // Sorted for binary search; a linear search for each job would be quadratic.
     submitted.sort_unstable();
     let jobs = workload.arrivals.iter().map(|arrival| &arrival.spec);
     let left = jobs.filter(|job| submitted.binary_search(&job.id).is_err());
     left.map(|job| job.name.clone()).collect()
 }
 
-/// Returns a warning if the run had ended before something was due. Entries after `until` are
-/// warned of before the run.
+/// Returns a warning if the run ended before an entry of the scenario was due.
 fn never_due(scenario: &Scenario, end: SimTime) -> Option<RunWarning> {
     let end = end - SimTime::ZERO;
-    // An entry after `until` was already reported when the scenario was checked.
+    // Entries after `until` were already reported when the scenario was checked.
     let is_possible = |at: SimSpan| scenario.until.is_none_or(|until| at < until);
     let mut late = scenario.due().filter(|(_, at)| end < *at && is_possible(*at));
     let (first, at) = late.next()?;
     Some(RunWarning::NeverDue { first, at, others: late.count(), end })
 }
 
-/// Returns a warning if the scaled clock was too late.
+/// Returns a warning if the scaled clock lagged too far behind.
 ///
 /// The pacer's lag in wall time does not depend on the factor, so dividing the factor by the excess
 /// should bring the lag down to the limit.
@@ -474,22 +472,22 @@ fn lag_warning(
     let ClockSpec::Scaled(factor) = scenario.clock else { return None };
     let p99 = SimSpan::from_micros(lag?.value_at_quantile(0.99));
     let interval = scenario.hadoop.heartbeat_interval(topology.len());
-    // Chosen: waits are of the order of one interval, so a lag of a tenth already shows in them.
+    // Chosen: waits are about one heartbeat interval long, so a lag of a tenth of it already
+    // distorts them.
     let excess = p99.as_secs_f64() / (0.1 * interval.as_secs_f64());
     (1.0 < excess).then(|| RunWarning::Lag { p99, interval, holds: two_digits(factor / excess) })
 }
 
 /// Rounds down to two significant digits.
 fn two_digits(value: f64) -> f64 {
-    // The factor is advice for `--clock`, so two digits suffice, and rounding down stays on its
-    // safe side.
+    // The factor is advice for `--clock`, so two digits suffice; rounding down keeps it achievable.
     let step = 10f64.powf(value.log10().floor() - 1.0);
     let rounded = (value / step).floor() * step;
-    // Cuts off what binary fractions add: 0.7000000000000001.
+    // Removes the noise of binary fractions, as in 0.7000000000000001.
     (rounded * 1e6).round() / 1e6
 }
 
-/// Returns what the invariant checker has to allow.
+/// Returns the deviations that the invariant checker must allow in this scenario.
 pub fn rules(scenario: &Scenario) -> VerifierRules {
     let hadoop = &scenario.hadoop;
     VerifierRules {
@@ -508,22 +506,22 @@ pub fn rules(scenario: &Scenario) -> VerifierRules {
 struct Successor<'s> {
     at: SimTime,
     choice: &'s SchedulerChoice,
-    /// Whether it takes over from another, rather than begin anew with the JobTracker's process.
+    /// Whether it replaces another policy; if not, the JobTracker's restart begins it anew.
     takes_over: bool,
 }
 
-/// Returns the policies that follow the first: one for each time that the JobTracker's process begins
-/// anew or another is to take over, in the order in which that happens.
+/// Returns the policies that follow the first, in the order of time: one for each restart of the
+/// JobTracker and one for each change of policy.
 fn successors<'s>(scenario: &'s Scenario, effects: &Effects<'_>) -> Vec<Successor<'s>> {
     let restarts = effects.restarts.iter().map(|at| (*at, None));
     let changes = LaterChange::policies(&scenario.later);
     let changes = changes.map(|(at, choice)| (SimTime::ZERO + at, Some(choice)));
     let mut all: Vec<_> = restarts.chain(changes).collect();
-    // At one instant faults come first, as in the opening.
+    // At the same instant a restart comes before a change of policy, as in the opening.
     all.sort_by_key(|(at, _)| *at);
     let mut current = &scenario.scheduler;
     let follow = |(at, change): (SimTime, Option<&'s SchedulerChoice>)| {
-        // A restart brings back the policy that is in force by then, not the first one.
+        // A restart begins the current policy anew, not the first one.
         current = change.unwrap_or(current);
         Successor { at, choice: current, takes_over: change.is_some() }
     };
@@ -541,15 +539,15 @@ fn assemble(
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let may_slow_down = effects.slow_down();
     let has_map_outputs = effects.may_lose_outputs();
-    // Mumak's model has no file system: there the traces say where blocks are.
+    // Mumak's model has no file system: its traces say where blocks are.
     let has_name_node = effects.may_lose_blocks() && hadoop.behaviour().has_files;
     let mut opening = opening(topology, &effects.absent, effects.opening);
-    // Mail to a core that is not in the cast would have no receiver.
+    // Without a NameNode, mail to it would have no receiver.
     if !has_name_node {
         opening.retain(|(_, mail)| !matches!(mail, Mail::NameNode(_)));
     }
     opening.extend(later(scenario, workload));
-    // Last in the opening, so that the policy's clock starts after everything else of instant zero.
+    // Last in the opening: the policy's clock starts after all other events of instant zero.
     if hadoop.behaviour().ticks_last {
         opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
     }
@@ -565,14 +563,13 @@ fn assemble(
         shared,
         may_slow_down,
     });
-    // Any node will do: the truth takes its shape and sets its speed to one.
+    // Any node will do: `TrueDurations` copies its shape and sets its speed to one.
     if let Some((_, node)) = topology.nodes().next() {
         let truth = TrueDurations::new(costs.clone(), node);
         policy.foresee(&truth);
         successors.iter_mut().for_each(|policy| policy.foresee(&truth));
     }
-    // Without faults that touch files no copy of a block changes, so nothing has to keep track of
-    // them.
+    // Without faults that touch files no copy of a block ever changes, so no NameNode is needed.
     let name_node = has_name_node.then(|| {
         let jobs = workload.arrivals.iter().map(|arrival| arrival.spec.clone()).collect();
         let upkeep = ReplicationUpkeep {
@@ -602,13 +599,13 @@ fn assemble(
     if scenario.record.decisions {
         job_tracker.keep_refusals();
     }
-    // Kept answers serve only heartbeats that are sent twice, as after a lost reply.
+    // The JobTracker keeps its answers only for heartbeats that are sent again after a lost reply.
     if !effects.resends {
         job_tracker.forget_answers();
     }
-    // A restarted JobTracker does not know what "as before" refers to. In this order:
-    // `forgo_progress` changes the JobTracker and must run even when restarts forbid brief
-    // heartbeats.
+    // Brief heartbeats say "as before", which a restarted JobTracker cannot resolve.
+    // `forgo_progress` changes the JobTracker, so it must run first, even if restarts then forbid
+    // brief heartbeats.
     let is_brief = job_tracker.forgo_progress() && effects.restarts.is_empty();
     if has_map_outputs {
         job_tracker.tell_outputs();
@@ -621,14 +618,13 @@ fn assemble(
     let mut java = JavaRandom::of_phases(seed);
     let mut phase_of = |id: TrackerId| match hadoop.draws {
         Draws::Own => {
-            // A stream for each tracker: one more node leaves the phases of the others as they
-            // were.
+            // Each tracker has a random stream of its own: adding a node does not change other
+            // phases.
             let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));
             SimSpan::from_micros(rng.random_range(0..=spread.as_micros()))
         }
         Draws::Mumak => {
-            // Java's `nextInt` takes a positive `int` of milliseconds, so the span is fitted to
-            // that.
+            // Java's `nextInt` takes a positive `int`, here of milliseconds.
             let millis = i32::try_from(spread.as_millis()).unwrap_or(i32::MAX);
             SimSpan::from_millis(java.below(millis.max(1)) as u64)
         }
@@ -658,7 +654,7 @@ fn boxed<C: Core + 'static>(core: C) -> Box<dyn Core<Msg = C::Msg>> {
     Box::new(core)
 }
 
-/// Returns the messages that set a run going: machines start, jobs arrive, faults happen.
+/// Returns the messages that start a run: machines start, jobs arrive, faults happen.
 fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: OpeningMail) -> OpeningMail {
     let start = |(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn));
     // One message starts the injector; it then sets its own timer for each next job.
@@ -668,7 +664,8 @@ fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: OpeningMai
     topology.nodes().filter(is_there).map(start).chain([arrive]).chain(faults).collect()
 }
 
-/// Returns the messages for what users do while the run goes on: submit jobs, change the policy.
+/// Returns the messages for the actions of users during the run: submitting jobs, changing the
+/// policy.
 fn later(scenario: &Scenario, workload: &Workload) -> OpeningMail {
     // The injector submits the other jobs by itself.
     let jobs = workload.arrivals.iter().filter(|arrival| arrival.way == SubmissionWay::Later);
@@ -710,7 +707,7 @@ workload: {jobs: [{name: a, maps: 1}]}
         let mut lag = Histogram::<u64>::new(3).unwrap();
         lag.record_n(299_000, 100).unwrap();
         assert_eq!(lag_warning(&scenario, &topology, Some(&lag)), None);
-        // Four times a tenth of the interval.
+        // The lag is four times the limit of a tenth of the interval.
         lag.record_n(1_200_000, 100).unwrap();
         let Some(RunWarning::Lag { holds, .. }) = lag_warning(&scenario, &topology, Some(&lag))
         else {

@@ -7,8 +7,7 @@
 //! output: collects the files in a hidden folder, adds report.html, puts it in its place
 //! ```
 //!
-//! The checker reads the facts and trusts nothing else. Many runs are the matter of
-//! `mumakil-study`.
+//! The checker reads only the facts. Studies of many runs are in `mumakil-study`.
 
 pub mod emulation;
 pub mod output;

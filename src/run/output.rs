@@ -1,4 +1,4 @@
-//! The folder that a run leaves: whole or not at all, and comparable by a word.
+//! The folder that a run leaves: written as a whole or not at all, and comparable by its digest.
 //!
 //! ```text
 //! .mumakil-HOST-a1b2c3/   hidden while the run fills it (RunFolder, HiddenOutput)
@@ -8,7 +8,7 @@
 //!    └ or added to a pack of many runs (Packer)
 //! ```
 //!
-//! [`Digest`] names the bytes of the results by eight letters that two people can compare by
+//! [`Digest`] is a hash of the results, printed as eight letters that two people can compare by
 //! telephone.
 
 mod aside;

@@ -1,4 +1,4 @@
-//! The files of a run: tables, histograms and timelines, made from the stream of facts.
+//! The files of a run: tables, histograms and a timeline, made from the stream of facts.
 //!
 //! ```text
 //! actors ─ EventSender ═ chunks of events ═▶ the writer's thread:
@@ -8,14 +8,14 @@
 //!                        └ …         one subject and one file each
 //! ```
 //!
-//! Another output is another watcher, and asks the books instead of keeping its own.
+//! To add an output, add a watcher; it asks the [`RunBooks`] for the state of jobs and attempts.
 //!
-//! [`mumakil_core::mapred::Fact`] says whose truth a column is. Nothing here needs the events to be
-//! in the order of time: on a scaled clock several threads send them, each in its own order, and
-//! the writer takes what comes.
+//! [`mumakil_core::mapred::Fact`] says which actor knows the value of a column. Events need not be
+//! in the order of time: on a scaled clock several threads send them, and the writer takes them in
+//! the order of their arrival.
 //!
-//! Memory grows with the jobs and with the attempts that are open at one time, not with the tasks.
-//! Where waste is recorded, it grows with the tasks of the jobs that have not ended too.
+//! Memory grows with the jobs and with the attempts that are open at one time, not with all tasks.
+//! If waste is recorded, it also grows with the tasks of the jobs that have not ended.
 
 use std::io;
 use std::iter;
@@ -62,9 +62,9 @@ pub use summary::{FaultSummary, LaterPolicy, LocalityShares, Summary};
 pub use table::TableWriter;
 pub use waste::{AttemptFate, PerFate, WasteSummary};
 
-/// One subject's view of the stream.
+/// A reader of the stream of events, usually for one output file.
 pub trait Watcher: Send {
-    /// An event has happened, and the books know of it.
+    /// Takes an event that the books have already entered.
     ///
     /// # Errors
     /// If an output cannot be written; the recorder then stops.
@@ -72,16 +72,17 @@ pub trait Watcher: Send {
         Ok(())
     }
 
-    /// Heartbeats have happened, a short while ago. Each is counted once, for every watcher.
+    /// Takes a count of equal heartbeats that happened a short while ago. Each watcher gets each
+    /// heartbeat in exactly one such count.
     fn count(&mut self, _beats: &AlikeHeartbeats) {}
 
-    /// Returns whether this watcher is shown each heartbeat as an event. Most events are heartbeats
-    /// and few watchers need them, so the default is no.
+    /// Returns whether [`see`](Self::see) gets each heartbeat as an event too. Most events are
+    /// heartbeats and few watchers need them, so the default is `false`.
     fn hears_heartbeats(&self) -> bool {
         false
     }
 
-    /// The run is over.
+    /// Completes the output at the end of the run.
     ///
     /// # Errors
     /// If an output cannot be written.
@@ -93,17 +94,17 @@ pub trait Watcher: Send {
 /// The state of a run when it is over.
 #[derive(Debug)]
 pub struct RunEnd<'a> {
-    /// The jobs, and the attempts that are still open.
+    /// The jobs and the attempts that are still open.
     pub books: &'a RunBooks,
-    /// The run.
+    /// The facts of the run that no event tells.
     pub run: &'a RunFacts,
-    /// How late timers fired, in virtual microseconds; a run on the scaled clock measures it.
+    /// How late timers fired, in virtual microseconds; `None` on the virtual clock.
     pub clock_lag: Option<&'a Histogram<u64>>,
-    /// Useful and wasted slot time, if that is recorded.
+    /// Useful and wasted slot time; `None` if waste is not recorded.
     pub waste: Option<&'a WasteSummary>,
 }
 
-/// Facts of a run that no event tells. The first of them are the beginning of `summary.json`.
+/// Facts of a run that no event tells. The first fields are the beginning of `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {
@@ -111,9 +112,9 @@ pub struct RunFacts {
     pub scenario: String,
     /// The policy's name.
     pub policy: String,
-    /// How it put jobs in order.
+    /// The order in which the policy serves jobs.
     pub precedence: Precedence,
-    /// Those that took over from it, in the order of time; usually none.
+    /// The policies that took over later, in the order of time; usually none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub later_policies: Vec<LaterPolicy>,
     /// The seed.
@@ -122,22 +123,23 @@ pub struct RunFacts {
     pub version: String,
     /// How many nodes the cluster has.
     pub nodes: u32,
-    /// How many messages were delivered.
+    /// How many messages actors received.
     #[serde(skip)]
     pub messages: u64,
     /// The instant at which the run stopped.
     #[serde(skip)]
     pub ended: SimTime,
-    /// Why it stopped, unless it broke down.
+    /// Why the run stopped; `None` if it broke down.
     #[serde(skip)]
     pub stop: Option<StopReason>,
 }
 
 impl RunFacts {
-    /// Returns the policies that decided, each from its millisecond on, and by what they put jobs in order.
+    /// Returns the policies of the run: the millisecond from which each decided, its name, and the
+    /// order in which it served jobs.
     pub fn deciders(&self) -> impl Iterator<Item = (u64, &str, Precedence)> {
         let later = self.later_policies.iter().map(|later| {
-            // Rounded, since the seconds went through a decimal in `summary.json`.
+            // Rounded, since `summary.json` holds the seconds as a decimal number.
             ((later.at_s * 1e3).round() as u64, later.policy.as_str(), later.precedence)
         });
         iter::once((0, self.policy.as_str(), self.precedence)).chain(later)
@@ -156,19 +158,19 @@ pub enum RecordError {
         /// Why.
         source: io::Error,
     },
-    /// The system gives no thread.
+    /// The system cannot start a thread.
     #[error("cannot start the recorder's thread")]
     Thread(#[source] io::Error),
 }
 
 impl RecordError {
-    /// Returns what turns an I/O error at `path` into this error.
+    /// Returns a function that turns an I/O error at `path` into this error.
     fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         |source| Self::Write { path: path.to_owned(), source }
     }
 }
 
-/// Lets the caller keep a watcher and ask it when the run is over.
+/// Lets the caller keep a watcher, to read its results after the run.
 impl<W: Watcher> Watcher for Arc<Mutex<W>> {
     fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         self.lock().see(event, books)

@@ -1,4 +1,4 @@
-//! The invariant checker: what must hold in every run, whatever the scenario and the policy.
+//! The invariant checker: it checks what must hold in every run, under any scenario and policy.
 //!
 //! ```text
 //! fact ─ Verifier ─┬─ trackers   slots taken, attempts started and ended
@@ -7,12 +7,12 @@
 //! at the end: nothing unheard, nothing unanswered, slot time adds up
 //! ```
 //!
-//! It reads the facts and nothing else, and keeps books of its own: a mistake that it shared with
-//! the recorder or the emulator would go unseen.
+//! The checker reads only the facts and keeps its own state: it could not see a mistake in code
+//! that it shared with the recorder or the emulator.
 //!
-//! The stream must be in the order of time, so this is for runs on the virtual clock. A broken
-//! invariant is collected with its instant and its ids, and checking goes on. Memory grows with the
-//! jobs that have not ended and with what is on trackers.
+//! The stream must be in the order of time, so the checker works on the virtual clock only. It
+//! collects each broken invariant with instant and ids, and goes on. Memory grows with the jobs
+//! that have not ended and with the attempts on trackers.
 
 use std::fmt;
 
@@ -32,47 +32,47 @@ mod trackers;
 
 pub use breach::InvariantBreach;
 
-/// How many violations are kept. One mistake tends to break every second fact.
+/// How many violations are kept. One mistake tends to cause thousands of violations.
 // Chosen: a user reads the first few, and a broken run must not fill the memory.
 const KEPT: usize = 100;
 
-/// Behaviour that is allowed in this run.
+/// Deviations that the checker allows in a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VerifierRules {
-    /// The run is cut off at an instant, so jobs may be left.
+    /// Whether the run is cut off at an instant, so that jobs may be left.
     pub cut_off: bool,
-    /// Attempts that wait for their commit are not counted as running.
+    /// Whether the JobTracker does not count attempts that wait for their commit as running.
     pub commit_not_counted: bool,
-    /// A job may succeed though some of its tasks failed.
+    /// Whether a job may succeed although some of its tasks failed.
     pub failed_tasks: bool,
-    /// After so many failed attempts a task is given up; without this, never.
+    /// The number of failed attempts after which a task is given up; `None` for never.
     pub max_attempts: Option<u32>,
-    /// An attempt that has lost against another one may run to its end.
+    /// Whether an attempt of a task may run on after another attempt has succeeded.
     pub losers_go_on: bool,
 }
 
 /// An invariant that did not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// When.
+    /// The instant of the fact that broke the invariant.
     pub at: SimTime,
-    /// The breach.
+    /// The invariant, and how it was broken.
     pub breach: InvariantBreach,
 }
 
-/// Checks a stream of facts, one after the other.
+/// The invariant checker of one run. It takes one fact after the other.
 #[derive(Debug, Default)]
 pub struct Verifier {
     rules: VerifierRules,
     now: SimTime,
     trackers: trackers::CheckedTrackers,
     jobs: jobs::CheckedJobs,
-    /// Whether the JobTracker's process stands still or is gone.
+    /// Whether the JobTracker's process is paused or down.
     is_away: bool,
     findings: Violations,
 }
 
-/// The violations so far.
+/// The violations found so far.
 #[derive(Debug, Default)]
 struct Violations {
     kept: Vec<Violation>,
@@ -80,12 +80,12 @@ struct Violations {
 }
 
 impl Verifier {
-    /// Returns a checker that has seen nothing.
+    /// Returns a checker at the start of a run.
     pub fn new(rules: VerifierRules) -> Self {
         Self { rules, ..Self::default() }
     }
 
-    /// Lets it check what maps read from this file system.
+    /// Lets the checker check the nodes from which maps read, given the initial file system.
     pub fn with_files(mut self, files: Hdfs) -> Self {
         self.trackers.blocks = blocks::Blocks::of(files);
         self
@@ -96,10 +96,10 @@ impl Verifier {
         let Event { at, ref fact } = *event;
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         check.that(self.now <= at, || InvariantBreach::TimeRanBack { from: self.now });
-        // After time ran back, each further event is held against the latest instant, not the wrong
-        // one.
+        // Compare with the latest instant so far: an event with a wrong instant must not become the
+        // reference.
         self.now = self.now.max(at);
-        // Before the books change, since the fact itself may be what must not happen.
+        // Check this before the fact changes the state: the fact itself may be the breach.
         if self.is_away {
             check_absent(fact, &mut check);
         }
@@ -112,17 +112,18 @@ impl Verifier {
                 self.trackers.check_believed_counts(tracker, fact, &mut check)
             }
             Fact::Attempt(attempt, tracker, fact) => {
-                // The trackers first: the jobs ask them what became of outputs by this instant.
+                // Update the trackers first: the jobs ask them which outputs exist at this instant.
                 self.trackers.worked(attempt, tracker, fact, &mut check);
                 self.jobs.happened(attempt, tracker, fact, &self.trackers, &mut check);
             }
             Fact::Tracker(tracker, fact) => self.trackers.see(tracker, fact, &mut check),
             Fact::World(WorldFact::Incident { tracker: None, incident }) => {
-                // An incident without a tracker is the JobTracker's: it pauses, dies, or is back.
+                // An incident without a tracker is one of the JobTracker: it pauses, dies, or is
+                // back.
                 self.is_away = incident != Incident::Back;
             }
-            // Most incidents show in later facts of the tracker itself; a few concern its disks
-            // here.
+            // Only incidents that change machines and disks matter here; the others show in later
+            // facts of the tracker.
             Fact::World(WorldFact::Incident { tracker: Some(tracker), incident }) => {
                 self.trackers.befall(tracker, incident, &mut check);
             }
@@ -133,16 +134,16 @@ impl Verifier {
         }
     }
 
-    /// Checks what must hold when a run is over.
+    /// Checks what must hold at the end of a run.
     ///
-    /// A run that could not go on, or had no more time, has jobs left and says so itself. But if
-    /// nothing moved any more, the JobTracker must know of all that had happened, and name every job
-    /// that is left among those that wait.
+    /// A run that stalled or was cut off has jobs left, and reports that itself. But in a stalled
+    /// run the JobTracker must have learned of all events, and must list every job that is left as
+    /// waiting.
     pub fn check_end(&mut self, at: SimTime, stop: &StopReason) {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         check.that(self.now <= at, || InvariantBreach::TimeRanBack { from: self.now });
         match stop {
-            // Jobs may be left where `until` cuts the run off.
+            // Jobs may be left if `until` cuts the run off.
             StopReason::TimeUp if self.rules.cut_off => {}
             StopReason::Done | StopReason::TimeUp => self.jobs.over(&mut check),
             StopReason::Stalled(stall) => self.jobs.at_rest(stall, &self.trackers, &mut check),
@@ -150,17 +151,18 @@ impl Verifier {
         }
     }
 
-    /// Checks that what slots are said to have been held for adds up to what trackers held.
+    /// Checks that the recorded slot time equals the slot time that trackers held, as a total and
+    /// as the sum of its parts.
     pub fn check_waste(&mut self, at: SimTime, told: &WasteSummary) {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         let micros = |seconds: f64| (seconds * 1e6).round() as u128;
         let parts = AttemptFate::ALL.map(|fate| micros(told.by_fate[fate]));
         let (sum, held) = (parts.iter().sum(), self.trackers.slot_time(at));
-        // Doubles are exact below 2^50 microseconds (36 years of one slot); above, each of
-        // the parts may be rounded by so much.
+        // Doubles are exact below 2^50 microseconds (36 years of one slot); above that, each part
+        // may have this rounding error.
         let slack = held >> 50;
         for told in [micros(told.held_s), sum] {
-            // Both the told sum and the sum of the parts must agree with the trackers.
+            // The recorded total and the sum of its parts must both agree with the trackers.
             check.that(told.abs_diff(held) <= slack, || InvariantBreach::HeldMiscounted {
                 told,
                 held,
@@ -173,18 +175,18 @@ impl Verifier {
         });
     }
 
-    /// Returns the violations: the first hundred of them.
+    /// Returns the first hundred violations.
     pub fn violations(&self) -> &[Violation] {
         &self.findings.kept
     }
 
-    /// Returns how many violations there were beyond those.
+    /// Returns the number of further violations.
     pub const fn more(&self) -> u64 {
         self.findings.more
     }
 }
 
-/// Checks that this is nothing that a JobTracker does which stands still or is gone.
+/// Checks that a fact does not need a JobTracker, which is paused or down.
 fn check_absent(fact: &Fact, check: &mut Check<'_>) {
     match *fact {
         Fact::Ledger(attempt, _, LedgerFact::Assigned { .. }) => {
@@ -215,7 +217,8 @@ impl Watcher for Verifier {
 
     fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         let stop = end.run.stop.as_ref();
-        // A run that broke down has no reason to stop; its own error is reported, not this check.
+        // A run that broke down has no stop reason; its own error is reported instead of this
+        // check.
         self.check_end(end.run.ended, stop.unwrap_or(&StopReason::Done));
         if let Some(waste) = end.waste {
             self.check_waste(end.run.ended, waste);
@@ -230,7 +233,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The checking of one fact.
+/// The context of checking one fact.
 struct Check<'a> {
     at: SimTime,
     rules: VerifierRules,
@@ -238,7 +241,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Notes a breach unless `holds`.
+    /// Records a breach unless `holds`.
     fn that(&mut self, holds: bool, breach: impl FnOnce() -> InvariantBreach) {
         if !holds {
             self.breach(breach());

@@ -1,4 +1,4 @@
-//! Bars: one for each group and series, side by side or one upon the other.
+//! Bars: one for each group and series, side by side or stacked.
 
 use maud::{Markup, html};
 
@@ -10,13 +10,13 @@ use super::published::{self, PublishedMark};
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
 use super::text::{Coordinate, joined, tip};
 
-/// How the bars of a group stand.
+/// How the bars of a group are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// Side by side.
     Grouped,
-    /// One upon the other; negative values hang from zero. Whiskers are not drawn, for they would
-    /// not stand on their own bar's scale.
+    /// Stacked; negative values hang from zero. Whiskers are not drawn: they would not fit the
+    /// scale of the stack.
     Stacked,
 }
 
@@ -27,27 +27,28 @@ pub struct Bars {
     pub caption: Caption,
     /// The axis of the bars' values.
     pub y: ChartAxis,
-    /// The title of the groups' axis; empty if the groups' names say it.
+    /// The title of the axis of groups; empty if the names of the groups suffice.
     pub x: String,
     /// The names of the groups, from left to right.
     pub groups: Vec<String>,
     /// The series, in the order of the legend.
     pub series: Vec<BarSeries>,
-    /// How they stand.
+    /// The arrangement of the bars of a group.
     pub arrangement: Arrangement,
-    /// The meaning of the whiskers: `95 % confidence`. A note tells it if there is a whisker.
+    /// The meaning of the whiskers, such as `95 % confidence`; shown in a note if there is a
+    /// whisker.
     pub whisker: String,
 }
 
-/// Bars under one name.
+/// A series of bars.
 #[derive(Clone, Debug)]
 pub struct BarSeries {
     /// The name.
     pub name: String,
     /// A bar for each group; `None` where nothing was measured.
     pub bars: Vec<Option<Bar>>,
-    /// The published value of each group that has one. Stacked bars do not show it: their tops are no values of
-    /// anything.
+    /// The published value of each group, if there is one. Stacked bars do not show it: their tops
+    /// are not values.
     pub published: Vec<Option<f64>>,
 }
 
@@ -60,11 +61,11 @@ pub struct Bar {
     pub whisker: Option<(f64, f64)>,
 }
 
-/// A bar that has its place.
+/// A bar with its place in the plot.
 struct PlacedBar {
     group: usize,
     series: usize,
-    /// From where to where it reaches, in values.
+    /// The values at its two ends.
     span: (f64, f64),
     whisker: Option<(f64, f64)>,
 }
@@ -74,7 +75,7 @@ impl Bars {
     pub fn draw(&self) -> Drawing {
         let mut seen = Extent::default();
         let bars = self.place(&mut seen);
-        // A bar's length is its value, so the axis must begin at zero.
+        // The length of a bar is its value, so the axis must include zero.
         let mut extent = seen.include(&self.y, 0.0);
         for bar in &bars {
             extent = extent.include(&self.y, bar.span.1);
@@ -96,7 +97,7 @@ impl Bars {
         let keys = self.series.iter().enumerate().map(key);
         let diamonds = (!published.is_empty()).then(published::diamond_key);
         sheet.legend(&keys.chain(diamonds).collect::<Vec<_>>());
-        // The height that all plots share, so that charts side by side match.
+        // All plots have this height, so that charts side by side match.
         let area = sheet.y_axis(&y, 300.0, 0.0);
         let abreast = if self.arrangement == Arrangement::Grouped { self.series.len() } else { 1 };
         let groups = Groups::new(&area, self.groups.len(), abreast);
@@ -131,7 +132,7 @@ impl Bars {
         sheet.finish()
     }
 
-    /// Returns the bars that can be drawn; `seen` learns their values.
+    /// Returns the bars that can be drawn, and adds their values to `seen`.
     fn place(&self, seen: &mut Extent) -> Vec<PlacedBar> {
         let mut placed = Vec::new();
         for group in 0..self.groups.len() {
@@ -141,7 +142,7 @@ impl Bars {
                 if !seen.see(&self.y, bar.value) {
                     continue;
                 }
-                // An interval of a single seed may be infinite.
+                // The interval of a single seed may be infinite.
                 let whisker = bar.whisker.filter(|(low, high)| is_number(high - low));
                 let (base, whisker) = match self.arrangement {
                     Arrangement::Grouped => (0.0, whisker),
@@ -149,7 +150,7 @@ impl Bars {
                     Arrangement::Stacked => (above, None),
                 };
                 let span = (base, base + bar.value);
-                // Positive parts grow upwards and negative ones downwards, each from their own end.
+                // Positive parts are stacked upwards, negative parts downwards.
                 (above, below) = (span.1.max(above), span.1.min(below));
                 placed.push(PlacedBar { group, series: number, span, whisker });
             }
@@ -157,10 +158,11 @@ impl Bars {
         placed
     }
 
-    /// Returns the group, the series and the value of what was published and can be drawn.
+    /// Returns the published values that can be drawn, each with its group and series.
     fn published(&self, seen: &mut Extent) -> Vec<(usize, usize, f64)> {
         let mut published = Vec::new();
-        // A part of a stack begins where the one below ends, so its top is no value to compare.
+        // A part of a stack begins at the end of the part below, so its top is not a value to
+        // compare.
         if self.arrangement == Arrangement::Stacked {
             return published;
         }
@@ -185,13 +187,13 @@ impl Bars {
         let PlacedBar { group, series, span, .. } = *bar;
         let column = if self.arrangement == Arrangement::Grouped { series } else { 0 };
         let (left, width) = (groups.left(group, column), groups.mark());
-        // Zero has no place on a logarithmic axis: bars stand on its floor there.
+        // A logarithmic axis has no zero: bars stand on its low end.
         let at = |value: f64| area.y(if value == 0.0 { y.floor() } else { y.place(value) });
         let (top, bottom) = (at(span.0).min(at(span.1)), at(span.0).max(at(span.1)));
         let middle = Coordinate(left + width / 2.0);
         let whisker = bar.whisker.map(|(low, high)| {
             let (low, high) = (Coordinate(at(low)), Coordinate(at(high)));
-            // Narrow bars get narrow caps, or those of neighbours would touch.
+            // Narrow bars have narrow caps, so that the caps of neighbours do not touch.
             let reach = (width / 4.0).min(6.0);
             let (left, across) = (Coordinate(left + width / 2.0 - reach), Coordinate(2.0 * reach));
             format!("M{left} {low}h{across}M{middle} {low}V{high}M{left} {high}h{across}")

@@ -1,4 +1,4 @@
-//! Box plots: where the middle half of each sample lies, and how far it reaches.
+//! Box plots: the middle half of each sample, and its spread.
 
 use maud::{Markup, html};
 
@@ -10,13 +10,13 @@ use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::{Coordinate, joined, tip};
 use mumakil_base::statistics::quantile_of_sorted;
 
-/// The most samples drawn beyond each whisker, evenly chosen. Chosen: a tenth of a large sample
-/// lies there, and as rings it would be a solid bar.
+/// The most values drawn beyond the whiskers, evenly picked. Chosen: a tenth of a large sample lies
+/// there, and its rings would merge into a bar.
 const OUTLIERS: usize = 12;
 
-/// The meaning of each sign of a box plot.
-// Whiskers at percentiles, not at 1.5 times the box: sojourns are skewed, and every long job would
-// be an outlier.
+/// The explanation of the signs of a box plot.
+// Whiskers end at percentiles, not at 1.5 times the box: sojourns are skewed, so every long job
+// would be an outlier.
 const READ: &str = "Boxes: the middle half and the median. Whiskers: 5th to 95th percentile. \
                     Diamonds: means. Rings: samples beyond.";
 
@@ -27,17 +27,17 @@ pub struct Boxes {
     pub caption: Caption,
     /// The axis of the samples' values.
     pub y: ChartAxis,
-    /// The title of the groups' axis; empty if the groups' names say it.
+    /// The title of the axis of groups; empty if the names of the groups suffice.
     pub x: String,
     /// The names of the groups, from left to right.
     pub groups: Vec<String>,
     /// The series, in the order of the legend.
     pub series: Vec<BoxSeries>,
-    /// How the groups look, if their boxes are not coloured by series.
+    /// The look of each group; empty if boxes are coloured by series.
     pub looks: Vec<SeriesLook>,
 }
 
-/// Samples under one name.
+/// A series of samples.
 #[derive(Clone, Debug)]
 pub struct BoxSeries {
     /// The name.
@@ -46,7 +46,7 @@ pub struct BoxSeries {
     pub samples: Vec<Vec<f64>>,
 }
 
-/// A sample that has its place, sorted.
+/// A sorted sample with its place in the plot.
 struct PlacedBox {
     group: usize,
     series: usize,
@@ -99,7 +99,7 @@ impl Boxes {
         placed
     }
 
-    /// Returns how the box of a group and a series looks.
+    /// Returns the look of the box of a group and a series.
     fn look(&self, group: usize, series: usize) -> usize {
         self.looks.get(group).map_or(series, |look| look.0)
     }
@@ -117,13 +117,13 @@ impl Boxes {
         let [p5, q1, median, q3, p95] = [0.05, 0.25, 0.5, 0.75, 0.95].map(|share| {
             quantile_of_sorted(sample, share).expect("only samples with values have a place")
         });
-        // Divided before it is added up, for the sum may be beyond all numbers.
+        // Divide before adding up: the sum of the values may overflow.
         let mean = sample.iter().map(|value| value / sample.len() as f64).sum();
         let width = groups.mark() * 0.8;
         let left = groups.left(*group, *series) + groups.mark() * 0.1;
         let (right, middle) = (left + width, left + width / 2.0);
         let at = |value: f64| area.y(y.place(value));
-        // Values on a whisker's end belong to the whisker.
+        // Values at the end of a whisker belong to the whisker.
         let (low, high) =
             (sample.partition_point(|v| *v < p5), sample.partition_point(|v| *v <= p95));
         let beyond = few(&sample[..low]).chain(few(&sample[high..]));
@@ -159,7 +159,7 @@ impl Boxes {
     }
 }
 
-/// Returns some of the sorted values, the first and the last among them.
+/// Returns at most [`OUTLIERS`] of the sorted values, including the first and the last.
 fn few(values: &[f64]) -> impl Iterator<Item = f64> {
     let count = values.len().min(OUTLIERS);
     let place = move |i: usize| match count {

@@ -1,41 +1,41 @@
-//! Axes of names: groups side by side, and their labels under the plot.
+//! Axes of names: groups side by side, with labels under the plot.
 
 use maud::html;
 
 use super::drawing::{ChartSheet, PlotArea};
 use super::text::{Coordinate, LEADING, SIZE, fit, shorten, width, wrap};
 
-/// Slanted labels are cut at this length.
+/// The most length of a slanted label, in units of the drawing; longer ones are cut.
 const LONGEST: f64 = 130.0;
 
-/// Groups of marks side by side, equally wide.
+/// Groups of marks side by side, of equal width.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Groups {
     left: f64,
-    /// The width of a group, with its share of the gaps.
+    /// The width of a group, including gaps.
     pub(super) slot: f64,
     series: usize,
 }
 
 impl Groups {
-    /// Returns the places of so many groups of so many series in the plot.
+    /// Returns the places of `groups` groups of `series` series in the plot.
     pub(super) fn new(area: &PlotArea, groups: usize, series: usize) -> Self {
         let slot = area.width() / groups.max(1) as f64;
         Self { left: area.left, slot, series: series.max(1) }
     }
 
-    /// Returns the middle of a group.
+    /// Returns the x coordinate of the middle of a group.
     pub(super) fn middle(&self, group: usize) -> f64 {
         self.left + (group as f64 + 0.5) * self.slot
     }
 
     /// Returns the width of a mark.
     pub(super) fn mark(&self) -> f64 {
-        // Chosen: a quarter of a group is gap, and few bars do not become blocks.
+        // Chosen: a quarter of a group is gap, and a few bars are not too wide.
         (self.slot * 0.76 / self.series as f64).min(48.0)
     }
 
-    /// Returns the left end of the mark of a series in a group.
+    /// Returns the x coordinate of the left end of the mark of a series in a group.
     pub(super) fn left(&self, group: usize, series: usize) -> f64 {
         let whole = self.mark() * self.series as f64;
         self.middle(group) - whole / 2.0 + self.mark() * series as f64
@@ -43,9 +43,9 @@ impl Groups {
 }
 
 impl ChartSheet {
-    /// Writes the names of the groups under the plot: in one or two lines if they fit, else slanted,
-    /// and only every so many if there is no room for all. Under them, what they are, unless that
-    /// is empty.
+    /// Writes the names of the groups under the plot: in one or two lines if they fit, else
+    /// slanted, and only every `n`th name if there is no room for all. Writes the title of the axis
+    /// below, unless it is empty.
     pub(super) fn names(
         &mut self,
         area: &PlotArea,
@@ -58,7 +58,7 @@ impl ChartSheet {
         let whole = |(name, lines): (&String, &Vec<String>)| {
             name.split_whitespace().eq(lines.iter().flat_map(|line| line.split(' ')))
         };
-        // All level or all slanted; a mixture would be hard to read.
+        // Write all names level or all slanted: a mixture would be hard to read.
         if names.iter().zip(&wrapped).all(whole) {
             self.level(area, groups, &wrapped);
         } else {
@@ -90,10 +90,10 @@ impl ChartSheet {
 
     fn slanted(&mut self, area: &PlotArea, groups: &Groups, names: &[String]) {
         const SINE: f64 = 0.643; // of 40°
-        // Slanted lines of text need about their own height between them.
+        // Slanted lines of text need a distance of about their height.
         let every = ((SIZE + 5.0) / groups.slot).ceil().max(1.0) as usize;
         let chosen = || names.iter().enumerate().step_by(every);
-        // A label that begins at the left edge has less room.
+        // A label near the left edge has less room.
         let room = |group: usize| LONGEST.min((groups.middle(group) - 6.0) / 0.766);
         let labels: Vec<(usize, String)> =
             chosen().map(|(group, name)| (group, shorten(name, room(group)))).collect();

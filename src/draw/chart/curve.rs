@@ -1,16 +1,17 @@
-//! Curves of any number of points as paths of few.
+//! Curves of any number of points, reduced to paths with few points.
 
 use std::fmt::Write;
 
 use super::text::Coordinate;
 
-/// A place in a drawing.
+/// A point in a drawing: x and y.
 pub(super) type Dot = (f64, f64);
 
-/// The most vertices of a curve. Chosen: a plot is some 640 units wide, so more could not be seen.
+/// The most points of a curve. Chosen: a plot is some 640 units wide, so more points cannot be
+/// seen.
 pub(super) const VERTICES: usize = 600;
 
-/// Returns the path through the places.
+/// Returns the SVG path through the points.
 pub(super) fn path(places: &[Dot]) -> String {
     let mut out = String::with_capacity(places.len() * 12);
     for (x, y) in places {
@@ -21,7 +22,7 @@ pub(super) fn path(places: &[Dot]) -> String {
     out
 }
 
-/// Returns the corners of a staircase that keeps each place's height until the next one.
+/// Returns the corners of a staircase that keeps each point's height until the next point.
 pub(super) fn stairs(places: &[Dot]) -> Vec<Dot> {
     let mut out = Vec::with_capacity(places.len() * 2);
     for (x, y) in places {
@@ -33,12 +34,12 @@ pub(super) fn stairs(places: &[Dot]) -> Vec<Dot> {
     out
 }
 
-/// Returns the curve, whose places stand in the order of x, with at most `most` vertices: as it is
-/// if it has no more.
+/// Reduces a curve to at most `most` points; a curve with no more points is returned unchanged.
+/// Points must be in the order of x.
 ///
-/// Within each half unit the first, last, highest and lowest places count. Of these it keeps the
-/// ones that a straight line would miss by a quarter of a unit, or by as little more as keeps to
-/// `most`. Takes time in proportion to the places.
+/// In each half unit of x, only the first, last, highest and lowest points are candidates. Of these
+/// it keeps the points that a straight line would miss by more than a quarter of a unit; if these
+/// are too many, it raises the tolerance. Takes time in proportion to the number of points.
 pub(super) fn thin(places: &[Dot], most: usize) -> Vec<Dot> {
     if places.len() <= most {
         return places.to_vec();
@@ -51,7 +52,7 @@ pub(super) fn thin(places: &[Dot], most: usize) -> Vec<Dot> {
         if kept.len() <= most.max(2) {
             return kept;
         }
-        // Ends soon: with a tolerance of the plot's height only the two ends are kept.
+        // The loop ends soon: with the plot's height as tolerance only the two ends remain.
         tolerance *= 1.5;
     }
 }
@@ -77,7 +78,7 @@ fn simplify(places: &[Dot], tolerance: f64) -> Vec<Dot> {
     let Some(last) = places.len().checked_sub(1) else { return Vec::new() };
     let mut keep = vec![false; places.len()];
     (keep[0], keep[last]) = (true, true);
-    // A list instead of recursion, whose depth could be the number of places.
+    // Use a list: recursion could be as deep as the number of points.
     let mut open = vec![(0, last)];
     while let Some((from, to)) = open.pop() {
         let farthest = (from + 1..to)
@@ -93,11 +94,11 @@ fn simplify(places: &[Dot], tolerance: f64) -> Vec<Dot> {
     places.iter().zip(keep).filter_map(|(place, keep)| keep.then_some(*place)).collect()
 }
 
-/// Returns how far a place is from the straight line between two others.
+/// Returns the distance of a point from the straight line through two others.
 fn distance((x, y): Dot, (x0, y0): Dot, (x1, y1): Dot) -> f64 {
     let (dx, dy) = (x1 - x0, y1 - y0);
     let length = dx.hypot(dy);
-    // Both ends at one place, as in a vertical there and back.
+    // Both ends are the same point, as in a vertical line up and back.
     if length == 0.0 {
         return (x - x0).hypot(y - y0);
     }

@@ -1,8 +1,9 @@
-//! How busy places were over time, for more bars than can be drawn one by one. Each place and
-//! interval has a cell in the colour of its largest holder, the fuller the more was held.
+//! How busy rows (such as nodes) were over time, for more bars than can be drawn one by one. Each
+//! row and interval has a cell in the colour of its largest holder; its strength shows how much was
+//! held.
 //!
-//! Nothing is left out: every bar counts in the cell in which it begins, and for its time in each
-//! that it crosses. Bars are added one at a time, so that there may be any number of them.
+//! Every bar counts in the cell in which it begins, and with its time in each cell that it crosses.
+//! Bars are added one at a time, so that any number of them needs little memory.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +18,13 @@ use super::text::tip;
 use super::timed::WholeTimes;
 use super::unit::AxisUnit;
 
-/// How many intervals the time has. Chosen: a cell is then a few pixels wide.
+/// The number of intervals of the time axis. Chosen: a cell is then a few pixels wide.
 const COLUMNS: usize = 240;
 
-/// The most lanes; more could not be told apart. At the height of all lanes that is 3 units each.
+/// The most lanes; more could not be distinguished. Each then has a height of 3 units.
 const LANES: usize = 180;
 
-/// The levels of fullness of a cell, in words.
+/// The levels of a cell, by the share of the capacity that was held.
 const LEVELS: [&str; 5] = [
     "up to a fifth",
     "up to two fifths",
@@ -32,41 +33,41 @@ const LEVELS: [&str; 5] = [
     "over four fifths",
 ];
 
-/// How busy places were over time.
+/// A chart of how busy rows were over time.
 #[derive(Clone, Debug)]
 pub struct Density {
     /// The title and the texts around it.
     pub caption: Caption,
-    /// Time.
+    /// The time axis.
     pub x: ChartAxis,
-    /// The places from the top down, those of a group together.
+    /// The rows from top to bottom, those of a group together.
     pub rows: Vec<GanttRow>,
-    /// The word for the units of a place, in the plural: `slots`.
+    /// The word for the units of a row's capacity, in the plural, such as `slots`.
     pub held: String,
-    /// How many of these each place has.
+    /// The capacity of each row.
     pub capacity: Vec<f64>,
-    /// The word for the bars, in the plural: `attempts`.
+    /// The word for the bars, in the plural, such as `attempts`.
     pub bars_are: String,
     /// The owners of the bars, in the order of the legend.
     pub owners: Vec<BarOwner>,
-    /// Sentences that stand under it.
+    /// Sentences under the chart.
     pub notes: Vec<String>,
     cells: DensityCells,
 }
 
-/// The intervals of all lanes.
+/// The cells of all lanes and intervals.
 #[derive(Clone, Debug)]
 struct DensityCells {
     until: f64,
     shared: usize,
-    /// How many bars begin in each cell, lane by lane.
+    /// The number of bars that begin in each cell, lane by lane.
     begun: Vec<u64>,
-    /// For how long each owner held something there.
+    /// The time for which each owner's bars lie in each cell, in seconds.
     busy: Vec<BTreeMap<usize, f64>>,
 }
 
 impl Density {
-    /// Returns a chart of these places from zero until then, with nothing in it.
+    /// Returns an empty chart of these rows, from zero to `until` seconds.
     pub fn new(rows: Vec<GanttRow>, capacity: Vec<f64>, until: f64) -> Self {
         let shared = rows.len().div_ceil(LANES).max(1);
         let cells = rows.len().div_ceil(shared).max(1) * COLUMNS;
@@ -80,7 +81,7 @@ impl Density {
             owners: Vec::new(),
             notes: Vec::new(),
             cells: DensityCells {
-                // A run of no time still gets a chart, without a division by zero.
+                // For a run of no time, use a small span: this avoids a division by zero.
                 until: if until.is_finite() { until.max(1e-3) } else { 1.0 },
                 shared,
                 begun: vec![0; cells],
@@ -89,7 +90,7 @@ impl Density {
         }
     }
 
-    /// Adds a bar of an owner. One without a place, or whose times are no numbers, is left out.
+    /// Adds a bar of an owner. A bar without a row, or whose times are not numbers, is left out.
     pub fn add(&mut self, row: usize, owner: usize, start: f64, end: f64) {
         let is_number = start.is_finite() && end.is_finite() && start <= end;
         if is_number && row < self.rows.len() {
@@ -159,7 +160,7 @@ impl Density {
         self.owners.get(owner).map_or_else(String::new, |owner| format!("mostly {}", owner.name))
     }
 
-    /// Returns the cells as paths, by who held most of them and how much was held.
+    /// Returns the cells as paths, by the largest holder and the level.
     fn paths(&self, timed: &WholeTimes) -> BTreeMap<(usize, usize), String> {
         let DensityCells { until, shared, busy, .. } = &self.cells;
         let interval = until / COLUMNS as f64;
@@ -170,7 +171,7 @@ impl Density {
             let room = self.capacity.get(rows).map_or(0.0, |all| all.iter().sum()) * interval;
             let looks: Vec<_> = cells.iter().map(|by| look(by, room)).collect();
             let mut column = 0;
-            // Equal neighbours become one rectangle, which keeps the page small.
+            // Equal neighbours are one rectangle, which keeps the page small.
             for alike in looks.chunk_by(|a, b| a == b) {
                 let to = column + alike.len();
                 if let Some(look) = alike[0] {
@@ -184,18 +185,19 @@ impl Density {
     }
 }
 
-/// Returns who held most of a cell, and how much of its room was held by all, in fifths.
+/// Returns the owner that held most of a cell, and the cell's level: the share of its capacity that
+/// all owners held, in fifths. Returns `None` for an empty cell.
 fn look(by: &BTreeMap<usize, f64>, room: f64) -> Option<(usize, usize)> {
-    // Of two owners that held as much, the first counts.
+    // Of two owners that held equally much, the first counts.
     let most = by.iter().rev().max_by(|a, b| a.1.total_cmp(b.1))?;
     let held: f64 = by.values().sum();
-    // A place without a known capacity counts as full where anything is held.
+    // A row without a known capacity counts as full while anything is held.
     let share = if 0.0 < room { held / room } else { 1.0 };
-    // Sums lose a little in rounding: a share that just fills a fifth must not count as more than it.
+    // Allow for rounding errors of sums: a share of exactly a fifth must not count as more.
     Some((*most.0, ((share * LEVELS.len() as f64 - 1e-9).max(0.0) as usize).min(LEVELS.len() - 1)))
 }
 
-/// Returns the numbers as text, equal neighbours together: `0x17 3 1x2`.
+/// Returns the numbers as text, with equal neighbours together: `0x17 3 1x2`.
 fn told(numbers: &[u64]) -> String {
     let part = |alike: &[u64]| match alike.len() {
         1 => alike[0].to_string(),
@@ -207,7 +209,7 @@ fn told(numbers: &[u64]) -> String {
 impl DensityCells {
     fn add(&mut self, row: usize, owner: usize, start: f64, end: f64) {
         let interval = self.until / COLUMNS as f64;
-        // The end of the run falls into the last column instead of one beyond.
+        // The end of the run falls into the last column, not the one beyond.
         let column = |time: f64| ((time / interval).max(0.0) as usize).min(COLUMNS - 1);
         let lane = row / self.shared * COLUMNS;
         let (first, last) = (column(start), column(end));
@@ -215,7 +217,7 @@ impl DensityCells {
         for column in first..=last {
             let from = column as f64 * interval;
             let inside = (end.min(from + interval) - start.max(from)).max(0.0);
-            // A bar that took no time is counted where it begins.
+            // A bar that took no time counts in the cell in which it begins.
             if 0.0 < inside || column == first {
                 *self.busy[lane + column].entry(owner).or_default() += inside;
             }
@@ -245,7 +247,7 @@ mod tests {
         }
     }
 
-    /// Returns the sum of all numbers that the drawing tells.
+    /// Returns the sum of all numbers in the drawing's `data-begun`.
     fn sum_told(svg: &str) -> u64 {
         let told = svg.split_once("data-begun=\"").unwrap().1.split_once('"').unwrap().0;
         let number = |part: &str| {
@@ -257,7 +259,8 @@ mod tests {
 
     #[test]
     fn a_cell_is_of_whoever_held_most_and_as_full_as_all_of_it() {
-        // Two slots for a second: 1.0 of 2 held, 0.6 of it by bob, and then 0.4 of 2 by ann.
+        // There are two slots. In the first second 1.0 of 2 is held, 0.6 of it by bob; in the next
+        // second 0.4 of 2 by ann.
         let mut chart = density(1, 240.0);
         for (owner, start, end) in [(0, 0.0, 0.4), (1, 0.4, 1.0), (0, 1.0, 1.4)] {
             chart.add(0, owner, start, end);

@@ -1,4 +1,4 @@
-//! The sheet on which a chart is drawn, from top to bottom: title, legend, plot, axis, notes.
+//! The sheet of a chart, drawn from top to bottom: title, legend, plot, axis, notes.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -8,26 +8,27 @@ use super::scale::AxisScale;
 use super::text::{Coordinate, LEADING, clean, fit, width, wrap};
 use super::tick::Tick;
 
-/// The width of every drawing; its height follows from what is on it.
+/// The width of every drawing; its height depends on its content.
 pub(super) const WIDTH: f64 = 720.0;
 
-/// The free space at each side.
+/// The margin at each side.
 pub(super) const MARGIN: f64 = 12.0;
 
 /// The texts of a chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Caption {
-    /// The prefix of all ids in the drawing, which no other drawing of the same page may have.
+    /// The prefix of all ids in the drawing; unique on a page.
     pub id: String,
-    /// The title, drawn above the chart: words.
+    /// The title above the chart, in words.
     pub title: String,
-    /// Small letters beneath the title, such as the expression that the title puts in words.
+    /// A line in small letters beneath the title, such as the expression of which the title gives
+    /// the words.
     pub beneath: String,
     /// A description of the chart for readers who do not see it.
     pub description: String,
 }
 
-/// A chart that has been drawn.
+/// A drawn chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     id: String,
@@ -38,12 +39,12 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Returns what stands above it.
+    /// Returns its title.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// Returns an SVG file that needs nothing else.
+    /// Returns a complete SVG file.
     pub fn svg(&self) -> String {
         let sheet = html! {
             style { (PreEscaped(style())) }
@@ -52,7 +53,7 @@ impl Drawing {
         self.element(sheet).into_string() + "\n"
     }
 
-    /// Returns an SVG element for a page that has [`style`] once and a background of its own.
+    /// Returns an SVG element for a page that includes [`style`] once and has its own background.
     pub fn inline(&self) -> String {
         self.element(Markup::default()).into_string()
     }
@@ -72,7 +73,7 @@ impl Drawing {
     }
 }
 
-/// The rectangle in which the marks are.
+/// The rectangle of the plot, in which marks are drawn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlotArea {
     pub(super) left: f64,
@@ -82,12 +83,12 @@ pub(super) struct PlotArea {
 }
 
 impl PlotArea {
-    /// Returns the x of a place from 0, left, to 1, right.
+    /// Returns the x coordinate of a place from 0 (left) to 1 (right).
     pub(super) fn x(&self, place: f64) -> f64 {
         self.left + place * self.width()
     }
 
-    /// Returns the y of a place from 0, at the bottom, to 1, at the top.
+    /// Returns the y coordinate of a place from 0 (bottom) to 1 (top).
     pub(super) fn y(&self, place: f64) -> f64 {
         self.bottom - place * self.height()
     }
@@ -101,20 +102,20 @@ impl PlotArea {
     }
 }
 
-/// A drawing in the making.
+/// A drawing that is being made.
 #[derive(Debug)]
 pub(super) struct ChartSheet {
     pub(super) id: String,
     title: String,
     description: String,
-    /// How far down the sheet is drawn on.
+    /// The y coordinate below which the sheet is still empty.
     pub(super) below: f64,
     body: String,
     notes: Vec<String>,
 }
 
 impl ChartSheet {
-    /// Returns a sheet with its title.
+    /// Returns a sheet with the title drawn.
     pub(super) fn new(caption: &Caption) -> Self {
         let mut sheet = Self {
             id: identifier(&caption.id),
@@ -124,7 +125,7 @@ impl ChartSheet {
             body: String::new(),
             notes: Vec::new(),
         };
-        // Titles are set larger than what the estimate of widths is for.
+        // Titles are larger than the text for which widths are estimated.
         for line in wrap(&caption.title, (WIDTH - 2.0 * MARGIN) * 0.85, 2) {
             sheet.below += 22.0;
             sheet.add(
@@ -157,13 +158,13 @@ impl ChartSheet {
         self.below += height;
     }
 
-    /// Draws both axes and their grid; what follows stands beneath.
+    /// Draws both axes and their grid, and returns the area of the plot.
     pub(super) fn axes(&mut self, x: &AxisScale, y: &AxisScale, height: f64) -> PlotArea {
         self.axes_within(x, y, height, Self::widest(y))
     }
 
-    /// Draws both axes, with so much room for the labels of the y axis: with the same room, plots
-    /// stand exactly one above the other.
+    /// Draws both axes, with room for y labels as wide as `widest`. Plots with the same room are
+    /// exactly one above the other.
     pub(super) fn axes_within(
         &mut self,
         x: &AxisScale,
@@ -176,7 +177,8 @@ impl ChartSheet {
         area
     }
 
-    /// Draws the axes of a low plot whose x axis is that of the plot beneath it.
+    /// Draws the axes of a low plot, without an x axis of its own: that of the plot below serves
+    /// both.
     pub(super) fn strip(
         &mut self,
         x: &AxisScale,
@@ -190,12 +192,13 @@ impl ChartSheet {
         area
     }
 
-    /// Returns how wide the widest label of a y axis is.
+    /// Returns the width of the widest label of a y axis.
     pub(super) fn widest(y: &AxisScale) -> f64 {
         labels(y).map(|(_, label)| width(label)).fold(0.0, f64::max)
     }
 
-    /// Draws the y axis with its grid, for a plot of this height; leaves `below` at its bottom.
+    /// Draws the y axis with its grid, for a plot of this height. Sets `below` to the bottom of the
+    /// plot.
     pub(super) fn y_axis(&mut self, y: &AxisScale, height: f64, overhang: f64) -> PlotArea {
         self.y_axis_within(y, height, overhang, Self::widest(y))
     }
@@ -209,8 +212,8 @@ impl ChartSheet {
     ) -> PlotArea {
         let top = self.below + 2.0 * LEADING - 4.0;
         let left = MARGIN + widest + 8.0;
-        // The last label of the time axis is centred below the edge and needs half its width
-        // beyond.
+        // The last label of the x axis is centred at the edge of the plot, so half its width needs
+        // room beyond.
         let right = WIDTH - MARGIN.max(overhang);
         let area = PlotArea { left, right, top, bottom: top + height };
         let title = fit(&y.title, WIDTH - 2.0 * MARGIN);
@@ -254,7 +257,7 @@ impl ChartSheet {
         self.below = area.bottom + 15.0 + 2.0 * LEADING;
     }
 
-    /// Says in an empty plot that it is empty.
+    /// Writes into an empty plot that it is empty.
     pub(super) fn nothing(&mut self, area: &PlotArea) {
         let (x, y) = ((area.left + area.right) / 2.0, (area.top + area.bottom) / 2.0 + 5.0);
         self.add(html! {
@@ -262,7 +265,7 @@ impl ChartSheet {
         });
     }
 
-    /// Adds a sentence that stands under everything.
+    /// Adds a sentence at the bottom of the drawing.
     pub(super) fn note(&mut self, text: &str) {
         self.notes.extend(wrap(text, WIDTH - 2.0 * MARGIN, 3));
     }
@@ -292,7 +295,7 @@ fn grid(x: &AxisScale, area: &PlotArea) -> String {
     labels(x).map(line).collect()
 }
 
-/// Returns how far the last label of an x axis reaches beyond the plot.
+/// Returns the length by which the last label of an x axis extends beyond the plot.
 fn overhang(x: &AxisScale) -> f64 {
     labels(x).next_back().map_or(0.0, |(_, label)| width(label) / 2.0)
 }
@@ -303,7 +306,7 @@ fn apart<'a>(x: &'a AxisScale, area: &PlotArea) -> Vec<(&'a Tick, &'a str)> {
     let mut chosen = Vec::new();
     for (tick, label) in labels(x) {
         let (at, half) = (area.x(x.place(tick.value)), width(label) / 2.0);
-        // From the left: of labels that touch, the earlier one stays.
+        // Go from the left: of labels that touch, keep the earlier one.
         if free <= at - half {
             free = at + half + 6.0;
             chosen.push((tick, label));
@@ -323,10 +326,10 @@ fn ticks(x: &AxisScale, area: &PlotArea) -> String {
     path
 }
 
-/// Returns an id that XML and CSS both take.
+/// Returns an id that is valid in XML and CSS.
 fn identifier(text: &str) -> String {
     let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    // Anything else would need escapes in selectors and in `url(#…)`.
+    // Other characters would need escapes in selectors and in `url(#…)`.
     let id: String = text.chars().map(legal).collect();
     if id.starts_with(|c: char| c.is_ascii_alphabetic()) { id } else { format!("chart-{id}") }
 }

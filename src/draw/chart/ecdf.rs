@@ -1,4 +1,5 @@
-//! Distributions side by side: which share of the samples is at most so large.
+//! Empirical cumulative distributions: for each value the share of the sample that is at most so
+//! large.
 
 use maud::{Markup, html};
 
@@ -11,38 +12,40 @@ use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
 use super::text::tip;
 use super::unit::AxisUnit;
 
-/// The shares at which a curve has its marker.
-// Quartiles, and what people ask for at the ends.
+/// The shares at which a curve has a marker.
+// Chosen: quartiles, and the usual percentiles at the ends.
 const MARKED: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
 
-/// An empirical cumulative distribution of several samples.
+/// The empirical cumulative distributions of several samples.
 #[derive(Clone, Debug)]
 pub struct Ecdf {
     /// The title and the texts around it.
     pub caption: Caption,
     /// The axis of the samples' values.
     pub x: ChartAxis,
-    /// The word for the samples, in the plural: `jobs`.
+    /// The word for the values of a sample, in the plural, such as `jobs`.
     pub of: String,
     /// The samples, in the order of the legend.
     pub samples: Vec<EcdfSample>,
 }
 
-/// Values under a name.
+/// A sample.
 #[derive(Clone, Debug)]
 pub struct EcdfSample {
     /// The name.
     pub name: String,
     /// The values, in any order.
     pub values: Vec<f64>,
-    /// How it looks.
+    /// The look of its curve.
     pub look: SeriesLook,
-    /// Published points of the curve: a value, and the share of samples that are at most so large.
+    /// Published points of the curve: a value, and the share of the sample that is at most so
+    /// large.
     pub published: Vec<(f64, f64)>,
 }
 
 impl Ecdf {
-    /// Returns the chart. A value that a logarithmic axis cannot show still counts as a small one.
+    /// Returns the chart. Values that a logarithmic axis cannot show count as smaller than all
+    /// others.
     pub fn draw(&self) -> Drawing {
         let mut extent = Extent::default();
         for value in self.samples.iter().flat_map(|sample| &sample.values) {
@@ -101,7 +104,8 @@ impl Ecdf {
         let mut values: Vec<f64> =
             sample.values.iter().copied().filter(|value| is_number(*value)).collect();
         values.sort_by(f64::total_cmp);
-        // Zeros of a logarithmic axis: they raise the curve's start instead of being drawn.
+        // Values that a logarithmic axis cannot show are not drawn, but raise the start of the
+        // curve.
         let shown = values.partition_point(|value| !self.x.shows(*value));
         if values.len() == shown {
             return Markup::default();
@@ -112,10 +116,10 @@ impl Ecdf {
         let mut steps: Vec<Dot> = vec![(at(values[shown]), area.y(share(shown)))];
         steps.extend((shown..values.len()).map(|i| (at(values[i]), area.y(share(i + 1)))));
         let line = path(&thin(&stairs(&steps), VERTICES));
-        // The smallest value that so many samples do not exceed.
+        // The index of the smallest value that this share of the sample does not exceed.
         let quantile = |share: f64| ((share * values.len() as f64).ceil() as usize).max(1) - 1;
         let marks = MARKED.map(|share| (share, quantile(share))).into_iter();
-        // A sample of three has no tenth of a share to mark.
+        // Small samples have fewer marks: several shares may fall on the same value.
         let mut marks: Vec<(f64, usize)> = marks.filter(|(_, place)| shown <= *place).collect();
         marks.dedup_by_key(|(_, place)| *place);
         let text = |value| self.x.unit.text(value);

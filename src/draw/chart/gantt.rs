@@ -1,11 +1,11 @@
-//! Attempts or other spans of time: rows over time, and bars in them.
+//! Spans of time such as attempts: rows over time, with bars in them.
 //!
-//! Each bar is drawn, at least so wide that it can be seen. Where there are more than a reader or a
-//! browser copes with, [`Density`](super::Density) tells how busy everything was.
+//! Every bar is drawn, wide enough to be seen. For too many bars, [`Density`](super::Density) shows
+//! how busy each row was.
 //!
-//! Bars that differ only in their places are one path. The texts of the bars stand beside it in the
-//! same order, for the page's script; without the script, a path still says what all of its bars
-//! are.
+//! Bars that differ only in their places share a path. The path has the texts of its bars in the
+//! same order, for the page's script; without the script, the path still describes all its bars
+//! together.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ use super::scale::{ChartAxis, Extent};
 use super::text::{clean, tip};
 use super::timed::WholeTimes;
 
-/// A bar is drawn at least as wide as this part of the whole time: about a pixel, or it could not
-/// be pointed at.
+/// The width of a bar is at least the whole time divided by this: about a pixel, so that a reader
+/// can point at it.
 const NARROWEST: u64 = 700;
 
-/// The sign of bars in a legend.
+/// The SVG path of the sign of bars in a legend.
 pub(super) const BAR_SIGN: &str = "M0-6h28v12h-28z";
 
 /// A chart of bars in rows over time.
@@ -31,9 +31,9 @@ pub(super) const BAR_SIGN: &str = "M0-6h28v12h-28z";
 pub struct Gantt {
     /// The title and the texts around it.
     pub caption: Caption,
-    /// Time, linear.
+    /// The time axis, which is linear.
     pub x: ChartAxis,
-    /// The rows from the top down, those of a group together.
+    /// The rows from top to bottom, those of a group together.
     pub rows: Vec<GanttRow>,
     /// The meaning of shaded rows; empty if no row is shaded.
     pub shaded: String,
@@ -41,7 +41,7 @@ pub struct Gantt {
     pub owners: Vec<BarOwner>,
     /// The bars, in any order.
     pub bars: Vec<GanttBar>,
-    /// Sentences that stand under it.
+    /// Sentences under the chart.
     pub notes: Vec<String>,
 }
 
@@ -50,35 +50,35 @@ pub struct Gantt {
 pub struct BarOwner {
     /// The name.
     pub name: String,
-    /// How the bars look. Those behind the first eight have one colour together.
+    /// The look of the bars. All looks after the first eight share one colour.
     pub look: SeriesLook,
 }
 
-/// A bar.
+/// A bar: a span of time in a row.
 #[derive(Clone, Debug)]
 pub struct GanttBar {
-    /// The number of its row.
+    /// The index of its row.
     pub row: usize,
-    /// The number of its owner.
+    /// The index of its owner.
     pub owner: usize,
-    /// The outcome.
+    /// How it ended.
     pub fate: BarFate,
-    /// When it starts.
+    /// The time at which it starts.
     pub start: f64,
-    /// When it ends.
+    /// The time at which it ends.
     pub end: f64,
-    /// The name that it shares with other bars, such as that of the job.
+    /// A name that it may share with other bars, such as the name of the job.
     pub name: String,
-    /// The number that tells it from those.
+    /// The number that distinguishes it from bars of the same name.
     pub number: String,
 }
 
-/// The outcome of the attempt or other thing that a bar stands for.
+/// How the attempt (or other thing) of a bar ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BarFate {
     /// It succeeded.
     Succeeded,
-    /// It was still there at the end.
+    /// It had not ended at the end of the run.
     Running,
     /// It was killed.
     Killed,
@@ -96,7 +96,7 @@ impl BarFate {
         }
     }
 
-    /// Returns the class of bars of a colour that ended so.
+    /// Returns the CSS class of bars of this colour and outcome.
     fn class(self, colour: &str) -> String {
         match self {
             Self::Succeeded | Self::Running => format!("bars {colour}"),
@@ -106,7 +106,7 @@ impl BarFate {
     }
 }
 
-/// Bars that differ only in their places: their common path, and the text of each.
+/// Bars that differ only in their places: the common path, and the text of each bar.
 #[derive(Debug, Default)]
 struct AlikeBars {
     path: String,
@@ -114,7 +114,8 @@ struct AlikeBars {
 }
 
 impl Gantt {
-    /// Returns the chart. A bar whose times are no numbers, or without a row or an owner, is left out.
+    /// Returns the chart. A bar without a row or an owner, or whose times are not numbers, is left
+    /// out.
     pub fn draw(&self) -> Drawing {
         let axis = ChartAxis::linear(&*self.x.title, self.x.unit);
         let mut extent = Extent::default();
@@ -124,7 +125,7 @@ impl Gantt {
             known && bar.start <= bar.end && is_placed
         };
         let mut bars: Vec<&GanttBar> = self.bars.iter().filter(sane).collect();
-        // By time within a row: where widened bars overlap, the page's script tells of the later
+        // Sort by time within a row: where widened bars overlap, the page's script shows the later
         // one.
         bars.sort_by(|a, b| {
             a.row.cmp(&b.row).then(a.start.total_cmp(&b.start)).then(a.end.total_cmp(&b.end))
@@ -152,7 +153,7 @@ impl Gantt {
         sheet.finish()
     }
 
-    /// Returns the bars by owner, fate and name, which is the order in which they are drawn.
+    /// Returns the bars grouped by owner, outcome and name, in the order in which they are drawn.
     fn alike<'a>(
         bars: &[&'a GanttBar],
         timed: &WholeTimes,
@@ -165,14 +166,14 @@ impl Gantt {
                 alike.entry((bar.owner, bar.fate, bar.name.as_str())).or_default();
             let length = to - from;
             let drawn = length.max(narrowest);
-            // A bar is drawn wider than its time if that is short; move it so that it stays on the sheet.
+            // A short bar is drawn wider than its time; move it left if it would leave the plot.
             let left = from.min(timed.whole.saturating_sub(drawn));
             path.push_str(&WholeTimes::mark(left, bar.row, drawn));
             if !told.is_empty() {
                 told.push('|');
             }
             told.push_str(&part(&bar.number));
-            // Only widened bars need their true times; the script reads those of the others from
+            // Only widened bars need their true times as text; the script reads other times from
             // the path.
             if drawn != length {
                 told.push_str(&format!("@{from}+{length}"));
@@ -181,7 +182,7 @@ impl Gantt {
         alike
     }
 
-    /// Returns the keys of the owners and fates that there are.
+    /// Returns the legend keys of the owners and outcomes that occur.
     fn keys(&self, bars: &[&GanttBar]) -> Vec<LegendKey> {
         let sign = |class: &str| html! { path class=(class) d=(BAR_SIGN) {} };
         let has = |fate: BarFate| bars.iter().any(|bar| bar.fate == fate);
@@ -202,15 +203,17 @@ impl Gantt {
 }
 
 impl BarOwner {
-    /// Returns the text for a thing of this name that belongs to the owner.
+    /// Returns the text of a bar of this name that belongs to the owner.
     fn told(&self, name: &str) -> String {
-        // A job's name often begins with its owner's, as where each job is its own owner.
+        // The name may begin with the owner's name, as when each job is its own owner; then leave
+        // the owner out.
         let is_said = name == self.name || name.starts_with(&format!("{} ", self.name));
         if is_said { clean(name) } else { format!("{} ({})", clean(name), clean(&self.name)) }
     }
 }
 
-/// Returns the keys of the owners in use, all those without a colour of their own as one.
+/// Returns the legend keys of the owners in use; all owners without a colour of their own share one
+/// key.
 pub(super) fn owner_keys(
     owners: &[BarOwner],
     is_used: impl Fn(usize) -> bool,

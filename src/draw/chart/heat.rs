@@ -1,4 +1,4 @@
-//! Heat maps: a value for each pair of names, as a colour and, where it fits, as a number.
+//! Heat maps: a value for each pair of names, shown as a colour and, if it fits, as a number.
 
 use maud::{Markup, html};
 
@@ -8,14 +8,14 @@ use super::palette::shade;
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::{Coordinate, LEADING, SIZE, fit, shorten, tip, width};
 
-/// Names of rows are cut at this length.
+/// The most length of a row's name, in units of the drawing; longer names are cut.
 // Chosen: a fifth of the width, which leaves most of it to the cells.
 const LONGEST: f64 = 150.0;
 
-/// The bar of colours: its width and height.
+/// The width and height of the bar of colours in the legend.
 const BAR: (f64, f64) = (260.0, 14.0);
 
-/// A value for each column and row.
+/// A heat map: a value for each column and row.
 #[derive(Clone, Debug)]
 pub struct Heat {
     /// The title and the texts around it.
@@ -26,11 +26,11 @@ pub struct Heat {
     pub y: String,
     /// The names of the columns, from left to right.
     pub columns: Vec<String>,
-    /// The names of the rows, from the top down.
+    /// The names of the rows, from top to bottom.
     pub rows: Vec<String>,
-    /// The scale of the values.
+    /// The axis of the values.
     pub value: ChartAxis,
-    /// The values, row by row; one that is no number leaves its cell empty.
+    /// The values, row by row; a value that is not a number leaves its cell empty.
     pub values: Vec<Vec<f64>>,
 }
 
@@ -57,7 +57,7 @@ impl Heat {
         sheet.finish()
     }
 
-    /// The bar of colours with its ticks, after the name of the values.
+    /// Draws the title of the values, and the bar of colours with its ticks.
     fn legend(&self, sheet: &mut ChartSheet, scale: &AxisScale) {
         let id = sheet.id.clone();
         let (left, top) = (MARGIN, sheet.below + 10.0);
@@ -68,7 +68,8 @@ impl Heat {
             || scale.ticks.iter().filter_map(|tick| Some((tick.value, tick.label.as_ref()?)));
         sheet.add(html! {
             defs { linearGradient id={ (id) "-shades" } {
-                // Twice as many stops as the scale has, so that the gradient follows it.
+                // Use twice as many stops as the colour scale has, so that the gradient follows the
+                // scale.
                 @for i in 0..=20 {
                     stop offset={ (5 * i) "%" } stop-color=(shade(f64::from(i) / 20.0).0) {}
                 }
@@ -85,10 +86,10 @@ impl Heat {
         sheet.below = top + BAR.1 + LEADING + 10.0;
     }
 
-    /// Writes the names of the rows; returns where the cells are.
+    /// Writes the names of the rows; returns the area of the cells.
     fn names(&self, sheet: &mut ChartSheet) -> PlotArea {
-        // Chosen: some half of the width for all rows, with no row too low to see or higher than it
-        // need be.
+        // Chosen: all rows together are about half as high as the chart is wide, with limits for
+        // the height of a row.
         let height = (360.0 / self.rows.len().max(1) as f64).clamp(3.0, 34.0);
         let every = ((SIZE + 2.0) / height).ceil().max(1.0) as usize;
         let names: Vec<(usize, String)> = self
@@ -141,9 +142,9 @@ impl Heat {
     ) -> Markup {
         let (shade, dark) = shade(scale.place(value));
         let text = self.value.unit.text(value);
-        // A number that does not fit its cell appears when a reader points at the cell.
+        // A number that does not fit its cell is shown only when a reader points at the cell.
         let written = width(&text) + 6.0 < wide && SIZE + 3.0 < high;
-        // Cells lose a hair of their size, so that a line of paper parts them.
+        // Cells are drawn slightly smaller, so that gaps separate them; small cells have no gaps.
         let gap = if wide.min(high) < 8.0 { 0.0 } else { 1.0 };
         let style = if dark { "fill:#000" } else { "fill:#fff" };
         html! {

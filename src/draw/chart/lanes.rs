@@ -1,4 +1,5 @@
-//! Rows of a plot over time, their names beside them: each in a lane of its own, or several in one.
+//! The rows of a plot over time, with their names: each row in a lane of its own, or several rows
+//! in one lane.
 
 use maud::{Markup, html};
 
@@ -6,36 +7,36 @@ use super::drawing::{ChartSheet, MARGIN, PlotArea, WIDTH};
 use super::scale::AxisScale;
 use super::text::{Coordinate, SIZE, clean, shorten, width};
 
-/// The height of all lanes together, if there are many.
+/// The height of all lanes together if there are many.
 // Chosen: a chart of many lanes still fits a screen.
 const HEIGHT: f64 = 540.0;
 
-/// The longest name of a group or row; longer ones are cut.
+/// The most length of a name of a group or row, in units of the drawing; longer names are cut.
 const LONGEST: f64 = 110.0;
 
-/// A row: `rack-0`, `node-3`, `map`.
+/// A row, such as `rack-0`, `node-3`, `map`.
 #[derive(Clone, Debug, Default)]
 pub struct GanttRow {
     /// The group of owners, such as a rack.
     pub group: String,
-    /// The owner, such as a node; rows of an owner stand together.
+    /// The owner, such as a node; rows of an owner are consecutive.
     pub owner: String,
-    /// Its name under its owner; may be empty.
+    /// Its name within its owner; may be empty.
     pub name: String,
-    /// Whether it stands out from the others by its ground.
+    /// Whether its background is shaded.
     pub is_shaded: bool,
 }
 
-/// Rows in lanes.
+/// The lanes of the rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lanes<'a> {
     pub(super) rows: &'a [GanttRow],
-    /// How many rows share a lane.
+    /// The number of rows that share a lane.
     pub(super) shared: usize,
 }
 
 impl GanttRow {
-    /// Returns its whole name.
+    /// Returns its full name.
     fn told(&self) -> String {
         let parts = [&self.group, &self.owner, &self.name].map(|part| clean(part));
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -43,19 +44,19 @@ impl GanttRow {
     }
 }
 
-/// Returns a text without the signs that separate several texts for the page's script.
+/// Returns a text without the characters that separate texts for the page's script.
 pub(super) fn part(text: &str) -> String {
     // `|` separates the names, and `@` begins a bar's true time.
     clean(text).replace('|', "/").replace('@', " ")
 }
 
 impl Lanes<'_> {
-    /// Returns how many lanes there are; at least one.
+    /// Returns the number of lanes; at least one.
     pub(super) fn count(&self) -> usize {
         self.rows.len().div_ceil(self.shared).max(1)
     }
 
-    /// Returns the names of the lanes, parted by bars.
+    /// Returns the names of the lanes, separated by `|`.
     pub(super) fn told(&self) -> String {
         let name = |rows: &[GanttRow]| match rows {
             [one] => part(&one.told()),
@@ -65,11 +66,11 @@ impl Lanes<'_> {
         self.rows.chunks(self.shared).map(name).collect::<Vec<_>>().join("|")
     }
 
-    /// Draws the names of the rows and the axis; returns where the lanes are.
+    /// Draws the names of the rows and the axis; returns the area of the lanes.
     pub(super) fn draw(&self, sheet: &mut ChartSheet, x: &AxisScale) -> PlotArea {
-        // At least 1.8 units, below which lanes run together; at most what a name needs.
+        // At least 1.8 units, below which lanes merge; at most the height that a name needs.
         let lane = (HEIGHT / self.count() as f64).clamp(1.8, 20.0);
-        // Lanes that several rows share have no one name.
+        // A lane that several rows share has no single name.
         let labels = if self.shared == 1 { self.labels(lane) } else { Vec::new() };
         let widest = |names: &mut dyn Iterator<Item = &str>| {
             names.map(|name| width(&shorten(name, LONGEST)) + 8.0).fold(0.0, f64::max)
@@ -95,7 +96,7 @@ impl Lanes<'_> {
         area
     }
 
-    /// The ground of the rows that stand out.
+    /// Returns the background of the shaded rows.
     fn ground(&self, area: &PlotArea, lane: f64) -> Markup {
         if self.shared != 1 {
             return Markup::default();
@@ -118,8 +119,8 @@ impl Lanes<'_> {
         html! { @if !d.is_empty() { path class="c-grid tint" d=(d) {} } }
     }
 
-    /// Returns the names of the rows where lanes are high enough for them, or else of the owners where
-    /// theirs are, and in which lane the middle of each is.
+    /// Returns the labels beside the lanes, each with the lane of its middle: the names of rows if
+    /// a lane is high enough, else the names of owners if the lanes of each owner are.
     fn labels(&self, lane: f64) -> Vec<(f64, String)> {
         let is_high = |lanes: usize| SIZE + 1.0 <= lane * lanes as f64;
         if is_high(1) {
@@ -134,11 +135,11 @@ impl Lanes<'_> {
             first += rows.len();
             is_high(rows.len()).then(|| (middle, rows[0].owner.clone()))
         });
-        // All of them or none: a gap would seem to say something.
+        // Write all names or none: a missing name would seem to have a meaning.
         labels.collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// The names of the groups beside their first lanes, and lines between them.
+    /// Returns the names of the groups beside their first lanes, and lines between groups.
     fn groups(&self, area: &PlotArea, lane: f64) -> Markup {
         let mut first = 0;
         let mut free = f64::NEG_INFINITY;
@@ -150,7 +151,7 @@ impl Lanes<'_> {
             if 0 < first {
                 lines += &format!("M{from} {}H{to}", Coordinate(top));
             }
-            // A small group whose name would overlap the one above goes without.
+            // Leave out the name of a small group if it would overlap the name above.
             if free <= top {
                 let y = top + lane.min(SIZE) / 2.0 + 6.0;
                 texts.push((y, shorten(&group[0].group, LONGEST)));

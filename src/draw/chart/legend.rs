@@ -1,29 +1,29 @@
-//! Legends: rows of signs and names, above the plot and never on it.
+//! Legends: rows of signs and names above the plot.
 
 use maud::{Markup, html};
 
 use super::palette::{Hatches, colour, marker, stroke};
 use super::text::{Coordinate, LEADING, shorten, width};
 
-/// A sign and what it stands for.
+/// A sign and its name.
 #[derive(Clone, Debug)]
 pub(super) struct LegendKey {
     name: String,
     sign: Markup,
 }
 
-/// The room for a sign: its width and height, its origin at the left and in the middle.
+/// The width and height of a sign; its origin is in the middle of the left side.
 const SIGN: (f64, f64) = (28.0, 14.0);
 
-/// Names longer than this are cut.
+/// The most length of a name, in units of the drawing; longer names are cut.
 // Chosen: two of the longest names still fit a row.
 const LONGEST: f64 = 220.0;
 
-/// The most rows of a legend. Chosen: more would draw attention from the data.
+/// The most rows of a legend. Chosen: more would distract from the data.
 const ROWS: usize = 4;
 
 impl LegendKey {
-    /// Returns the key of a line: as its series is drawn, or of the class `dash` or `dots`.
+    /// Returns the key of a line: in the style of its series, or with the class `dash` or `dots`.
     pub(super) fn line(name: &str, series: usize, other: Option<&str>) -> Self {
         let class = other.map_or(stroke(series).to_owned(), |other| format!("line {other}"));
         let sign = html! {
@@ -47,17 +47,18 @@ impl LegendKey {
         )
     }
 
-    /// Returns the key of any other sign.
+    /// Returns the key of another sign.
     pub(super) fn sign(name: &str, sign: Markup) -> Self {
         Self { name: name.to_owned(), sign }
     }
 }
 
-/// Draws the keys in rows from `left` and `top`; returns the height that they take.
+/// Draws the keys in rows from `left` and `top`; returns the markup and its height.
 ///
-/// A legend without any name is left out. If there are too many keys, it gives their number.
+/// A legend without any name is left out. If there are too many keys, the legend ends with the
+/// number of the others.
 pub(super) fn draw(keys: &[LegendKey], left: f64, top: f64, room: f64) -> (Markup, f64) {
-    // A chart of one nameless series is explained by its title.
+    // The title explains a chart of one nameless series.
     if keys.iter().all(|key| key.name.is_empty()) {
         return (Markup::default(), 0.0);
     }
@@ -82,20 +83,21 @@ pub(super) fn draw(keys: &[LegendKey], left: f64, top: f64, room: f64) -> (Marku
     (markup, rows as f64 * (LEADING + 3.0) + 10.0)
 }
 
-/// Returns the x and the row of as many names as there is room for, and where the last row ends.
+/// Returns the x coordinate and the row of each name for which there is room, and the end of the
+/// last row.
 fn places(names: &[String], room: f64) -> (Vec<(f64, usize)>, f64) {
     let step = |name: &String| SIGN.0 + 6.0 + width(name) + 18.0;
     let (mut x, mut row) = (0.0, 0);
     let mut places = Vec::new();
     for name in names {
-        // The first name of a row stays even if it is too wide: it has nowhere else to go.
+        // The first name of a row stays even if it is too wide, since no row has more room.
         if 0.0 < x && room < x + step(name) - 18.0 {
             if row + 1 == ROWS {
                 break;
             }
             (x, row) = (0.0, row + 1);
         }
-        // The last place of the last row is for the number of those without a place.
+        // Keep the end of the last row free for the number of names without a place.
         let more = places.len() + 1 < names.len();
         if row + 1 == ROWS && more && room - 150.0 < x + step(name) {
             break;

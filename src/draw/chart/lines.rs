@@ -1,4 +1,4 @@
-//! Lines over a number, with bands of confidence, beside what theory says.
+//! Lines over a number, with confidence bands and lines of theory.
 
 use maud::{Markup, html};
 
@@ -10,43 +10,43 @@ use super::published::{self, PublishedMark};
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::{Coordinate, tip};
 
-/// A marker every so many points at most leaves the line visible.
+/// The most markers on a line; more would hide the line.
 const MARKERS: usize = 30;
 
-/// How values change with a number, such as the size of the cluster.
+/// A chart of values over a number, such as the size of the cluster.
 #[derive(Clone, Debug)]
 pub struct ValueLines {
     /// The title and the texts around it.
     pub caption: Caption,
-    /// The number.
+    /// The axis of the number.
     pub x: ChartAxis,
-    /// The values.
+    /// The axis of the values.
     pub y: ChartAxis,
     /// The lines, in the order of the legend.
     pub lines: Vec<LineSeries>,
     /// Values to compare with, such as the bounds of a theory.
     pub references: Vec<ReferenceLine>,
-    /// The meaning of the bands: `95 % confidence`. A note tells it if there is a band.
+    /// The meaning of the bands, such as `95 % confidence`; shown in a note if there is a band.
     pub band: String,
 }
 
-/// Points in the order of x, joined by a line.
+/// A series of points, joined by a line.
 #[derive(Clone, Debug)]
 pub struct LineSeries {
     /// Its name.
     pub name: String,
-    /// The points; they are drawn from the smallest x to the largest.
+    /// The points, in any order; they are drawn in the order of x.
     pub points: Vec<LinePoint>,
-    /// Whether it is computed, not measured: then it is dashed and has no markers.
+    /// Whether it is computed from theory, not measured; then it is dashed and has no markers.
     pub theory: bool,
     /// Published points of the line, as x and value.
     pub published: Vec<(f64, f64)>,
 }
 
-/// A value, and the band in which it may be.
+/// A value and its confidence band.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinePoint {
-    /// The number it is for.
+    /// The number on the x axis.
     pub x: f64,
     /// The value.
     pub y: f64,
@@ -54,7 +54,7 @@ pub struct LinePoint {
     pub band: Option<(f64, f64)>,
 }
 
-/// A value at every x.
+/// A horizontal line at a value.
 #[derive(Clone, Debug)]
 pub struct ReferenceLine {
     /// Its name.
@@ -70,7 +70,7 @@ impl ValueLines {
         let mut lines: Vec<Vec<LinePoint>> = Vec::new();
         for line in &self.lines {
             let mut points = line.points.clone();
-            // `&` instead of `&&`: both axes must count what they cannot show.
+            // `&` instead of `&&`: both axes must count the values that they cannot show.
             points.retain(|p| over.see(&self.x, p.x) & extent.see(&self.y, p.y));
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             lines.push(points);
@@ -81,7 +81,7 @@ impl ValueLines {
             points.retain(|(x, y)| over.see(&self.x, *x) & extent.see(&self.y, *y));
             published.push(points);
         }
-        // Kept before bands and references widen it: the notes speak of points only.
+        // Keep the extents before bands and references widen them: notes are about points only.
         let seen = (over, extent);
         let levels: Vec<(usize, &ReferenceLine)> = self.references.iter().enumerate().collect();
         let bands = lines.iter().flatten().filter_map(|point| point.band);
@@ -120,7 +120,7 @@ impl ValueLines {
         sheet.finish()
     }
 
-    /// Returns what the reader must know of the bands, if there are any.
+    /// Returns the note about the bands; `None` without bands.
     fn note_of_bands(&self) -> Option<String> {
         let points = self.lines.iter().flat_map(|line| &line.points);
         let bands: Vec<(f64, f64)> = points.filter_map(|point| point.band).collect();
@@ -142,7 +142,7 @@ impl ValueLines {
     }
 }
 
-/// A chart and where its values stand.
+/// A chart with its scales and its plot area.
 struct LinePlot<'a> {
     chart: &'a ValueLines,
     x: &'a AxisScale,
@@ -155,8 +155,9 @@ impl LinePlot<'_> {
         (self.area.x(self.x.place(x)), self.area.y(self.y.place(y)))
     }
 
-    /// A band for each run of points that have one. One that a logarithmic axis shows no lower end
-    /// of reaches down to the floor and stands apart: joined to its neighbours it would be a spike.
+    /// Returns the bands: one area for each sequence of neighbouring points with a band. If a
+    /// logarithmic axis cannot show the lower end of a band, the band reaches down to the axis and
+    /// is separate, since joined to its neighbours it would be a spike.
     fn bands(&self, number: usize, points: &[LinePoint]) -> Markup {
         let name = &self.chart.lines[number].name;
         let sane = |(low, high): &(f64, f64)| self.chart.y.shows(*high) && low <= high;
@@ -171,12 +172,13 @@ impl LinePlot<'_> {
         }
     }
 
-    /// Along the upper ends of the bands, and back along the lower ones.
+    /// Returns the outline of an area: along the upper ends of the bands and back along the lower
+    /// ends.
     fn outline(&self, run: &[LinePoint]) -> Vec<Dot> {
         let end = |end: fn((f64, f64)) -> f64| {
             let ends = run.iter().filter_map(|point| Some((point.x, end(point.band?))));
             let ends: Vec<Dot> = ends.map(|(x, y)| self.place(x, y)).collect();
-            // A lone point's band is a stroke.
+            // The band of a single point is a narrow box.
             if let [(x, y)] = ends[..] { vec![(x - 3.0, y), (x + 3.0, y)] } else { ends }
         };
         let (lower, upper) = (thin(&end(|band| band.0), VERTICES), end(|band| band.1));
@@ -294,7 +296,7 @@ mod tests {
     fn what_was_published_stands_in_hollow_marks_and_in_the_legend() {
         let svg = draw(vec![LinePoint { x: 10.0, y: 90.0, band: None }], false);
         assert!(svg.contains("hfsp, 20, published: 1 min"), "{svg}");
-        // Once on the chart and once in the legend.
+        // The ring occurs once in the chart and once in the legend.
         assert_eq!(svg.matches("class=\"ring\"").count(), 2, "{svg}");
         assert_eq!(svg.matches(">published<").count(), 1, "{svg}");
     }

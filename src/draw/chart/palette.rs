@@ -1,10 +1,10 @@
-//! The looks that charts share: colours, markers, hatches, and the style sheet that names them.
+//! The looks of series in all charts: colours, markers and hatches, and the style sheet.
 //!
-//! The colours of series are those of Okabe and Ito, which people tell apart whatever their
-//! colour vision. The ninth series begins them anew: with dashes and other markers on lines, and
-//! tinted with other hatches on areas. Cells are coloured by Cividis, whose lightness rises evenly.
-//! In the style sheet a fixed colour stands before each custom property, for programs that know no
-//! custom properties (most that print a figure).
+//! Series have the colours of Okabe and Ito, which readers with any colour vision can distinguish.
+//! From the ninth series on, colours repeat: lines then have dashes and other markers, areas a tint
+//! and other hatches. Cells of heat maps have the colours of Cividis, whose lightness rises evenly.
+//! In the style sheet a fixed colour precedes each custom property, for programs without custom
+//! properties (most programs that print figures).
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,13 @@ use maud::{Markup, html};
 
 use super::text::Coordinate;
 
-/// How many series have a colour of their own.
+/// The number of series with a colour of their own.
 pub(super) const COLOURS: usize = 8;
 
-/// The colours by their role: the name of the custom property, light, dark.
-// Okabe and Ito's eight, with two changes: a dark grey for their black, which is the ink here, and
-// a darker yellow on white paper.
+/// The colours by role: the name of the custom property, the colour in light mode, and that in dark
+/// mode.
+// The eight colours of Okabe and Ito with two changes: dark grey instead of black, which is the ink
+// here, and a darker yellow on white paper.
 const ROLES: [(&str, &str, &str); 12] = [
     ("paper", "#ffffff", "#15181c"),
     ("ink", "#1d2126", "#e8eaed"),
@@ -34,23 +35,23 @@ const ROLES: [(&str, &str, &str); 12] = [
     ("7", "#b5a400", "#f0e442"),
 ];
 
-/// How a series looks: its place among the series of a chart, or among the names of a page. Its
-/// colour, its marker and its hatch follow from it.
+/// The look of a series: its index among the series of a chart or the names of a page. The index
+/// determines colour, marker and hatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SeriesLook(pub usize);
 
-/// The names of a page in an order: each has one look, in whichever chart it stands.
+/// The names of a page in a fixed order; each name has the same look in all charts.
 ///
-/// A page makes it once and asks it for every series that is called after a pool, a user, a job, a
-/// class or a run. So a name has one colour on the whole page, and two pages that begin with the
-/// same names give them the same colours.
+/// A page uses one such list for all series named after pools, users, jobs, classes or runs. So a
+/// name has one colour on the whole page, and pages whose lists begin with the same names give them
+/// the same colours.
 #[derive(Clone, Debug, Default)]
 pub struct SeriesStyles {
     names: IndexSet<String>,
 }
 
 impl SeriesLook {
-    /// Returns whether no look before it has the same colour.
+    /// Returns whether it is among the first eight looks, whose colours differ.
     pub(super) fn has_own_colour(self) -> bool {
         self.0 < COLOURS
     }
@@ -62,15 +63,15 @@ impl SeriesStyles {
         self.names.extend(names.into_iter().map(Into::into));
     }
 
-    /// Returns the look of a name. One that was never added has the look behind all others.
+    /// Returns the look of a name. An unknown name has the look after all others.
     pub fn of(&self, name: &str) -> SeriesLook {
         SeriesLook(self.names.get_index_of(name).unwrap_or(self.names.len()))
     }
 }
 
-/// Returns the style sheet of all charts. It names only what stands in an element of the class
-/// `mk`. Colours follow the reader's system; an element around a chart with the attribute
-/// `data-theme="light"` or `"dark"` decides otherwise.
+/// Returns the style sheet of all charts. It applies only within elements of the class `mk`.
+/// Colours follow the light or dark mode of the reader's system, unless an element around the chart
+/// has the attribute `data-theme="light"` or `"dark"`.
 pub fn style() -> String {
     let [light, dark] = [false, true].map(properties);
     let colours: String = ROLES
@@ -95,47 +96,47 @@ fn properties(dark: bool) -> String {
     ROLES.iter().map(property).collect()
 }
 
-/// Returns the class of the colour of a series.
+/// Returns the CSS class of the colour of a series.
 pub(super) fn colour(series: usize) -> String {
     format!("c-{}", series % COLOURS)
 }
 
-/// Returns the class of the colour of marks too small for anything but a colour. Looks after the
-/// first eight are all grey.
+/// Returns the CSS class of the colour of marks that are too small for hatches. All looks after the
+/// first eight are grey.
 pub(super) fn small_mark_colour(look: SeriesLook) -> String {
     if look.has_own_colour() { colour(look.0) } else { "c-soft".to_owned() }
 }
 
-/// Returns the class of the line of a series: a second one of the same colour is dashed and dotted,
-/// unlike what is computed.
+/// Returns the CSS class of the line of a series. The second line of a colour is dashed and dotted,
+/// which differs from the dashes of theory.
 pub(super) fn stroke(series: usize) -> &'static str {
     if is_first(series) { "line" } else { "line again" }
 }
 
-/// Returns whether the series before this one have used up all colours an even number of times.
+/// Returns whether all colours were used an even number of times before this series.
 fn is_first(series: usize) -> bool {
     (series / COLOURS).is_multiple_of(2)
 }
 
-/// Returns which of eight shapes or hatches a series has: from the ninth on, another one meets the
-/// same colour.
+/// Returns the index of the shape or hatch of a series.
 fn shape(series: usize) -> usize {
-    // Shifted by one each time round, so that the same colour never meets the same shape twice.
+    // Each time the colours repeat, shift the shapes by one: 64 series have different pairs of
+    // colour and shape.
     (series + series / COLOURS) % COLOURS
 }
 
-/// Returns the marker of a series, whose centre is at the place.
+/// Returns the marker of a series, centred at a point.
 pub(super) fn marker(series: usize, x: f64, y: f64) -> Markup {
     let shape = SHAPES[shape(series)];
     html! { path transform={ "translate(" (Coordinate(x)) " " (Coordinate(y)) ")" } d=(shape) {} }
 }
 
-/// Returns a stroke that is seen on paper and on any colour.
+/// Returns a stroke that is visible on paper and on any colour.
 pub(super) fn outlined(path: &str) -> Markup {
     html! { path class="halo" d=(path) {} path class="rule c-ink" d=(path) {} }
 }
 
-/// Filled outlines of about the same area, around the origin.
+/// The shapes of markers: filled outlines around the origin, of about the same area.
 const SHAPES: [&str; COLOURS] = [
     "M4.5 0A4.5 4.5 0 1 1-4.5 0A4.5 4.5 0 1 1 4.5 0Z",
     "M-4-4H4V4H-4Z",
@@ -147,13 +148,13 @@ const SHAPES: [&str; COLOURS] = [
     "M-2.4-6H2.4V6H-2.4Z",
 ];
 
-/// The hatches of a drawing's areas, under the drawing's id.
+/// The hatches of a drawing's areas, whose ids begin with the drawing's id.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hatches<'a> {
     pub(super) id: &'a str,
 }
 
-/// Strokes in a square of eight units, which repeats. The first series is plain.
+/// The strokes of the hatches, in a repeated square of eight units. The first hatch is plain.
 const STROKES: [&str; COLOURS] = [
     "",
     "M-1 9L9-1M-1 1L1-1M7 9L9 7",
@@ -165,7 +166,7 @@ const STROKES: [&str; COLOURS] = [
     "M0 4H8M4 0V8",
 ];
 
-/// How many series look different; further ones repeat colours, shapes and hatches.
+/// The number of different looks; further series repeat colours, shapes and hatches.
 const LOOKS: usize = COLOURS * COLOURS;
 
 impl Hatches<'_> {
@@ -181,8 +182,8 @@ impl Hatches<'_> {
                         rect class="area" width="8" height="8" {}
                         path class="hatch" d=(STROKES[shape(number)]) {}
                     } @else {
-                        // Light where the first one of this colour is dark, on paper so that no
-                        // grid shines through.
+                        // A lighter tint than the first series of this colour, on paper so that the
+                        // grid does not show through.
                         rect class="c-paper area" width="8" height="8" {}
                         rect class="tint" width="8" height="8" {}
                         path class="rule" d=(STROKES[shape(number)]) {}
@@ -201,8 +202,8 @@ impl Hatches<'_> {
     }
 }
 
-/// The Cividis scale (Nuñez, Anderton and Renslow 2018), red, green and blue in equal steps.
-// Eleven stops: between them a straight mix is as close as eight bits show.
+/// The Cividis scale (Nuñez, Anderton and Renslow 2018): red, green and blue at equal steps.
+// With eleven stops, linear interpolation is exact to eight bits.
 const CIVIDIS: [[u8; 3]; 11] = [
     [0x00, 0x22, 0x4e],
     [0x0f, 0x34, 0x6f],
@@ -217,7 +218,7 @@ const CIVIDIS: [[u8; 3]; 11] = [
     [0xfe, 0xe8, 0x38],
 ];
 
-/// Returns the colour of a place on a scale from 0 to 1, and whether dark text reads well on it.
+/// Returns the colour of a place on a scale from 0 to 1, and whether text on it should be dark.
 pub(super) fn shade(place: f64) -> (String, bool) {
     let at = place.clamp(0.0, 1.0) * (CIVIDIS.len() - 1) as f64;
     let below = (at as usize).min(CIVIDIS.len() - 2);
@@ -225,7 +226,7 @@ pub(super) fn shade(place: f64) -> (String, bool) {
         let [low, high] = [below, below + 1].map(|stop| f64::from(CIVIDIS[stop][channel]));
         (low + (high - low) * (at - below as f64)).round() as u8
     };
-    // Past 0.47 the scale is so light that black has more contrast than white.
+    // Above 0.47 the scale is so light that black has more contrast than white.
     (format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2)), 0.47 < place)
 }
 

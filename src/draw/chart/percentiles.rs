@@ -1,5 +1,5 @@
-//! Percentile plots of latencies: the axis gives each further nine the same room, so that the
-//! rare, long ones can be seen.
+//! Percentile plots of latencies: the axis gives each further nine (90 %, 99 %, 99.9 %) the same
+//! room, so that rare, long latencies can be seen.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::tip;
 use mumakil_base::units::tell::significant;
 
-/// The percentiles of several histograms.
+/// A chart of the percentiles of several histograms.
 #[derive(Clone, Debug)]
 pub struct Percentiles {
     /// The title and the texts around it.
@@ -25,23 +25,25 @@ pub struct Percentiles {
     pub curves: Vec<Curve>,
 }
 
-/// The values of one histogram at rising shares.
+/// The percentiles of one histogram.
 #[derive(Clone, Debug)]
 pub struct Curve {
     /// Its name.
     pub name: String,
-    /// A share, 0 to 1, and the value that this share of the measurements does not exceed.
+    /// The points: a share from 0 to 1, and the value that this share of the measurements does not
+    /// exceed.
     pub points: Vec<(f64, f64)>,
 }
 
 impl Curve {
-    /// Returns the curve of a histogram of microseconds, in seconds: finer towards the rare values, as
-    /// far as there are measurements. Values without a place on the axis are left out, such as zero on a
-    /// logarithmic one.
+    /// Returns the curve of a histogram of microseconds, in seconds. Points are denser towards rare
+    /// values, as far as there are measurements. Values that the axis cannot show, such as zero on
+    /// a logarithmic axis, are left out.
     pub fn of(name: String, histogram: &Histogram<u64>, y: &ChartAxis) -> Self {
         // Ten points for each nine, down to one in a hundred million.
         const PER_NINE: RangeInclusive<i32> = 0..=80;
-        // Beyond one measurement in all of them, a percentile would only repeat the largest.
+        // Beyond the share of a single measurement, a percentile would only repeat the largest
+        // value.
         let finest = 1.0 / histogram.len() as f64;
         let shares = PER_NINE.map(|step| 10_f64.powf(f64::from(-step) / 10.0));
         let shares = shares.take_while(|rest| finest <= *rest).map(|rest| 1.0 - rest).chain([1.0]);
@@ -53,7 +55,8 @@ impl Curve {
 }
 
 impl Percentiles {
-    /// Returns the chart. Its axis ends at the last share below 1; the largest value stands there.
+    /// Returns the chart. Its axis ends at the last share below 1, where the largest value is
+    /// drawn.
     pub fn draw(&self) -> Drawing {
         let mut extent = Extent::default();
         let mut last = 0.0f64;
@@ -92,8 +95,7 @@ impl Percentiles {
         points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let place = |(share, value): (f64, f64)| (area.x(x.place(share)), area.y(y.place(value)));
         let places: Vec<Dot> = points.iter().copied().map(place).collect();
-        // A marker for each tick of the axis: the first point that reaches it;
-        // and one for the largest value.
+        // Mark the first point that reaches each tick of the axis, and the largest value.
         let at_tick = |share: f64| points.iter().find(|point| share <= point.0).copied();
         let mut marks: Vec<(f64, f64)> =
             x.ticks.iter().filter_map(|tick| at_tick(tick.value)).collect();

@@ -1,8 +1,8 @@
-//! Published values beside measured ones: hollow marks, as no measured mark is.
+//! Published values beside measured ones: hollow marks, while measured marks are filled.
 //!
-//! On lines a ring around the place where the marker of the line would be: where both agree, the
-//! marker stands inside the ring. On bars a hollow diamond at the height that was published. No
-//! line joins them, since nothing was published between two published values.
+//! On lines, a published value is a ring: if both values agree, the marker of the line is inside
+//! the ring. On bars, it is a hollow diamond at the published height. No line joins published
+//! values, since nothing was published between them.
 
 use maud::{Markup, html};
 
@@ -11,24 +11,24 @@ use super::legend::LegendKey;
 use super::palette::{colour, marker};
 use super::text::{Coordinate, tip};
 
-/// Where a published value stands, and what it says when it is pointed at.
+/// The place of a published value, and its text when a reader points at it.
 pub(super) struct PublishedMark {
     pub(super) place: Dot,
     pub(super) told: String,
 }
 
-/// Returns the key of rings, where there are any.
+/// Returns the legend key of rings.
 pub(super) fn ring_key() -> LegendKey {
     let sign = html! { g class="c-ink" { (ring(0, 14.0, 0.0)) } };
     LegendKey::sign("published", sign)
 }
 
-/// Returns the key of diamonds, where there are any.
+/// Returns the legend key of diamonds.
 pub(super) fn diamond_key() -> LegendKey {
     LegendKey::sign("published", diamond((14.0, 0.0)))
 }
 
-/// Draws what was published of a line, in the colour and with the shape of its markers.
+/// Draws the published values of a line, in its colour and with the shape of its markers.
 pub(super) fn rings(series: usize, marks: &[PublishedMark]) -> Markup {
     if marks.is_empty() {
         return Markup::default();
@@ -42,7 +42,7 @@ pub(super) fn rings(series: usize, marks: &[PublishedMark]) -> Markup {
     }
 }
 
-/// Draws what was published of bars.
+/// Draws the published values of bars.
 pub(super) fn diamonds(marks: &[PublishedMark]) -> Markup {
     html! { @for mark in marks { g { (tip(&mark.told)) (diamond(mark.place)) } } }
 }
@@ -55,7 +55,7 @@ fn ring(series: usize, x: f64, y: f64) -> Markup {
     }
 }
 
-/// A stroke on a halo, for it stands on bars of any colour.
+/// Returns a diamond: a stroke with a halo, visible on bars of any colour.
 fn diamond((x, y): Dot) -> Markup {
     const SHAPE: &str = "M0-6.5L6.5 0L0 6.5L-6.5 0Z";
     html! {

@@ -1,7 +1,7 @@
-//! Ratios around one: above it, below it, or undecided.
+//! Ratios of pairs: above one, below one, or undecided.
 //!
-//! A ratio and its reverse are equally far from the line at one, for the axis is logarithmic. A
-//! decided ratio has a marker on a full band. An undecided one has an empty band, and a plain
+//! The axis is logarithmic, so a ratio and its inverse are equally far from the line at one. A
+//! decided ratio has a marker on a filled band. An undecided ratio has an empty band, and a plain
 //! stroke instead of the marker.
 
 use maud::{Markup, html};
@@ -14,42 +14,42 @@ use super::scale::{AxisScale, ChartAxis, Extent, is_number};
 use super::text::{Coordinate, tip};
 use super::unit::AxisUnit;
 
-/// Ratios of pairs, side by side for each of several groups.
+/// A chart of the ratios of pairs, side by side in several groups.
 #[derive(Clone, Debug)]
 pub struct Ratios {
     /// The title and the texts around it.
     pub caption: Caption,
-    /// The title of the ratios' axis.
+    /// The title of the axis of ratios.
     pub y: String,
-    /// The title of the groups' axis.
+    /// The title of the axis of groups.
     pub x: String,
     /// The names of the groups.
     pub groups: Vec<String>,
     /// The pairs, in the order of the legend.
     pub series: Vec<RatioSeries>,
-    /// The meaning of the bands: `95 % confidence`. A note tells it if there is a band.
+    /// The meaning of the bands, such as `95 % confidence`; shown in a note if there is a band.
     pub band: String,
 }
 
 /// The ratios of a pair.
 #[derive(Clone, Debug)]
 pub struct RatioSeries {
-    /// Its name: `hfsp / fair`.
+    /// Its name, such as `hfsp / fair`.
     pub name: String,
-    /// Its ratio in each group, where there is one.
+    /// Its ratio in each group; `None` where there is none.
     pub ratios: Vec<Option<Ratio>>,
 }
 
-/// A ratio, and the band in which it may be.
+/// A ratio and its confidence band.
 #[derive(Clone, Debug)]
 pub struct Ratio {
     /// The ratio.
     pub value: f64,
     /// The lower and the upper end of the band.
     pub band: Option<(f64, f64)>,
-    /// Whether the data decide on which side of one it lies.
+    /// Whether the data decide if it is above or below one.
     pub decided: bool,
-    /// The words that appear when a reader points at it.
+    /// The text that is shown when a reader points at it.
     pub told: String,
 }
 
@@ -69,7 +69,7 @@ impl Ratios {
                 );
             }
         }
-        // The line at one must be seen, or nothing shows which side is better.
+        // The line at one must be visible, to show which side is better.
         let mut extent = seen.include(&axis, 1.0);
         for (low, high) in marks.iter().filter_map(|(.., ratio)| sane(ratio)) {
             extent = extent.include(&axis, low).include(&axis, high);
@@ -100,7 +100,8 @@ impl Ratios {
         sheet.finish()
     }
 
-    /// The pairs, and what the two looks say, where there are both names and marks.
+    /// Returns the legend keys: the pairs, and the meaning of filled and empty bands if both names
+    /// and marks exist.
     fn keys(&self, marks: &[(usize, usize, &Ratio)]) -> Vec<LegendKey> {
         let band = |decided| stroke_of((4.0, 24.0), (-6.0, 6.0), decided);
         let pairs = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
@@ -128,7 +129,7 @@ impl Ratios {
         y: &AxisScale,
         area: &PlotArea,
     ) -> Markup {
-        // Chosen: still visible among many pairs, and no wider than its marker needs among few.
+        // Chosen: visible among many pairs, and not wider than the marker needs among few.
         let wide = (groups.mark() * 0.8).clamp(2.0, 22.0);
         let middle = groups.left(group, series) + groups.mark() / 2.0;
         let sides = (middle - wide / 2.0, middle + wide / 2.0);
@@ -155,13 +156,13 @@ impl Ratios {
     }
 }
 
-/// Returns the band of a ratio if it can be drawn.
+/// Returns the band of a ratio; `None` if it cannot be drawn.
 fn sane(ratio: &Ratio) -> Option<(f64, f64)> {
-    // A band that reaches zero has no end on a logarithmic axis.
+    // A logarithmic axis cannot show a band that reaches zero.
     ratio.band.filter(|(low, high)| 1e-100 < *low && low <= high && is_number(*high))
 }
 
-/// A band from side to side and end to end: tinted, or an outline of dots.
+/// Returns a band: tinted if it is full, else a dotted outline.
 fn stroke_of(sides: (f64, f64), ends: (f64, f64), is_full: bool) -> Markup {
     let [left, width] = [Coordinate(sides.0), Coordinate(sides.1 - sides.0)];
     let [top, height] = [Coordinate(ends.0), Coordinate(ends.1 - ends.0)];
@@ -193,7 +194,7 @@ mod tests {
     fn what_is_decided_has_a_marker_and_what_is_not_an_open_band() {
         let svg = draw(vec![ratio(0.5, (0.4, 0.6), true), ratio(1.1, (0.9, 1.3), false)]);
         assert!(svg.contains("5, hfsp / fair: 0.5 times"), "{svg}");
-        // Once on the chart and once in the legend, where the pair has a marker too.
+        // Each band occurs once in the chart and once in the legend.
         assert_eq!(svg.matches("class=\"thin dots\"").count(), 2, "{svg}");
         assert_eq!(svg.matches("class=\"tint\"").count(), 2, "{svg}");
         assert_eq!(svg.matches("class=\"mark\"").count(), 2, "{svg}");

@@ -1,15 +1,15 @@
-//! From values to places on an axis.
+//! The scale of an axis: it maps values to places.
 
 use super::tick::{self, Tick, Ticks};
 use super::unit::AxisUnit;
 
-/// How the values of an axis are spaced.
+/// The spacing of values on an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spacing {
-    /// Equal differences are equally long.
+    /// Equal differences have equal lengths.
     #[default]
     Linear,
-    /// Equal ratios are equally long; only positive values have a place.
+    /// Equal ratios have equal lengths; only positive values can be shown.
     Log,
 }
 
@@ -20,7 +20,7 @@ pub struct ChartAxis {
     pub title: String,
     /// The unit of the values.
     pub unit: AxisUnit,
-    /// How they are spaced.
+    /// The spacing of the values.
     pub spacing: Spacing,
 }
 
@@ -35,19 +35,19 @@ impl ChartAxis {
         Self { title: title.into(), unit, spacing: Spacing::Log }
     }
 
-    /// Returns whether the axis has a place for the value.
+    /// Returns whether the axis can show the value.
     pub(super) fn shows(&self, value: f64) -> bool {
         is_number(value) && (self.spacing == Spacing::Linear || 1e-100 < value)
     }
 }
 
-/// Returns whether a value can be drawn; nothing beyond 10¹⁰⁰ is a measurement.
+/// Returns whether a value can be drawn: a number below 10¹⁰⁰.
 pub(super) fn is_number(value: f64) -> bool {
-    // Squares and products of such values still are numbers.
+    // Squares and products of such values do not overflow.
     value.abs() < 1e100
 }
 
-/// The values that an axis has to show, and how many it cannot.
+/// The range of the values that an axis must show, and the number of values that it cannot show.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Extent {
     range: Option<(f64, f64)>,
@@ -56,7 +56,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Takes in a value if `axis` shows it; returns whether it does.
+    /// Adds a value; returns whether the axis can show it.
     pub(super) fn see(&mut self, axis: &ChartAxis, value: f64) -> bool {
         if axis.shows(value) {
             let (low, high) = self.range.unwrap_or((value, value));
@@ -71,7 +71,8 @@ impl Extent {
         false
     }
 
-    /// Takes in a value of no mark, such as the zero under a bar; no note speaks of it.
+    /// Adds a value without a mark, such as the zero under a bar. No note counts it if it cannot be
+    /// shown.
     pub(super) fn include(mut self, axis: &ChartAxis, value: f64) -> Self {
         if axis.shows(value) {
             self.see(axis, value);
@@ -79,12 +80,12 @@ impl Extent {
         self
     }
 
-    /// Returns whether no value was seen that can be drawn.
+    /// Returns whether no value was added that can be shown.
     pub(super) fn is_empty(&self) -> bool {
         self.range.is_none()
     }
 
-    /// Returns notes about the values that are not drawn.
+    /// Returns notes about the values that the axis cannot show.
     pub(super) fn notes(&self, axis: &ChartAxis) -> impl Iterator<Item = String> {
         let title = &axis.title;
         let note = |count: usize, what: String| {
@@ -99,12 +100,12 @@ impl Extent {
     }
 }
 
-/// How values become lengths.
+/// The function that maps values to lengths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ScaleWarp {
     Linear,
     Log,
-    /// A share of the whole, spaced by how many nines it has.
+    /// Shares, spaced by the number of their nines.
     Nines,
 }
 
@@ -113,39 +114,39 @@ impl ScaleWarp {
         match self {
             Self::Linear => value,
             Self::Log => value.max(1e-300).log10(),
-            // A chart shows one measurement in a hundred million at most (see `nines`); the floor
-            // keeps the largest value, at a share of 1, from infinity.
+            // A chart shows shares up to eight nines (see `nines`). The minimum prevents an
+            // infinite place for the largest value, whose share is 1.
             Self::Nines => -(1.0 - value.clamp(0.0, 1.0)).max(1e-9).log10(),
         }
     }
 }
 
-/// Whether an axis ends at a tick, or where its values end.
+/// Whether an axis ends at ticks, or at the ends of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScaleEnds {
     Round,
     Exact,
 }
 
-/// An axis that knows its ends and its ticks.
+/// An axis with its ends and ticks.
 #[derive(Clone, Debug)]
 pub(super) struct AxisScale {
     warp: ScaleWarp,
     low: f64,
     high: f64,
-    /// The ticks, in order.
+    /// The ticks, in the order of their values.
     pub(super) ticks: Vec<Tick>,
-    /// The axis' title with the unit of the ticks.
+    /// The title of the axis, with the unit of the ticks.
     pub(super) title: String,
 }
 
 impl AxisScale {
-    /// Returns the values at its ends.
+    /// Returns the values at its two ends.
     pub(super) fn ends(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// Returns an axis with about as many labelled ticks as asked for.
+    /// Returns an axis with about `ticks` labelled ticks.
     pub(super) fn new(axis: &ChartAxis, extent: Extent, ends: ScaleEnds, ticks: usize) -> Self {
         match axis.spacing {
             Spacing::Linear => Self::linear(axis, extent, ends, ticks),
@@ -157,7 +158,7 @@ impl AxisScale {
         let (mut low, mut high) = linear_ends(extent.range.unwrap_or((0.0, 1.0)), ends);
         let step = tick::step(axis.unit, (high - low) / count as f64);
         if ends == ScaleEnds::Round {
-            // The slack keeps a value that is off a tick by rounding from adding a whole step.
+            // The slack avoids an extra step for a value that differs from a tick only by rounding.
             low = (low / step + 1e-9).floor() * step;
             high = (high / step - 1e-9).ceil() * step;
         }
@@ -167,8 +168,8 @@ impl AxisScale {
 
     fn log(axis: &ChartAxis, extent: Extent, ends: ScaleEnds, count: usize) -> Self {
         let (mut low, mut high) = extent.range.unwrap_or((1.0, 10.0));
-        // Values that are all about the same get an octave to each side, so that the axis has
-        // ticks.
+        // If all values are about equal, widen the axis by a factor of two on each side, so that it
+        // has ticks.
         if high < low * 1.1 {
             (low, high) = (low / 2.0, high * 2.0);
         }
@@ -179,15 +180,15 @@ impl AxisScale {
         Self::with(ScaleWarp::Log, (low, high), ticks, &axis.title)
     }
 
-    /// Returns a logarithmic axis of ratios: within a factor of three its ticks are even steps, and it
-    /// shows differences of a few thousandths.
+    /// Returns a logarithmic axis of ratios. Within a factor of three its ticks are at equal steps,
+    /// so that differences of a few thousandths can be seen.
     pub(super) fn ratios(axis: &ChartAxis, extent: Extent, count: usize) -> Self {
         let (low, high) = extent.range.unwrap_or((0.5, 2.0));
-        // A factor of three or more: decades and their parts are better ticks than even steps.
+        // From a factor of three on, decades and their parts are better ticks than equal steps.
         if low * 3.0 < high {
             return Self::log(axis, extent, ScaleEnds::Round, count);
         }
-        // All ratios the same: an axis needs some width.
+        // If all ratios are equal, widen the axis.
         let widen = if high < low * 1.002 { 1.001 } else { 1.0 };
         let (low, high) = (low / widen, high * widen);
         let step = tick::step(axis.unit, (high - low) / count as f64);
@@ -211,8 +212,8 @@ impl AxisScale {
             (0.999999, "99.9999"),
             (0.9999999, "99.99999"),
         ];
-        // At least to 99 %, so that small samples look like others; at most one nine beyond the
-        // last mark.
+        // The axis goes at least to 99 %, so that small samples look like others, and at most one
+        // nine beyond the last tick.
         let last = last.clamp(0.99, 0.999_999_99);
         let shown = MARKS.into_iter().filter(|(share, _)| *share <= last);
         let tick = |(value, label): (f64, &str)| Tick { value, label: Some(label.to_owned()) };
@@ -229,26 +230,27 @@ impl AxisScale {
         Self { warp, low, high, ticks: ticks.ticks, title }
     }
 
-    /// Returns where the value stands: 0 at the low end, 1 at the high one, never beyond.
+    /// Returns the place of a value: from 0 at the low end to 1 at the high end, never beyond.
     pub(super) fn place(&self, value: f64) -> f64 {
         ((self.warp.apply(value) - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    /// Returns where bars and areas stand: at zero, or at the low end of a logarithmic axis.
+    /// Returns the place at which bars and areas begin: at zero, or at the low end of a logarithmic
+    /// axis.
     pub(super) fn floor(&self) -> f64 {
         if self.warp == ScaleWarp::Log { 0.0 } else { self.place(0.0) }
     }
 }
 
-/// Returns the ends of a linear axis: never equal, and zero is one of them unless the values would
-/// then fill less than half of the axis (or less than nine tenths, if it is to end with them).
+/// Returns the ends of a linear axis, which are never equal. Zero is one of them, unless the values
+/// would then fill less than half of the axis (or less than nine tenths with `ScaleEnds::Exact`).
 fn linear_ends((low, high): (f64, f64), ends: ScaleEnds) -> (f64, f64) {
     let size = high.abs().max(low.abs());
     let spare = if ends == ScaleEnds::Exact { 0.1 } else { 0.5 };
-    // Only zeros: any axis will do.
+    // Only zeros: any axis is fine.
     if size < 1e-90 {
         (0.0, 1.0)
-    // All values equal: the axis runs from zero to them.
+    // All values are equal: the axis goes from zero to the value.
     } else if high - low <= size * 1e-9 {
         (low.min(0.0), high.max(0.0))
     } else if 0.0 < low && low < high * spare {

@@ -1,9 +1,10 @@
-//! Layers over time, one upon the other: how many slots each pool has, how many of its tasks wait,
-//! and what it was promised.
+//! Stacked layers over time: the slots that each pool holds, the number of its tasks that wait, and
+//! its minimum share.
 //!
-//! Waiting tasks have a strip of their own above the plot, over the same time: there can be a thousand
-//! times as many of them as there are slots. A promise is a dotted line as far above the foot of its
-//! layer as the layer is to be high. A layer that does not reach its line is short of the promise.
+//! Waiting tasks have a strip above the plot, over the same time, since there may be a thousand
+//! times as many of them as slots. A minimum share is a dotted line above the foot of its layer, at
+//! the height that the layer should have. A layer that does not reach its line has less than its
+//! minimum share.
 
 use std::fmt::Write as _;
 
@@ -17,47 +18,48 @@ use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
 use super::steps::ChartSteps;
 use super::text::{Coordinate, tip};
 
-/// Up to this many steps are drawn exactly; more are averaged over this many intervals. Chosen: an
-/// interval is then little more than a pixel wide.
+/// Up to this many steps are drawn exactly; more steps are averaged over this many intervals.
+/// Chosen: an interval is then little more than a pixel wide.
 const INTERVALS: usize = 500;
 
-/// Areas over time, stacked.
+/// A chart of stacked areas over time.
 #[derive(Clone, Debug)]
 pub struct Stack {
     /// The title and the texts around it.
     pub caption: Caption,
-    /// Time.
+    /// The time axis.
     pub x: ChartAxis,
-    /// The axis of the shared thing, such as map slots.
+    /// The axis of the stacked values, such as map slots.
     pub y: ChartAxis,
-    /// The layers, from the bottom up. The smallest are merged if there are more than colours.
+    /// The layers, from bottom to top. If there are more layers than colours, the smallest are
+    /// merged.
     pub layers: Vec<StackLayer>,
-    /// How much there is to share, drawn as a dashed line.
+    /// The total capacity, drawn as a dashed line.
     pub capacity: Option<StackLayer>,
-    /// The axis of the strip above, such as waiting maps. Without this there is no strip.
+    /// The axis of the strip above, such as waiting maps; `None` leaves the strip out.
     pub waiting: Option<ChartAxis>,
-    /// When it ends.
+    /// The end of the time axis.
     pub until: f64,
-    /// An instant that is marked, and what it is.
+    /// A marked instant and its label.
     pub mark: Option<(f64, String)>,
 }
 
-/// A value over time, under a name.
+/// A layer: a value over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StackLayer {
     /// The name.
     pub name: String,
-    /// How it looks.
+    /// Its look.
     pub look: SeriesLook,
-    /// A time, and the value from then on; zero before the first.
+    /// Its steps: a time, and the value from then on. Before the first step the value is zero.
     pub steps: Vec<(f64, f64)>,
-    /// The same of what waits.
+    /// The steps of the number of waiting tasks.
     pub waiting: Vec<(f64, f64)>,
-    /// The promised share, if there is one.
+    /// The minimum share, if there is one.
     pub promised: Option<f64>,
 }
 
-/// A layer as it is drawn.
+/// A layer, averaged over the drawn intervals.
 struct Drawn {
     name: String,
     colour: String,
@@ -68,7 +70,7 @@ struct Drawn {
     promised: Option<f64>,
 }
 
-/// The height of the plot, and of the strip above it.
+/// The heights of the plot and of the strip above it.
 const HEIGHT: (f64, f64) = (300.0, 76.0);
 
 impl Stack {
@@ -81,7 +83,7 @@ impl Stack {
         let (held, waiting) = (steps(|layer| &layer.steps), steps(|layer| &layer.waiting));
         let capacity =
             self.capacity.as_ref().map(|layer| (&layer.name, ChartSteps::new(&layer.steps)));
-        // One set of edges for all layers, or they could not be added up.
+        // All layers use the same intervals, so that they can be added up.
         let all = held.iter().chain(&waiting).chain(capacity.iter().map(|of| &of.1));
         let (edges, averaged) = self.edges(all);
         let [means, waiting] = [held, waiting]
@@ -127,7 +129,7 @@ impl Stack {
         let keys = drawn.iter().map(|layer| layer.key.clone()).chain(line).chain(promise);
         sheet.legend(&keys.collect::<Vec<_>>());
         let strip = self.strip(&drawn, intervals);
-        // The same room for the labels of both plots, so that their times stand above each other.
+        // Both plots have the same room for labels, so that equal times are above each other.
         let widest =
             strip.iter().map(|(_, y)| ChartSheet::widest(y)).fold(ChartSheet::widest(&y), f64::max);
         if let Some((axis, y)) = strip {
@@ -162,15 +164,15 @@ impl Stack {
         sheet.finish()
     }
 
-    /// Returns the times between which values are drawn, and how long the intervals are if they
-    /// are not simply those of the steps.
+    /// Returns the edges of the drawn intervals, and the length of an interval if steps are
+    /// averaged.
     fn edges<'a>(&self, layers: impl Iterator<Item = &'a ChartSteps>) -> (Vec<f64>, Option<f64>) {
         let mut edges: Vec<f64> =
             layers.flat_map(|layer| &layer.steps).map(|step| step.0).collect();
         edges.sort_by(f64::total_cmp);
         let last =
             if is_number(self.until) { self.until } else { edges.last().copied().unwrap_or(0.0) };
-        // Steps after the end of the axis would widen it.
+        // Leave out steps after the end of the axis, which would widen it.
         edges.retain(|time| *time < last);
         edges.push(last);
         edges.dedup();
@@ -183,12 +185,12 @@ impl Stack {
         ((0..=INTERVALS).map(edge).collect(), Some(interval))
     }
 
-    /// Returns the scale of what waits, if anything does, and its axis.
+    /// Returns the axis and the scale of the strip of waiting tasks; `None` if no task ever waits.
     fn strip(&self, drawn: &[Drawn], intervals: usize) -> Option<(&ChartAxis, AxisScale)> {
         let axis = self.waiting.as_ref()?;
         let mut extent = Extent::default().include(axis, 0.0);
         let totals = totals(drawn.iter().map(|layer| &layer.waiting), intervals);
-        // A cluster in which nothing ever waits needs no empty strip.
+        // If no task ever waits, leave out the strip.
         if totals.iter().all(|total| *total == 0.0) {
             return None;
         }
@@ -198,7 +200,8 @@ impl Stack {
         Some((axis, AxisScale::new(axis, extent, ScaleEnds::Round, 2)))
     }
 
-    /// Returns the layers in their order; beyond eight the smallest are merged on top.
+    /// Returns the layers in their order; if there are more than eight, the smallest are merged
+    /// into one layer on top.
     fn choose(
         &self,
         means: &[Vec<f64>],
@@ -208,10 +211,11 @@ impl Stack {
     ) -> Vec<Drawn> {
         let sizes: Vec<f64> = means.iter().map(|means| area_under(means, edges)).collect();
         let mut by_size: Vec<usize> = (0..means.len()).collect();
-        // By area, which is what a reader sees; by place among equals, so that pages repeat.
+        // Sort by area, which readers see; equal areas by index, so that the result is always the
+        // same.
         by_size.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]).then(a.cmp(b)));
         let mut rest = by_size.split_off(by_size.len().min(COLOURS));
-        // Back in their own order, from the bottom up.
+        // Restore their own order, from bottom to top.
         by_size.sort_unstable();
         rest.sort_unstable();
         let own = by_size.into_iter().map(|layer| {
@@ -245,7 +249,7 @@ impl Stack {
     }
 }
 
-/// Where the values stand.
+/// The scales and the area of a plot.
 struct StackPlot<'a> {
     edges: &'a [f64],
     x: AxisScale,
@@ -254,7 +258,7 @@ struct StackPlot<'a> {
 }
 
 impl StackPlot<'_> {
-    /// Draws the layers one upon the other.
+    /// Draws the layers, stacked.
     fn stacked(
         &self,
         sheet: &mut ChartSheet,
@@ -278,7 +282,7 @@ impl StackPlot<'_> {
         (below, above): (&[f64], &[f64]),
     ) -> Markup {
         let highest = means.iter().copied().fold(0.0, f64::max);
-        // A layer without height would be a line that looks like a value.
+        // Do not draw a layer without height: its line would look like a value.
         if highest == 0.0 {
             return Markup::default();
         }
@@ -293,7 +297,7 @@ impl StackPlot<'_> {
         }
     }
 
-    /// Draws what a layer was promised, where that is in force.
+    /// Draws the minimum share of a layer in the intervals in which it is in force.
     fn promise(&self, layer: &Drawn, line: &[Option<f64>], axis: &ChartAxis) -> Markup {
         let mut d = String::new();
         let mut before = None;
@@ -306,7 +310,8 @@ impl StackPlot<'_> {
             let y = self.area.y(self.y.place(*level));
             let _ = match before {
                 Some(last) if f64::abs(y - last) < 0.05 => write!(d, "H{}", Coordinate(to)),
-                // Not joined: the foot of the layer moves, and not the promise.
+                // Do not join the pieces vertically: only the foot of the layer moves, not the
+                // minimum share.
                 _ => write!(d, "M{} {}H{}", Coordinate(from), Coordinate(y), Coordinate(to)),
             };
             before = Some(y);
@@ -320,13 +325,13 @@ impl StackPlot<'_> {
         }
     }
 
-    /// Returns the staircase over all intervals, without corners where nothing changes.
+    /// Returns the staircase over all intervals, without points where the value does not change.
     fn outline(&self, means: &[f64]) -> Vec<Dot> {
         let at = |time: f64| self.area.x(self.x.place(time));
         let levels = self.edges.iter().zip(means);
         let mut places: Vec<Dot> =
             levels.map(|(time, mean)| (at(*time), self.area.y(self.y.place(*mean)))).collect();
-        // A twentieth of a unit cannot be seen, and most neighbours are equal.
+        // A difference of a twentieth of a unit cannot be seen, and most neighbours are equal.
         places.dedup_by(|next, kept| (next.1 - kept.1).abs() < 0.05);
         if let (Some(last), Some(end)) = (places.last().copied(), self.edges.last()) {
             places.push((at(*end), last.1));
@@ -354,14 +359,14 @@ fn totals<'m>(layers: impl Iterator<Item = &'m Vec<f64>>, intervals: usize) -> V
     totals
 }
 
-/// Returns the layers that were promised something, and for each interval how high that is above
-/// the axis. A promise is in force as long as its layer has something or waits for it.
+/// Returns the layers with a minimum share, and for each interval the height of its line above the
+/// axis. A minimum share is in force while its layer holds something or waits.
 fn promises(drawn: &[Drawn], intervals: usize) -> Vec<(&Drawn, Vec<Option<f64>>)> {
     let mut feet = vec![0.0; intervals];
     let mut promises = Vec::new();
     for layer in drawn {
         if let Some(promised) = layer.promised.filter(|promised| 0.0 < *promised) {
-            // A pool that wants nothing is not short of its promise.
+            // A pool without running and waiting tasks does not lack its minimum share.
             let is_there = |i: usize| 0.0 < layer.means[i] || 0.0 < layer.waiting[i];
             let line = (0..intervals).map(|i| is_there(i).then_some(feet[i] + promised)).collect();
             promises.push((layer, line));

@@ -1,26 +1,28 @@
-//! Values that change in steps over time, averaged over intervals where there are too many steps.
+//! Values that change in steps over time, averaged over intervals if there are too many steps.
 
 use super::scale::is_number;
 
-/// A value over time: zero before the first step, then each step's value until the next.
+/// A step function of time: zero before the first step, then each step's value until the next step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChartSteps {
-    /// In the order of time.
+    /// The steps (time and value) in the order of time.
     pub(super) steps: Vec<(f64, f64)>,
 }
 
 impl ChartSteps {
-    /// Returns the function with these steps (time, value), in any order; of two at the same time
-    /// the later one holds. Steps that are no numbers are left out.
+    /// Returns the function with these steps (time and value), which may be in any order. Of two
+    /// steps at the same time the later one in the list counts. Steps that are not numbers are left
+    /// out.
     pub(super) fn new(steps: &[(f64, f64)]) -> Self {
         let number = |(time, value): &&(f64, f64)| is_number(*time) && is_number(*value);
         let mut steps: Vec<(f64, f64)> = steps.iter().filter(number).copied().collect();
-        // A stable sort: of two steps at one instant the later in the list comes last, and holds.
+        // A stable sort: of two steps at one instant the later one in the list comes last.
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         Self { steps }
     }
 
-    /// Returns the mean of each interval between two neighbouring edges, which rise.
+    /// Returns the mean in each interval between two neighbouring edges. Edges must be in ascending
+    /// order.
     pub(super) fn means(&self, edges: &[f64]) -> Vec<f64> {
         let mut next = 0;
         let mut value = 0.0;
@@ -35,7 +37,7 @@ impl ChartSteps {
                 next += 1;
             }
             sum += value * (to - at);
-            // Two edges that are the same up to rounding: the mean is the value, not 0/0.
+            // If two edges are equal up to rounding, the mean is the value, not 0/0.
             means.push(if to - from < 1e-90 { value } else { sum / (to - from) });
         }
         means

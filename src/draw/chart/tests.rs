@@ -1,12 +1,12 @@
-//! Laws of every chart, whatever its data: it is drawn, its markup is well-formed, its
-//! numbers are finite and lie on the sheet.
+//! Properties of every chart for any data: it is drawn, its markup is well-formed, its numbers are
+//! finite and lie on the sheet.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
 
-/// Returns what is wrong with a drawing, if anything is.
+/// Returns the first fault of a drawing, if there is one.
 fn fault(svg: &str) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = svg.trim_end();
@@ -32,9 +32,10 @@ fn text_fault(text: &str) -> Option<String> {
     (bad || text.contains(illegal)).then(|| format!("illegal text {text:?}"))
 }
 
-/// Attributes are in quotes, and whatever is a number in a place or a size is a sane one.
+/// Returns the fault of a tag: attributes must be in quotes, and numbers of places and sizes must
+/// be sane.
 fn tag_fault(tag: &str) -> Option<String> {
-    // Marks over time are in units of their own.
+    // Marks over time use units of their own.
     let is_timed = tag.contains("class=\"time\"")
         || tag.contains("class=\"bars")
         || tag.contains("pointer-events=\"all\"");
@@ -60,7 +61,7 @@ fn tag_fault(tag: &str) -> Option<String> {
         let far = |text: &str| {
             text.trim_end_matches('-').parse::<f64>().is_ok_and(|number| 30_000.0 < number.abs())
         };
-        // Attributes for the page's script may have any name in them.
+        // Attributes for the page's script may contain any name.
         if name.starts_with("data-") {
             continue;
         }
@@ -74,7 +75,7 @@ fn tag_fault(tag: &str) -> Option<String> {
     None
 }
 
-/// Numbers as they come, and as they must not come.
+/// Ordinary numbers, and numbers that cannot be drawn.
 fn number() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => 0.0f64..1e4,

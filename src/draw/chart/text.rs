@@ -1,35 +1,35 @@
-//! Texts that fit: widths are estimated, for the fonts of the reader are not known here.
+//! Fits texts into widths, which are estimated: the reader's fonts are unknown.
 
 use std::fmt;
 
 use maud::{Markup, html};
 
-/// The size of the type, in units of a drawing that is 720 wide.
-// Chosen: a drawing shown at half its width on a phone still has letters of 7 pixels.
+/// The font size, in units of a drawing that is 720 wide.
+// Chosen: at half width, as on a phone, letters are still 7 pixels high.
 pub(super) const SIZE: f64 = 15.0;
 
-/// The height of a line.
+/// The height of a line of text.
 pub(super) const LEADING: f64 = 19.0;
 
-/// Returns about how wide a text is; most fonts are narrower.
+/// Returns the estimated width of a text; most fonts are narrower.
 pub(super) fn width(text: &str) -> f64 {
     text.chars().map(advance).sum::<f64>() * SIZE
 }
 
-/// Returns the width of a character in relation to its height, as in a wide sans-serif.
+/// Returns the width of a character divided by the font size, as in a wide sans-serif font.
 fn advance(c: char) -> f64 {
     match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' | ' ' => 0.32,
         'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' => 0.4,
         'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' | '—' => 0.95,
         'A'..='Z' => 0.7,
-        // From here on mostly Chinese, Japanese and Korean, whose characters are as wide as high.
+        // These are mostly Chinese, Japanese and Korean characters, which are as wide as high.
         '\u{2e80}'.. => 1.0,
         _ => 0.6,
     }
 }
 
-/// Returns the text without what XML cannot hold; every kind of white space is a space.
+/// Returns the text without characters that XML forbids; all white space becomes spaces.
 pub(super) fn clean(text: &str) -> String {
     let legal = |c: char| match c {
         c if c.is_whitespace() => ' ',
@@ -39,7 +39,7 @@ pub(super) fn clean(text: &str) -> String {
     text.chars().map(legal).collect()
 }
 
-/// Returns the text, cut with an ellipsis where it would be wider than `most`.
+/// Returns the text, cut with an ellipsis if it is wider than `most`.
 pub(super) fn fit(text: &str, most: f64) -> String {
     let text = clean(text);
     if width(&text) <= most {
@@ -50,15 +50,15 @@ pub(super) fn fit(text: &str, most: f64) -> String {
     cut.trim_end().to_owned() + "…"
 }
 
-/// Returns the name, cut in its middle where it would be wider than `most`: names that begin alike
-/// tend to differ at the end.
+/// Returns the name, cut in its middle if it is wider than `most`: names that begin alike often
+/// differ at the end.
 pub(super) fn shorten(name: &str, most: f64) -> String {
     let name = clean(name);
     if width(&name) <= most {
         return name;
     }
     let room = most - width("…");
-    // A little more of the beginning, by which people know a name.
+    // Keep a little more of the beginning, by which readers recognise a name.
     let head = taken(name.chars(), room * 0.6);
     let left: String = name.chars().take(head).collect();
     let tail = taken(name.chars().rev(), room - width(&left));
@@ -66,7 +66,7 @@ pub(super) fn shorten(name: &str, most: f64) -> String {
     format!("{}…{}", left.trim_end(), right.trim_start())
 }
 
-/// Returns how many of the characters fit into the room.
+/// Returns the number of characters that fit into the room.
 fn taken(chars: impl Iterator<Item = char>, mut room: f64) -> usize {
     chars
         .take_while(|c| {
@@ -76,7 +76,7 @@ fn taken(chars: impl Iterator<Item = char>, mut room: f64) -> usize {
         .count()
 }
 
-/// Returns the text in lines no wider than `most`, broken at spaces, at most so many of them.
+/// Returns the text in at most `lines` lines no wider than `most`, broken at spaces.
 pub(super) fn wrap(text: &str, most: f64, lines: usize) -> Vec<String> {
     let text = clean(text);
     let mut out: Vec<String> = Vec::new();
@@ -90,21 +90,21 @@ pub(super) fn wrap(text: &str, most: f64, lines: usize) -> Vec<String> {
         }
     }
     if lines < out.len() {
-        // The rest goes to the last line and is cut there.
+        // The rest goes into the last line and is cut there.
         let rest = out.split_off(lines.saturating_sub(1)).join(" ");
         out.push(rest);
     }
     out.iter().map(|line| fit(line, most)).collect()
 }
 
-/// A length or a place in a drawing, printed with at most one decimal: the bytes of a drawing are
-/// the same on every machine.
+/// A length or coordinate in a drawing, printed with at most one decimal, so that the bytes of a
+/// drawing are the same on every machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coordinate(pub(super) f64);
 
 impl fmt::Display for Coordinate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // In whole tenths, so that no platform's way of printing doubles has a say.
+        // Print whole tenths, so that the result does not depend on how a platform prints doubles.
         let tenths = (self.0 * 10.0).round() as i64;
         let sign = if tenths < 0 { "-" } else { "" };
         let tenths = tenths.unsigned_abs();
@@ -115,13 +115,13 @@ impl fmt::Display for Coordinate {
     }
 }
 
-/// Returns the name of a mark of a group and a series, either of which may have none.
+/// Returns the name of a mark from the names of its group and series, which may be empty.
 pub(super) fn joined(group: &str, series: &str) -> String {
     let names = [group, series].into_iter().filter(|name| !name.is_empty());
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns what a mark says when it is pointed at.
+/// Returns the text of a mark that is shown when a reader points at it.
 pub(super) fn tip(text: &str) -> Markup {
     html! { title { (clean(text)) } }
 }

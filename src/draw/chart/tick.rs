@@ -1,8 +1,8 @@
-//! Where the ticks of an axis stand, and what is written at them.
+//! The ticks of an axis and their labels.
 //!
-//! On a linear axis: 1, 2 or 5 times a power of ten; for times, steps that a clock knows; for
-//! sizes, the same within KiB, MiB and so on. On a logarithmic one: decades, the round times of a
-//! clock, or powers of two, with minor ticks between.
+//! On a linear axis, steps are 1, 2 or 5 times a power of ten; for times, steps of a clock; for
+//! sizes, the same within KiB, MiB and so on. On a logarithmic axis, ticks are decades, round times
+//! of a clock, or powers of two, with minor ticks between.
 
 use super::unit::AxisUnit;
 use mumakil_base::units::tell::{grouped, power, significant};
@@ -14,14 +14,14 @@ pub(super) struct Tick {
     pub(super) label: Option<String>,
 }
 
-/// Ticks, and the unit that goes into the axis' title if their labels leave it out.
+/// Ticks, and the unit for the title of the axis; empty if the labels have it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ticks {
     pub(super) ticks: Vec<Tick>,
     pub(super) unit: &'static str,
 }
 
-/// Returns the smallest sensible step that is not smaller than `least`.
+/// Returns the smallest round step that is at least `least`.
 pub(super) fn step(unit: AxisUnit, least: f64) -> f64 {
     const CLOCK: [f64; 20] = [
         1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0, 1_800.0, 3_600.0,
@@ -38,7 +38,7 @@ pub(super) fn step(unit: AxisUnit, least: f64) -> f64 {
         AxisUnit::Bytes => {
             let part = unit.of_ticks(least).size;
             let within = decimal(least / part);
-            // 1,000 KiB would be an odd step.
+            // 1,000 KiB would be an odd step: take 1 MiB.
             if within < 1_000.0 { (within * part).max(1.0) } else { 1_024.0 * part }
         }
     }
@@ -47,7 +47,7 @@ pub(super) fn step(unit: AxisUnit, least: f64) -> f64 {
 fn decimal(least: f64) -> f64 {
     let power = 10f64.powi(least.log10().floor() as i32);
     let nice = [1.0, 2.0, 5.0].into_iter().map(|m| m * power);
-    // A hair of slack, for what logarithms lose.
+    // Some slack for rounding errors of logarithms.
     nice.into_iter().find(|step| least <= step * (1.0 + 1e-9)).unwrap_or(10.0 * power)
 }
 
@@ -55,25 +55,26 @@ fn decimal(least: f64) -> f64 {
 pub(super) fn linear(unit: AxisUnit, low: f64, high: f64, step: f64) -> Ticks {
     let part = unit.of_ticks(step);
     let unit = part.name;
-    // As many as the step needs; without the slack, rounding could give a step of 0.1 two of them.
+    // Use as many decimals as the step needs; without the slack, rounding could give a step of 0.1
+    // two decimals.
     let decimals = (-(step / part.size).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
     let label = |value: f64| match value / part.size {
         shown if 1e15 <= shown.abs() => power(shown),
-        // No reader counts many zeros behind the point, so a power is written. At zero itself, sums
-        // are off by a hair.
+        // Write a power of ten instead of many zeros behind the point. At zero itself, rounding
+        // errors must not count.
         shown if 5 < decimals && step / 2.0 < value.abs() => power(shown),
         _ if 5 < decimals => "0".to_owned(),
         shown => grouped(shown, decimals),
     };
     let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
-    // A guard against a step of almost nothing: no axis here asks for more than a dozen.
+    // A guard against tiny steps: no axis needs more than a dozen ticks.
     let count = (last - first + 1.0).clamp(0.0, 100.0) as usize;
     let values = (0..count).map(|i| (first + i as f64) * step);
     let ticks = values.map(|value| Tick { value, label: Some(label(value)) }).collect();
     Ticks { ticks, unit }
 }
 
-/// How much a mark on a logarithmic axis matters.
+/// The importance of a tick on a logarithmic axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum TickRank {
     Major,
@@ -81,22 +82,22 @@ enum TickRank {
     Minor,
 }
 
-/// Returns the ticks of a logarithmic axis, at most `most` of them with a label.
+/// Returns the ticks of a logarithmic axis, about `most` of them with a label.
 pub(super) fn logarithmic(unit: AxisUnit, low: f64, high: f64, most: usize) -> Ticks {
     let near = |value: f64| low * (1.0 - 1e-9) <= value && value <= high * (1.0 + 1e-9);
     let mut marks = marks(unit, low, high);
     marks.retain(|(value, _)| near(*value));
     let count = |rank| marks.iter().filter(|(_, other)| *other <= rank).count();
     let ranks = [TickRank::Major, TickRank::Middle, TickRank::Minor];
-    // Three labels are the fewest that show a reader how the axis is spaced.
+    // Readers need at least three labels to see how the axis is spaced.
     let labelled = ranks.into_iter().find(|rank| 3 <= count(*rank)).unwrap_or(TickRank::Minor);
     if count(labelled) < 2 {
-        // Less than a factor of two: there decades are no help.
+        // Within less than a factor of two, decades do not help.
         return linear(unit, low, high, step(unit, (high - low) / most as f64));
     }
-    // Of more labels than there is room for, every second or third is written.
+    // If there is no room for all labels, write every second or third.
     let every = count(labelled).div_ceil(most.max(1));
-    // Chosen: more minor ticks than that run into one another on a chart of this size.
+    // Chosen: more minor ticks would merge on a chart of this size.
     let crowded = 80 < marks.len();
     let mut number = 0;
     let mut ticks = Vec::new();
@@ -120,7 +121,7 @@ fn log_label(unit: AxisUnit, value: f64) -> String {
     }
 }
 
-/// Returns round values around `low` to `high`, in their order.
+/// Returns round values from below `low` to above `high`, in ascending order.
 fn marks(unit: AxisUnit, low: f64, high: f64) -> Vec<(f64, TickRank)> {
     match unit {
         AxisUnit::Bytes => powers_of_two(low, high),
@@ -136,7 +137,7 @@ fn decades(low: f64, high: f64) -> Vec<(f64, TickRank)> {
         2 | 5 => TickRank::Middle,
         _ => TickRank::Minor,
     };
-    // Parsed rather than multiplied, so that 10⁻³ is the nearest number to it.
+    // Parse instead of multiplying, so that 10⁻³ is the nearest double.
     let value = |m, e| format!("{m}e{e}").parse().expect("digits are a number");
     let decade = |e| (1..10).map(move |m| (value(m, e), rank(m)));
     (first..=last).flat_map(decade).collect()
@@ -153,7 +154,7 @@ fn powers_of_two(low: f64, high: f64) -> Vec<(f64, TickRank)> {
     (first.max(0)..=last).map(|e| (2f64.powi(e), rank(e))).collect()
 }
 
-/// Decades below ten seconds; above, the round times of a clock and a calendar.
+/// Returns decades below ten seconds, and above that round times of a clock and a calendar.
 fn clock(low: f64, high: f64) -> Vec<(f64, TickRank)> {
     let mut marks = decades(low.min(10.0), 10.0);
     marks.retain(|(value, _)| *value < 10.0);
@@ -166,12 +167,12 @@ fn clock(low: f64, high: f64) -> Vec<(f64, TickRank)> {
     marks.extend(minor.into_iter().chain(late).map(|value| (value, TickRank::Minor)));
     let days = decades(1.0, (high / 86_400.0).max(1.0)).into_iter();
     marks.extend(days.filter(|(day, _)| 1.0 <= *day).map(|(day, rank)| (day * 86_400.0, rank)));
-    // The lists above overlap in time; ticks must rise.
+    // Sort: the lists above overlap, but ticks must be in ascending order.
     marks.sort_by(|a, b| a.0.total_cmp(&b.0));
     marks
 }
 
-/// Returns the round values next to `low`, downwards, and next to `high`, upwards.
+/// Returns the nearest round values at or below `low` and at or above `high`.
 pub(super) fn round_outwards(unit: AxisUnit, low: f64, high: f64) -> (f64, f64) {
     let marks = marks(unit, low, high);
     let values = || marks.iter().map(|mark| mark.0);

@@ -1,5 +1,5 @@
-//! A plot whose marks are in units of time, so that the page's script can show a part of it: to
-//! zoom is to choose another window, and the numbers in the marks are those of the data.
+//! A plot whose marks use units of time as coordinates. So the page's script can zoom by changing
+//! the visible window, and can read times from the marks.
 
 use maud::{Markup, html};
 
@@ -8,21 +8,21 @@ use super::lanes::Lanes;
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::Coordinate;
 
-/// Milliseconds, unless the times are too far apart.
-// The tables' own unit, so that no time is rounded.
+/// The units in a second: milliseconds, unless the times are too far apart.
+// Tables use milliseconds, so no time is rounded.
 const PER_SECOND: f64 = 1_000.0;
 
-/// The most units of a plot. Browsers compute with single precision, which would lose further
+/// The most units of a plot. Browsers compute with single precision, so more units would lose
 /// digits.
 const MOST: f64 = 1e9;
 
-/// Times as whole units from the first one on.
+/// Times as whole numbers of units since the first time.
 #[derive(Clone, Debug)]
 pub(super) struct WholeTimes {
     pub(super) x: AxisScale,
     first: f64,
     per_second: f64,
-    /// How many units there are.
+    /// The length of the time axis in units.
     pub(super) whole: u64,
 }
 
@@ -31,7 +31,7 @@ impl WholeTimes {
         let x = AxisScale::new(axis, extent, ScaleEnds::Exact, 8);
         let (first, last) = x.ends();
         let per_second = PER_SECOND.min(MOST / (last - first));
-        // At least one unit, since a viewBox without width shows nothing.
+        // At least one unit: a viewBox without width shows nothing.
         Self { x, first, per_second, whole: ((last - first) * per_second).round().max(1.0) as u64 }
     }
 
@@ -40,13 +40,13 @@ impl WholeTimes {
         (((time - self.first) * self.per_second).round().max(0.0) as u64).min(self.whole)
     }
 
-    /// Returns a mark in a lane from a unit on for so many. It is an area and no stroke: not every
-    /// program that prints knows strokes which are wide one way and high another.
+    /// Returns a mark in a lane that begins at unit `from` and is `length` units long. It is an
+    /// area, not a stroke: some printing programs cannot scale a stroke differently in x and y.
     pub(super) fn mark(from: u64, lane: usize, length: u64) -> String {
         format!("M{from} {lane}h{length}v.88h-{length}z")
     }
 
-    /// Returns the plot with these marks, of which each lane is one high.
+    /// Returns the plot with these marks; each lane is one unit high.
     pub(super) fn plot(&self, area: &PlotArea, lanes: &Lanes<'_>, marks: Markup) -> Markup {
         html! {
             svg class="time" x=(Coordinate(area.left)) y=(Coordinate(area.top)) width=(Coordinate(area.width()))
@@ -54,7 +54,7 @@ impl WholeTimes {
                 viewBox={ "0 0 " (self.whole) " " (lanes.count()) }
                 data-first=(self.first) data-per-second=(self.per_second)
                 data-lanes=(lanes.told()) {
-                // This catches the pointer where there is no mark.
+                // This rectangle catches the pointer where there is no mark.
                 rect width=(self.whole) height=(lanes.count()) fill="none" pointer-events="all" {}
                 (marks)
             }

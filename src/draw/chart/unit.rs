@@ -1,22 +1,22 @@
-//! Units of an axis' values, and how values are printed beside its marks.
+//! The units of the values of an axis, and how values are printed beside marks.
 
 use mumakil_base::units::NamedUnit;
 use mumakil_base::units::tell::{self, Detail, significant};
 
-/// The unit of an axis' values.
+/// The unit of the values of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AxisUnit {
     /// A number without a unit.
     Plain,
-    /// How many: ticks stand at whole numbers only.
+    /// A count: ticks are at whole numbers only.
     Count,
-    /// How many times as much: `1.25×`.
+    /// A ratio, printed as `1.25×`.
     Ratio,
-    /// A part of a whole, 0 to 1; printed in percent.
+    /// A share from 0 to 1, printed in per cent.
     Share,
-    /// Time in seconds; printed in µs to days.
+    /// Time in seconds, printed in µs to days.
     Seconds,
-    /// Sizes in bytes; printed in B to PiB.
+    /// Sizes in bytes, printed in B to PiB.
     Bytes,
 }
 
@@ -27,12 +27,12 @@ const fn named(size: f64, name: &'static str) -> NamedUnit {
 }
 
 impl AxisUnit {
-    /// Returns the value as a reader wants it beside a mark: `1 min 30 s`, `97.2 %`, `12.4 GiB`.
+    /// Returns the value as text beside a mark: `1 min 30 s`, `97.2 %`, `12.4 GiB`.
     pub fn text(self, value: f64) -> String {
         if value.is_nan() {
             return "–".to_owned();
         }
-        // Far beyond every axis, but still a number when it is printed in a smaller unit.
+        // The limit is far beyond every axis, but does not overflow when printed in a smaller unit.
         let value = value.clamp(-1e200, 1e200);
         match self {
             Self::Plain => significant(value, 4),
@@ -44,10 +44,10 @@ impl AxisUnit {
         }
     }
 
-    /// Returns the unit in which an axis with this step between its ticks should count.
+    /// Returns the unit for the labels of an axis with this step between ticks.
     pub(super) fn of_ticks(self, step: f64) -> NamedUnit {
         match self {
-            // A step of 500 million is better read as 0.5 billion, but one of 2 min not as 0.03 h.
+            // A step of 500 million reads better as 0.5 billion, but 2 min does not as 0.03 h.
             Self::Plain | Self::Count => tell::unit_for(&NUMBERS, step),
             Self::Ratio => named(1.0, ""),
             Self::Share => named(0.01, "%"),

@@ -1,4 +1,4 @@
-//! A page as markup.
+//! The markup of a page.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -14,7 +14,8 @@ use crate::chart::{Drawing, SeriesLook, style};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// A cell with more bytes than this breaks its lines. Chosen: a name or a sum still fits one line.
+/// A cell with more bytes than this may break into lines. Chosen: a name or a sum still fits into
+/// one line.
 const LONG: usize = 48;
 
 pub(super) fn page(page: &HtmlPage) -> Markup {
@@ -47,7 +48,8 @@ pub(super) fn page(page: &HtmlPage) -> Markup {
     }
 }
 
-/// Returns what the file may do: nothing but its own styles and the one script, known by its hash.
+/// Returns the content security policy of the file: only its own styles, and its script by its
+/// hash.
 fn policy() -> String {
     let hash = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(
@@ -153,7 +155,8 @@ fn verdict(verdict: &JudgedExpectation) -> Markup {
     }
 }
 
-/// A small table, for what is to be compared should stand in a column.
+/// Returns published and measured numbers as a small table, so that numbers to compare are in a
+/// column.
 fn beside(figures: &[PublishedComparison]) -> Markup {
     html! {
         table.beside {
@@ -218,12 +221,12 @@ fn table(table: &PageTable) -> Markup {
     }
 }
 
-/// A small square in a colour.
+/// Returns a small square in the colour of a look.
 fn sample(look: SeriesLook) -> Markup {
     html! { i class=(format!("c-{}", look.0)) {} }
 }
 
-/// A bar of parts, which opens to lines.
+/// Returns a bar of parts that opens to lines of text.
 fn split(cell: &PageCell) -> Markup {
     let width = |share: f64| format!("width:{:.2}%", share * 100.0);
     let told: Vec<&str> = cell.slices.iter().map(|slice| slice.name.as_str()).collect();
@@ -248,16 +251,15 @@ fn cell(cell: &PageCell, is_number: bool) -> Markup {
     if !cell.slices.is_empty() {
         return split(cell);
     }
-    // Numbers never break: their digits should stand below one another.
+    // Numbers never break, so that their digits are aligned.
     let is_long = LONG < cell.shown.len();
     let class = if is_number { Some("n") } else { is_long.then_some("long") };
     html! { td class=[class] data-value=[cell.value] { (cell.shown) } }
 }
 
-/// Marks up what stands between backticks as code.
+/// Marks up text between backticks as code.
 fn prose(text: &str) -> Markup {
-    // A single backtick, as in a name that a user chose, must not turn the rest of a line into
-    // code.
+    // With an odd number of backticks, as in a name that a user chose, nothing is code.
     let is_even = text.matches('`').count().is_multiple_of(2);
     html! {
         @if is_even {

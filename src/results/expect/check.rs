@@ -1,4 +1,5 @@
-//! Syntax becomes a plan: names are looked up, types and units checked, filters put in their place.
+//! Makes a plan of a parsed expression: looks up names, checks types and units, and gives each
+//! quantity its filters.
 //!
 //! ```text
 //! mean(sojourn[class=small], scheduler=hfsp, by=nodes)
@@ -7,8 +8,8 @@
 //! by=nodes: planned once for nodes=100, once for nodes=200 …
 //! ```
 //!
-//! Of the values of an axis, the innermost setting wins. `by` is resolved here, so evaluation knows
-//! no current value.
+//! If several settings choose a value of an axis, the innermost one wins. `by` is resolved here:
+//! the plan has a term for each of its values.
 
 mod call;
 mod select;
@@ -23,11 +24,12 @@ use super::unit::Unit;
 /// The use of an expression's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExprPurpose {
-    /// Measured in each cell. It may choose one value of an axis for a quantity, as to compare two.
+    /// A number for each cell. A quantity may choose one value of an axis, for example to compare
+    /// two values.
     Metric,
-    /// Selects the cells that it is about.
+    /// It chooses the cells to which it applies.
     Expectation,
-    /// Shown of each run: as a metric, but it need not be one number.
+    /// Shown in a chart for each run. It is like a metric, but may be many numbers.
     Sample,
 }
 
@@ -60,20 +62,20 @@ pub(super) fn check(
 struct ExprChecker<'a> {
     space: &'a Space,
     purpose: ExprPurpose,
-    /// The settings of the calls around, the innermost last.
+    /// The settings of the surrounding calls, the innermost last.
     outer: Vec<Outer>,
-    /// For each axis with lists of chosen values, the values that all of the lists contain.
+    /// For each axis that lists of values restrict, the values that all lists contain.
     common: Vec<Option<Vec<usize>>>,
-    /// How many values `by` has gone through so far.
+    /// The number of values of all `by` so far.
     points: usize,
 }
 
 /// A setting of a surrounding call.
 struct Outer {
     setting: ExprSetting,
-    /// Whether anything inside is chosen by it.
+    /// Whether it applies to any quantity inside.
     taken: bool,
-    /// Whether something inside would be, had it not chosen the same itself.
+    /// Whether it would apply to a quantity inside that has such a setting of its own.
     overruled: bool,
 }
 
@@ -127,7 +129,8 @@ impl ExprChecker<'_> {
         name: &str,
         filters: &[ExprSetting],
     ) -> CheckResult<(TermKind, TermType)> {
-        // Quantities first: a study may name an axis like one, and means the axis by its path then.
+        // Look up quantities first: an axis with the name of a quantity must be written with its
+        // path.
         if let Some(quantity) = NamedQuantity::find(name) {
             let selection = self.select(node, quantity, filters)?;
             let of = TermType::number(quantity.shape, quantity.unit);
@@ -226,7 +229,7 @@ impl ExprChecker<'_> {
         let parts = vec![self.number(left)?, self.number(right)?];
         let unit = shared_unit("within", (left, &parts[0]), (right, &parts[1]))?;
         let Literal { value, percent, unit: band_unit, .. } = band.item;
-        // `within 10 of 80 %` was meant as points: every share lies within 10 of every other.
+        // `within 10 of 80 %` lacks `points`: every share lies within 10 of every other share.
         let is_wider_than_all = band_unit == Unit::PLAIN && 1.0 < value;
         if is_wider_than_all && parts.iter().any(Term::is_at_most_whole) {
             let message = format!("`{}` is wider than any difference of shares", band.item.text);
@@ -247,7 +250,7 @@ impl ExprChecker<'_> {
     }
 }
 
-/// Returns the shape of what is computed from several: one number goes with everything.
+/// Returns the shape of a combination of terms: a single number combines with any shape.
 fn shared_shape(nodes: &[&SyntaxNode], terms: &[Term]) -> CheckResult<QuantityShape> {
     let mut shared = QuantityShape::One;
     for (node, term) in nodes.iter().zip(terms) {
@@ -273,7 +276,7 @@ fn shared_shape(nodes: &[&SyntaxNode], terms: &[Term]) -> CheckResult<QuantitySh
     Ok(shared)
 }
 
-/// Returns the unit that both sides have. A zero has every unit.
+/// Returns the common unit of both sides. A zero fits every unit.
 fn shared_unit(
     sign: &str,
     left: (&SyntaxNode, &Term),
@@ -282,7 +285,7 @@ fn shared_unit(
     let ((left, of_left), (right, of_right)) = (left, right);
     let (a, b) = (of_left.of.unit, of_right.of.unit);
     if a.fits(b) {
-        // `share < 50` was meant as 50 %: no share is above 1.
+        // `share < 50` lacks `%`: no share is above 1.
         let beyond = [(left, of_right), (right, of_left)].into_iter().find(|(node, other)| {
             plain(node).is_some_and(|number| 1.0 < number.abs()) && other.is_at_most_whole()
         });
@@ -298,7 +301,7 @@ fn shared_unit(
         return Err(ExprComplaint::new(bare.span.clone(), message).hint(hint));
     }
     match (plain(left), plain(right)) {
-        // Zero is zero in every unit, so `wait > 0` needs none.
+        // Zero is the same in every unit, so `wait > 0` needs none.
         (Some(0.0), _) => return Ok(b),
         (_, Some(0.0)) => return Ok(a),
         _ => {}
@@ -319,7 +322,7 @@ fn shared_unit(
     })
 }
 
-/// Returns the number that a node is, if it is one without a unit.
+/// Returns the number of a literal without a unit; `None` for other nodes.
 fn plain(node: &SyntaxNode) -> Option<f64> {
     match &node.item {
         Syntax::Literal(literal) if literal.unit == Unit::PLAIN => Some(literal.value),
@@ -328,7 +331,8 @@ fn plain(node: &SyntaxNode) -> Option<f64> {
     }
 }
 
-/// Returns the unit of a power: of what has a unit only fixed whole powers exist.
+/// Returns the unit of a power. A base with a unit needs a constant exponent that gives a whole
+/// unit.
 fn power(parts: &[Term], exponent: &SyntaxNode) -> CheckResult<Unit> {
     let [base, power] = parts else { unreachable!("a power has two parts") };
     if !power.of.unit.is_plain() {

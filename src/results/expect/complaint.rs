@@ -1,4 +1,4 @@
-//! Complaints about an expression, each with its place.
+//! Complaints about an expression, with their places in the text.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use mumakil_base::nearest::nearest;
 /// Why an expression cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExprComplaint {
-    /// The bytes of the expression's text that are wrong.
+    /// The wrong part of the expression's text, as a range of bytes.
     pub span: Range<usize>,
     /// The complaint.
     pub message: String,
@@ -25,7 +25,7 @@ impl ExprComplaint {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Adds the known name nearest to a wrong one, or else all known names if they are few.
+    /// Adds a hint: the known name nearest to a wrong one, or else all known names if they are few.
     pub(super) fn nearest<'n>(
         self,
         name: &str,
@@ -38,7 +38,7 @@ impl ExprComplaint {
         }
     }
 
-    /// Adds all that is known, if that is little.
+    /// Adds a hint with all known names, if they are few.
     pub(super) fn one_of<'n>(self, known: impl IntoIterator<Item = &'n str>) -> Self {
         let known: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
         // Chosen: a dozen names still fit a line or two; more would hide the complaint.
@@ -48,9 +48,9 @@ impl ExprComplaint {
         self
     }
 
-    /// Returns the column, from 1, in letters.
+    /// Returns the column in characters, counted from 1.
     pub fn column(&self, text: &str) -> usize {
-        // Letters, not bytes: editors and terminals count them so.
+        // Count characters, not bytes, as editors and terminals do.
         1 + text.get(..self.span.start).unwrap_or(text).chars().count()
     }
 }

@@ -1,8 +1,8 @@
-//! A plan becomes numbers: one for each seed.
+//! Evaluates a plan to numbers: one for each seed.
 //!
-//! A term of one number a run is computed for every seed; a comparison of two such terms is then made once,
-//! of their means. A term of many numbers a run is read, combined and aggregated seed by seed, so
-//! that one run's numbers are in memory at a time.
+//! A term with one number for a run is computed for every seed; a comparison of two such terms is
+//! made once, between their means. A term with many numbers for a run is read, combined and
+//! aggregated seed by seed, so that only one run's numbers are in memory.
 
 use std::cell::RefCell;
 
@@ -26,7 +26,7 @@ impl<'r> Evaluator<'r> {
         Self { space, runs, names: RefCell::default() }
     }
 
-    /// Returns the number of a term in a cell for each of these seeds.
+    /// Returns the number of a term in a cell, for each of these seeds.
     pub(super) fn numbers(
         &self,
         term: &Term,
@@ -45,8 +45,8 @@ impl<'r> Evaluator<'r> {
             TermKind::Apply(element, parts) => {
                 let parts = parts.iter().map(|part| self.numbers(part, cell, seeds));
                 let parts = parts.collect::<Evaluated<Vec<_>>>()?;
-                // Means are compared, once: seed by seed, a close pair would hold for some seeds
-                // and not for others.
+                // Compare the means, once: seed by seed, a close comparison would hold for some
+                // seeds and not for others.
                 if element.compares() {
                     let means: Vec<f64> = parts.iter().filter_map(|part| mean(part)).collect();
                     return Ok(each(element.compute(&means).map_err(NoNumber::Undefined)?));
@@ -63,13 +63,13 @@ impl<'r> Evaluator<'r> {
         };
         match numbers.iter().all(|number| number.is_finite()) {
             true => Ok(numbers),
-            // A division by zero or a job without the quantity: reported as such, since no bound
-            // can judge it.
+            // After a division by zero, or without the quantity, report that: no bound can judge
+            // it.
             false => Err(NoNumber::Undefined(format!("{} is not a number", term.label))),
         }
     }
 
-    /// Returns the number of what is aggregated for each seed alone.
+    /// Returns the number of a term in the run of one seed.
     fn number(&self, term: &Term, cell: &[usize], seed: usize) -> Evaluated<f64> {
         match &term.kind {
             TermKind::Aggregate { how, of, .. } => {
@@ -109,7 +109,7 @@ impl<'r> Evaluator<'r> {
         seed: usize,
     ) -> Evaluated<Value> {
         let cell = selection.of(cell);
-        // A fixed value of an axis may lead to a cell that the study leaves out.
+        // With a fixed value of an axis, the cell may be one that the study leaves out.
         if !self.runs.has(&cell) {
             return Err(NoNumber::Undefined("the study leaves this cell out".to_owned()));
         }
@@ -117,14 +117,14 @@ impl<'r> Evaluator<'r> {
         read(quantity, selection, run, &mut self.names.borrow_mut())
     }
 
-    /// Throws the values of all seeds together.
+    /// Aggregates the values of the runs of all seeds together.
     fn pooled(&self, how: Aggregate, of: &Term, cell: &[usize]) -> Evaluated<f64> {
         let mut pool: Option<Value> = None;
         for seed in 0..self.runs.seeds() {
             let value = self.value(of, cell, seed)?;
             match (&mut pool, value) {
                 (None, value) => pool = Some(value),
-                // Keys now repeat, which aggregates do not mind: they only look at the numbers.
+                // Keys may now repeat; aggregates only look at the numbers.
                 (Some(Value::Keyed(items)), Value::Keyed(more)) => items.extend(more),
                 (Some(Value::Samples(all)), Value::Samples(more)) => {
                     all.add(more).map_err(|_| {
@@ -138,8 +138,8 @@ impl<'r> Evaluator<'r> {
         pool.and_then(|pool| how.of(&pool)).ok_or_else(undefined)
     }
 
-    /// Trends are judged on the means over the seeds; everything else is of each seed. Points that
-    /// the study leaves out are no part of it.
+    /// Returns the numbers of a curve. Trends use the means over the seeds; all other aggregates
+    /// are computed for each seed. Points that the study leaves out are skipped.
     fn curve(
         &self,
         how: CurveFold,
@@ -182,10 +182,10 @@ impl<'r> Evaluator<'r> {
     }
 }
 
-/// Returns whether no step goes the wrong way, and some step the right one.
+/// Returns whether every neighbouring pair fulfils `step`, and the two ends differ.
 fn climbs(values: &[f64], step: ComparisonSign) -> bool {
     let ends = [values.first(), values.last()];
-    // A curve that is level all the way neither rises nor falls.
+    // A level curve neither rises nor falls.
     let moves = matches!(ends, [Some(a), Some(b)] if !ComparisonSign::Equal.holds(*a, *b));
     moves && values.windows(2).all(|pair| step.holds(pair[0], pair[1]))
 }

@@ -1,4 +1,4 @@
-//! An entry of `expect:` as it stands in a scenario or study.
+//! An entry of `expect:` in a scenario or study.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,11 +10,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{KnownGap, Published};
 
-/// An expectation of the results: an expression, or one with what is known about it.
+/// An expectation of the results: an expression, alone or with further information.
 ///
-/// The expression is kept as text: the reader of a scenario or study, which knows where the text stands,
-/// parses it and places the complaint.
-// `remote` makes functions of the long form, which the traits below use beside the short one.
+/// The expression is kept as text. The reader of a scenario or study parses it, since only the
+/// reader knows the line of the text for complaints.
+// `remote` generates functions for the long form; the implementations below add the short form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Expectation {
@@ -26,13 +26,13 @@ pub struct Expectation {
     /// Published numbers or words about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<Published>,
-    /// Why it does not hold, if it is known not to.
+    /// Why it does not hold, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known_gap: Option<KnownGap>,
 }
 
 impl Expectation {
-    /// Returns an expectation that nothing else is known about.
+    /// Returns an expectation without further information.
     pub fn new(that: impl Into<String>) -> Self {
         Self { that: that.into(), what: None, published: None, known_gap: None }
     }
@@ -41,7 +41,7 @@ impl Expectation {
 impl Serialize for Expectation {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match *self == Self::new(&*self.that) {
-            // The short form where it says everything: a resolved scenario then reads as it was
+            // Write the short form if it suffices, so that a resolved scenario looks as it was
             // written.
             true => to.serialize_str(&self.that),
             false => Self::serialize(self, to),
@@ -76,7 +76,7 @@ impl JsonSchema for Expectation {
         "Expectation".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        // Written by hand, as the derived schema knows only the long form.
+        // Written by hand, since the derived schema has only the long form.
         let text = |about: &str| json_schema!({ "description": about, "type": "string" });
         json_schema!({
             "title": "an expression such as `mean(sojourn) < 15min`, or {that: expression, …}",

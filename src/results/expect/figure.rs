@@ -1,4 +1,4 @@
-//! Figures: numbers that were published, each beside ours.
+//! Figures: published numbers, each with our measured number.
 
 use serde::{Serialize, Serializer};
 
@@ -14,41 +14,41 @@ use crate::tables::ReadError;
 use mumakil_base::statistics::mean;
 use mumakil_base::units::tell::significant;
 
-/// A number that was published, and ours.
+/// A published number, and our number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Which of several it is; empty if there is one only.
+    /// The name of this number among several; empty if it is the only one.
     pub what: String,
     /// The published number.
     pub published: PublishedNumber,
     /// Our measured number, if there is one.
     pub ours: Option<f64>,
-    /// The unit of both.
+    /// The unit of both numbers.
     pub unit: Unit,
 }
 
-/// Why published numbers cannot stand beside what is measured.
+/// Why published numbers cannot be compared with measured ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// Which of a list is wrong, if one of them is.
+    /// The index of the wrong number in the list, if one is wrong.
     pub place: Option<usize>,
     /// The complaint.
     pub message: String,
-    /// How to mend it.
+    /// How to correct it.
     pub hint: String,
 }
 
 impl Figure {
-    /// Tells our number.
+    /// Returns our number in words; a dash if there is none.
     pub fn told(&self) -> String {
         self.ours.map_or("–".to_owned(), |ours| self.unit.show(ours))
     }
 
-    /// Tells how ours differs: by how many times, or of shares by how many points. Empty if there is
-    /// no number of ours.
+    /// Returns how our number differs, in words: by a factor, or for shares by percentage points.
+    /// Empty without a number of ours.
     pub fn difference(&self) -> String {
         let Some(ours) = self.ours else { return String::new() };
-        // "1.1 times 90 %" says less than "9 points more".
+        // For shares, "9 points more" says more than "1.1 times 90 %".
         if let Some(ratio) = self.ratio().filter(|_| !self.unit.share) {
             return format!("{} ×", significant(ratio, 3));
         }
@@ -57,7 +57,7 @@ impl Figure {
         if 0.0 < difference { format!("+{told}") } else { told }
     }
 
-    /// Tells our number and how it differs.
+    /// Returns our number and how it differs, in words.
     pub fn compared(&self) -> String {
         match self.difference() {
             difference if difference.is_empty() => self.told(),
@@ -65,7 +65,7 @@ impl Figure {
         }
     }
 
-    /// Returns ours over what was published, if there is such a number.
+    /// Returns our number divided by the published one; `None` if there is no sensible ratio.
     fn ratio(&self) -> Option<f64> {
         let ratio = self.ours? / self.published.value;
         // Numbers of different signs, or a zero, have no sensible ratio.
@@ -73,7 +73,7 @@ impl Figure {
     }
 }
 
-/// As files have it.
+/// The form of a figure in files.
 impl Serialize for Figure {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -97,7 +97,7 @@ impl Serialize for Figure {
     }
 }
 
-/// Returns a figure for each number that was published about what a term measures.
+/// Returns a figure for each published number about a term.
 pub(super) fn figures(
     term: &Term,
     space: &Space,
@@ -115,19 +115,19 @@ pub(super) fn figures(
             false => None,
         };
         let ours = ours.and_then(|numbers| mean(&numbers));
-        // A published per cent makes our number be shown in per cent too.
+        // If the published number is in per cent, ours is shown in per cent too.
         let unit = term.of.unit.or(published.unit);
         figures.push(Figure { what, published, ours, unit });
     }
     Ok(figures)
 }
 
-/// Checks that each published number can stand beside what a term measures.
+/// Checks that each published number can be compared with a number of the term.
 pub(super) fn check(term: &Term, space: &Space, published: &Published) -> Result<(), Misfit> {
     spots(term, space, published).map(drop)
 }
 
-/// A published number and where ours is.
+/// A published number, and the term that measures our number.
 struct FigureSpot<'t> {
     what: String,
     cell: Vec<usize>,
@@ -135,7 +135,7 @@ struct FigureSpot<'t> {
     published: PublishedNumber,
 }
 
-/// Pairs each published number with the number that it is about; words have none.
+/// Pairs each published number with the term that measures it. Published words have no pair.
 fn spots<'t>(
     term: &'t Term,
     space: &Space,
@@ -157,7 +157,7 @@ fn spots<'t>(
             return Err(Misfit { place: None, message, hint: hint(&parts, count) });
         }
         Published::Each(numbers) => numbers.clone(),
-        // One number is for every cell, but not for two sides of a comparison.
+        // A single number applies to every cell, but not to both sides of a comparison.
         Published::One(_) => match source.number() {
             None => return Ok(Vec::new()),
             Some(_) if parts.len() != 1 => {
@@ -201,7 +201,7 @@ fn hint(parts: &[FigurePart<'_>], count: usize) -> String {
     }
 }
 
-/// A number that a term measures, and what to call it beside the others.
+/// A part of a term that measures a number, and its name among several.
 struct FigurePart<'t> {
     name: &'t str,
     term: &'t Term,
@@ -213,8 +213,8 @@ impl<'t> FigurePart<'t> {
     }
 }
 
-/// Returns the numbers that a term measures: itself; or if it is a condition, what it compares or
-/// goes through. Bounds and what theory says are not measured.
+/// Returns the measured parts of a term: the term itself, or for a condition the terms that it
+/// compares, or the points of its curve. Bounds and results of theory are not measured.
 fn measured(term: &Term) -> Vec<FigurePart<'_>> {
     if !term.of.truth {
         return vec![FigurePart::of(term)];
@@ -225,14 +225,14 @@ fn measured(term: &Term) -> Vec<FigurePart<'_>> {
         }
         TermKind::Apply(element, parts) if element.compares() => {
             let parts: Vec<&Term> = parts.iter().filter(|part| is_measured(part)).collect();
-            // A bound on the other side is no measurement: the number belongs to this side whole.
+            // The other side is a bound, so the published number belongs to this whole side.
             if let [one] = parts[..] {
                 return vec![FigurePart::of(one)];
             }
-            // `80 % * a <= b <= 90 % * a` is about two numbers.
+            // `80 % * a <= b <= 90 % * a` has two measured numbers, `a` and `b`.
             let mut sides: Vec<&Term> = Vec::new();
             for side in parts.into_iter().map(without_slack) {
-                // A range names the same side twice; it was published once.
+                // A range names the same side twice, but its number was published once.
                 if !sides.contains(&side) {
                     sides.push(side);
                 }
@@ -246,8 +246,8 @@ fn measured(term: &Term) -> Vec<FigurePart<'_>> {
     }
 }
 
-/// Returns the quantity in a side of a comparison whose sides are both measured: `1.05 * x` is `x`
-/// with slack.
+/// Returns a side of a comparison without a constant factor or summand: `1.05 * x` is `x` with
+/// slack.
 fn without_slack(term: &Term) -> &Term {
     let TermKind::Apply(Element::Binary(operator), parts) = &term.kind else { return term };
     match (operator, &parts[..]) {

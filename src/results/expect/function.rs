@@ -1,6 +1,6 @@
-//! Functions of plain numbers, by their name and the names of their parameters.
+//! Functions of plain numbers, with the names of their parameters.
 //!
-//! Another closed form is another line of the table.
+//! To add a closed form, add a line to the table.
 
 use mumakil_base::theory::{DelayedJob, DomainError, SkippedTime, StickySlots};
 
@@ -16,7 +16,7 @@ pub struct Function {
     compute: Compute,
 }
 
-/// Computes a function, or says for which numbers it cannot.
+/// Computes a function; the error says which numbers are out of its domain.
 type Compute = fn(&[f64]) -> Result<f64, DomainError>;
 
 impl Function {
@@ -29,10 +29,10 @@ impl Function {
         Self { name, parameters, about, compute }
     }
 
-    /// Computes it.
+    /// Computes the function.
     ///
     /// # Errors
-    /// If there is no answer for these numbers.
+    /// If these numbers are out of its domain.
     pub fn compute(&self, numbers: &[f64]) -> Result<f64, DomainError> {
         (self.compute)(numbers)
     }
@@ -50,7 +50,7 @@ const SKIPPED: &[&str] = &["nodes", "replicas", "tasks", "skips"];
 const WANTED: &[&str] = &["nodes", "replicas", "tasks", "locality"];
 const WAITING: &[&str] = &["nodes", "slots", "skips"];
 
-/// All of them.
+/// All functions.
 pub const FUNCTIONS: &[Function] = &[
     Function::of("exp", &["x"], "e to the power of x", |x| Ok(x[0].exp())),
     Function::of("ln", &["x"], "the natural logarithm", logarithm),

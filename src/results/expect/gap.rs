@@ -1,4 +1,4 @@
-//! Known gaps: why an expectation does not hold, and what kind of reason that is.
+//! Known gaps: the reason why an expectation does not hold, and the class of the reason.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,12 +10,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::worded;
 
-/// Why an expectation does not hold: `{class: model, why: …}`, or the reason alone.
-// `remote` makes functions of the long form, which the traits below use beside the short one.
+/// Why an expectation does not hold: `{class: model, why: …}`, or only the reason.
+// `remote` generates functions for the long form; the implementations below add the short form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct KnownGap {
-    /// The kind of reason, if it is given.
+    /// The class of the reason, if it is given.
     #[serde(deserialize_with = "said")]
     pub class: Option<GapClass>,
     /// The reason.
@@ -23,20 +23,20 @@ pub struct KnownGap {
 }
 
 worded! {
-    /// Where the reason of a gap lies.
+    /// The class of the reason for a gap.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum GapClass {
-        /// In what was published: an error, or more than the figure can say.
+        /// The published figure has an error, or claims more than it can show.
         Published = "published",
-        /// In the model: a piece of it is missing.
+        /// A part of the model is missing.
         Model = "model",
-        /// In a setting that was not published.
+        /// A setting was not published.
         Setting = "setting",
     }
 }
 
-/// The long form must say the class.
+/// Reads the class, which the long form must have.
 fn said<'de, D: Deserializer<'de>>(from: D) -> Result<Option<GapClass>, D::Error> {
     GapClass::deserialize(from).map(Some)
 }

@@ -4,31 +4,31 @@ use std::collections::BTreeSet;
 
 use crate::tables::{TableRow, WasteRow};
 
-/// The parts of a run that an expression reads. A study need record no others.
+/// The parts of a run that an expression reads. A study needs to record only these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExprNeeds {
-    /// The files of the tables.
+    /// The names of the tables' files.
     pub tables: BTreeSet<&'static str>,
-    /// The histograms of `latency.hlog`.
+    /// The names of the histograms in `latency.hlog`.
     pub histograms: BTreeSet<&'static str>,
-    /// The numbers of `summary.json`.
+    /// The names of the numbers in `summary.json`.
     pub numbers: BTreeSet<&'static str>,
 }
 
 impl ExprNeeds {
-    /// Adds what another expression reads.
+    /// Adds the parts that another expression reads.
     pub fn add(&mut self, other: Self) {
         self.tables.extend(other.tables);
         self.histograms.extend(other.histograms);
         self.numbers.extend(other.numbers);
     }
 
-    /// Returns whether it reads a table.
+    /// Returns whether it reads the table `R`.
     pub fn reads<R: TableRow>(&self) -> bool {
         self.tables.contains(R::FILE)
     }
 
-    /// Returns whether it reads what slots were held for.
+    /// Returns whether it reads useful and wasted slot time.
     pub fn reads_waste(&self) -> bool {
         let numbers = self.numbers.iter().any(|number| number.starts_with("waste."));
         numbers || self.reads::<WasteRow>()

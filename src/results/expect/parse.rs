@@ -1,4 +1,4 @@
-//! Text becomes syntax: recursive descent, each level of precedence a function.
+//! Parses text to syntax, by recursive descent: each level of precedence is a function.
 //!
 //! From weak to strong: `or`, `and`, `not`, comparisons, `+ -`, `* /`, the sign, `^`.
 
@@ -11,11 +11,11 @@ use super::syntax::{
 use super::token::{PlacedToken, Token, tokens};
 use super::unit::{Unit, with_unit};
 
-/// How deep parentheses, signs and calls may be nested. Chosen: far above what users write, and
-/// safe for the stack, on which each level takes some ten calls.
+/// How deep parentheses, signs and calls may be nested. Chosen: far deeper than users write, but
+/// safe for the stack, where each level takes some ten calls.
 const DEEPEST: usize = 50;
 
-/// Parses a whole text.
+/// Parses a text that must be one expression.
 pub(super) fn parse(text: &str) -> Result<SyntaxNode, ExprComplaint> {
     let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
     let node = parser.or()?;
@@ -36,7 +36,7 @@ type Parsed<T = SyntaxNode> = Result<T, ExprComplaint>;
 
 impl<'a> Parser<'a> {
     fn peek(&self) -> &PlacedToken {
-        // The last token is the end, and stays it however often it is asked for.
+        // The last token is `End`; it is returned again and again.
         &self.tokens[self.next.min(self.tokens.len() - 1)]
     }
 
@@ -44,15 +44,15 @@ impl<'a> Parser<'a> {
         &self.text[span]
     }
 
-    /// Returns the word that comes next, if a word does.
+    /// Returns the next token if it is a word.
     fn word(&self) -> Option<&'a str> {
         let PlacedToken { token, span } = self.peek();
         (*token == Token::Word).then(|| self.slice(span.clone()))
     }
 
-    /// Takes a sign or a word if it comes next.
+    /// Takes the next token if it is this sign or word. Returns whether it was.
     fn take(&mut self, text: &'static str) -> bool {
-        // Operators may be words (`and`, `within`) or signs; callers need not know which.
+        // Operators may be words (`and`, `within`) or signs.
         let comes = self.peek().token == Token::Sign(text) || self.word() == Some(text);
         self.next += usize::from(comes);
         comes
@@ -76,7 +76,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns where the token ended that was taken last.
+    /// Returns the end of the last token taken, in bytes.
     fn end(&self) -> usize {
         self.next.checked_sub(1).map_or(0, |last| self.tokens[last].span.end)
     }
@@ -85,7 +85,7 @@ impl<'a> Parser<'a> {
         Spanned { span: start..self.end(), item }
     }
 
-    /// Parses something that may hold itself.
+    /// Parses a part that may be nested, and limits the depth.
     fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEEPEST {
             return Err(self.unexpected("the expression is nested too deeply"));
@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
         self.chain(&[Operator::Times, Operator::Over], Self::signed)
     }
 
-    /// Parses operands of the same strength, from the left.
+    /// Parses operands joined by operators of one precedence level, associating from the left.
     fn chain(&mut self, operators: &[Operator], operand: fn(&mut Self) -> Parsed) -> Parsed {
         let mut node = operand(self)?;
         let start = node.span.start;
@@ -176,7 +176,8 @@ impl<'a> Parser<'a> {
             return Ok(base);
         }
         let start = base.span.start;
-        // From the right, and with its sign: `2 ^ -3 ^ 2` is `2 ^ (-(3 ^ 2))`.
+        // The exponent associates from the right and may have a sign: `2 ^ -3 ^ 2` is `2 ^ (-(3 ^
+        // 2))`.
         let exponent = self.deeper(Self::signed)?;
         Ok(self.since(start, Syntax::Binary(base.into(), Operator::Power, exponent.into())))
     }
@@ -198,7 +199,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses what begins with a name.
+    /// Parses an expression that begins with a name.
     fn named(&mut self, word: &str) -> Parsed {
         let span = self.peek().span.clone();
         let start = span.start;
@@ -218,7 +219,7 @@ impl<'a> Parser<'a> {
         Ok(self.since(start, Syntax::Name { name: word.to_owned(), filters }))
     }
 
-    /// Parses items up to the closing sign.
+    /// Parses items, apart by commas, up to the closing sign.
     fn list(
         &mut self,
         close: &'static str,
@@ -261,7 +262,7 @@ impl<'a> Parser<'a> {
         Ok(ExprSetting { key: Spanned { span, item: key.to_owned() }, value })
     }
 
-    /// Parses what a key is set to. Without blanks, `hfsp-wait` is a word and no difference.
+    /// Parses the value of a key. Here `hfsp-wait` without blanks is a word, not a difference.
     fn choice(&mut self, by: bool) -> Parsed<Spanned<Choice>> {
         let (start, first) = (self.peek().span.start, self.next);
         let at = |parser: &Self, item| Ok(Spanned { span: start..parser.end(), item });
@@ -309,23 +310,23 @@ impl<'a> Parser<'a> {
         Some(Choice::Word(word))
     }
 
-    /// Parses a number or a range, if that is all that comes.
+    /// Parses a number or a range, if the setting ends behind it.
     fn range(&mut self) -> Parsed<Option<Choice>> {
         let starts = matches!(self.peek().token, Token::Number | Token::Sign(".."));
         if !starts {
             return Ok(None);
         }
-        // `4xlarge` is no number with a strange unit, but a word.
+        // `4xlarge` is a word, not a number with an unknown unit.
         let Ok(from) = self.literal() else { return Ok(None) };
         let choice = match from {
             from if self.take("..") => Some(Choice::Range(from, self.literal()?)),
             from => from.map(Choice::Number),
         };
-        // `1 + n` begins with a number too, but is an expression.
+        // `1 + n` also begins with a number, but is an expression.
         Ok(choice.filter(|_| self.closes()))
     }
 
-    /// Takes words, numbers and dashes without blanks between them.
+    /// Takes words, numbers and dashes without blanks between them as one word.
     fn joined(&mut self) -> Option<String> {
         let start = self.peek().span.start;
         let mut end = start;
@@ -337,17 +338,18 @@ impl<'a> Parser<'a> {
             self.next += 1;
         }
         let word = self.slice(start..end);
-        // Otherwise it is arithmetic, such as `-x`, and not a name with dashes.
+        // With a dash at an end it is arithmetic, such as `-x`.
         let fits = !word.starts_with('-') && !word.ends_with('-') && !word.is_empty();
         fits.then(|| word.to_owned())
     }
 
-    /// Returns whether a setting could end here.
+    /// Returns whether a setting can end before the next token.
     fn closes(&self) -> bool {
         matches!(self.peek().token, Token::Sign("," | ")" | "]") | Token::End)
     }
 
-    /// Parses a number with its unit, if a number comes: `3`, `15 %`, `0.5 points`, `1h 30min`.
+    /// Parses a number with its unit, if the next token is a number: `3`, `15 %`, `0.5 points`, `1h
+    /// 30min`.
     fn literal(&mut self) -> Parsed<Option<Literal>> {
         let PlacedToken { token: Token::Number, span } = self.peek().clone() else {
             return Ok(None);
@@ -366,7 +368,7 @@ impl<'a> Parser<'a> {
         Ok(Some(Literal { value, unit, percent: text.ends_with('%'), text }))
     }
 
-    /// Takes the unit behind a number, and further parts of a time.
+    /// Takes the unit behind a number, and further parts of a time such as `1h 30min`.
     fn measured(&mut self, span: Range<usize>, number: f64) -> Parsed<(f64, Unit)> {
         let whole = |parser: &Self, end| with_unit(parser.slice(span.start..end));
         let mut measured = None;
@@ -386,8 +388,7 @@ impl<'a> Parser<'a> {
         }
         match (measured, self.peek()) {
             (Some(measured), _) => Ok(measured),
-            // A word right behind the digits was meant as a unit; after a blank it may be `of` or
-            // `and`.
+            // A word right behind the digits must be a unit; after a blank it may be `of` or `and`.
             (None, next) if next.token == Token::Word && next.span.start == span.end => {
                 let word = self.slice(next.span.clone());
                 let units = ["us", "ms", "s", "min", "h", "d", "B", "KiB", "MiB", "GiB", "points"];

@@ -1,4 +1,5 @@
-//! An expression that makes sense: every name is found, every filter in its place, every type known.
+//! A checked expression, ready to be evaluated: names are resolved, and filters and types are
+//! known.
 
 use super::function::Function;
 use super::needs::ExprNeeds;
@@ -14,7 +15,7 @@ use crate::tables::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TermType {
     pub(super) shape: QuantityShape,
-    /// Whether it holds or not, which is told by 1 and 0.
+    /// Whether it is a condition, whose value is 1 or 0.
     pub(super) truth: bool,
     pub(super) unit: Unit,
 }
@@ -23,7 +24,7 @@ pub(super) struct TermType {
 pub(super) struct Term {
     pub(super) kind: TermKind,
     pub(super) of: TermType,
-    /// Its name in a verdict.
+    /// The text of the term in a verdict.
     pub(super) label: String,
 }
 
@@ -36,15 +37,15 @@ pub(super) enum TermKind {
     Aggregate {
         how: Aggregate,
         of: Box<Term>,
-        /// Whether the values of all seeds are thrown together.
+        /// Whether the values of all seeds are aggregated together.
         pooled: bool,
     },
-    /// One number for each value that `by` goes through.
+    /// One number for each value of `by`.
     Curve {
         how: CurveFold,
         points: Vec<CurvePoint>,
     },
-    /// How long after an instant a condition holds for the first time.
+    /// The seconds from an instant until a condition first holds.
     Until {
         condition: Box<Term>,
         from: f64,
@@ -55,26 +56,26 @@ pub(super) enum TermKind {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CurvePoint {
-    /// Which one it is: `maps=1..25`.
+    /// Its value of `by`, such as `maps=1..25`.
     pub(super) name: String,
     pub(super) x: Option<f64>,
     pub(super) term: Term,
 }
 
-/// Which values of an axis a quantity is of.
+/// The values of an axis that a quantity uses.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum AxisPick {
-    /// That of the current cell.
+    /// The value of the current cell.
     Free,
-    /// That of the cell at hand, which must be among these.
+    /// The value of the current cell, which must be among these.
     Among(Vec<usize>),
     Fixed(usize),
 }
 
-/// Which runs and rows a quantity is of.
+/// The runs and rows that a quantity uses.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Selection {
-    /// For each axis.
+    /// The choice on each axis.
     pub(super) cell: Vec<AxisPick>,
     pub(super) rows: Vec<Filter>,
 }
@@ -82,14 +83,14 @@ pub(super) struct Selection {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filter {
     pub(super) key: &'static RowKey,
-    /// One of these must fit.
+    /// Tests of which at least one must accept the cell.
     pub(super) tests: Vec<FilterTest>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum FilterTest {
     Is(String),
-    /// Both ends belong to it.
+    /// A range that includes both ends.
     Within(f64, f64),
 }
 
@@ -108,7 +109,7 @@ pub(super) enum Aggregate {
     Share,
 }
 
-/// The way in which a curve becomes one value.
+/// How a curve becomes one value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum CurveFold {
     Aggregate(Aggregate),
@@ -132,13 +133,13 @@ pub(super) enum Element {
 }
 
 impl Filter {
-    /// Returns whether the cell of a row fits.
+    /// Returns whether the filter accepts the cell of a row.
     pub(super) fn fits(&self, cell: CellValue<'_>) -> bool {
-        // Tables have milliseconds, expressions seconds.
+        // Tables have milliseconds, but expressions have seconds.
         let scale = if self.key.kind == KeyKind::Time { 1e-3 } else { 1.0 };
         self.tests.iter().any(|test| match (test, cell) {
             (FilterTest::Is(word), CellValue::Text(text)) => word == text,
-            // An empty cell, such as the locality of a map without input, fits no word.
+            // An empty cell, such as the locality of a map without input, equals no word.
             (FilterTest::Is(word), _) => {
                 cell.number().is_some_and(|number| word.parse() == Ok(number))
             }
@@ -148,7 +149,7 @@ impl Filter {
         })
     }
 
-    /// Returns the interval that it chooses, if it is one.
+    /// Returns the interval of a filter with a single range; `None` for other filters.
     pub(super) fn window(&self) -> Option<(f64, f64)> {
         match self.tests[..] {
             [FilterTest::Within(low, high)] => Some((low, high)),
@@ -160,16 +161,16 @@ impl Filter {
 /// How the number of a term depends on the runs of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scatter {
-    /// Of no run: it is a constant.
+    /// It depends on no run.
     None,
-    /// Of each run alone.
+    /// It is a number of each run.
     EachSeed,
-    /// Of all runs together.
+    /// It is one number of all runs together.
     Joint,
 }
 
 impl Selection {
-    /// Returns the cell whose runs are read when it is asked for in a cell.
+    /// Returns the cell whose runs are read when the term is evaluated in `cell`.
     pub(super) fn of(&self, cell: &[usize]) -> Vec<usize> {
         let place = |(own, pick): (&usize, &AxisPick)| match pick {
             AxisPick::Fixed(place) => *place,
@@ -180,7 +181,7 @@ impl Selection {
 }
 
 impl Term {
-    /// Returns whether the study has what it reads; of a curve two points are enough.
+    /// Returns whether the study has the cells that it reads; for a curve two points suffice.
     pub(super) fn is_there(&self, runs: &dyn Runs, cell: &[usize]) -> bool {
         match &self.kind {
             TermKind::Constant(_) | TermKind::Axis(..) => true,
@@ -190,19 +191,19 @@ impl Term {
             }
             TermKind::Curve { points, .. } => {
                 let there = points.iter().filter(|point| point.term.is_there(runs, cell));
-                // Two points make a trend; a single-valued curve needs only its one.
+                // Two points make a trend; a curve with a single point needs only that.
                 points.len().min(2) <= there.count()
             }
             TermKind::Apply(_, parts) => parts.iter().all(|part| part.is_there(runs, cell)),
         }
     }
 
-    /// Returns how its number depends on the runs. Only a number of each run has an interval.
+    /// Returns how its number depends on the runs. Only `EachSeed` has a confidence interval.
     pub(super) fn scatter(&self) -> Scatter {
         let most = |parts: &mut dyn Iterator<Item = &Self>| {
             parts.map(Self::scatter).max().unwrap_or(Scatter::None)
         };
-        // Comparisons and trends are of the means over the seeds.
+        // Comparisons and trends use the means over the seeds.
         let joint = |of: Scatter| if of == Scatter::None { of } else { Scatter::Joint };
         match &self.kind {
             TermKind::Constant(_) | TermKind::Axis(..) => Scatter::None,
@@ -225,7 +226,8 @@ impl Term {
         }
     }
 
-    /// Returns the axes, of so many, on which it uses fixed values only and never the cell's own.
+    /// Returns those of the first `axes` axes on which it uses only fixed values, never the cell's
+    /// own.
     pub(super) fn chosen(&self, axes: usize) -> Vec<usize> {
         let (mut fixed, mut free) = (vec![false; axes], vec![false; axes]);
         self.leaves(&mut |leaf| match leaf {
@@ -236,16 +238,16 @@ impl Term {
                     free[axis] |= !is_fixed;
                 }
             }
-            // A number of the cell's own value changes with the cell.
+            // The number of the cell's own value changes with the cell.
             TermKind::Axis(axis, _) => free[*axis] = true,
             _ => {}
         });
-        // Chosen for some quantities and free for others means that the cell still matters.
+        // If the axis is fixed for some quantities and free for others, the cell still matters.
         (0..axes).filter(|axis| fixed[*axis] && !free[*axis]).collect()
     }
 
-    /// Returns whether it is a share of a whole, or a difference of two: never above 1. Sums, ratios
-    /// and deviations of shares may be.
+    /// Returns whether it is never above 1: a share of a whole, or a difference of shares. Sums,
+    /// ratios and deviations of shares may be above 1.
     pub(super) fn is_at_most_whole(&self) -> bool {
         match &self.kind {
             TermKind::Quantity(quantity, _) => quantity.unit == Unit::SHARE,
@@ -267,7 +269,7 @@ impl Term {
         }
     }
 
-    /// Returns whether it is of several cells at once.
+    /// Returns whether it combines several cells.
     pub(super) fn spans_cells(&self) -> bool {
         let mut seen: Option<&[AxisPick]> = None;
         let mut spans = false;
@@ -312,7 +314,7 @@ impl Term {
         words
     }
 
-    /// Returns what it reads.
+    /// Returns the tables, histograms and numbers that it reads.
     pub(super) fn needs(&self) -> ExprNeeds {
         let mut needs = ExprNeeds::default();
         self.leaves(&mut |leaf| {
@@ -343,11 +345,11 @@ impl NamedQuantity {
             QuantitySource::Series(_) => SlotsRow::FILE,
         };
         if let QuantitySource::Series(_) = self.source {
-            // A step function ends with the run, and no table says when that is.
+            // A step function ends with the run, and only the summary has the end of the run.
             needs.numbers.insert("virtual_s");
         }
-        // Always the jobs too: their arrivals say which count after the warm-up, and their names
-        // pair them across runs.
+        // It always needs the jobs: arrivals say which jobs count after the warm-up, and names pair
+        // jobs across runs.
         needs.tables.extend([JobRow::FILE, table]);
         needs.tables.extend(selection.rows.iter().map(|filter| filter.key.file));
     }

@@ -1,4 +1,4 @@
-//! Published numbers, or words about one.
+//! Published numbers, or a published claim in words.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use super::parse::parse;
 use super::syntax::Syntax;
 use super::unit::Unit;
 
-/// Lets a visitor take numbers by their text.
+/// Makes a serde visitor accept numbers as text.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! numbers_as_text {
@@ -28,31 +28,31 @@ macro_rules! numbers_as_text {
     };
 }
 
-/// A published claim: `nearly all`, `98 %`, or a number for each that is measured.
+/// A published claim: `nearly all`, `98 %`, or a list with a number for each measured one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Published {
-    /// Words, or a number as it was written.
+    /// Words, or one number as it was written.
     One(String),
-    /// A number for each, where one was published.
+    /// A number for each measured one; `None` where none was published.
     Each(Vec<Option<PublishedNumber>>),
 }
 
 /// A number as it was published, with its unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedNumber {
-    /// Its value, in seconds, in bytes, as a share or plain.
+    /// Its value in seconds, in bytes, as a share, or without a unit.
     pub value: f64,
     /// Its unit.
     pub unit: Unit,
-    /// How it is written.
+    /// The number as it was written.
     pub text: String,
 }
 
 impl PublishedNumber {
-    /// Reads a number with its unit, such as `2.0`, `-39 %` or `2983s`.
+    /// Reads a number with its unit, such as `2.0`, `-39 %` or `2983s`; `None` for other texts.
     pub fn parse(text: &str) -> Option<Self> {
-        // By the language's own parser, so that units mean the same on both sides.
+        // Use the parser of expressions, so that units mean the same in both.
         let (sign, literal) = match parse(text).ok()?.item {
             Syntax::Literal(literal) => (1.0, literal),
             Syntax::Negate(of) => match of.item {
@@ -67,7 +67,7 @@ impl PublishedNumber {
 }
 
 impl Published {
-    /// Returns its one number, if it is one.
+    /// Returns its number if it is a single one.
     pub fn number(&self) -> Option<PublishedNumber> {
         match self {
             Self::One(text) => PublishedNumber::parse(text),
@@ -76,7 +76,7 @@ impl Published {
     }
 }
 
-/// Prints it as a reader finds it in the source.
+/// Prints it as it is written in the source.
 impl fmt::Display for Published {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for PublishedNumber {
                 let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
                 PublishedNumber::parse(text).ok_or_else(wrong)
             }
-            // YAML reads `2.0` as a number, which must not be refused for want of quotes.
+            // YAML reads `2.0` as a number; accept it without quotes.
             numbers_as_text!();
         }
         from.deserialize_any(NumberVisitor)

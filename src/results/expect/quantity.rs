@@ -1,7 +1,7 @@
-//! Quantities that expressions ask for by name, and where each is read.
+//! The quantities that expressions name, and where each is read.
 //!
-//! The columns of a run's tables that are quantities or keys say so themselves ([`crate::tables`]);
-//! here are quantities made of several columns, and the numbers of the summary and the histograms.
+//! Columns of tables declare themselves as quantities or keys ([`crate::tables`]). This file adds
+//! quantities computed from several columns, the numbers of the summary, and the histograms.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -11,10 +11,10 @@ use crate::tables::{
     AttemptRow, CellKind, CellValue, ColumnInfo, JobRow, SlotsRow, TableRow, WasteRow,
 };
 
-/// The things that have a number each: the run, each of its jobs, and so on.
+/// The shape of a quantity's value: one number for the run, one for each job, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QuantityShape {
-    /// One a run.
+    /// One number for a run.
     One,
     Jobs,
     /// One for each chain of jobs.
@@ -42,7 +42,7 @@ impl QuantityShape {
     }
 }
 
-/// A quantity: its name, what it is of, and where it is read.
+/// A quantity: its name, its shape, and where it is read.
 #[derive(Debug)]
 pub(super) struct NamedQuantity {
     pub(super) name: &'static str,
@@ -58,7 +58,7 @@ impl PartialEq for NamedQuantity {
     }
 }
 
-/// Returns something of a row.
+/// A function that returns a value of a row.
 pub(super) type ValueOf<R> = fn(&R) -> CellValue<'_>;
 
 #[derive(Clone, Copy, Debug)]
@@ -66,14 +66,14 @@ pub(super) enum QuantitySource {
     /// A number of the summary.
     Summary(&'static str),
     Job(ValueOf<JobRow>),
-    /// From a job's first start of a reduce to the last end of one.
+    /// The time from the first start of a reduce of a job to the last end of one.
     ReduceTime,
-    /// Sojourn over the time alone.
+    /// The sojourn divided by the time that the job takes alone.
     Slowdown,
-    /// The sojourn of the chain that a job begins.
+    /// The time of the chain that begins with a job.
     Chain,
     Waste(ValueOf<WasteRow>),
-    /// The share of one distance in all maps that had input.
+    /// The share of one locality level in all maps with input.
     Locality(usize),
     Attempt(ValueOf<AttemptRow>),
     Series(ValueOf<SlotsRow>),
@@ -114,7 +114,8 @@ const fn locality(name: &'static str, level: usize, about: &'static str) -> Name
 /// Returns the milliseconds from one instant to another.
 fn between(from: Option<u64>, to: Option<u64>) -> CellValue<'static> {
     match (from, to) {
-        // Signed: truncated instants, or those of a scaled clock, may be in the wrong order.
+        // The result may be negative: truncated instants, or those of a scaled clock, may be in the
+        // wrong order.
         (Some(from), Some(to)) => CellValue::Decimal(to as f64 - from as f64),
         _ => CellValue::Empty,
     }
@@ -133,13 +134,13 @@ fn of_table<R: TableRow>(
     })
 }
 
-/// Returns a sentence as a part of another one.
+/// Returns a sentence as part of another one: lower case, without its full stop.
 fn as_part(sentence: &str) -> String {
     let (first, rest) = sentence.split_at(sentence.chars().next().map_or(0, char::len_utf8));
     first.to_lowercase() + rest.trim_end_matches('.')
 }
 
-/// All that can be asked for.
+/// All quantities.
 pub(super) static QUANTITIES: LazyLock<Vec<NamedQuantity>> = LazyLock::new(|| {
     of_table(QuantityShape::Jobs, QuantitySource::Job)
         .chain(OF_JOBS)
@@ -151,7 +152,7 @@ pub(super) static QUANTITIES: LazyLock<Vec<NamedQuantity>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Quantities of jobs that no column has.
+/// Quantities of jobs that are not columns.
 const OF_JOBS: [NamedQuantity; 5] = [
     quantity(
         "run",
@@ -190,7 +191,7 @@ const OF_JOBS: [NamedQuantity; 5] = [
     ),
 ];
 
-/// Quantities of attempts that no column has.
+/// Quantities of attempts that are not columns.
 const OF_ATTEMPTS: [NamedQuantity; 2] = [
     quantity(
         "attempt.time",
@@ -292,7 +293,7 @@ const OF_RUNS: [NamedQuantity; 37] = [
     histogram("clock_lag", "how late a scaled clock is"),
 ];
 
-/// A key by which rows can be chosen: a column of a table.
+/// A key with which filters choose rows: a column of a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowKey {
     pub(super) name: &'static str,
@@ -318,19 +319,19 @@ pub(super) enum KeyKind {
     Time,
 }
 
-/// All keys. If two tables share a name, quantities of attempts use the attempt's column, and all
-/// others the job's.
+/// All keys. If two tables have a column of the same name, quantities of attempts use the attempt's
+/// column, and all others use the job's.
 pub(super) static ROW_KEYS: LazyLock<Vec<RowKey>> = LazyLock::new(|| {
     keys_of::<JobRow>().chain(keys_of::<AttemptRow>()).chain(keys_of::<SlotsRow>()).collect()
 });
 
-/// Returns the columns of a table by which rows can be chosen.
+/// Returns the keys of a table.
 fn keys_of<R: TableRow>() -> impl Iterator<Item = RowKey> {
     R::COLUMNS.iter().filter_map(|column| {
         let kind = match column.info.kind {
             CellKind::Words(words) => KeyKind::Among(words),
             CellKind::Text | CellKind::Flag => KeyKind::Word,
-            // By its name, as everywhere: a column in `_ms` is a time.
+            // A column whose name ends in `_ms` is a time.
             CellKind::Whole | CellKind::Decimal if column.info.is_time() => KeyKind::Time,
             CellKind::Whole | CellKind::SlotTime | CellKind::Decimal => KeyKind::Number,
         };
@@ -339,12 +340,12 @@ fn keys_of<R: TableRow>() -> impl Iterator<Item = RowKey> {
 }
 
 impl NamedQuantity {
-    /// Returns the quantity of this name.
+    /// Returns the quantity of this name; `None` if it is unknown.
     pub(super) fn find(name: &str) -> Option<&'static Self> {
         QUANTITIES.iter().find(|quantity| quantity.name == name)
     }
 
-    /// Returns the table whose rows it chooses from, besides those of the jobs.
+    /// Returns the file of the table that it reads, besides `jobs.csv`.
     pub(super) const fn table(&self) -> Option<&'static str> {
         match self.source {
             QuantitySource::Summary(_) | QuantitySource::Histogram(_) => None,
@@ -354,11 +355,11 @@ impl NamedQuantity {
         }
     }
 
-    /// Returns the key of this name by which its rows can be chosen.
+    /// Returns the key of this name with which its rows can be chosen.
     pub(super) fn key(&self, name: &str) -> Option<&'static RowKey> {
         let table = self.table()?;
         let of = |table| ROW_KEYS.iter().find(|key| key.name == name && key.file == table);
-        // The quantity's own table first: `outcome` of an attempt is not that of its job.
+        // Look in the quantity's own table first: `outcome` of an attempt is not that of its job.
         of(table).or_else(|| of(JobRow::FILE))
     }
 }

@@ -1,4 +1,4 @@
-//! Quantities are read: rows chosen, columns made into numbers, jobs into keys.
+//! Reads quantities: chooses rows, and makes numbers of columns and keys of jobs.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,7 +13,7 @@ use crate::tables::{
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::PerSlot;
 
-/// Numbers for the names of jobs, the same in all runs.
+/// A number for each name of a job; the same in all runs.
 #[derive(Debug, Default)]
 pub(super) struct JobNumbers(FxHashMap<String, u32>);
 
@@ -67,7 +67,8 @@ struct QuantityReader<'a> {
 }
 
 impl<'a> QuantityReader<'a> {
-    /// Returns the filters by columns of a table, each with its column.
+    /// Returns the filters by columns of the table `R`, each with the function that reads its
+    /// column.
     fn filters<R: TableRow>(&self) -> Vec<(&'a Filter, ValueOf<R>)> {
         let column = |filter: &Filter| {
             let is_it = |column: &&Column<R>| column.info.key == Some(filter.key.name);
@@ -77,7 +78,7 @@ impl<'a> QuantityReader<'a> {
         rows.filter_map(|filter| Some((filter, column(filter)?.value))).collect()
     }
 
-    /// Reads the jobs that are chosen, those of the warm-up not among them.
+    /// Reads the chosen jobs, without those of the warm-up.
     fn jobs(&mut self) -> Result<Vec<ChosenJob>, ReadError> {
         let warm_up = self.run.warm_up()?;
         let filters = self.filters::<JobRow>();
@@ -85,8 +86,7 @@ impl<'a> QuantityReader<'a> {
         let mut repeated = false;
         let mut jobs = Vec::new();
         self.run.rows(|row: JobRow| {
-            // Of all jobs, also those that are not chosen: the keys must be the same for every
-            // choice.
+            // Look at all jobs, not only chosen ones: keys must not depend on the choice.
             repeated |= !names.insert(row.name.clone());
             let counts = warm_up <= SimTime::from_micros(row.submit_ms * 1_000);
             if counts && fit(&filters, &row) {
@@ -95,14 +95,14 @@ impl<'a> QuantityReader<'a> {
             Ok(())
         })?;
         for job in &mut jobs {
-            // Only now is it known whether names repeat.
+            // Keys depend on whether any name repeats, which is known only now.
             job.key = self.key(repeated, &job.row.name, job.row.job);
         }
         Ok(jobs)
     }
 
-    /// Returns the key of a job. Jobs of two runs are the same if their names are equal; where
-    /// names repeat, their numbers decide.
+    /// Returns the key of a job. Jobs of two runs are paired by their names; if names repeat in a
+    /// run, by their numbers.
     fn key(&mut self, repeated: bool, name: &str, id: u32) -> u32 {
         if repeated { self.names.number(&format!("#{id}")) } else { self.names.number(name) }
     }
@@ -120,12 +120,12 @@ impl<'a> QuantityReader<'a> {
     fn slowdown(&mut self) -> Evaluated<Value> {
         let rows: Vec<AloneRow> = self.run.all()?;
         let mut names: FxHashSet<&str> = FxHashSet::default();
-        // The table of times alone has every job, so it decides as the jobs' table does.
+        // `alone.csv` has every job, so its names repeat exactly if those of `jobs.csv` do.
         let repeated = !rows.iter().all(|row| names.insert(&row.name));
         let alone: FxHashMap<u32, Option<u64>> =
             rows.iter().map(|row| (self.key(repeated, &row.name, row.job), row.alone_ms)).collect();
         let slowdown = |job: ChosenJob| {
-            // NaN where either is missing: aggregates leave such a job out.
+            // NaN if either time is missing: aggregates leave the job out.
             let [sojourn, alone] = [job.row.sojourn_ms, alone.get(&job.key).copied().flatten()]
                 .map(|millis| millis.map_or(f64::NAN, |millis| millis as f64));
             (job.key, sojourn / alone)
@@ -140,7 +140,7 @@ impl<'a> QuantityReader<'a> {
             sojourns.insert(row.job, sojourn);
             Ok(())
         })?;
-        // A job that begins no chain has no number.
+        // Only the first job of a chain has a number.
         let sojourn = |job: ChosenJob| Some((job.key, *sojourns.get(&job.row.job)?));
         Ok(by_job(self.jobs()?.into_iter().filter_map(sojourn)))
     }
@@ -152,7 +152,7 @@ impl<'a> QuantityReader<'a> {
             numbers.insert(row.job, of(&row).number().unwrap_or(f64::NAN) * scale);
             Ok(())
         })?;
-        // A job that did not succeed has no stragglers.
+        // Some jobs have no number: a job that did not succeed has no stragglers.
         let number = |job: ChosenJob| Some((job.key, *numbers.get(&job.row.job)?));
         let numbers = self.jobs()?.into_iter().filter_map(number);
         Ok(by_job(numbers.filter(|(_, number)| !number.is_nan())))
@@ -166,7 +166,7 @@ impl<'a> QuantityReader<'a> {
             }
         }
         let whole: f64 = sums.iter().sum();
-        // Neither 0 % nor 100 % would be true of no maps at all.
+        // Without any map, neither 0 % nor 100 % would be true.
         if whole == 0.0 {
             return Err(NoNumber::Undefined("no map with input was chosen".to_owned()));
         }
@@ -178,7 +178,7 @@ impl<'a> QuantityReader<'a> {
         let mut spans: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
         self.run.rows(|row: AttemptRow| {
             if row.kind == AttemptKind::Reduce && fit(&filters, &row) {
-                // Begins empty: the first reduce sets both ends.
+                // Begin with an empty span: the first reduce sets both ends.
                 let span = spans.entry(row.job).or_insert((f64::INFINITY, f64::NEG_INFINITY));
                 let millis = |instant: Option<u64>| instant.map(|millis| millis as f64);
                 span.0 = span.0.min(millis(row.start_ms).unwrap_or(f64::INFINITY));
@@ -191,7 +191,8 @@ impl<'a> QuantityReader<'a> {
         Ok(by_job(self.jobs()?.into_iter().filter_map(time).filter(|(_, time)| time.is_finite())))
     }
 
-    /// Attempts of setup and cleanup tasks, and removals of outputs, count only where their kind is chosen.
+    /// Reads the chosen attempts. Setup and cleanup tasks and removals of outputs count only if a
+    /// filter chooses their kind.
     fn attempts(&mut self, of: ValueOf<AttemptRow>) -> Evaluated<Value> {
         let jobs: FxHashMap<u32, u32> =
             self.jobs()?.into_iter().map(|job| (job.row.job, job.key)).collect();
@@ -212,17 +213,18 @@ impl<'a> QuantityReader<'a> {
             }
             Ok(())
         })?;
-        // A stable sort keeps the table's order among attempts of a task, for the next line.
+        // A stable sort keeps the table's order among attempts of a task, which the next line
+        // needs.
         items.sort_by_key(|(key, _)| *key);
-        // Of a task that succeeded twice, since its first output was lost, the first counts.
+        // If a task succeeded twice, because its first output was lost, the first success counts.
         items.dedup_by_key(|(key, _)| *key);
         Ok(Value::Keyed(items))
     }
 
-    /// The sum of the step functions of the jobs and kinds that are chosen, over the whole run.
+    /// Reads the sum of the step functions of the chosen jobs and slot kinds, over the whole run.
     fn series(&mut self, of: ValueOf<SlotsRow>) -> Evaluated<Value> {
         let chosen = self.filters::<JobRow>();
-        // Without a choice of jobs, the table of jobs need not be read.
+        // Without a choice of jobs, `jobs.csv` is not needed.
         let jobs: Option<FxHashSet<u32>> = if chosen.is_empty() {
             None
         } else {
@@ -248,14 +250,15 @@ impl<'a> QuantityReader<'a> {
             if of_job && fit(&kinds, &row) {
                 let level = of(&row).number().unwrap_or(0.0);
                 let before = &mut levels.entry(row.job).or_default()[row.kind];
-                // Rows have a job's absolute level; the sum over jobs changes by the difference.
+                // A row has the absolute level of one job; the sum over jobs changes by the
+                // difference.
                 sum += level - std::mem::replace(before, level);
                 changes.push((row.time_ms as f64 / 1e3, sum));
             }
             Ok(())
         })?;
-        // Times are whole milliseconds: of changes in the same one, keep the last.
-        // `dedup` keeps the first of equals, so the order is turned round for it.
+        // Of several changes in one millisecond, keep the last. `dedup` keeps the first of equals,
+        // so reverse the list for it.
         changes.reverse();
         changes.dedup_by_key(|(at, _)| *at);
         changes.reverse();
@@ -263,7 +266,7 @@ impl<'a> QuantityReader<'a> {
     }
 }
 
-/// Returns whether a row passes all filters.
+/// Returns whether all filters accept a row.
 fn fit<R>(filters: &[(&Filter, ValueOf<R>)], row: &R) -> bool {
     filters.iter().all(|(filter, of)| filter.fits(of(row)))
 }

@@ -1,4 +1,5 @@
-//! The runs of a study: its axes, the cells between them, and a run for each cell and seed.
+//! The runs of a study: its axes, its cells (combinations of values), and a run for each cell and
+//! seed.
 
 use super::unit::{Unit, with_unit};
 use crate::tables::{ReadError, Results};
@@ -6,14 +7,14 @@ use crate::tables::{ReadError, Results};
 /// The axes of a study. A single scenario has none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Space {
-    /// The axes; the place of a value on each makes a cell.
+    /// The axes. A cell has the index of a value on each axis.
     pub axes: Vec<SpaceAxis>,
-    /// The place of the axis that the study compares. An expectation must say which of its values
-    /// a quantity is of.
+    /// The index of the axis whose values the study compares. In an expectation, each quantity must
+    /// choose one of its values.
     pub compared: Option<usize>,
 }
 
-/// One thing that a study varies.
+/// An axis: a setting that the study varies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpaceAxis {
     /// The path in the scenario, such as `cluster.nodes`.
@@ -25,17 +26,18 @@ pub struct SpaceAxis {
 /// A value on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpaceValue {
-    /// The shortest text that names it on its axis.
+    /// The shortest text that identifies it on its axis.
     pub label: String,
-    /// Its number, in seconds, bytes or plain, if it is one.
+    /// Its number in seconds, in bytes or without a unit; `None` if it is a word.
     pub number: Option<(f64, Unit)>,
 }
 
 impl SpaceValue {
-    /// Returns the value with this label, a number if the label is one: `100`, `5s`, `2GiB`, `5 %`.
+    /// Returns the value with this label. It has a number if the label is one: `100`, `5s`, `2GiB`,
+    /// `5 %`.
     pub fn new(label: impl Into<String>) -> Self {
         let label = label.into();
-        // Rust parses `inf` and `nan` too, which are words on an axis.
+        // Rust also parses `inf` and `nan`, which are words on an axis.
         let plain = || label.parse().ok().filter(|number: &f64| number.is_finite());
         let share = || label.strip_suffix('%')?.trim_end().parse().ok().map(|n: f64| n / 100.0);
         let number = plain()
@@ -64,19 +66,19 @@ impl SpaceAxis {
 }
 
 impl Space {
-    /// Returns the axes that a name may mean: the axis with this path, or all axes whose path ends
-    /// in it.
+    /// Returns the indices of the axes that a name may mean: the axis with this path, or all axes
+    /// whose path ends in it.
     pub(super) fn find(&self, name: &str) -> Vec<usize> {
         let places = || 0..self.axes.len();
         match places().find(|place| self.axes[*place].path == name) {
-            // A whole path is never ambiguous, even if it is also the end of a longer one.
+            // A complete path is never ambiguous, even if it is also the end of a longer path.
             Some(exact) => vec![exact],
             None => places().filter(|place| self.axes[*place].name() == name).collect(),
         }
     }
 
-    /// Returns the place of the axis that a name means: its path, or the last part of it if no other
-    /// path ends so.
+    /// Returns the index of the axis that a name means: its path, or the last part of its path if
+    /// no other path ends in that.
     pub fn place_of(&self, name: &str) -> Option<usize> {
         match self.find(name)[..] {
             [place] => Some(place),
@@ -84,7 +86,7 @@ impl Space {
         }
     }
 
-    /// Tells which cell it is, by the axes that make a difference.
+    /// Returns a cell in words, by its values on these axes.
     pub fn describe(&self, cell: &[usize], axes: &[usize]) -> String {
         let tell = |axis: &usize| {
             let axis_of = &self.axes[*axis];
@@ -94,7 +96,7 @@ impl Space {
     }
 }
 
-/// Returns every combination of one of each list, the last list stepping fastest.
+/// Returns all combinations of one element from each list; the last list varies fastest.
 pub fn combinations(choices: &[Vec<usize>]) -> Vec<Vec<usize>> {
     choices.iter().fold(vec![Vec::new()], |prefixes, choice| {
         let longer = |prefix: &Vec<usize>| {
@@ -104,17 +106,17 @@ pub fn combinations(choices: &[Vec<usize>]) -> Vec<Vec<usize>> {
     })
 }
 
-/// The runs of a space.
+/// The runs of a study.
 pub trait Runs {
-    /// Returns how many seeds each cell was run with; at least one.
+    /// Returns the number of seeds of each cell; at least one.
     fn seeds(&self) -> usize;
 
-    /// Returns whether the study has a cell; it may leave some out.
+    /// Returns whether the study has a cell; a study may leave cells out.
     fn has(&self, cell: &[usize]) -> bool;
 
-    /// Returns what the run of a cell (a place on each axis) with a seed (by its place) has left.
+    /// Returns the results of the run of a cell (an index on each axis) with a seed (by its index).
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the run cannot be read.
     fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError>;
 }

@@ -1,14 +1,14 @@
-//! The shape of an expression as it was written, and how it is written again.
+//! The syntax tree of an expression, and how it is printed.
 //!
-//! Nothing here has a meaning yet: names may be unknown and times compared with bytes. A printed
-//! tree parses to an equal tree; trees are equal wherever they stood.
+//! The tree is not checked: names may be unknown, and times may be compared with bytes. A printed
+//! tree parses to an equal tree; places in the text do not count for equality.
 
 use std::fmt;
 use std::ops::Range;
 
 use super::unit::Unit;
 
-/// Something and where it stands in the text.
+/// An item and its place in the text, as a range of bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Spanned<T> {
     pub(super) span: Range<usize>,
@@ -17,7 +17,7 @@ pub(super) struct Spanned<T> {
 
 impl<T: PartialEq> PartialEq for Spanned<T> {
     fn eq(&self, other: &Self) -> bool {
-        // Without the place, so that a printed tree equals the parsed one.
+        // Ignore the place, so that a printed tree equals the parsed one.
         self.item == other.item
     }
 }
@@ -40,7 +40,7 @@ pub(super) enum Syntax {
     Negate(Box<SyntaxNode>),
     Not(Box<SyntaxNode>),
     Binary(Box<SyntaxNode>, Operator, Box<SyntaxNode>),
-    /// `a <= b < c`: each holds.
+    /// `a <= b < c`: all comparisons must hold.
     Compare(Box<SyntaxNode>, Vec<(ComparisonSign, SyntaxNode)>),
     /// `a within 15 % of b`
     Within {
@@ -53,17 +53,17 @@ pub(super) enum Syntax {
 /// A number with its unit, as it was written.
 #[derive(Clone, Debug)]
 pub(super) struct Literal {
-    /// In seconds, in bytes, or plain.
+    /// Its value in seconds, in bytes, or without a unit.
     pub(super) value: f64,
     pub(super) unit: Unit,
-    /// Whether it ends in `%`, and so is relative behind `within`.
+    /// Whether it ends in `%`; behind `within` it is then relative.
     pub(super) percent: bool,
     pub(super) text: String,
 }
 
 impl PartialEq for Literal {
     fn eq(&self, other: &Self) -> bool {
-        // Without the text: `90s` and `1min 30s` are the same number.
+        // Ignore the text: `90s` and `1min 30s` are the same number.
         (self.value, self.unit, self.percent) == (other.value, other.unit, other.percent)
     }
 }
@@ -82,7 +82,7 @@ pub(super) enum Choice {
     Number(Literal),
     Range(Option<Literal>, Option<Literal>),
     List(Vec<Spanned<Self>>),
-    /// `maps[1..25, 26..100]`: what `by` goes through.
+    /// The values of `by`, such as `maps[1..25, 26..100]`.
     Through(String, Vec<Spanned<Self>>),
     Computed(Box<SyntaxNode>),
 }
@@ -148,14 +148,14 @@ impl ComparisonSign {
     }
 }
 
-// Strengths of what is no binary operator, between those of `Operator::strength`.
+// The precedence of other syntax, between the levels of `Operator::strength`.
 const NOT: u8 = 3;
 const COMPARE: u8 = 4;
 const NEGATE: u8 = 7;
 const ATOM: u8 = 9;
 
 impl Syntax {
-    /// Returns how strongly it holds its parts together.
+    /// Returns its precedence: higher binds more strongly.
     const fn strength(&self) -> u8 {
         match self {
             Self::Binary(_, operator, _) => operator.strength(),
@@ -167,7 +167,7 @@ impl Syntax {
     }
 }
 
-/// Prints a part, in parentheses if it holds less strongly than it must.
+/// Prints a part, in parentheses if its precedence is below the given one.
 struct Parenthesised<'a>(&'a SyntaxNode, u8);
 
 impl fmt::Display for Parenthesised<'_> {
@@ -192,7 +192,7 @@ impl fmt::Display for Syntax {
             Self::Not(of) => write!(f, "not {}", Parenthesised(of, NOT)),
             Self::Binary(left, operator, right) => {
                 let (strength, sign) = (operator.strength(), operator.sign());
-                // All are read from the left but the power.
+                // All operators but the power associate from the left.
                 let from_left = u8::from(*operator != Operator::Power);
                 let left = Parenthesised(left, strength + 1 - from_left);
                 // The sign of an exponent needs no parentheses.
@@ -247,7 +247,7 @@ impl fmt::Display for Choice {
             Self::List(items) => write!(f, "[{}]", CommaList(items)),
             Self::Through(key, values) => write!(f, "{key}[{}]", CommaList(values)),
             Self::Computed(node) => match node.item {
-                // By themselves these would be read as a word or a number.
+                // Without parentheses, these would be parsed as a word or a number.
                 Syntax::Name { .. } | Syntax::Literal(_) | Syntax::Negate(_) => {
                     write!(f, "({node})")
                 }
@@ -257,9 +257,9 @@ impl fmt::Display for Choice {
     }
 }
 
-/// Returns a word as it must be written to be read as one.
+/// Returns a word in quotes if it would not be parsed as a word without them.
 fn quoted(word: &str) -> String {
-    // Anything else would be read as a number, a sum or several words.
+    // Other words would be parsed as a number, a sum or several words.
     let plain = word.starts_with(char::is_alphabetic)
         && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
         && !word.ends_with('-');

@@ -1,5 +1,5 @@
-//! The language as a whole: what it refuses, what it computes of tables written by hand, and that
-//! it can say everything that the repeated experiments need.
+//! Tests of the whole language: its errors, its results on hand-written tables, and that it can
+//! express everything that the repeated experiments need.
 
 mod answers;
 mod errors;
@@ -19,7 +19,7 @@ use crate::tables::{
 };
 use mumakil_base::units::SimTime;
 
-/// A run of which the tables are written out.
+/// A run with hand-written tables.
 #[derive(Default)]
 struct Run {
     tables: BTreeMap<&'static str, String>,
@@ -64,7 +64,7 @@ impl Results for Run {
     }
 }
 
-/// The runs of a space with one axis: for each of its values a run for each seed.
+/// The runs of a study with one axis: for each value of the axis, a run for each seed.
 struct Grid(Vec<Vec<Run>>);
 
 impl Runs for Grid {

@@ -1,14 +1,13 @@
-//! An expression's text, cut into numbers, words and signs.
+//! Cuts the text of an expression into numbers, words and signs.
 
 use std::ops::Range;
 
 use super::ExprComplaint;
 
-/// How long an expression may be. Chosen: far longer than a reader takes in, far shorter than a
-/// stack holds.
+/// The longest expression, in bytes. Chosen: far longer than users write, but safe for the stack.
 const LONGEST: usize = 2_000;
 
-/// The longer signs first, so that `<` does not take a part of `<=`.
+/// Longer signs come first, so that `<` does not match the beginning of `<=`.
 const SIGNS: [&str; 18] =
     ["..", "<=", ">=", "==", "!=", "<", ">", "=", "+", "-", "*", "/", "^", "%", "(", ")", "[", "]"];
 
@@ -22,14 +21,14 @@ pub(super) enum Token {
     End,
 }
 
-/// A token and where it stands.
+/// A token and its place in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PlacedToken {
     pub(super) token: Token,
     pub(super) span: Range<usize>,
 }
 
-/// Cuts a text into tokens; the last is the end.
+/// Cuts a text into tokens; the last token is `End`.
 pub(super) fn tokens(text: &str) -> Result<Vec<PlacedToken>, ExprComplaint> {
     if LONGEST < text.len() {
         let message = format!("an expression has at most {LONGEST} bytes");
@@ -67,11 +66,12 @@ fn first(text: &str) -> Option<(Token, usize)> {
     Some((Token::Sign(sign), sign.len()))
 }
 
-/// Returns the length of what is inside, with single dots between.
+/// Returns the length in bytes of a sequence of `inside` characters, with single dots between them.
 fn dotted(text: &str, inside: impl Fn(char) -> bool) -> usize {
     let mut letters = text.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
-        // Only a dot with a name or digit behind it: `1..25` is a range and no number `1.`.
+        // A dot counts only before a further `inside` character: `1..25` is a range, without a
+        // number `1.`.
         let between = letter == '.' && letters.peek().is_some_and(|(_, next)| inside(*next));
         if !inside(letter) && !between {
             return at;
@@ -85,7 +85,7 @@ fn unexpected_character(text: &str, at: usize) -> ExprComplaint {
     let span = at..at + letter.len_utf8();
     match letter {
         '"' | '\'' => ExprComplaint::new(at..text.len(), "the quote does not end"),
-        // Signs that people copy from papers or know from programming languages.
+        // Signs that users copy from papers or know from programming languages.
         '≤' => ExprComplaint::new(span, "unknown sign `≤`").hint("write `<=`"),
         '≥' => ExprComplaint::new(span, "unknown sign `≥`").hint("write `>=`"),
         '!' => ExprComplaint::new(span, "unknown sign `!`").hint("write `not`, or `!=`"),

@@ -1,4 +1,4 @@
-//! The unit of a number: a time, a size, a share or nothing; and how such a number is printed.
+//! The unit of a number (time, bytes, share or none), and how a number is printed.
 
 use mumakil_base::units::tell::{self, Detail};
 use mumakil_base::units::{Bytes, SimSpan};
@@ -10,12 +10,12 @@ pub struct Unit {
     pub time: i8,
     /// The power of the byte.
     pub bytes: i8,
-    /// Whether it is best told in per cent.
+    /// Whether numbers are printed in per cent.
     pub share: bool,
 }
 
 impl Unit {
-    /// A number of nothing.
+    /// No unit.
     pub const PLAIN: Self = Self { time: 0, bytes: 0, share: false };
     /// Seconds.
     pub const TIME: Self = Self { time: 1, ..Self::PLAIN };
@@ -34,23 +34,22 @@ impl Unit {
         self.fits(Self::PLAIN)
     }
 
-    /// Returns the unit of a sum.
+    /// Returns the unit of a sum: a share if either number is one.
     pub fn or(self, other: Self) -> Self {
         Self { share: self.share || other.share, ..self }
     }
 
-    /// Returns the unit of a product; of a quotient, with a sign of −1.
+    /// Returns the unit of a product, or of a quotient if `sign` is −1.
     pub(super) fn times(self, other: Self, sign: i8) -> Self {
-        // Saturates: an absurd power gets an absurd unit, which fits nothing, instead of an
-        // overflow.
+        // Saturate instead of overflowing: an absurd power gets an absurd unit, which fits nothing.
         let power = |own: i8, other: i8| own.saturating_add(other.saturating_mul(sign));
         let (time, bytes) = (power(self.time, other.time), power(self.bytes, other.bytes));
-        // A share of a share is one; a ratio of shares is a factor.
+        // A share of a share is a share; a ratio of shares is a plain factor.
         let share = sign == 1 && self.share && other.share;
         Self { time, bytes, share }
     }
 
-    /// Returns the unit of a power, if it is whole.
+    /// Returns the unit of a power; `None` if its powers are not whole.
     pub(super) fn power(self, exponent: f64) -> Option<Self> {
         let power = |of: i8| {
             let power = f64::from(of) * exponent;
@@ -60,7 +59,7 @@ impl Unit {
         Some(Self { time: power(self.time)?, bytes: power(self.bytes)?, share: false })
     }
 
-    /// Returns what a number of this unit is called.
+    /// Returns the word for a number of this unit.
     pub fn word(self) -> &'static str {
         match (self.time, self.bytes) {
             (0, 0) if self.share => "a share",
@@ -73,7 +72,7 @@ impl Unit {
         }
     }
 
-    /// Returns the sign of what its numbers are counted in, in files: `s`, `B/s`; none if plain.
+    /// Returns the sign of the unit in files, such as `s` or `B/s`; empty without a unit.
     pub fn sign(self) -> String {
         match (self.time, self.bytes) {
             (0, 0) => String::new(),
@@ -84,7 +83,7 @@ impl Unit {
         }
     }
 
-    /// Tells the difference of two numbers: of shares in points.
+    /// Prints differences of numbers; those of shares in percentage points.
     pub fn show_differences<const N: usize>(self, values: [f64; N]) -> [String; N] {
         match self.share && self.is_plain() && values.iter().all(|value| value.is_finite()) {
             true => values.map(tell::points),
@@ -92,20 +91,20 @@ impl Unit {
         }
     }
 
-    /// Tells numbers of which one says how far to trust the other, such as a mean and the ends of
-    /// its interval: all in the unit and to the precision of the largest.
+    /// Prints numbers that belong together, such as a mean and the ends of its interval: all in the
+    /// unit and with the precision of the largest.
     pub fn show_together<const N: usize>(self, values: [f64; N]) -> [String; N] {
         let sizes = values.iter().map(|value| value.abs()).filter(|size| size.is_finite());
         let largest = sizes.fold(0.0, f64::max);
         values.map(|value| self.show_beside(value, largest))
     }
 
-    /// Tells a number as people do: `3 min 12 s`, `97.2 %`, `2.0 GiB`.
+    /// Prints a number for readers: `3 min 12 s`, `97.2 %`, `2.0 GiB`.
     pub fn show(self, value: f64) -> String {
         self.show_beside(value, value.abs())
     }
 
-    /// Tells a number in the unit and to the precision of a size.
+    /// Prints a number in the unit and with the precision of the number `like`.
     fn show_beside(self, value: f64, like: f64) -> String {
         if !value.is_finite() {
             return "not a number".to_owned();
@@ -121,14 +120,15 @@ impl Unit {
                 tell::number(size, like) + &power("s", seconds) + &power("B", bytes)
             }
         };
-        // A number that is rounded to zero has no sign.
+        // A number that rounds to zero has no sign.
         let is_below = value < 0.0 && told.contains(|c: char| ('1'..='9').contains(&c));
         let sign = if is_below { "-" } else { "" };
         format!("{sign}{told}")
     }
 }
 
-/// Reads a number with a unit of time or size, such as `15min`: its value in seconds or bytes.
+/// Reads a number with a unit of time or size, such as `15min`. Returns its value in seconds or
+/// bytes, and its unit.
 pub(super) fn with_unit(text: &str) -> Option<(f64, Unit)> {
     let time = text.parse().map(|span: SimSpan| (span.as_secs_f64(), Unit::TIME));
     let size = text.parse().map(|size: Bytes| (size.get() as f64, Unit::BYTES));

@@ -1,4 +1,5 @@
-//! Values: numbers, numbers by key, step functions; what is computed from them, and aggregates.
+//! The values of terms (numbers, numbers by key, step functions, histograms), and operations and
+//! aggregates on them.
 
 use hdrhistogram::Histogram;
 
@@ -7,10 +8,11 @@ use super::syntax::{ComparisonSign, Operator};
 use crate::tables::ReadError;
 use mumakil_base::statistics;
 
-/// Which job, task or attempt a number is of: the same in every run that is compared.
+/// The job, task or attempt to which a number belongs. It has the same key in all runs that are
+/// compared.
 ///
-/// The job is a number that stands for its name; a job's own number has nothing in the other
-/// fields.
+/// `job` is a number that stands for the job's name. For a quantity of jobs, the other fields are
+/// empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ValueKey {
     pub(super) job: u32,
@@ -22,15 +24,15 @@ pub(super) struct ValueKey {
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     One(f64),
-    /// In the order of the keys. A job without the quantity has NaN: no aggregate counts it, and
-    /// no comparison with it holds.
+    /// Numbers in the order of their keys. A job without the quantity has NaN: no aggregate counts
+    /// it, and no comparison with it holds.
     Keyed(Vec<(ValueKey, f64)>),
     Steps(StepFunction),
     Samples(Histogram<u64>),
 }
 
 impl Value {
-    /// Returns the numbers of keys that have one, or the one number.
+    /// Returns the numbers of the keys that have one, or the single number.
     pub(super) fn numbers(&self) -> Vec<f64> {
         match self {
             Self::One(number) => vec![*number],
@@ -61,7 +63,7 @@ impl From<ReadError> for NoNumber {
 
 pub(super) type Evaluated<T> = Result<T, NoNumber>;
 
-/// Returns what was evaluated, if it exists.
+/// Returns the value, or `None` if it is undefined.
 pub(super) fn if_defined<T>(of: Evaluated<T>) -> Result<Option<T>, ReadError> {
     match of {
         Ok(value) => Ok(Some(value)),
@@ -70,16 +72,17 @@ pub(super) fn if_defined<T>(of: Evaluated<T>) -> Result<Option<T>, ReadError> {
     }
 }
 
-/// A step function of time from one instant to another, in seconds.
+/// A step function of time in seconds, from one instant to another.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StepFunction {
-    /// Since when it has which value; the first since the beginning, none since the end or later.
+    /// Its values and the instants since which they hold. The first point is at the beginning; all
+    /// points are before the end.
     points: Vec<(f64, f64)>,
     to: f64,
 }
 
 impl StepFunction {
-    /// Makes a step function of changes in the order of time; before the first it is zero.
+    /// Makes a step function from changes in the order of time; before the first change it is zero.
     pub(super) fn new(changes: &[(f64, f64)], from: f64, to: f64) -> Self {
         let before = changes.partition_point(|(at, _)| *at <= from);
         let first = before.checked_sub(1).map_or(0.0, |last| changes[last].1);
@@ -93,13 +96,13 @@ impl StepFunction {
         next.checked_sub(1).map_or(f64::NAN, |last| self.points[last].1)
     }
 
-    /// Returns each value and for how long it stays.
+    /// Returns each value and how long it lasts, in seconds.
     fn spans(&self) -> impl Iterator<Item = (f64, f64)> {
         let ends = self.points.iter().skip(1).map(|(at, _)| *at).chain([self.to]);
         self.points.iter().zip(ends).map(|((at, value), end)| (*value, end - at))
     }
 
-    /// Returns how long after an instant it is first true, if ever.
+    /// Returns the seconds from an instant until the function is first true; `None` if it never is.
     pub(super) fn until(&self, from: f64) -> Option<f64> {
         let ends = self.points.iter().skip(1).map(|(at, _)| *at).chain([self.to]);
         let mut spans = self.points.iter().zip(ends);
@@ -108,9 +111,9 @@ impl StepFunction {
     }
 }
 
-/// Computes for each key or instant alone.
+/// Applies an operation to each key or instant separately.
 pub(super) fn combine(element: &Element, parts: &[Value]) -> Result<Value, String> {
-    // The checker has made sure that keyed values and step functions never meet.
+    // The checker has refused combinations of keyed values with step functions.
     let keyed = parts.iter().find_map(|part| match part {
         Value::Keyed(items) => Some(items),
         _ => None,
@@ -133,7 +136,7 @@ fn steps(part: &Value) -> Option<&StepFunction> {
     }
 }
 
-/// Combines values key by key; a key that some part lacks is left out.
+/// Combines values key by key; keys that a part lacks are left out.
 fn combine_keyed(
     element: &Element,
     parts: &[Value],
@@ -155,7 +158,7 @@ fn combine_keyed(
             combined.push((*key, element.compute(&numbers)?));
         }
     }
-    // Nothing chosen on one side is no mismatch: aggregates say what an empty set is.
+    // An empty side is not a mismatch: aggregates handle empty sets.
     let empty = parts.iter().any(|part| matches!(part, Value::Keyed(items) if items.is_empty()));
     if combined.is_empty() && !empty {
         return Err("nothing that is in one run is in the other".to_owned());
@@ -169,7 +172,7 @@ fn combine_steps(
     steps: &[&StepFunction],
 ) -> Result<StepFunction, String> {
     let from = |steps: &&StepFunction| steps.points.first().map_or(f64::INFINITY, |(at, _)| *at);
-    // Only where all of them are defined.
+    // The result is defined where all parts are defined.
     let from = steps.iter().map(from).fold(f64::NEG_INFINITY, f64::max);
     let to = steps.iter().map(|steps| steps.to).fold(f64::INFINITY, f64::min);
     let mut times: Vec<f64> = steps
@@ -196,12 +199,12 @@ fn number_at(part: &Value, time: f64) -> f64 {
 }
 
 impl Element {
-    /// Returns whether it compares numbers, and so is judged on the mean over the seeds.
+    /// Returns whether it is a comparison, which is made between means over the seeds.
     pub(super) const fn compares(&self) -> bool {
         matches!(self, Self::Compare(_) | Self::Within { .. })
     }
 
-    /// Computes it of single numbers; what holds is 1, what does not is 0.
+    /// Applies the operation to single numbers; a condition gives 1 if it holds, else 0.
     pub(super) fn compute(&self, numbers: &[f64]) -> Result<f64, String> {
         let truth = |holds: bool| Ok(f64::from(u8::from(holds)));
         match (self, numbers) {
@@ -229,7 +232,7 @@ impl Element {
 impl Operator {
     fn compute(self, a: f64, b: f64) -> f64 {
         match self {
-            // Truths are 1 and 0, so the larger of two is their "or".
+            // Conditions are 1 or 0, so the larger of two is their "or".
             Self::Or => f64::max(a, b),
             Self::And => f64::min(a, b),
             Self::Plus => a + b,
@@ -242,10 +245,10 @@ impl Operator {
 }
 
 impl ComparisonSign {
-    /// Returns whether it holds. Numbers that differ by rounding only are equal.
+    /// Returns whether the comparison holds. Numbers that differ only by rounding are equal.
     pub(super) fn holds(self, a: f64, b: f64) -> bool {
-        // A billionth, chosen: more than sums of doubles lose, and less than any two measurements
-        // differ.
+        // A billionth is chosen: more than the rounding errors of sums, and less than differences
+        // between measurements.
         let equal = a == b || (a - b).abs() <= 1e-9 * f64::max(a.abs(), b.abs());
         match self {
             Self::Less => a < b && !equal,
@@ -253,14 +256,14 @@ impl ComparisonSign {
             Self::More => b < a && !equal,
             Self::AtLeast => b < a || equal,
             Self::Equal => equal,
-            // A number that does not exist is neither equal nor unequal.
+            // NaN is neither equal nor unequal to any number.
             Self::Unequal => !equal && !a.is_nan() && !b.is_nan(),
         }
     }
 }
 
 impl Aggregate {
-    /// Returns the aggregate of a value; `None` of nothing.
+    /// Returns the aggregate of a value; `None` if the value is empty.
     pub(super) fn of(self, value: &Value) -> Option<f64> {
         match value {
             Value::One(number) => self.of_numbers(&[*number]),
@@ -275,7 +278,7 @@ impl Aggregate {
 
     pub(super) fn of_numbers(self, numbers: &[f64]) -> Option<f64> {
         let holding = || numbers.iter().filter(|number| **number != 0.0).count() as f64;
-        // Of nothing, neither "all" nor "any" is a fact about the run.
+        // For an empty set, neither "all" nor "any" says anything about the run.
         let truth = |holds: bool| (!numbers.is_empty()).then_some(f64::from(u8::from(holds)));
         match self {
             Self::Mean => statistics::mean(numbers),
@@ -292,7 +295,8 @@ impl Aggregate {
         }
     }
 
-    /// Instants at which the function is no number, such as a share of nothing, do not count.
+    /// Returns the aggregate over time. Spans in which the function is not a number, such as a
+    /// division by zero, do not count.
     fn of_steps(self, steps: &StepFunction) -> Option<f64> {
         let spans = || steps.spans().filter(|(value, _)| value.is_finite());
         let whole: f64 = spans().map(|(_, span)| span).sum();
@@ -303,14 +307,14 @@ impl Aggregate {
             }
             Self::Share => {
                 let held = spans().filter(|(value, _)| *value != 0.0).map(|(_, span)| span);
-                // Two sums of the same spans may differ in the last digit.
+                // Rounding may make the share slightly larger than 1.
                 (0.0 < whole).then(|| (held.sum::<f64>() / whole).min(1.0))
             }
             _ => self.of_numbers(&spans().map(|(value, _)| value).collect::<Vec<_>>()),
         }
     }
 
-    /// In seconds, from microseconds.
+    /// Returns the aggregate in seconds; the histogram has microseconds.
     fn of_samples(self, histogram: &Histogram<u64>) -> Option<f64> {
         if self == Self::Count {
             return Some(histogram.len() as f64);

@@ -1,8 +1,8 @@
-//! The verdict on an expectation: in which cells it holds, by which numbers.
+//! The verdict on an expectation: the cells in which it holds, and its numbers.
 //!
-//! Every axis that the expectation neither selects nor goes through is for all: it must hold in
-//! every cell, and the worst is shown. Sides are compared by their means over the seeds; the band
-//! is the 95 % interval of the difference of the pairs, for the reader to judge.
+//! On every axis for which the expectation chooses no value and has no `by`, it must hold for all
+//! values; the verdict shows the worst cell. Sides are compared by their means over the seeds. The
+//! band is the 95 % interval of the paired differences, as information for the reader.
 
 use super::eval::Evaluator;
 use super::plan::{AxisPick, Element, Scatter, Term, TermKind};
@@ -22,38 +22,38 @@ worded! {
     pub enum VerdictState {
         /// It holds.
         Holds = "holds",
-        /// It does not.
+        /// It does not hold.
         Fails = "fails",
-        /// It does not, and is known not to.
+        /// It does not hold, which is known.
         KnownGap = "known_gap",
         /// It is a number without a bound.
         Reported = "reported",
     }
 }
 
-/// An expectation that was judged.
+/// The verdict on an expectation, with its numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpectationVerdict {
     /// The outcome.
     pub state: VerdictState,
-    /// The numbers, of the worst cell if there are several.
+    /// The measured numbers, in words; those of the worst cell if there are several.
     pub measured: String,
-    /// Which cell is the worst; empty if there is one only.
+    /// The worst cell, in words; empty if there is only one.
     pub worst: String,
-    /// In how many cells it must hold.
+    /// The number of cells in which it must hold.
     pub cells: usize,
-    /// How many further cells the study leaves out.
+    /// The number of further cells, which the study leaves out.
     pub left_out: usize,
-    /// In how many it does.
+    /// The number of cells in which it holds.
     pub held: usize,
-    /// Whether it holds though it was known not to: the mark can go.
+    /// Whether it holds although it has a known gap, which can then be removed.
     pub gap_closed: bool,
-    /// The numbers that were published about it, each beside ours.
+    /// The published numbers about it, each with our number.
     pub figures: Vec<Figure>,
 }
 
 impl ExpectationVerdict {
-    /// Returns what files say of an expectation and its verdict.
+    /// Returns an expectation and its verdict as files have them.
     pub fn to_json(&self, expected: &Expectation) -> serde_json::Value {
         serde_json::json!({
             "expectation": expected.that,
@@ -75,12 +75,12 @@ impl ExpectationVerdict {
 /// The verdict on one cell.
 struct CellVerdict {
     holds: bool,
-    /// How clearly it holds, relative to what is compared; below zero, how clearly it fails.
+    /// How clearly it holds, relative to the compared numbers; negative if it fails.
     margin: f64,
     measured: String,
 }
 
-/// Judges in every cell.
+/// Judges a term in every cell to which it applies.
 pub(super) fn judge(
     term: &Term,
     space: &Space,
@@ -101,15 +101,15 @@ pub(super) fn judge(
     for cell in &cells {
         let judged = judge.judge(term, cell)?;
         held += usize::from(judged.holds);
-        // A cell that fails is worse than any that holds, however narrowly.
+        // A cell that fails is worse than any cell that holds.
         let rank = |judged: &CellVerdict| (judged.holds, judged.margin);
-        // The first of equally bad cells stays, so the report does not depend on later ones.
+        // Of equally bad cells, keep the first.
         let worse = worst.as_ref().is_none_or(|(_, worst)| rank(&judged) < rank(worst));
         if worse {
             worst = Some((cell, judged));
         }
     }
-    // No cell at all is no success: the study has left out what was expected.
+    // Without any cell it fails: the study has left out the expected cells.
     let state = match (held == cells.len() && held != 0, known_gap) {
         (true, _) => VerdictState::Holds,
         (false, true) => VerdictState::KnownGap,
@@ -124,7 +124,7 @@ pub(super) fn judge(
     Ok(ExpectationVerdict { state, measured, worst, cells, left_out, held, gap_closed, figures })
 }
 
-/// Returns the axes that make a difference to a term, and the cells in which to look at it.
+/// Returns the axes on which the value of a term depends, and the cells in which to evaluate it.
 pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut free: Vec<Option<Vec<usize>>> = vec![None; space.axes.len()];
     let mut note = |axis: usize, pick: &AxisPick| {
@@ -134,7 +134,7 @@ pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>)
             AxisPick::Among(places) => places.clone(),
         };
         match &mut free[axis] {
-            // Two quantities of one cell: it must suit both.
+            // Several quantities use the cell, so it must suit all of them.
             Some(known) => known.retain(|place| places.contains(place)),
             unknown => *unknown = Some(places),
         }
@@ -153,7 +153,7 @@ pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>)
             unreachable!("these have leaves and are none")
         }
     });
-    // An axis that matters to nothing: any of its values gives the same number.
+    // On an axis that does not matter, any value gives the same number: take the first.
     let choices = free.iter().map(|places| places.clone().unwrap_or_else(|| vec![0]));
     let cells = combinations(&choices.collect::<Vec<_>>());
     let several = |axis: &usize| free[*axis].as_ref().is_some_and(|places| 1 < places.len());
@@ -171,8 +171,7 @@ impl Judge<'_> {
             Ok(judged) => Ok(judged),
             Err(NoNumber::Read(error)) => Err(error),
             Err(NoNumber::Undefined(why)) => {
-                // A number that does not exist cannot meet a bound; this is the worst that a cell
-                // can be.
+                // A number that does not exist cannot meet a bound: this is the worst result.
                 Ok(CellVerdict { holds: false, margin: f64::NEG_INFINITY, measured: why })
             }
         }
@@ -190,7 +189,8 @@ impl Judge<'_> {
             _ => {
                 let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
                 let held = numbers.iter().filter(|number| **number != 0.0).count();
-                // From -1 (no seed) to 1 (all seeds), as distances of compared numbers are.
+                // From -1 (no seed) to 1 (all seeds), the range of the distances of compared
+                // numbers.
                 let margin = 2.0 * held as f64 / numbers.len() as f64 - 1.0;
                 let measured = match &term.kind {
                     TermKind::Curve { points, .. } => {
@@ -224,7 +224,8 @@ impl Judge<'_> {
             }
             measured += &unit.show(*mean);
         }
-        // Only numbers that differ from seed to seed have an interval; others were repeated for each seed.
+        // Only numbers of each seed have an interval; other numbers are merely repeated for each
+        // seed.
         let scatter = parts.iter().map(Term::scatter).max();
         let band = match &numbers[..] {
             [left, right] if scatter == Some(Scatter::EachSeed) => {
@@ -252,8 +253,8 @@ impl Judge<'_> {
         })
     }
 
-    /// Adds the interval to the number of a term that combines several cells, since it is a
-    /// comparison.
+    /// Adds the interval to the number of a term that combines several cells, since such a term is
+    /// a comparison.
     fn with_band(&self, term: &Term, cell: &[usize], told: String) -> Evaluated<String> {
         if !term.spans_cells() || term.scatter() != Scatter::EachSeed {
             return Ok(told);
@@ -266,7 +267,7 @@ impl Judge<'_> {
         Ok(format!("{told} ({n} seeds: 95 % from {low} to {high})"))
     }
 
-    /// Tells the number of each cell.
+    /// Returns the verdict on a number without a bound: its value in each cell.
     fn report(
         &self,
         term: &Term,
@@ -298,7 +299,7 @@ impl Judge<'_> {
 }
 
 impl Element {
-    /// Returns what stands behind a part of a comparison.
+    /// Returns the text behind a part of a comparison.
     fn sign(&self, place: usize, unit: Unit) -> String {
         match self {
             Self::Compare(signs) => signs[place].sign().to_owned(),
@@ -317,7 +318,7 @@ fn join(operator: Operator, parts: Vec<CellVerdict>) -> CellVerdict {
     let measured = measured.join(&format!(" {} ", operator.sign()));
     let margins = parts.iter().map(|part| part.margin);
     let (holds, margin) = match operator {
-        // The better side decides for "or", the worse one for "and".
+        // The better side decides for "or", the worse side for "and".
         Operator::Or => {
             (parts.iter().any(|part| part.holds), margins.fold(f64::NEG_INFINITY, f64::max))
         }
@@ -326,7 +327,7 @@ fn join(operator: Operator, parts: Vec<CellVerdict>) -> CellVerdict {
     CellVerdict { holds, margin, measured }
 }
 
-/// Returns how far two numbers are apart, relative to the larger.
+/// Returns the difference of two numbers, relative to the larger one.
 fn distance(a: f64, b: f64) -> f64 {
     let size = f64::max(a.abs(), b.abs());
     if size == 0.0 { 0.0 } else { (a - b).abs() / size }

@@ -1,11 +1,12 @@
-//! Expressions in words, for titles: `mean(sojourn, class=small)` is `Mean sojourn time, class small`.
+//! Expressions in words, for titles: `mean(sojourn, class=small)` is `Mean sojourn time, class
+//! small`.
 //!
-//! Words are less exact than the expression, so pages show the expression beneath them.
+//! Words are less exact than the expression, so pages also show the expression.
 
 use super::Expr;
 use super::syntax::{Choice, ExprSetting, Operator, Syntax, SyntaxNode};
 
-/// Words for quantities whose name is no word.
+/// The words for quantities whose names are not words.
 const NOUNS: [(&str, &str); 54] = [
     ("sojourn", "sojourn time"),
     ("wait", "wait for the first task"),
@@ -64,21 +65,21 @@ const NOUNS: [(&str, &str); 54] = [
 ];
 
 impl Expr {
-    /// Returns it in words, beginning with a capital; `None` if it reads better as it is written,
-    /// as a comparison does.
+    /// Returns it in words, beginning with a capital; `None` if it is better shown as it is
+    /// written, as a comparison is.
     pub fn words(&self) -> Option<String> {
         of(&self.0).map(|words| capital(&words))
     }
 }
 
-/// Returns a text that begins with a capital.
+/// Returns the text with its first letter as a capital.
 pub fn capital(text: &str) -> String {
     let mut chars = text.chars();
     let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
     first + chars.as_str()
 }
 
-/// Returns an expression in words, or as it is written if it cannot be said.
+/// Returns an expression in words, or as it is written if it has no words.
 pub fn in_words(text: &str) -> String {
     Expr::parse(text).ok().and_then(|expr| expr.words()).unwrap_or_else(|| text.to_owned())
 }
@@ -87,7 +88,7 @@ fn of(node: &SyntaxNode) -> Option<String> {
     match &node.item {
         Syntax::Name { name, filters } => Some(noun(name) + &chosen(filters)?),
         Syntax::Call { name, arguments, settings } => {
-            // Functions of several numbers read better as they are written.
+            // Functions of several numbers are better shown as they are written.
             let [argument] = &arguments[..] else { return None };
             Some(format!("{} {}{}", how(&name.item)?, of(argument)?, chosen(settings)?))
         }
@@ -99,7 +100,7 @@ fn of(node: &SyntaxNode) -> Option<String> {
                 Operator::Over => "/",
                 _ => return None,
             };
-            // Words have no parentheses, so that a part must not be such an expression itself.
+            // Words have no parentheses, so a part must not be an operation itself.
             Some(format!("{} {sign} {}", part(left)?, part(right)?))
         }
         _ => None,
@@ -121,7 +122,7 @@ fn noun(name: &str) -> String {
     }
 }
 
-/// Returns what a call makes of what is in it.
+/// Returns the words for a function; `None` if it has none.
 fn how(name: &str) -> Option<String> {
     let words = match name {
         "mean" => "mean",
@@ -150,7 +151,7 @@ fn ordinal(number: &str) -> &'static str {
     }
 }
 
-/// Returns what settings choose; `None` if a setting says more than that.
+/// Returns the words for settings; `None` if a setting does more than choose a value.
 fn chosen(settings: &[ExprSetting]) -> Option<String> {
     let word = |setting: &ExprSetting| match &setting.value.item {
         Choice::Word(word) if setting.key.item != "seeds" => {
@@ -203,7 +204,7 @@ mod tests {
         for (name, _) in NOUNS {
             assert!(names.contains(&name), "{name}");
         }
-        // And none has a name that is no word.
+        // And no noun is a name instead of words.
         for name in names {
             assert!(!noun(name).contains(['_', '.']), "{name}");
         }

@@ -1,10 +1,12 @@
-//! Stretches, cut where the JobTracker was away: a job that waited then, waited for its return.
+//! Absences of the JobTracker in the story of a job: a job that waited during one waited for its
+//! return.
 
 use super::part::SojournPart;
 use super::story::StoryPart;
 
-/// Marks the waits that lie in the JobTracker's absences; `spans` are these in the order of time.
-/// Work that went on without the JobTracker, such as running tasks, keeps its part.
+/// Cuts the waits at the JobTracker's absences, and marks the pieces within them. `spans` are the
+/// absences in the order of time. Work that went on without the JobTracker, such as running tasks,
+/// keeps its cause.
 pub(super) fn without_job_tracker(
     stretches: Vec<StoryPart>,
     spans: &[(u64, u64)],
@@ -15,7 +17,7 @@ pub(super) fn without_job_tracker(
     let absences = spans.iter().map(|span| StoryPart::of(SojournPart::JobTrackerAway, *span));
     let cut = |stretch: StoryPart| match stretch.part.is_idle() {
         true => stretch.cut(absences.clone()),
-        // A map that ran on meanwhile lost nothing by the absence.
+        // A map that ran on during the absence lost no time.
         false => vec![stretch],
     };
     stretches.into_iter().flat_map(cut).collect()

@@ -1,14 +1,14 @@
-//! Since when a slot had been free when an attempt got it.
+//! How long a slot had been free before an attempt got it.
 //!
-//! A tracker has as many slots as were ever held on it at a time: tables do not say how many it has. A
-//! heartbeat brings at least one task to a tracker with a free slot, unless a policy refuses, so that after
-//! as many heartbeats as it has slots each of them has been given.
+//! Tables do not say how many slots a tracker has, so this file takes the most that were ever held
+//! on it at once. A heartbeat brings at least one task to a tracker with a free slot, unless a
+//! policy refuses. So a tracker with `n` slots is full after `n` heartbeats.
 
 use indexmap::IndexMap;
 
 use mumakil_core::cluster::{PerSlot, SlotKind};
 
-/// When all slots of a tracker were held.
+/// The spans in which all slots of a tracker were held.
 #[derive(Debug, Default)]
 pub(super) struct TrackerSlots {
     changes: PerSlot<Vec<(u64, i64)>>,
@@ -18,7 +18,7 @@ pub(super) struct TrackerSlots {
 #[derive(Debug, Default)]
 struct FullSpans {
     slots: u64,
-    /// From when to when, in order.
+    /// The beginnings and ends in milliseconds, in the order of time.
     spans: Vec<(u64, u64)>,
 }
 
@@ -26,16 +26,17 @@ struct FullSpans {
 pub(super) type SlotsByNode = IndexMap<String, TrackerSlots>;
 
 impl TrackerSlots {
-    /// Notes that so many slots were held from an instant to another.
+    /// Records that `slots` slots were held from one millisecond to another.
     pub(super) fn held(&mut self, kind: SlotKind, (from, to): (u64, u64), slots: u32) {
         self.changes[kind].extend([(from, i64::from(slots)), (to, -i64::from(slots))]);
     }
 
-    /// Finds out when it was full, once all is noted.
+    /// Computes when the tracker was full, after all calls of [`held`](Self::held).
     pub(super) fn settle(&mut self) {
         for kind in SlotKind::BOTH {
             let mut changes = std::mem::take(&mut self.changes[kind]);
-            // At one instant what ends comes first: then the slot is given on.
+            // At the same instant ends come before beginnings: the slot passes from one attempt to
+            // the next.
             changes.sort_unstable();
             let levels = changes.iter().scan(0, |level, (at, change)| {
                 *level += change;
@@ -43,28 +44,28 @@ impl TrackerSlots {
             });
             let levels: Vec<(u64, i64)> = levels.collect();
             let slots = levels.iter().map(|(_, level)| *level).max().unwrap_or(0);
-            // Full means as many as were ever held at once.
+            // The tracker is full while it holds as many slots as it ever held at once.
             let pairs = levels.windows(2).filter(|pair| pair[0].1 == slots);
             let spans = pairs.map(|pair| (pair[0].0, pair[1].0)).collect();
             self.full[kind] = FullSpans { slots: slots.max(0) as u64, spans };
         }
     }
 
-    /// Returns since when a slot was free that was given at an instant, and by when heartbeats of
-    /// this interval would have brought a task; neither is later than the instant. Returns `None`
-    /// if nothing ever started on the tracker.
+    /// For a slot that was given to an attempt at `given`, returns since when the slot had been
+    /// free, and since when it may have waited only for heartbeats, which come every `interval`
+    /// milliseconds. Both are at most `given`. Returns `None` if no attempt ever started on the
+    /// tracker.
     pub(super) fn free(&self, kind: SlotKind, given: u64, interval: u64) -> Option<(u64, u64)> {
-        // Without any attempt that started, the number of slots is unknown, and so is when one was
-        // free.
+        // If no attempt ever started, the number of slots is unknown.
         if SlotKind::BOTH.into_iter().all(|kind| self.full[kind].slots == 0) {
             return None;
         }
         let FullSpans { slots, spans } = &self.full[kind];
         let before = spans.partition_point(|(from, _)| *from < given);
-        // Free since the end of the last time that all slots were held, or since the beginning.
+        // The slot is free since the tracker was last full, or since the beginning.
         let free = before.checked_sub(1).map_or(0, |place| spans[place].1.min(given));
-        // One task a heartbeat fills all slots in as many heartbeats. So much is the protocol's own
-        // wait; a longer one has another reason.
+        // With one task for each heartbeat, filling all slots takes as many heartbeats. A wait up
+        // to that length is due to the protocol; a longer wait has another reason.
         Some((free, given.saturating_sub(slots * interval).max(free)))
     }
 }
@@ -73,7 +74,7 @@ impl TrackerSlots {
 mod tests {
     use super::*;
 
-    /// Of two slots both are held from 5 s to 9 s, and again from 30 s on.
+    /// Both slots are held from 5 s to 9 s, and from 30 s to 35 s.
     #[test]
     fn a_slot_is_free_from_when_not_all_were_held() {
         let mut tracker = TrackerSlots::default();
@@ -82,10 +83,11 @@ mod tests {
         }
         tracker.settle();
         let free = |given| tracker.free(SlotKind::Map, given, 3_000).unwrap();
-        // Given at 12 s, two heartbeats of 3 s would have brought it from 6 s on.
+        // The slot is given at 12 s and is free since 9 s: two heartbeats of 3 s cover the whole
+        // wait.
         assert_eq!(free(12_000), (9_000, 9_000));
         assert_eq!(free(29_000), (9_000, 23_000));
-        // Before it was ever full it was free since the beginning.
+        // Before the tracker was ever full, the slot is free since the beginning.
         assert_eq!(free(4_000), (0, 0));
         assert_eq!(free(7_000), (7_000, 7_000), "none was free");
         assert_eq!(tracker.free(SlotKind::Reduce, 7_000, 3_000), Some((0, 7_000)));

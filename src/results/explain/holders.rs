@@ -1,15 +1,16 @@
-//! The jobs and groups that held the slots in some stretch of time.
+//! The jobs and groups that held the slots during given spans of time.
 //!
-//! A sorted list gives how much a job, a group or all jobs have held up to an instant. The largest
-//! holders are found without a look at every job: jobs are the leaves of a tree, in the order of
-//! their first slots, and the search leaves out branches that cannot hold enough.
+//! For each job, each group and all jobs together, a sorted list gives the slot time held up to
+//! each instant. The search for the largest holders does not look at every job: jobs are the leaves
+//! of a tree, in the order of their first slots, and the search skips branches that cannot hold
+//! enough.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use mumakil_core::cluster::{PerSlot, SlotKind};
 
-/// The most holders of slots that are listed one by one. Chosen: a list that fits a terminal.
+/// The most holders of slots that a list has. Chosen: the list fits a terminal.
 const NAMED: usize = 10;
 
 /// A span in which an attempt held slots.
@@ -19,21 +20,21 @@ pub struct AttemptHold {
     pub job: u32,
     /// The kind of slot.
     pub kind: SlotKind,
-    /// From when, in milliseconds.
+    /// The beginning, in milliseconds.
     pub from: u64,
-    /// To when.
+    /// The end, in milliseconds.
     pub to: u64,
-    /// How many slots.
+    /// The number of slots.
     pub slots: u32,
 }
 
-/// From an instant to another.
+/// A span from one millisecond to another.
 pub(super) type Span = (u64, u64);
 
-/// Slots times milliseconds, by who held them.
+/// The number of a job or group, and the slots times milliseconds that it held.
 pub type HolderTime = (u32, u64);
 
-/// The slots that jobs and groups of jobs held at each time.
+/// The slots that jobs and groups of jobs held over time.
 #[derive(Debug, Default)]
 pub struct SlotHolders(PerSlot<OfKind>);
 
@@ -44,33 +45,36 @@ struct OfKind {
     groups: CurveTree,
 }
 
-/// Curves by the first instants at which they are not level, and a tree above them.
+/// The curves of jobs or groups, sorted by the instants of their first slots, and a search tree
+/// above them.
 #[derive(Debug, Default)]
 struct CurveTree {
     curves: Vec<(u32, HeldCurve)>,
-    /// The place of each in that list.
+    /// The index of each job or group in `curves`.
     places: BTreeMap<u32, usize>,
-    /// The root is at 1, below each node `n` are `2 n` and `2 n + 1`, the last half are the curves.
+    /// The nodes of the tree: the root is at 1, the children of `n` are at `2 n` and `2 n + 1`, and
+    /// the last half are leaves, one for each curve.
     tree: Vec<HeldBound>,
 }
 
-/// A bound on the curves below a node of the tree: each holds no more than `most`, and nothing outside
-/// of the span.
+/// A bound on each curve below a node of the tree: it holds at most `most`, all of it within
+/// `span`.
 #[derive(Clone, Copy, Debug)]
 struct HeldBound {
     span: Span,
     most: u64,
 }
 
-/// How much had been held up to some instants, which are in order; between two of them it grows evenly.
+/// The slot time held up to each of some instants, in the order of time. Between two instants it
+/// grows linearly.
 #[derive(Debug, Default)]
 struct HeldCurve(Vec<(u64, u64)>);
 
 impl SlotHolders {
-    /// Returns what is known of these; `group` says of what group a job is.
+    /// Returns the holders for these spans; `group` returns the group of a job.
     pub fn new(holds: impl IntoIterator<Item = AttemptHold>, group: impl Fn(u32) -> u32) -> Self {
         let mut changes = PerSlot::<[BTreeMap<u32, Vec<Change>>; 3]>::default();
-        // Spans of no length change nothing, and would be points of a curve at one instant.
+        // Leave out spans without length: they would give a curve two points at one instant.
         for hold in holds.into_iter().filter(|hold| hold.from < hold.to) {
             let [all, jobs, groups] = &mut changes[hold.kind];
             let slots = i64::from(hold.slots);
@@ -88,62 +92,63 @@ impl SlotHolders {
         Self(held)
     }
 
-    /// Returns the slots times milliseconds that were held in these spans.
+    /// Returns the slots times milliseconds that all jobs held in these spans.
     pub fn all(&self, kind: SlotKind, spans: &[Span]) -> u64 {
         self.0[kind].all.within(spans)
     }
 
-    /// Returns the slots times milliseconds that a job held.
+    /// Returns the slots times milliseconds that a job held in these spans.
     pub fn of_job(&self, kind: SlotKind, job: u32, spans: &[Span]) -> u64 {
         self.0[kind].jobs.of(job, spans)
     }
 
-    /// Returns the slots times milliseconds that a group held.
+    /// Returns the slots times milliseconds that a group held in these spans.
     pub fn of_group(&self, kind: SlotKind, group: u32, spans: &[Span]) -> u64 {
         self.0[kind].groups.of(group, spans)
     }
 
-    /// Returns the jobs that held most in these spans, which are in the order of time.
+    /// Returns the jobs that held most in these spans, largest first. Spans must be in the order of
+    /// time.
     pub fn jobs(&self, kind: SlotKind, spans: &[Span]) -> Vec<HolderTime> {
         self.0[kind].jobs.first(spans)
     }
 
-    /// Returns the groups that held most.
+    /// Returns the groups that held most in these spans, largest first.
     pub fn groups(&self, kind: SlotKind, spans: &[Span]) -> Vec<HolderTime> {
         self.0[kind].groups.first(spans)
     }
 
     /// Returns the slots times milliseconds that were held during these waits, and the jobs that
-    /// held most. A slot counts once for each wait that goes on at the time. Costs a look at each
-    /// change of what was held, however many waits there are.
+    /// held most. A slot counts once for each wait at the time. Costs a look at each change of the
+    /// held slots, however many waits there are.
     pub fn in_all(&self, kind: SlotKind, waits: &[Span]) -> (u64, Vec<HolderTime>) {
         let waits =
             HeldCurve::new(waits.iter().flat_map(|(from, to)| [(*from, 1), (*to, -1)]).collect());
         let held = self.0[kind].jobs.curves.iter().map(|(job, curve)| (*job, curve.times(&waits)));
         let mut held: Vec<HolderTime> = held.filter(|(_, slot_ms)| 0 < *slot_ms).collect();
-        // By number among equals, so that a report is the same each time.
+        // Equal holders are in the order of their numbers, so that each report is the same.
         held.sort_by_key(|(job, slot_ms)| (Reverse(*slot_ms), *job));
-        // Summed before the list is cut.
+        // Add up all holders before the list is cut.
         let all = held.iter().map(|(_, slot_ms)| slot_ms).sum();
         held.truncate(NAMED);
         (all, held)
     }
 }
 
-/// At an instant so many more, or fewer.
+/// An instant, and the change of the number of held slots.
 type Change = (u64, i64);
 
 impl CurveTree {
     fn new(changes: BTreeMap<u32, Vec<Change>>) -> Self {
         let mut curves: Vec<(u32, HeldCurve)> =
             changes.into_iter().map(|(key, changes)| (key, HeldCurve::new(changes))).collect();
-        // By first instant: curves near each other in time share branches, so whole branches can be
-        // left out.
+        // Sort by first instant: curves near each other in time share branches, so the search can
+        // skip whole branches.
         curves.sort_by_key(|(key, curve)| (curve.span().0, *key));
         let places = curves.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
-        // An empty span, so that unused leaves are never looked at.
+        // Unused leaves have an empty span, so that the search skips them.
         let nothing = HeldBound { span: (u64::MAX, 0), most: 0 };
-        // A whole power of two makes parents and children plain arithmetic.
+        // With a power of two, the indices of parents and children are simple arithmetic.
         let half = curves.len().next_power_of_two();
         let mut tree = vec![nothing; 2 * half];
         for (place, (_, curve)) in curves.iter().enumerate() {
@@ -161,22 +166,22 @@ impl CurveTree {
         self.places.get(&key).map_or(0, |place| self.curves[*place].1.within(spans))
     }
 
-    /// Returns the largest holders. Among equals, the earlier to hold a slot comes first.
+    /// Returns the largest holders. Of equal holders, the one that held a slot first comes first.
     fn first(&self, spans: &[Span]) -> Vec<HolderTime> {
         let (Some((from, _)), Some((_, to))) = (spans.first(), spans.last()) else {
             return Vec::new();
         };
         let half = self.tree.len() / 2;
         let mut found = Vec::new();
-        // A bound for a branch, or the sum of a leaf. Among equals a known sum comes first, then
-        // the earlier. Best first: when a known curve comes out on top, no open branch can hold
-        // more.
+        // Search best first. An entry has the bound of a branch or the exact sum of a leaf; of
+        // equal entries, an exact sum comes first, then the earlier curve. When an exact sum is on
+        // top, no open branch can hold more.
         let mut open = BinaryHeap::new();
         if let Some(root) = self.tree.get(1) {
             open.push((root.most, false, Reverse(1)));
         }
         while let Some((most, is_known, Reverse(node))) = open.pop() {
-            // Everything left holds nothing, as the largest bound is zero.
+            // If the largest bound is zero, no curve that is left holds any slot time.
             if most == 0 || found.len() == NAMED {
                 break;
             }
@@ -199,7 +204,7 @@ impl CurveTree {
 
 impl HeldCurve {
     fn new(mut changes: Vec<Change>) -> Self {
-        // At one instant what begins comes first, so that it is never less than nothing.
+        // At the same instant beginnings come first, so that the level is never below zero.
         changes.sort_unstable_by_key(|(at, change)| (*at, Reverse(*change)));
         let (mut sum, mut level, mut since) = (0, 0, 0);
         let mut points: Vec<(u64, u64)> = Vec::with_capacity(changes.len());
@@ -207,7 +212,7 @@ impl HeldCurve {
             sum += level as u64 * (at - since);
             (level, since) = (level + change, at);
             match points.last_mut() {
-                // Several changes at one instant make one point.
+                // Several changes at one instant give one point.
                 Some(last) if last.0 == at => last.1 = sum,
                 _ => points.push((at, sum)),
             }
@@ -228,16 +233,16 @@ impl HeldCurve {
         spans.iter().map(|(from, to)| self.at(*to) - self.at(*from)).sum()
     }
 
-    /// Returns how much was held up to an instant.
+    /// Returns the slot time held up to an instant.
     fn at(&self, instant: u64) -> u64 {
         let next = self.0.partition_point(|(at, _)| *at <= instant);
         let Some(before) = next.checked_sub(1).map(|place| self.0[place]) else { return 0 };
         let Some(after) = self.0.get(next) else { return before.1 };
-        // Whole numbers: between two points the level is constant, so the division is exact.
+        // Between two points the level is constant, so this integer division is exact.
         before.1 + (after.1 - before.1) / (after.0 - before.0) * (instant - before.0)
     }
 
-    /// Returns what both curves grow by at the same time, multiplied.
+    /// Returns the integral over time of the product of both curves' levels.
     fn times(&self, other: &Self) -> u64 {
         let pieces = self.0.windows(2).map(|piece| {
             let ((from, before), (to, after)) = (piece[0], piece[1]);
@@ -257,8 +262,8 @@ mod tests {
         AttemptHold { job, kind: SlotKind::Map, from, to, slots }
     }
 
-    /// Job 1 holds a slot from 0 to 10 and two from 5 to 20, and job 2 one from 8 to 9; job 3, of the other
-    /// group, one from 30 to 40.
+    /// Job 1 holds one slot from 0 to 10 and two from 5 to 20. Job 2 holds one from 8 to 9, and job
+    /// 3, of the other group, one from 30 to 40.
     #[test]
     fn slot_time_is_what_lies_within() {
         let holds = [hold(1, 0, 10, 1), hold(1, 5, 20, 2), hold(2, 8, 9, 1), hold(3, 30, 40, 1)];
@@ -281,13 +286,13 @@ mod tests {
     fn what_was_held_in_many_waits_is_that_of_each_together() {
         let holds = [hold(1, 0, 10, 1), hold(1, 5, 20, 2), hold(2, 8, 9, 1)];
         let holders = SlotHolders::new(holds, |_| 0);
-        // Job 1: 4 + 6 slot-milliseconds in the first, 4 + 12 in the second.
+        // Job 1 holds 4 + 6 slot-milliseconds in the first wait, and 4 + 12 in the second.
         let waits = [(4, 8), (6, 12), (30, 40)];
         assert_eq!(holders.in_all(SlotKind::Map, &waits), (27, vec![(1, 26), (2, 1)]));
     }
 
     proptest! {
-        /// Found by way of the tree they are those that a look at every job finds.
+        /// The search in the tree finds the same holders as a look at every job.
         #[test]
         fn those_who_held_most_are_found(
             holds in prop::collection::vec((0u32..30, 0u64..100, 0u64..50, 1u32..3), 0..60),

@@ -1,13 +1,14 @@
-//! Waits for slots, each with the rule by which the jobs that held the slots came first.
+//! Gives waits for slots the rule by which other jobs came first.
 
 use super::part::{SojournPart, WaitRule};
 use super::story::StoryPart;
 use super::{SlotHolders, ToldJob, ToldRun};
 
 /// Gives each wait without a refusal the rule of the policy's order at the time, and joins
-/// neighbours of one part and rule. The order within the job's group counts if that group held most
-/// of what others held, else the order among groups. If the job's own tasks held two thirds or
-/// more, it waited for those; if most slots were free, the cause is unknown.
+/// neighbours of the same cause and rule. If the job's own tasks held two thirds of the held slots
+/// or more, it waited for them. Otherwise the order within the job's group counts if the group held
+/// most of the slots that other jobs held, else the order among groups. If more than half of all
+/// slots were free, the cause is unknown.
 pub(super) fn ordered(
     stretches: Vec<StoryPart>,
     job: &ToldJob,
@@ -33,17 +34,17 @@ pub(super) fn ordered(
     row.into_iter().map(ruled).collect()
 }
 
-/// Cuts a stretch where the policy changed. A wait without a rule gets the number of the order in
+/// Cuts a wait without a rule where the policy changed; each piece gets the index of the order in
 /// force.
 fn by_order(stretch: StoryPart, told: &ToldRun) -> Vec<(StoryPart, Option<usize>)> {
     if stretch.rule == Some(WaitRule::NextHeartbeat) {
         return vec![(StoryPart { part: SojournPart::Heartbeats, rule: None, ..stretch }, None)];
     }
-    // No wait for a slot, or a refusal has already given its reason.
+    // It is no wait for a slot, or a refusal has already given its rule.
     if stretch.part.slot().is_none() || stretch.rule.is_some() {
         return vec![(stretch, None)];
     }
-    // Each order holds until the next policy takes over, the last to the end.
+    // Each order holds until the next policy takes over, the last one to the end.
     let ends = told.orders.iter().skip(1).map(|(from, _)| *from).chain([u64::MAX]);
     let pieces = told.orders.iter().zip(ends).enumerate().map(|(place, ((from, _), to))| {
         let (from, to) = (stretch.from.max(*from), stretch.to.min(to));
@@ -59,23 +60,22 @@ fn rule(
     told: &ToldRun,
     holders: &SlotHolders,
 ) -> WaitRule {
-    // Callers ask only about waits for slots; without a kind there is nothing to weigh.
+    // Callers pass only waits for slots, so there is a kind.
     let Some(kind) = wait.part.slot() else { return WaitRule::Order };
     let span = [(wait.from, wait.to)];
     let all = holders.all(kind, &span);
     let own = holders.of_job(kind, job.row.job, &span);
     let of_group = holders.of_group(kind, job.group, &span);
     let precedence = told.orders[order].1;
-    // Slots as first counted; trackers that were lost since make it an upper bound.
+    // An upper bound: trackers may have been lost since they first came up.
     let there_are = told.slots[kind].saturating_mul(wait.ms());
     if all.saturating_mul(2) < there_are {
-        // More than half of the slots were free, so the order of jobs cannot be the reason.
+        // If more than half of the slots were free, the order of jobs cannot be the reason.
         WaitRule::FreeSlot
-    // Two thirds: chosen, so that a job which itself holds most of the cluster does not blame
-    // others.
+    // Two thirds is chosen: a job that itself holds most of the cluster does not blame others.
     } else if 0 < own && 2 * all <= 3 * own {
         WaitRule::OwnTasks
-    // More than half of what others held was held within the job's own pool.
+    // Check whether jobs of the same group held more than half of the slots that others held.
     } else if all - own < 2 * (of_group - own) {
         WaitRule::of_order(precedence.jobs)
     } else {
@@ -101,8 +101,8 @@ mod tests {
         }
     }
 
-    /// Jobs 0 and 1 are of one group, job 2 is of another; there are ten slots, and these are held for the
-    /// 100 ms that job 0 waits.
+    /// Jobs 0 and 1 are of one group, job 2 is of another. There are ten slots; the jobs hold
+    /// `slots` of them for the 100 ms that job 0 waits.
     fn told(slots: [u32; 3], orders: Vec<(u64, Precedence)>) -> ToldRun {
         let hold = |(job, slots)| AttemptHold { job, kind: SlotKind::Map, from: 0, to: 100, slots };
         ToldRun {

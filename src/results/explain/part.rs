@@ -1,4 +1,4 @@
-//! The parts of a sojourn, and the rules by which jobs wait.
+//! The causes into which a sojourn is split, and the rules of waits.
 
 use serde::Serialize;
 
@@ -7,39 +7,39 @@ use mumakil_core::cluster::SlotKind;
 use mumakil_core::mapred::PrecedenceBy;
 
 worded! {
-    /// The cause of a stretch of a job's time.
+    /// The cause of a part of a job's time.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum SojournPart {
-        /// Until its splits were read.
+        /// The job waited until its splits were read.
         Initialisation = "initialisation",
         /// Its setup task ran.
         Setup = "setup",
-        /// No map of it had been launched yet.
+        /// No map of the job had been launched yet.
         FirstMapWait = "waiting for the first map slot",
-        /// The map ran that was known last to have succeeded.
+        /// The last map ran: the one whose success the JobTracker learned of last.
         Mapping = "the last map",
-        /// Maps of it had been launched, and that one had no slot yet.
+        /// Other maps of the job had been launched, but the last map had no slot yet.
         MapWait = "waiting for map slots",
-        /// All maps were done, and the reduce that was the last to end had no slot yet.
+        /// All maps were done, but the reduce that ended last had no slot yet.
         ReduceWait = "waiting for reduce slots",
-        /// All maps were done, and a reduce that had been launched before still fetched.
+        /// All maps were done, but a reduce that was launched before still fetched.
         FetchingBehindMaps = "fetching behind the maps",
         /// A reduce that was launched after the maps were done fetched.
         Fetching = "fetching",
-        /// The reduce that kept it waiting sorted.
+        /// The reduce that the job waited for sorted.
         Sorting = "sorting",
-        /// The reduce that kept it waiting reduced.
+        /// The reduce that the job waited for reduced.
         Reducing = "reducing",
-        /// The attempt that kept it waiting was stopped, for another job's sake.
+        /// The attempt that the job waited for was suspended for another job.
         Suspended = "suspended",
-        /// Something was decided, done or committed, and waited for a heartbeat to tell it.
+        /// A decision, an end or a commit waited for the next heartbeat.
         Heartbeats = "heartbeats and commits",
-        /// The JobTracker's process stood still or was gone, so that nothing could be decided.
+        /// The JobTracker's process was paused or down, so it could decide nothing.
         JobTrackerAway = "without the JobTracker",
-        /// Its work was lost with a node or a disk, and the JobTracker did not know yet.
+        /// Work was lost with a node or a disk, but the JobTracker did not know yet.
         Unnoticed = "loss not noticed yet",
-        /// Work that was lost, or came to nothing, and had to be done again.
+        /// Work was lost or failed, and had to be done again.
         Redone = "work done again",
         /// Its cleanup task ran.
         Cleanup = "cleanup",
@@ -47,7 +47,7 @@ worded! {
 }
 
 impl SojournPart {
-    /// Returns the kind of slot that is waited for, if it is a wait for one.
+    /// Returns the kind of slot that the job waited for; `None` for other causes.
     pub const fn slot(self) -> Option<SlotKind> {
         match self {
             Self::FirstMapWait | Self::MapWait => Some(SlotKind::Map),
@@ -56,8 +56,8 @@ impl SojournPart {
         }
     }
 
-    /// Returns whether the job made no progress of its own then, so that an absence of the
-    /// JobTracker is to blame for the time.
+    /// Returns whether the job made no progress of its own, so that an absence of the JobTracker
+    /// explains the time better.
     pub const fn is_idle(self) -> bool {
         self.slot().is_some()
             || matches!(
@@ -66,8 +66,8 @@ impl SojournPart {
             )
     }
 
-    /// Returns whether this is time that others or mishaps cost, wholly or in part: of a wait for slots
-    /// that the job's own tasks held, it is none.
+    /// Returns whether other jobs or faults may have caused the time. A wait for slots that the
+    /// job's own tasks held is no delay, which the caller must check.
     pub const fn is_delay(self) -> bool {
         self.slot().is_some()
             || matches!(
@@ -78,39 +78,40 @@ impl SojournPart {
 }
 
 worded! {
-    /// By which rule a job had to wait for a slot.
+    /// The rule by which a job had to wait for a slot.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum WaitRule {
-        /// Others stood before it in the line.
+        /// Other jobs were ahead of it, by priority or arrival.
         HeadOfLine = "behind others in line",
-        /// Others were further below their shares.
+        /// Other jobs were further below their shares.
         Share = "others further below their shares",
-        /// Others would have ended first.
+        /// Other jobs would have ended first.
         Size = "others would end first",
-        /// It is the order of a policy of one's own.
+        /// The policy has an order of its own.
         Order = "others came first",
-        /// Its own tasks had the slots.
+        /// Its own tasks held the slots.
         OwnTasks = "its own tasks had them",
-        /// The slot was free, and it is not known why the job did not get it.
+        /// The slot was free; it is unknown why the job did not get it.
         FreeSlot = "though slots were free",
-        /// The slot was free, and its tracker had not sent a heartbeat yet: told as [`SojournPart::Heartbeats`].
+        /// The slot was free, but its tracker had not sent a heartbeat yet. The time is shown as
+        /// [`SojournPart::Heartbeats`].
         NextHeartbeat = "no heartbeat yet",
-        /// It waited for a node near its input.
+        /// The job waited for a node near its input.
         LocalityDelay = "waiting for a node near its input",
-        /// Its pool, queue or user had as much as it may have.
+        /// Its pool, queue or user was at its limit of slots.
         Limit = "at a limit",
-        /// The tracker that asked was none for it.
+        /// The trackers with free slots could not run its tasks.
         BadTracker = "trackers that are none for it",
-        /// Slots were kept for others.
+        /// Slots were reserved for other jobs.
         Reservation = "slots kept for others",
-        /// The trackers that asked had their part of the work.
+        /// The trackers with free slots already had their share of the work.
         TrackerLoad = "trackers with their part of the work",
     }
 }
 
 impl WaitRule {
-    /// Returns the rule by which those go first that come first by this.
+    /// Returns the rule of a wait under a policy that orders jobs by `by`.
     pub const fn of_order(by: PrecedenceBy) -> Self {
         match by {
             PrecedenceBy::Line => Self::HeadOfLine,
@@ -120,7 +121,8 @@ impl WaitRule {
         }
     }
 
-    /// Returns whether it says whom the policy put first, rather than why slots were refused.
+    /// Returns whether the rule names the policy's order or the job's own tasks, rather than a
+    /// reason to refuse slots.
     pub const fn is_order(self) -> bool {
         matches!(self, Self::HeadOfLine | Self::Share | Self::Size | Self::Order | Self::OwnTasks)
     }

@@ -15,44 +15,44 @@ use crate::tables::{
 use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Incident, Precedence, Reason, TaskKind};
 
-/// Incidents that take the work of a node, or its output.
-// Only incidents after which attempts or outputs on the node are lost; a slow node loses none.
+/// Incidents by which a node loses its attempts or their outputs.
+// Slowness is not among them: a slow node loses nothing.
 const TAKES_WORK: [Incident; 4] =
     [Incident::MachineOff, Incident::TrackerGone, Incident::DiskLost, Incident::CutOff];
 
-/// When nodes went, by their names.
+/// The milliseconds at which nodes lost work, by the names of the nodes.
 type NodesGone = BTreeMap<String, Vec<u64>>;
 
-/// When the JobTracker knew that a map's output was lost, and when its node went, if known: by job,
-/// task and attempt.
+/// For each lost output of a map, by job, task and attempt: when the JobTracker knew of the loss,
+/// and when the node lost it, if known.
 type LostOutputs = BTreeMap<(u32, u32, u32), (u64, Option<u64>)>;
 
-/// A run as its files tell it.
+/// A run, read from its files for explanations.
 #[derive(Clone, Debug)]
 pub struct ToldRun {
     /// Its jobs, in the order of their numbers.
     pub jobs: Vec<ToldJob>,
-    /// By what its policies put jobs in order, each with the millisecond from which on that holds; the
-    /// first from the beginning.
+    /// The orders in which its policies served jobs, each with the millisecond from which it holds;
+    /// the first holds from the beginning.
     pub orders: Vec<(u64, Precedence)>,
-    /// The pools of jobs, and the users of those that have none.
+    /// The groups of jobs: pools, and users for jobs without a pool.
     pub groups: Vec<String>,
-    /// The slots that trackers had when they first came up.
+    /// The number of slots of all trackers when each first came up.
     pub slots: PerSlot<u64>,
-    /// When the JobTracker's process stood still or was gone: from and to, in milliseconds.
+    /// The absences of the JobTracker, paused or down: beginnings and ends in milliseconds.
     pub absences: Vec<(u64, u64)>,
     /// The spans in which attempts held slots.
     pub holds: Vec<AttemptHold>,
 }
 
 impl ToldRun {
-    /// Returns who held slots when.
+    /// Returns the holders of slots over time.
     pub fn holders(&self) -> SlotHolders {
         let group = |job| self.job(job).map_or(u32::MAX, |job| job.group);
         SlotHolders::new(self.holds.iter().copied(), group)
     }
 
-    /// Returns the job of a number.
+    /// Returns the job with a number.
     pub fn job(&self, id: u32) -> Option<&ToldJob> {
         place_of(&self.jobs, id).map(|place| &self.jobs[place])
     }
@@ -61,19 +61,19 @@ impl ToldRun {
 /// A job.
 #[derive(Clone, Debug)]
 pub struct ToldJob {
-    /// Its row in the table of the jobs.
+    /// Its row in `jobs.csv`.
     pub row: JobRow,
-    /// The place of its pool, or of its user, among the groups of the run.
+    /// The index of its pool or user in [`ToldRun::groups`].
     pub group: u32,
-    /// When it ended, or when the run did.
+    /// The millisecond at which it ended, or the run if it did not end.
     pub ended: u64,
     /// Its attempts.
     pub tries: Vec<JobAttempt>,
-    /// The refusals that it met, if these were recorded.
+    /// The refusals of slots to the job; empty if decisions were not recorded.
     pub refusals: Vec<RefusedTime>,
 }
 
-/// Reads what a run has left, whose policies put jobs in these orders.
+/// Reads a run from its files. Its policies served jobs in these orders.
 ///
 /// # Errors
 /// If its files cannot be read.
@@ -81,9 +81,8 @@ pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<Tol
     let number = |key| Ok::<_, ReadError>(results.number(key)?.unwrap_or_default().max(0.0));
     let whole = |key| number(key).map(|number| number as u64);
     let ended = (number("virtual_s")? * 1e3) as u64;
-    // How many milliseconds lie between two heartbeats of a tracker, about.
-    // The summary has no interval, so it follows from how many heartbeats all nodes sent in the
-    // run.
+    // The approximate number of milliseconds between two heartbeats of a tracker. The summary has
+    // no interval, so compute it from the number of heartbeats in the run.
     let heartbeat = ended * whole("nodes")? / whole("heartbeats")?.max(1);
     let mut told = ToldRun {
         jobs: Vec::new(),
@@ -95,7 +94,7 @@ pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<Tol
     };
     let mut groups = IndexSet::new();
     results.rows(|row: JobRow| {
-        // Without pools, as under FIFO, users are the groups that a reader knows.
+        // Without pools, as under FIFO, users are the groups.
         let group = if row.pool.is_empty() { &row.user } else { &row.pool };
         let group = groups.insert_full(group.to_string()).0 as u32;
         told.jobs.push(ToldJob {
@@ -108,21 +107,21 @@ pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<Tol
         Ok(())
     })?;
     told.groups = groups.into_iter().collect();
-    // Before the attempts, which need to know when their nodes went.
+    // Read faults first: the attempts need the instants at which nodes lost work.
     let went = faults(results, ended, &mut told)?;
     tasks(results, ended, heartbeat, &went, &mut told)?;
     decisions(results, &mut told.jobs)?;
     Ok(told)
 }
 
-/// Reads when the JobTracker's process was not there, and when nodes went.
+/// Reads the JobTracker's absences, and returns the instants at which nodes lost work.
 fn faults(results: &dyn Results, ended: u64, told: &mut ToldRun) -> Result<NodesGone, ReadError> {
     let (mut went, mut since) = (NodesGone::new(), None);
     results.rows_if_any(|row: FaultRow| {
         let (at, what) = (row.at_ms, &*row.what);
         if row.node == Incident::OF_JOBTRACKER {
             match what == Incident::Back.words() {
-                // A pause may become a death: the absence began with the first of them.
+                // A pause may be followed by a death: the absence began with the pause.
                 false => _ = since.get_or_insert(at),
                 true => told.absences.extend(since.take().map(|since| (since, at))),
             }
@@ -131,13 +130,12 @@ fn faults(results: &dyn Results, ended: u64, told: &mut ToldRun) -> Result<Nodes
         }
         Ok(())
     })?;
-    // An absence that had not ended lasts to the end of the run.
+    // An absence that has not ended lasts to the end of the run.
     told.absences.extend(since.map(|since| (since, ended)));
     Ok(went)
 }
 
-/// Reads the attempts, what they held, which of their outputs were lost, and since when their slots had
-/// been free.
+/// Reads the attempts: their slots, their lost outputs, and since when their slots had been free.
 fn tasks(
     results: &dyn Results,
     ended: u64,
@@ -148,18 +146,19 @@ fn tasks(
     let ToldRun { jobs, holds, .. } = told;
     let mut losses = LostOutputs::new();
     let mut trackers = SlotsByNode::new();
-    // On which tracker each attempt was, in the order of the table.
+    // For each attempt the indices of its job, of the attempt and of its tracker, in the order of
+    // the table.
     let mut launches: Vec<(usize, usize, usize)> = Vec::new();
     results.rows(|row: AttemptRow| {
         let unknown = || format!("job {} is not in {}", row.job, JobRow::FILE);
         let place = place_of(jobs, row.job).ok_or_else(unknown)?;
         let node = &*row.node;
         if row.outcome == AttemptEnd::Lost {
-            // Its own row came before: it had succeeded.
+            // The attempt had succeeded, so the row of its success came before.
             let at = row.finish_ms.unwrap_or_default();
             let of_node = went.get(node).into_iter().flatten();
-            // The last trouble of the node before the JobTracker noticed: an earlier one was
-            // noticed then.
+            // The last incident of the node before the JobTracker noticed the loss; earlier
+            // incidents had been noticed before.
             let gone = of_node.copied().filter(|gone| *gone <= at).max();
             losses.insert((row.job, row.task, row.attempt), (at, gone));
             return Ok(());
@@ -167,12 +166,11 @@ fn tasks(
         let (job, first) = (&mut jobs[place], holds.len());
         let before = job.tries.len();
         attempt(&row, job, holds, ended)?;
-        // Looked up first, so that a name is copied once for each node instead of once for each
-        // row.
+        // Look up first, so that a name is copied once for each node, not for each row.
         let known = trackers.get_index_of(node);
         let number = known
             .unwrap_or_else(|| trackers.insert_full(node.to_owned(), TrackerSlots::default()).0);
-        // Removals of outputs hold slots but are no attempts of the story.
+        // Removals of outputs hold slots but are not attempts here.
         if before < job.tries.len() {
             launches.push((place, before, number));
         }
@@ -189,7 +187,7 @@ fn tasks(
             (one.free, one.served) = free;
         }
     }
-    // Most runs lose nothing; then the walk over all attempts is saved.
+    // Most runs lose no output and need no walk over all attempts.
     if losses.is_empty() {
         return Ok(());
     }
@@ -203,7 +201,7 @@ fn tasks(
     Ok(())
 }
 
-/// Reads what jobs were refused.
+/// Reads the refusals of slots to jobs.
 fn decisions(results: &dyn Results, jobs: &mut [ToldJob]) -> Result<(), ReadError> {
     results.rows_if_any(|row: DecisionRow| {
         if let Some((refused, place)) = refused(&row).zip(place_of(jobs, row.job)) {
@@ -218,7 +216,7 @@ fn place_of(jobs: &[ToldJob], id: u32) -> Option<usize> {
     jobs.binary_search_by_key(&id, |job| job.row.job).ok()
 }
 
-/// Returns what a row refuses, if it does.
+/// Returns the refusal in a row; `None` if the row is no refusal with a rule of its own.
 fn refused(row: &DecisionRow) -> Option<RefusedTime> {
     let rule = RefusedTime::rule(&row.code).filter(|_| row.what == Decided::Refuse)?;
     Some(RefusedTime { kind: row.kind.slot(0), from: row.from_ms, to: row.to_ms, rule })
@@ -236,7 +234,7 @@ fn attempt(
     let stops = stops(&row.suspensions, finished.unwrap_or(ended))?;
     if let Some(from) = started {
         let to = finished.unwrap_or(ended).max(from);
-        // It holds its slot from one stop to the next.
+        // The attempt holds its slots between its suspensions.
         let begins = std::iter::once(from).chain(stops.iter().map(|stop| stop.1));
         let ends = stops.iter().map(|stop| stop.0).chain([to]);
         for (from, to) in begins.zip(ends).filter(|(from, to)| from < to) {
@@ -244,24 +242,24 @@ fn attempt(
         }
     }
     let (Some(kind), Some(launched)) = (row.kind.task(), row.launch_ms) else { return Ok(()) };
-    // An unknown instant is set to the one before, so its stretch is empty.
+    // If an instant is unknown, use the previous one, so that the part between them is empty.
     let started = started.unwrap_or(launched);
-    // If the JobTracker did not hear of an attempt's end before the job ended, the job did not wait for it. A job
-    // that has not ended waits for it still.
+    // If the JobTracker did not learn of an attempt's end before the job ended, the job did not
+    // wait for the attempt. A job that has not ended still waits for it.
     let unheard = if job.row.outcome == JobEnd::Unfinished { job.ended } else { u64::MAX };
     let heard = row.heard_ms.unwrap_or(unheard);
     let finished = finished.unwrap_or(heard.min(ended));
-    // The commit comes last, so the work ended that much earlier; never before the start.
+    // The commit comes last, so the work ended that much earlier, but never before the start.
     let worked = finished.saturating_sub(row.commit_ms.unwrap_or(0)).max(started);
-    // Phases do not include the time for which the attempt was stopped.
+    // Phases do not include suspensions.
     let begun = row.start_up_ms.unwrap_or(0);
     let fetching = begun + row.shuffle_ms.unwrap_or(0);
     let sorting = fetching + row.sort_ms.unwrap_or(0);
     let fetched = after(started, fetching, &stops).min(worked);
     let sorted = after(started, sorting, &stops).min(worked);
-    // Maps and setups have neither phase: both instants are the start, and their stretches empty.
+    // Maps and setups do not fetch or sort: both instants are their start.
     let of_reduce = |instant| if kind == TaskKind::Reduce { instant } else { started };
-    // The tracker died with the attempt; the JobTracker notices only later.
+    // The attempt died with its tracker; the JobTracker noticed that later.
     let gone = row.killed_code == Reason::TrackerLost.code();
     job.tries.push(JobAttempt {
         kind,
@@ -279,14 +277,14 @@ fn attempt(
         lost: None,
         gone: gone.then_some(finished.min(heard)),
         passed_over: row.waited_ms,
-        // Until the trackers' slots are known, a slot counts as free only from its launch.
+        // These two are set later, once the slots of all trackers are known.
         free: launched,
         served: launched,
     });
     Ok(())
 }
 
-/// Returns the instant at which an attempt has run for so long, stops aside.
+/// Returns the instant at which an attempt has run for `ran` milliseconds, suspensions not counted.
 fn after(started: u64, ran: u64, stops: &[(u64, u64)]) -> u64 {
     stops.iter().fold(started.saturating_add(ran), |instant, (from, to)| match *from < instant {
         true => instant.saturating_add(to - from),
@@ -294,7 +292,7 @@ fn after(started: u64, ran: u64, stops: &[(u64, u64)]) -> u64 {
     })
 }
 
-/// Reads when an attempt was stopped; a stop that has no end lasts until the given instant.
+/// Reads the suspensions of an attempt; one without an end lasts until `end`.
 fn stops(text: &str, end: u64) -> Result<Vec<(u64, u64)>, String> {
     let stop = |stop: &str| {
         let (from, to) = stop.split_once('-')?;
@@ -314,7 +312,8 @@ mod tests {
     fn stops_are_read_and_delay_what_comes_after_them() {
         let stops = stops("3000-4500 7000-", 9_000).unwrap();
         assert_eq!(stops, [(3_000, 4_500), (7_000, 9_000)]);
-        // Started at 1 s: two seconds of work end with the first stop's begin, more come after it.
+        // The attempt starts at 1 s. Two seconds of work end when the first suspension begins;
+        // further work comes after it.
         assert_eq!(after(1_000, 2_000, &stops), 3_000);
         assert_eq!(after(1_000, 2_500, &stops), 5_000);
         assert_eq!(after(1_000, 5_000, &stops), 9_500);

@@ -1,4 +1,5 @@
-//! Waits, cut where a policy refused for another reason than its order.
+//! Refusals in the story of a job: waits are cut where the policy refused slots for another reason
+//! than its order.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +7,22 @@ use super::part::WaitRule;
 use super::story::StoryPart;
 use mumakil_core::cluster::{PerSlot, SlotKind};
 
-/// For how long a job was refused slots of a kind, in milliseconds.
+/// A time in which a job was refused slots of a kind, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusedTime {
     /// The kind of slot.
     pub kind: SlotKind,
-    /// From the first time.
+    /// The first refusal.
     pub from: u64,
-    /// To the last.
+    /// The last refusal.
     pub to: u64,
-    /// Why.
+    /// The rule of the refusals.
     pub rule: WaitRule,
 }
 
 impl RefusedTime {
-    /// Returns the rule of a refusal with this code; none if it is no policy's own.
+    /// Returns the rule of a refusal with this code; `None` for a refusal by the policy's order, or
+    /// an unknown code.
     pub fn rule(code: &str) -> Option<WaitRule> {
         match code {
             "delay" | "long-tasks" => Some(WaitRule::LocalityDelay),
@@ -28,13 +30,13 @@ impl RefusedTime {
             "kept-for" => Some(WaitRule::Reservation),
             "bad-tracker" => Some(WaitRule::BadTracker),
             "tracker-load" => Some(WaitRule::TrackerLoad),
-            // Refusals by order are told by the order's own rule.
+            // Refusals by order get the rule of the order.
             _ => None,
         }
     }
 
-    /// Returns how much the reason explains. A job at its limit gets no slot anywhere; a job that
-    /// was refused one tracker may get another.
+    /// Returns how much the rule explains: larger explains more. A job at its limit gets no slot
+    /// anywhere; a job that was refused on one tracker may get a slot on another.
     const fn weight(&self) -> u8 {
         match self.rule {
             WaitRule::Limit => 4,
@@ -45,8 +47,8 @@ impl RefusedTime {
     }
 }
 
-/// Returns the stretches, with the waits cut at the refusals of a job and each piece with the rule that
-/// explains most. Costs a sort of the refusals, and a look at each for each kind of slot.
+/// Cuts the waits at the refusals of a job, and gives each piece the rule that explains most. Costs
+/// a sort of the refusals.
 pub fn ruled(stretches: Vec<StoryPart>, refusals: &[RefusedTime]) -> Vec<StoryPart> {
     // Most runs do not record decisions.
     if refusals.is_empty() {
@@ -63,7 +65,7 @@ pub fn ruled(stretches: Vec<StoryPart>, refusals: &[RefusedTime]) -> Vec<StoryPa
     stretches.into_iter().flat_map(cut).collect()
 }
 
-/// From when to when which rule explains most, in the order of time, one after the other.
+/// Spans without overlap in the order of time, each with the rule that explains most.
 type RefusalSpans = Vec<(u64, u64, WaitRule)>;
 
 fn explaining_most<'r>(refusals: impl Iterator<Item = &'r RefusedTime>) -> RefusalSpans {
@@ -74,13 +76,13 @@ fn explaining_most<'r>(refusals: impl Iterator<Item = &'r RefusedTime>) -> Refus
     }
     changes.sort_unstable();
     let mut most = RefusalSpans::new();
-    // How many refusals there are at the moment by each rule.
+    // The number of current refusals by each rule.
     let mut current: BTreeMap<(u8, WaitRule), u32> = BTreeMap::new();
     let mut since = 0;
     for (at, begins, weight, rule) in changes {
         if let Some(((_, rule), _)) = current.last_key_value().filter(|_| since < at) {
             match most.last_mut() {
-                // Another refusal with less weight may have come or gone; the reader sees one span.
+                // A refusal with less weight may have begun or ended; it does not split the span.
                 Some((_, to, last)) if *to == since && last == rule => *to = at,
                 _ => most.push((since, at, *rule)),
             }
@@ -89,7 +91,7 @@ fn explaining_most<'r>(refusals: impl Iterator<Item = &'r RefusedTime>) -> Refus
         let count = current.entry((weight, rule)).or_default();
         match begins {
             true => *count += 1,
-            // At one instant ends are sorted before beginnings, and none before its own beginning.
+            // At the same instant ends come before beginnings, but no refusal ends before it began.
             false => *count -= 1,
         }
         if *count == 0 {
@@ -100,7 +102,7 @@ fn explaining_most<'r>(refusals: impl Iterator<Item = &'r RefusedTime>) -> Refus
 }
 
 fn cut(stretch: StoryPart, most: &RefusalSpans) -> Vec<StoryPart> {
-    // The list is in order, so a stretch skips what ended before it without a walk.
+    // The spans are in the order of time: skip those that ended before this part by binary search.
     let first = most.partition_point(|(_, to, _)| *to <= stretch.from);
     let during = most[first..].iter().take_while(|(from, ..)| *from < stretch.to);
     let ruled = |(from, to, rule): &(u64, u64, WaitRule)| StoryPart {
@@ -119,7 +121,8 @@ mod tests {
     use mumakil_base::units::SimSpan;
     use mumakil_core::mapred::{JobId, Reason, SlotStanding};
 
-    /// Tables have the codes as texts: one that is spelt otherwise here would be overlooked.
+    /// Tables hold the codes as text, so a wrong spelling in this file would go unnoticed without
+    /// this test.
     #[test]
     fn every_refusal_has_a_rule() {
         let refusals = [

@@ -1,22 +1,22 @@
-//! The causes of a job's waiting, walked back from its end.
+//! Splits a job's time by causes, walking back from its end.
 //!
-//! A job ends when its cleanup has ended; that began when the last reduce was known to have ended; that
-//! fetched until the last map was known to have ended, or waited for a slot since then; and so on. Each step
-//! leads from an instant to the attempt without which it would have been earlier, and to the instant at which
-//! that was launched:
+//! A job ends with its cleanup. The cleanup began when the JobTracker knew of the last reduce's
+//! end. The last reduce fetched until the last map had ended, or waited for a slot since then; and
+//! so on. Each step goes from an event to the attempt that the event waited for, and to the launch
+//! of this attempt:
 //!
-//! - before a cleanup, the map or reduce that was known last to have ended;
-//! - before a reduce, the end of the maps: one that was launched later waited for a slot since then, and
-//!   one that was launched before could not go on before that;
-//! - before the end of the maps, the map that had ended last, which waited for a slot since the job gave
-//!   tasks: whatever the slots were given to meanwhile, be it to other tasks of the job;
-//! - before another attempt of a task, the attempt before: its work is done again. But what was lost with
-//!   a node kept the job waiting only once there was nothing else of it left to do: before that lies what
-//!   it did meanwhile.
+//! - before a cleanup, the map or reduce whose end the JobTracker learned of last;
+//! - before a reduce, the end of the maps: a reduce that was launched later waited for a slot since
+//!   then, and a reduce that was launched earlier could not finish fetching before then;
+//! - before the end of the maps, the map that ended last. It waited for a slot since the job began
+//!   to run, even if other tasks of the job got slots meanwhile;
+//! - before a further attempt of a task, its previous attempt, whose work is done again. If work
+//!   was lost with a node, the job waited for it only once it had no other work left; before that
+//!   lies its other work.
 //!
 //! All times are milliseconds, as in the tables. Truncated instants and spans may contradict each
-//! other by one, and by more in a run with faults. So every bound is kept between its neighbours:
-//! stretches always lie end to end.
+//! other by one millisecond, and by more in a run with faults. So each bound is clamped between its
+//! neighbours: parts never overlap or leave gaps.
 
 use super::part::{SojournPart, WaitRule};
 use crate::tables::JobRow;
@@ -25,39 +25,40 @@ use mumakil_core::mapred::TaskKind;
 /// An attempt of a job, in milliseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobAttempt {
-    /// The work of its task.
+    /// The kind of its task.
     pub kind: TaskKind,
     /// The number of its task.
     pub task: u32,
     /// Its own number.
     pub number: u32,
-    /// Whether another attempt of the task was running.
+    /// Whether it is speculative: another attempt of the task was running.
     pub is_second: bool,
     /// When the JobTracker decided to launch it.
     pub launched: u64,
     /// When it started.
     pub started: u64,
-    /// When it had fetched the maps' output; of other attempts, when it started.
+    /// When it had fetched the outputs of all maps; if it is no reduce, when it started.
     pub fetched: u64,
-    /// When it had sorted that; of other attempts, when it started.
+    /// When it had sorted them; if it is no reduce, when it started.
     pub sorted: u64,
     /// When its work was done, before the commit.
     pub worked: u64,
-    /// From when to when it was stopped, in the order of time.
+    /// Its suspensions, beginning and end of each, in the order of time.
     pub stops: Vec<(u64, u64)>,
-    /// When the JobTracker knew that it had ended; if it never did, when the job or the run ended.
+    /// When the JobTracker learned of its end. If it never did: the end of the run for an
+    /// unfinished job, else `u64::MAX`.
     pub heard: u64,
-    /// Whether it came to nothing: it failed or was killed.
+    /// Whether it failed or was killed.
     pub is_vain: bool,
-    /// When its output was known to be lost, if it was.
+    /// When the JobTracker learned that its output was lost, if it was.
     pub lost: Option<u64>,
-    /// When the node or disk went with which it or its output was lost, as far as that is known.
+    /// When the attempt or its output was lost with a node or disk, if that is known.
     pub gone: Option<u64>,
-    /// For how long the job had been passed over for want of input near, when it was launched.
+    /// How long its job had been skipped for lack of locality before this launch.
     pub passed_over: Option<u64>,
-    /// From when on the slot was free that it got when it was launched.
+    /// Since when its slot had been free before the launch.
     pub free: u64,
-    /// By when its tracker's heartbeats would have filled the slot if no policy had refused.
+    /// Since when the slot may have waited only for heartbeats of its tracker.
     pub served: u64,
 }
 
@@ -66,32 +67,32 @@ pub struct JobAttempt {
 pub struct StoryPart {
     /// Its cause.
     pub part: SojournPart,
-    /// From when.
+    /// Its beginning in milliseconds.
     pub from: u64,
-    /// To when.
+    /// Its end in milliseconds.
     pub to: u64,
-    /// By which rule, if it is a wait for a slot.
+    /// The rule of a wait for a slot; `None` if unknown or no such wait.
     pub rule: Option<WaitRule>,
 }
 
 impl StoryPart {
-    /// Returns one that no rule is known of.
+    /// Returns a part without a rule.
     pub(super) const fn of(part: SojournPart, (from, to): (u64, u64)) -> Self {
         Self { part, from, to, rule: None }
     }
 
-    /// Returns how long it is.
+    /// Returns its length in milliseconds.
     pub const fn ms(&self) -> u64 {
         self.to - self.from
     }
 
-    /// Cuts it at other stretches, which are in the order of time; the pieces within them take
-    /// their causes.
+    /// Cuts it at other parts, which are in the order of time; the pieces within them become those
+    /// parts.
     pub(super) fn cut(self, others: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut pieces = Vec::new();
         let mut at = self.from;
         for other in others {
-            // Clamped, as others may begin before this stretch or overlap what was cut already.
+            // Clamp: others may begin before this part or overlap the previous one.
             let (from, to) = (other.from.clamp(at, self.to), other.to.clamp(at, self.to));
             if from < to {
                 pieces.push(Self { from: at, to: from, ..self });
@@ -105,11 +106,12 @@ impl StoryPart {
     }
 }
 
-/// Returns the parts of a job's time from its arrival to its end, or to that of the run. A wait for
-/// a slot has a rule only where the launch itself says it.
+/// Returns the parts of a job's time from its arrival to its end, or to the end of the run. A wait
+/// for a slot has a rule only if the launch itself explains the wait.
 pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<StoryPart> {
     let mut by_end: Vec<&JobAttempt> = tries.iter().collect();
-    // Numbers decide at one instant, so that the story does not depend on the order of the table.
+    // At the same instant the numbers decide, so that the result does not depend on the order of
+    // the table.
     by_end.sort_by_key(|one| (one.heard, one.task, one.number));
     let first = |kind| {
         let of_kind = tries.iter().filter(|one| one.kind == kind);
@@ -120,7 +122,7 @@ pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<StoryPart> {
         by_end,
         first_map: first(TaskKind::Map),
         first_reduce: first(TaskKind::Reduce),
-        // A run may stop before a job that was submitted last has any time.
+        // The run may stop at the instant at which the job was submitted.
         at: ended.max(job.submit_ms),
         back: Vec::new(),
     };
@@ -129,55 +131,56 @@ pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<StoryPart> {
     walk.back
 }
 
-/// The event at an instant of the walk: the launch or the end of something.
+/// The event at the current instant of the walk.
 #[derive(Clone, Copy)]
 enum WalkStep<'t> {
     /// The job's end.
     End,
     /// The launch of an attempt.
     Launch(&'t JobAttempt),
-    /// The end of the maps, as the JobTracker knew it.
+    /// The instant at which the JobTracker knew that all maps were done.
     MapsDone,
 }
 
-/// An earlier attempt of a task, as the launch of another one found it.
+/// The previous attempt of a task, and its state when the next attempt was launched.
 enum EarlierAttempt<'t> {
-    /// An attempt that went on beside the new one.
+    /// The previous attempt still ran.
     Beside(&'t JobAttempt),
-    /// An attempt that came to nothing.
+    /// The previous attempt had failed or was killed.
     Vain(&'t JobAttempt),
-    /// An attempt whose work was lost while the job went on. `own` is the job's attempt that was
-    /// last known to have succeeded when the JobTracker noticed the loss.
+    /// The work of the previous attempt, `first`, was lost while the job had other work. `own` is
+    /// the successful attempt whose end the JobTracker learned of last before it noticed the loss.
     Lost { first: &'t JobAttempt, own: &'t JobAttempt },
 }
 
-/// A walk back in time.
+/// A walk back in time through the attempts of a job.
 struct BackwardWalk<'t> {
     job: &'t JobRow,
-    /// The attempts in the order in which their ends were known.
+    /// The attempts in the order in which the JobTracker learned of their ends.
     by_end: Vec<&'t JobAttempt>,
-    /// When the first of its maps was launched, and the first of its reduces.
+    /// When the first map and the first reduce of the job were launched.
     first_map: Option<u64>,
     first_reduce: Option<u64>,
-    /// The instant at which it is.
+    /// The current instant in milliseconds.
     at: u64,
-    /// The stretches that it has passed, the last first.
+    /// The parts found so far, the last part first.
     back: Vec<StoryPart>,
 }
 
 impl<'t> BackwardWalk<'t> {
     fn back_to_the_start(&mut self) {
         let mut next = WalkStep::End;
-        // Each step must lead back in time, or the walk ends at the arrival.
+        // The walk ends at the arrival at the latest.
         while self.job.submit_ms < self.at
             && let Some(step) = self.step(next)
         {
             next = step;
         }
-        // The rest of the job's time lies before its first map or reduce.
-        // Of a job that never ran, nothing lies before this instant, and the steps below are empty.
+        // The steps below cover the time before the job's first map or reduce. If the job never
+        // ran, they are empty.
         let running = self.job.running_ms.unwrap_or(u64::MAX);
-        // Attempts whose end was not known by then have come to nothing.
+        // The JobTracker did not know the ends of these attempts, so their work counts as done
+        // again.
         let in_vain = self.by_end.iter().filter(|one| is_work(one)).map(|one| one.launched);
         if let Some(first) = in_vain.min() {
             self.to(first.min(self.at), SojournPart::Redone);
@@ -194,12 +197,12 @@ impl<'t> BackwardWalk<'t> {
         self.to(self.job.submit_ms, SojournPart::Initialisation);
     }
 
-    /// Goes back to the launch of the attempt that kept `next` waiting; returns `None` if nothing
-    /// did.
+    /// Goes back from `next` to the event that it waited for, and returns this event; `None` if
+    /// there is none.
     fn step(&mut self, next: WalkStep<'t>) -> Option<WalkStep<'t>> {
         let maps_done = self.job.maps_done_ms.filter(|done| *done <= self.at);
-        // Before the rules by kind: a task that ran again waited for its first attempt, not for a
-        // phase.
+        // Check this first: a further attempt of a task waited for the previous attempt, whatever
+        // its kind.
         if let WalkStep::Launch(again) = next
             && let Some(before) = self.before(again)
         {
@@ -207,14 +210,13 @@ impl<'t> BackwardWalk<'t> {
         }
         match next {
             WalkStep::End => {
-                // Usually the cleanup; of a job that did not end, the last attempt that anything is
-                // known of.
+                // Usually this is the cleanup; for a job that did not end, the last known attempt.
                 let last = self.last(|one| one.kind != TaskKind::Setup)?;
                 self.to(last.heard, SojournPart::Heartbeats);
                 self.run(last)
             }
             WalkStep::Launch(one) => match one.kind {
-                // Nothing but the initialisation comes before a setup.
+                // Only the initialisation comes before a setup.
                 TaskKind::Setup => None,
                 TaskKind::Cleanup => {
                     let last = self.last(is_work)?;
@@ -226,8 +228,7 @@ impl<'t> BackwardWalk<'t> {
                     maps_done.map(|_| WalkStep::MapsDone)
                 }
                 TaskKind::Map => {
-                    // Waits after the job's first launch and before it are different parts: the
-                    // first is "no map yet".
+                    // The waits before and after the job's first launch have different causes.
                     let first = self.first_map.unwrap_or(0).min(self.at);
                     self.wait_of(one, first, SojournPart::MapWait);
                     let running = self.job.running_ms?;
@@ -241,7 +242,7 @@ impl<'t> BackwardWalk<'t> {
             WalkStep::MapsDone => {
                 let of_maps = |one: &JobAttempt| one.kind == TaskKind::Map;
                 let last = self.last(|one| of_maps(one) && !one.is_vain);
-                // Of a job that failed, no map may have succeeded.
+                // If the job failed, perhaps no map succeeded.
                 let last = last.or_else(|| self.last(of_maps))?;
                 self.to(last.heard, SojournPart::Heartbeats);
                 self.run(last)
@@ -249,8 +250,8 @@ impl<'t> BackwardWalk<'t> {
         }
     }
 
-    /// Goes back from the launch of another attempt of a task to that of the one before, or to what the job
-    /// did meanwhile.
+    /// Goes back from the launch of a further attempt of a task to the launch of the previous one,
+    /// or to the other work of the job.
     fn again(
         &mut self,
         again: &JobAttempt,
@@ -262,8 +263,8 @@ impl<'t> BackwardWalk<'t> {
             walk.wait_of(again, first.ended_for_good().max(floor), waited_for(again.kind));
         };
         let first = match before {
-            // The job had other work until it noticed the loss: that work is what it spent its time
-            // on.
+            // The job had other work until the JobTracker noticed the loss, so it spent its time on
+            // that work.
             EarlierAttempt::Lost { first, own } => {
                 wait(self, first);
                 let gone = first.gone.unwrap_or(0).max(own.heard).max(floor);
@@ -271,7 +272,7 @@ impl<'t> BackwardWalk<'t> {
                 self.fetch(own.heard.max(floor));
                 return self.run(own);
             }
-            // A second attempt has no wait of its own: it was launched as soon as it was wanted.
+            // A speculative attempt has no wait of its own: the first attempt already ran.
             EarlierAttempt::Beside(first) => {
                 self.to(first.launched.max(floor), SojournPart::Redone);
                 first
@@ -288,7 +289,8 @@ impl<'t> BackwardWalk<'t> {
         })
     }
 
-    /// Goes back to the launch of an attempt, or to where it could not have gone on before.
+    /// Goes back through an attempt to its launch, or to the end of the maps if a reduce was
+    /// launched before that.
     fn run(&mut self, one: &'t JobAttempt) -> Option<WalkStep<'t>> {
         let maps_done = self.job.maps_done_ms.filter(|done| *done <= self.at);
         let floor = floor(one.kind, maps_done);
@@ -324,14 +326,15 @@ impl<'t> BackwardWalk<'t> {
         self.to(floored(one.fetched), SojournPart::Sorting);
         self.to(floored(one.started), fetching);
         self.to(floored(one.launched), SojournPart::Heartbeats);
-        // Taken off again, so that suspensions can be cut out of the whole attempt.
+        // Take these parts off again, to cut the suspensions out of the whole attempt.
         let told = self.back.split_off(first);
         let stops = one.stops.iter().map(|stop| StoryPart::of(SojournPart::Suspended, *stop));
         let in_pieces = |stretch: StoryPart| stretch.cut(stops.clone()).into_iter().rev();
         self.back.extend(told.into_iter().flat_map(in_pieces));
     }
 
-    /// Goes back through an attempt that came to nothing, to its launch or to `floor` if that is later.
+    /// Goes back through an attempt whose work was lost, to its launch or to `floor` if that is
+    /// later.
     fn charge_lost_attempt(&mut self, one: &JobAttempt, floor: u64) {
         let launched = one.launched.max(floor);
         if let Some(gone) = one.gone {
@@ -340,7 +343,8 @@ impl<'t> BackwardWalk<'t> {
         self.to(launched, SojournPart::Redone);
     }
 
-    /// Goes back to an instant through what the reduces did while all maps seemed done.
+    /// Goes back to an instant through the time in which reduces fetched or waited for slots, since
+    /// all maps seemed done.
     fn fetch(&mut self, instant: u64) {
         let first = self.first_reduce.unwrap_or(u64::MAX).min(self.at);
         let part =
@@ -349,19 +353,21 @@ impl<'t> BackwardWalk<'t> {
         self.to(instant, SojournPart::ReduceWait);
     }
 
-    /// Goes back to an instant, unless it is there already, through what went into this part.
+    /// Goes back to an instant; the time in between gets the cause `part`. Does nothing if the walk
+    /// is already there.
     fn to(&mut self, instant: u64, part: SojournPart) {
         self.stretch(instant, part, None);
     }
 
-    /// Goes back through a wait for the slot that an attempt then got. Its end was a wait for a node near
-    /// the input, or for the heartbeat of the tracker on which the slot was free already.
+    /// Goes back through the wait of an attempt for its slot. The last part of the wait may be for
+    /// a node near the input, or for a heartbeat of the tracker whose slot was already free.
     fn wait_of(&mut self, one: &JobAttempt, since: u64, part: SojournPart) {
         if let Some(passed_over) = one.passed_over {
             let from = self.at.saturating_sub(passed_over).max(since);
             self.stretch(from, part, Some(WaitRule::LocalityDelay));
         }
-        // `free` and `served` speak of the slot at the launch, so they hold only at that instant.
+        // `free` and `served` apply to the time right before the launch, so check that the walk is
+        // there.
         if one.launched == self.at {
             self.stretch(one.served.max(since), part, Some(WaitRule::NextHeartbeat));
             self.stretch(one.free.max(since), part, Some(WaitRule::FreeSlot));
@@ -370,7 +376,7 @@ impl<'t> BackwardWalk<'t> {
     }
 
     fn stretch(&mut self, from: u64, part: SojournPart, rule: Option<WaitRule>) {
-        // Never beyond the arrival, where the story begins.
+        // Never go back beyond the arrival.
         let from = from.max(self.job.submit_ms);
         if from < self.at {
             self.back.push(StoryPart { part, from, to: self.at, rule });
@@ -378,13 +384,13 @@ impl<'t> BackwardWalk<'t> {
         }
     }
 
-    /// Returns the matching attempt whose end the JobTracker knew last before the walk's instant,
-    /// if it was also launched before.
+    /// Returns the matching attempt whose end the JobTracker learned of last up to the current
+    /// instant, among those launched before it.
     fn last(&self, is_meant: impl Fn(&JobAttempt) -> bool) -> Option<&'t JobAttempt> {
         self.last_by(self.at, |one| is_meant(one) && one.launched < self.at)
     }
 
-    /// Returns the matching attempt whose end the JobTracker knew last by an instant.
+    /// Returns the matching attempt whose end the JobTracker learned of last up to an instant.
     fn last_by(
         &self,
         instant: u64,
@@ -394,9 +400,9 @@ impl<'t> BackwardWalk<'t> {
         self.by_end[..known].iter().rev().copied().find(|one| is_meant(one))
     }
 
-    /// Returns the earlier attempt of the same task, if there was one.
+    /// Returns the previous attempt of the same task, if there was one.
     fn before(&self, again: &JobAttempt) -> Option<EarlierAttempt<'t>> {
-        // First attempts are most of all: this saves the search.
+        // Most attempts are first attempts, which need no search.
         if again.number == 0 {
             return None;
         }
@@ -407,7 +413,7 @@ impl<'t> BackwardWalk<'t> {
                 && one.launched < again.launched
         };
         let first = self.by_end.iter().filter(is_before).max_by_key(|one| one.number).copied()?;
-        // A speculative attempt runs beside the first one, which had not failed.
+        // A speculative attempt runs beside the previous one, which had not failed.
         if again.is_second {
             return Some(EarlierAttempt::Beside(first));
         }
@@ -416,8 +422,8 @@ impl<'t> BackwardWalk<'t> {
         };
         let own = self.last_by(first.ended_for_good(), went_on);
         let since = if first.lost.is_some() { Some(0) } else { first.gone };
-        // An output that was lost had kept nothing waiting until then. An attempt that died with
-        // its node counts so only if the job went on after the node was gone.
+        // A lost output had delayed nothing before its loss. An attempt that died with its node
+        // counts as `Lost` only if the job had other work after that.
         let own = own.zip(since).filter(|(own, since)| *since <= own.heard);
         Some(match own {
             Some((own, _)) => EarlierAttempt::Lost { first, own },
@@ -427,14 +433,14 @@ impl<'t> BackwardWalk<'t> {
 }
 
 impl JobAttempt {
-    /// Returns when its work was known to be in vain.
+    /// Returns when the JobTracker learned that its output was lost, or else of its end.
     fn ended_for_good(&self) -> u64 {
         self.lost.unwrap_or(self.heard)
     }
 }
 
-/// Returns the instant before which attempts of a kind cannot finish: for reduces the end of the
-/// maps.
+/// Returns the instant before which attempts of a kind cannot finish: the end of the maps for
+/// reduces, else 0.
 fn floor(kind: TaskKind, maps_done: Option<u64>) -> u64 {
     maps_done.filter(|_| kind == TaskKind::Reduce).unwrap_or(0)
 }
@@ -443,7 +449,7 @@ fn is_work(one: &JobAttempt) -> bool {
     matches!(one.kind, TaskKind::Map | TaskKind::Reduce)
 }
 
-/// Returns the wait of a task of a kind for its slot.
+/// Returns the cause of a wait of a task of a kind for its slot.
 const fn waited_for(kind: TaskKind) -> SojournPart {
     match kind {
         TaskKind::Map => SojournPart::MapWait,
@@ -458,8 +464,8 @@ mod tests {
 
     use super::*;
 
-    /// A job that arrives at 0, is read at 1 s, set up until 5 s and ends at `ended` seconds; its maps are
-    /// done at `maps_done`.
+    /// A job that arrives at 0 s, is initialised at 1 s, ends its setup at 5 s, and ends at `ended`
+    /// seconds. Its maps are done at `maps_done` seconds.
     fn course(maps_done: Option<u64>, ended: u64) -> JobRow {
         JobRow {
             maps: 1,
@@ -471,8 +477,8 @@ mod tests {
         }
     }
 
-    /// An attempt that is launched, starts a second later, works to `worked` and is heard of a second
-    /// after; all in seconds.
+    /// An attempt that starts a second after `launched` and works until `worked`; the JobTracker
+    /// learns of its end a second later. All times are in seconds.
     fn one(kind: TaskKind, task: u32, launched: u64, worked: u64) -> JobAttempt {
         let (started, worked) = ((launched + 1) * 1_000, worked * 1_000);
         JobAttempt {
@@ -547,8 +553,8 @@ mod tests {
         assert_eq!(told(&course(Some(21), 26), &tries), parts);
     }
 
-    /// The second map could have been launched with the first one, and had no slot until 30 s; the third
-    /// is of no consequence.
+    /// The second map could have been launched with the first one, but had no slot until 30 s. The
+    /// third map does not matter.
     #[test]
     fn a_map_of_a_later_wave_has_waited_for_its_slot_from_the_beginning() {
         let tries = [setup(), one(Map, 0, 5, 19), one(Map, 1, 30, 40), one(Map, 2, 6, 9)];
@@ -624,12 +630,13 @@ mod tests {
         assert_eq!(failed[4..7], parts, "it failed at 20 s");
         let lost = JobAttempt { lost: Some(30_000), ..one(Map, 0, 6, 19) };
         let lost = told(&course(Some(41), 41), &[setup(), lost, again(33, 40)]);
-        // Done from 6 s to 20 s, lost at 30 s and wanted then, again from 33 s to the end.
+        // The map runs from 6 s to 20 s, its output is lost at 30 s, and it runs again from 33 s to
+        // the end.
         let end = [(P::Unnoticed, 10), (P::MapWait, 3), (P::Redone, 8)];
         let first =
             [(P::FirstMapWait, 1), (P::Heartbeats, 1), (P::Mapping, 12), (P::Heartbeats, 1)];
         assert_eq!((&lost[4..8], &lost[8..]), (&first[..], &end[..]));
-        // Another map ran meanwhile, to 28 s: only from there on the loss keeps the job waiting.
+        // Another map runs until 28 s: only from then on the job waits because of the loss.
         let gone = JobAttempt { lost: Some(30_000), ..one(Map, 0, 6, 19) };
         let tries = [setup(), gone, one(Map, 1, 21, 27), again(33, 40)];
         let lost = told(&course(Some(41), 41), &tries);
@@ -641,7 +648,7 @@ mod tests {
             (P::Redone, 8),
         ];
         assert_eq!(lost[lost.len() - 5..], end);
-        // Of another task it kept the job from nothing but a slot.
+        // A failed attempt of another task delayed the job only by taking a slot.
         let vain = JobAttempt { is_vain: true, ..one(Map, 1, 6, 19) };
         let vain = told(&course(Some(41), 41), &[setup(), vain, one(Map, 0, 25, 40)]);
         assert_eq!(vain[4..6], [(P::FirstMapWait, 1), (P::MapWait, 19)]);
@@ -651,8 +658,8 @@ mod tests {
         assert_eq!(faster[4..6], [(P::FirstMapWait, 1), (P::Redone, 19)], "the slow one ran");
     }
 
-    /// Its node goes at 25 s, and the JobTracker knows at 30 s. Until then a reduce, launched at 22 s, has
-    /// fetched what was there.
+    /// The map's node is lost at 25 s, which the JobTracker notices at 30 s. Until then a reduce,
+    /// launched at 22 s, has fetched outputs.
     #[test]
     fn before_its_node_went_the_job_went_on() {
         let lost = JobAttempt { lost: Some(30_000), gone: Some(25_000), ..one(Map, 0, 6, 19) };
@@ -672,7 +679,7 @@ mod tests {
         assert_eq!(parts[parts.len() - 8..], end);
     }
 
-    /// Launched at 6 s, on a node that goes at 15 s, of which the JobTracker knows at 30 s.
+    /// The map is launched at 6 s on a node that dies at 15 s; the JobTracker notices that at 30 s.
     #[test]
     fn what_ran_on_a_dead_node_is_waited_for_until_somebody_notices() {
         let dead = JobAttempt { is_vain: true, gone: Some(15_000), ..one(Map, 0, 6, 29) };
@@ -680,7 +687,7 @@ mod tests {
         let parts = told(&course(Some(41), 41), &[setup(), dead.clone(), again.clone()]);
         let first = [(P::FirstMapWait, 1), (P::Redone, 9), (P::Unnoticed, 15), (P::MapWait, 3)];
         assert_eq!(parts[4..8], first);
-        // Other maps end at 28 s: until then it had kept the job from nothing.
+        // Another map ends at 28 s: until then the dead attempt had not delayed the job.
         let parts = told(&course(Some(41), 41), &[setup(), dead, one(Map, 1, 6, 27), again]);
         let mut end = vec![(P::FirstMapWait, 1), (P::Heartbeats, 1), (P::Mapping, 20)];
         end.extend([(P::Heartbeats, 1), (P::Unnoticed, 2), (P::MapWait, 3), (P::Redone, 8)]);
@@ -696,7 +703,8 @@ mod tests {
         assert_eq!(waits, [(None, 7_000), (Some(WaitRule::LocalityDelay), 3_000)]);
     }
 
-    /// Launched at 15 s into a slot that was free from 9 s on, on a tracker that sends a heartbeat every 2 s.
+    /// The map is launched at 15 s into a slot that is free since 9 s, on a tracker with a
+    /// heartbeat every 2 s.
     #[test]
     fn a_slot_that_was_free_is_a_wait_for_its_heartbeat_and_before_that_nobody_knows() {
         let map = JobAttempt { free: 9_000, served: 13_000, ..one(Map, 0, 15, 20) };

@@ -1,4 +1,5 @@
-//! The explanation of a job: its stretches, added up by part and rule, and the holders of the slots it waited for.
+//! The explanation of a job: the parts of its time, added up by cause and rule, and the holders of
+//! the slots that it waited for.
 
 use std::collections::BTreeMap;
 
@@ -9,45 +10,45 @@ use super::part::{SojournPart, WaitRule};
 use super::story::StoryPart;
 use super::{HolderTime, SlotHolders, ToldJob, ToldRun, ruled, story};
 
-/// A job's time.
+/// The explanation of a job's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExplainedJob {
-    /// Its place among the jobs of the run.
+    /// The index of the job among the jobs of the run.
     pub place: usize,
-    /// From its arrival to its end, or to that of the run.
+    /// Milliseconds from its arrival to its end, or to the end of the run.
     pub sojourn_ms: u64,
-    /// How long it would have taken without others and mishaps. Of waits for slots it keeps the
-    /// share that the job itself held meanwhile.
+    /// Milliseconds that it would have taken without other jobs and faults. A wait for slots counts
+    /// with the share of the slots that the job itself held meanwhile.
     pub undelayed_ms: u64,
-    /// Its sojourn by parts, in the order in which these follow one another.
+    /// Its sojourn, added up by cause and rule, in the usual order of the causes.
     pub sums: Vec<PartSum>,
-    /// In the order of time.
+    /// The parts of its time, in the order of time.
     pub stretches: Vec<StoryPart>,
 }
 
-/// A part of a job's time, or of that of all jobs, by one rule.
+/// The sum of all parts with the same cause and rule in the time of a job, or of all jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartSum {
-    /// The part.
+    /// The cause.
     pub part: SojournPart,
-    /// By which rule, if it is a wait for a slot.
+    /// The rule of waits for slots.
     pub rule: Option<WaitRule>,
-    /// How long.
+    /// The length in milliseconds.
     pub ms: u64,
-    /// Slots times milliseconds that all jobs held in that time.
+    /// The slots times milliseconds that all jobs held in that time.
     pub held: u64,
-    /// Of these, those that the waiting jobs held themselves.
+    /// The part of `held` that the waiting jobs held themselves.
     pub own: u64,
-    /// The jobs that held most, with how much; empty unless that was asked for.
+    /// The jobs that held most; empty before [`ExplainedJob::name_holders`].
     pub jobs: Vec<HolderTime>,
 }
 
 impl ExplainedJob {
-    /// Explains a job; costs as much as it has attempts and refusals, sorted.
+    /// Explains the job with index `place`. Costs a sort of its attempts and refusals.
     pub fn of(told: &ToldRun, place: usize, holders: &SlotHolders) -> Self {
         let job = &told.jobs[place];
-        // In this order: an absence overrides refusals, and the policy's order explains only what
-        // is left.
+        // The order matters: an absence overrides refusals, and the policy's order explains only
+        // the remaining waits.
         let stretches = ruled(story(&job.row, job.ended, &job.tries), &job.refusals);
         let stretches = without_job_tracker(stretches, &told.absences);
         let stretches = ordered(stretches, job, told, holders);
@@ -68,7 +69,7 @@ impl ExplainedJob {
         }
     }
 
-    /// Finds out who held the slots for which the job waited.
+    /// Finds the jobs that held the slots for which the job waited.
     pub fn name_holders(&mut self, holders: &SlotHolders) {
         let mut spans = by_key(&self.stretches);
         for sum in &mut self.sums {
@@ -78,7 +79,7 @@ impl ExplainedJob {
         }
     }
 
-    /// Returns the groups that held most of the slots for which the job waited in such a sum.
+    /// Returns the groups that held most of the slots during the waits of a sum.
     pub fn groups(&self, sum: &PartSum, holders: &SlotHolders) -> Vec<HolderTime> {
         let is_meant = |one: &&StoryPart| (one.part, one.rule) == (sum.part, sum.rule);
         let spans = self.stretches.iter().filter(is_meant).map(|one| (one.from, one.to));
@@ -86,8 +87,8 @@ impl ExplainedJob {
         sum.part.slot().map(|kind| holders.groups(kind, &spans)).unwrap_or_default()
     }
 
-    /// Returns whether the stretches lie end to end from the job's arrival to its end, and the sums
-    /// add up to the same time.
+    /// Returns whether the parts cover the time from the job's arrival to its end without gaps, and
+    /// the sums add up to the same time.
     pub fn is_whole(&self, job: &ToldJob) -> bool {
         let submitted = job.row.submit_ms;
         let mut at = submitted;
@@ -101,15 +102,17 @@ impl ExplainedJob {
         is_row && at == job.ended.max(submitted) && sum == at - submitted
     }
 
-    /// Returns how many times as long it took as it would have without others and mishaps.
+    /// Returns the sojourn divided by the time that the job would have taken without other jobs and
+    /// faults.
     pub fn times_undelayed(&self) -> f64 {
-        // A job that only waited has no time of its own; the ratio stays finite.
+        // A job that only waited would have taken no time; use 1 ms, so that the ratio is finite.
         self.sojourn_ms as f64 / self.undelayed_ms.max(1) as f64
     }
 
-    /// Adds up what all jobs waited for, and who held slots then.
+    /// Returns the sums over all jobs, with the jobs that held most slots during the waits.
     pub fn whole(all: &[Self], holders: &SlotHolders) -> Vec<PartSum> {
-        // Added up per job: in the sum over all waits a job's own slots are no longer told apart.
+        // Add up `own` job by job: the sum over all waits no longer distinguishes a job's own
+        // slots.
         let mut own: BTreeMap<StretchKey, u64> = BTreeMap::new();
         for sum in all.iter().flat_map(|one| &one.sums) {
             *own.entry((sum.part, sum.rule)).or_default() += sum.own;
@@ -125,14 +128,14 @@ impl ExplainedJob {
 }
 
 impl PartSum {
-    /// Returns the share of it that the job would have taken without others and mishaps. For a wait
-    /// for slots this is the share that the job itself held: of all held slots if others came
-    /// first, of all slots if it was refused.
+    /// Returns the share of it that the job would have taken without other jobs and faults. For a
+    /// wait for slots this is the share of slots that the job itself held: of all held slots if
+    /// others came first, of all slots of the cluster if the job was refused.
     fn undelayed(&self, told: &ToldRun) -> f64 {
         if !self.part.is_delay() {
             return 1.0;
         }
-        // A suspension or a loss would not have happened to the job alone.
+        // A suspension or a loss counts as 0: it would not have happened without others and faults.
         let Some(kind) = self.part.slot() else { return 0.0 };
         let of = match self.rule.is_none_or(WaitRule::is_order) {
             true => self.held,
@@ -141,18 +144,18 @@ impl PartSum {
         self.own as f64 / of.max(1) as f64
     }
 
-    /// Returns what was held by jobs that are not named.
+    /// Returns the slots times milliseconds that jobs not in `jobs` held.
     pub fn held_by_others(&self) -> u64 {
         self.held.saturating_sub(self.jobs.iter().map(|(_, slot_ms)| slot_ms).sum())
     }
 
-    /// Returns whether the job waited there for others, or by mishap.
+    /// Returns whether the job waited because of other jobs or faults.
     pub fn is_delay(&self) -> bool {
         self.part.is_delay() && self.rule != Some(WaitRule::OwnTasks)
     }
 }
 
-/// The key by which stretches are added up.
+/// The key by which parts are added up.
 type StretchKey = (SojournPart, Option<WaitRule>);
 
 fn by_key<'s>(

@@ -1,4 +1,4 @@
-//! A job's time in words, for terminals and pages.
+//! The explanation of a job in words, for terminals and pages.
 
 use super::{HolderTime, PartSum, ToldJob, ToldRun, WaitRule};
 use mumakil_base::units::tell::{percent, span};
@@ -8,12 +8,13 @@ use mumakil_base::units::tell::{percent, span};
 const NAMED: usize = 3;
 
 impl PartSum {
-    /// Returns its share of so many milliseconds, in words.
+    /// Returns its share of `total` milliseconds, in per cent.
     pub fn share_of(&self, total: u64) -> String {
         percent(self.ms as f64 / total.max(1) as f64)
     }
 
-    /// Returns the rule of the wait and the holders of the slots; empty if neither is known.
+    /// Returns the rule of the wait and the holders of the slots, in words; empty if neither is
+    /// known.
     pub fn why(&self, told: &ToldRun) -> String {
         let rule = self.rule.map_or("", WaitRule::word);
         match self.holders(told) {
@@ -22,7 +23,7 @@ impl PartSum {
         }
     }
 
-    /// Returns all of it in a line, as a part of so many milliseconds.
+    /// Returns a line with cause, length, share of `total` milliseconds, rule and holders.
     pub fn line(&self, told: &ToldRun, total: u64) -> String {
         let (part, took) = (self.part.word(), span(self.ms as f64 / 1e3));
         let why = match self.why(told) {

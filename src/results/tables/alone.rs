@@ -4,9 +4,10 @@ use super::cell::CellText;
 use crate::table;
 
 table! {
-    /// How long each job takes alone on the empty cluster. Its slowdown is measured by this.
+    /// How long each job takes alone on the empty cluster. Its slowdown is its sojourn divided by
+    /// this.
     "alone.csv" pub struct AloneRow {
-        /// Its number among the jobs of that run.
+        /// The number of the job.
         job: u32,
         /// Its name.
         name: CellText,

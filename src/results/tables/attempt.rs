@@ -5,7 +5,7 @@ use crate::{table, worded};
 use mumakil_core::mapred::{Locality, Outcome, SlotKind, TaskKind};
 
 table! {
-    /// A row for each attempt. Times and phases are the tracker's truth, the outcome is the
+    /// A row for each attempt. Times and phases are those that the tracker saw, the outcome is the
     /// JobTracker's verdict.
     #[derive(Default)]
     "tasks.csv" pub struct AttemptRow {
@@ -24,7 +24,7 @@ table! {
         /// The rack of the node.
         #[key = "rack"]
         rack: CellText,
-        /// How far its input was; empty if it had none.
+        /// How far its input was from its node; empty without input.
         #[key = "locality"]
         locality: Option<Locality>,
         /// How many slots it held.
@@ -43,7 +43,7 @@ table! {
         /// When it ended.
         #[quantity = "attempt.finish"]
         finish_ms: Option<u64>,
-        /// When the JobTracker heard of its end.
+        /// When the JobTracker learned of its end.
         heard_ms: Option<u64>,
         /// From the end of its work to the end of its commit.
         #[quantity = "attempt.commit"]
@@ -54,19 +54,19 @@ table! {
         /// How it ended.
         #[key = "outcome"]
         outcome: AttemptEnd,
-        /// Whether it is a second attempt of a task that ran already.
+        /// Whether it is a second attempt of a task that was already running.
         speculative: Option<bool>,
         /// The code of the reason for which it was launched.
         code: CellText,
-        /// The place of its job among those that the policy ranked.
+        /// The rank of its job in the order of the policy.
         place: Option<u32>,
         /// How long its job had waited for locality.
         waited_ms: Option<u64>,
         /// The slots that its pool, queue or job held.
         held: Option<u32>,
-        /// The share that the policy weighed them against.
+        /// The share with which the policy compared these slots.
         share: Option<f64>,
-        /// The minimum share, where that decided.
+        /// The minimum share, if that decided.
         min_share: Option<u32>,
         /// The code of the reason for which it was killed.
         killed_code: CellText,
@@ -74,12 +74,12 @@ table! {
         killed_for_job: Option<u32>,
         /// The slots that its own pool, queue or job held when it was killed.
         killed_held: Option<u32>,
-        /// The share that the policy weighed these against.
+        /// The share with which the policy compared those slots.
         killed_share: Option<f64>,
         /// Why it was launched, in words.
         #[key = "reason"]
         reason: CellText,
-        /// From when to when it was suspended: `3000-4500 7000-`.
+        /// When it was suspended, in milliseconds: `3000-4500 7000-`.
         suspensions: CellText,
     }
 }
@@ -107,7 +107,7 @@ worded! {
 words!(AttemptKind: Map Reduce Setup Cleanup MapCleanup ReduceCleanup);
 
 impl AttemptKind {
-    /// Returns the removal of an output that an attempt in a slot has left.
+    /// Returns the removal of the output of an attempt in a slot of this kind.
     pub const fn removal(slot: SlotKind) -> Self {
         match slot {
             SlotKind::Map => Self::MapCleanup,
@@ -115,7 +115,8 @@ impl AttemptKind {
         }
     }
 
-    /// Returns the kind of the slot that it holds. A setup or cleanup has a task for each kind of slot.
+    /// Returns the kind of slot that it holds. A job has a setup and a cleanup task for each kind
+    /// of slot.
     pub const fn slot(self, task: u32) -> SlotKind {
         match (self, task) {
             // Hadoop numbers the two setup tasks of a job 0 for a map slot and 1 for a reduce slot.
@@ -136,7 +137,7 @@ impl AttemptKind {
     }
 }
 
-/// The work of a slot's kind.
+/// The map or reduce in a slot of this kind.
 impl From<SlotKind> for AttemptKind {
     fn from(kind: SlotKind) -> Self {
         match kind {
@@ -163,13 +164,13 @@ worded! {
     pub enum AttemptEnd {
         /// It succeeded.
         Succeeded = "succeeded",
-        /// It broke.
+        /// It failed.
         Failed = "failed",
         /// It was killed.
         Killed = "killed",
-        /// Its output was lost after it had succeeded.
+        /// Its output was lost after its success.
         Lost = "lost",
-        /// The run ended before it did.
+        /// It had not ended when the run stopped.
         #[default]
         Unfinished = "unfinished",
     }
@@ -188,7 +189,7 @@ impl From<Outcome> for AttemptEnd {
 }
 
 impl AttemptRow {
-    /// Returns the kind of the slot that it held.
+    /// Returns the kind of slot that it held.
     pub const fn slot(&self) -> SlotKind {
         self.kind.slot(self.task)
     }

@@ -1,27 +1,27 @@
-//! The cells of a table: a type for each kind of column, written and read by one rule.
+//! The cells of a table: a type for each kind of column, with one rule for writing and reading.
 
 use serde::{Serialize, Serializer};
 use smol_str::SmolStr;
 
 use mumakil_core::mapred::{Locality, SlotKind};
 
-/// A text; a short one costs no allocation.
+/// A text; short texts need no allocation.
 pub type CellText = SmolStr;
 
 /// The type of a column.
 pub trait TableCell: Sized {
     /// The kind of its values.
     const KIND: CellKind;
-    /// Whether it may hold nothing.
+    /// Whether a cell may be empty.
     const MAY_BE_EMPTY: bool = false;
 
-    /// Reads it.
+    /// Reads a cell.
     ///
     /// # Errors
-    /// What was expected instead, such as `a number`.
+    /// Returns what was expected instead, such as `a number`.
     fn read(text: &str) -> Result<Self, &'static str>;
 
-    /// Returns what it holds.
+    /// Returns its value.
     fn value(&self) -> CellValue<'_>;
 }
 
@@ -45,20 +45,20 @@ pub enum CellKind {
 /// The value of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CellValue<'a> {
-    /// Nothing.
+    /// An empty cell.
     Empty,
     /// A whole number.
     Whole(u64),
     /// A number.
     Decimal(f64),
-    /// Yes or no.
+    /// `true` or `false`.
     Flag(bool),
     /// A text.
     Text(&'a str),
 }
 
 impl CellValue<'_> {
-    /// Returns its number, if it has one.
+    /// Returns its number; `None` if it is empty or has no number.
     pub fn number(self) -> Option<f64> {
         match self {
             Self::Whole(number) => Some(number as f64),
@@ -124,7 +124,7 @@ impl TableCell for f64 {
     const KIND: CellKind = CellKind::Decimal;
 
     fn read(text: &str) -> Result<Self, &'static str> {
-        // Rust also parses `inf` and `NaN`, which no run writes and no statistic could use.
+        // Rust also parses `inf` and `NaN`, which no run writes and no statistic can use.
         text.parse().ok().filter(|number: &Self| number.is_finite()).ok_or("a number")
     }
 
@@ -163,7 +163,7 @@ impl<T: TableCell> TableCell for Option<T> {
     const MAY_BE_EMPTY: bool = true;
 
     fn read(text: &str) -> Result<Self, &'static str> {
-        // CSV has no other way to say nothing; a text that may be empty is a `CellText` instead.
+        // An empty cell is `None`; a text that may be empty is a `CellText` instead.
         if text.is_empty() { Ok(None) } else { T::read(text).map(Some) }
     }
 
@@ -172,7 +172,7 @@ impl<T: TableCell> TableCell for Option<T> {
     }
 }
 
-/// Makes cells of an enum, by the words of its values.
+/// Makes an enum the type of a column, by the words of its values.
 macro_rules! words {
     ($Enum:ty: $($CellValue:ident)*) => {
         impl $crate::tables::TableCell for $Enum {

@@ -4,7 +4,8 @@ use super::cell::CellText;
 use crate::table;
 
 table! {
-    /// How long chains of jobs take, which `after` ties together. They are in the order of their first jobs.
+    /// How long chains of jobs take; `after` links the jobs of a chain. Chains are in the order of
+    /// their first jobs.
     "chains.csv" pub struct ChainRow {
         /// The number of the first job.
         job: u32,

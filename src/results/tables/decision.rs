@@ -6,8 +6,8 @@ use crate::{table, worded};
 use mumakil_core::mapred::Order;
 
 table! {
-    /// Refusals, and orders to running attempts, with their reasons. A refusal has the time for which it
-    /// lasted. Launches are in the table of the attempts.
+    /// Refusals of slots, and orders to running attempts, with their reasons. A refusal has the
+    /// time for which it lasted. Launches are in the table of attempts.
     #[derive(Default)]
     "decisions.csv" pub struct DecisionRow {
         /// The decision.
@@ -20,11 +20,11 @@ table! {
         task: Option<u32>,
         /// The number of the attempt; empty for refusals.
         attempt: Option<u32>,
-        /// When, or since when.
+        /// When it happened or began.
         from_ms: u64,
-        /// Until when.
+        /// When it ended.
         to_ms: u64,
-        /// How often in this time.
+        /// How often it happened in this time.
         times: u32,
         /// The code of the reason.
         code: CellText,
@@ -32,13 +32,13 @@ table! {
         waited_ms: Option<u64>,
         /// The slots that its pool, queue or job held.
         held: Option<u32>,
-        /// The share that the policy weighed them against.
+        /// The share with which the policy compared these slots.
         share: Option<f64>,
-        /// The minimum share, where that decided.
+        /// The minimum share, if that decided.
         min_share: Option<u32>,
-        /// The job for which it was done.
+        /// The job that it was done for.
         for_job: Option<u32>,
-        /// The jobs that held most slots of the kind: `3:12 7:4`.
+        /// The jobs that held most slots of the kind, with their slots: `3:12 7:4`.
         held_by: CellText,
         /// The reason in words.
         reason: CellText,
@@ -49,14 +49,14 @@ worded! {
     /// A decision of the policy.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Decided {
-        /// To give a job no slot.
+        /// To refuse a slot to a job.
         #[default]
         Refuse = "refuse",
         /// To kill an attempt.
         Kill = "kill",
-        /// To suspend one.
+        /// To suspend an attempt.
         Suspend = "suspend",
-        /// To resume one.
+        /// To resume an attempt.
         Resume = "resume",
     }
 }

@@ -4,10 +4,10 @@ use super::cell::CellText;
 use crate::table;
 
 table! {
-    /// Faults of machines and of the JobTracker's process. There is a row for each change; a run in which
-    /// nothing befalls them has no such table.
+    /// Faults of machines and of the JobTracker's process, with a row for each change. A run
+    /// without faults has no such table.
     "faults.csv" pub struct FaultRow {
-        /// When.
+        /// When it happened.
         at_ms: u64,
         /// The node, or the JobTracker.
         node: CellText,
@@ -15,17 +15,17 @@ table! {
         rack: CellText,
         /// What happened.
         what: CellText,
-        /// The speed of the processor from then on, of what it usually is.
+        /// The speed of the processor from then on, as a factor of its usual speed.
         cpu: Option<f64>,
-        /// The speed of the disks.
+        /// The speed of the disks, likewise.
         disk: Option<f64>,
-        /// The speed of the network.
+        /// The speed of the network, likewise.
         network: Option<f64>,
         /// The attempt that hangs.
         attempt: CellText,
         /// How many blocks are copied again because of the node.
         blocks: Option<u32>,
-        /// How many bytes.
+        /// How many bytes are copied again.
         bytes: Option<u64>,
     }
 }

@@ -29,11 +29,11 @@ table! {
         class: CellText,
         /// Its priority.
         priority: CellText,
-        /// Its maps.
+        /// The number of its maps.
         #[quantity = "maps"]
         #[key = "maps"]
         maps: u32,
-        /// Its reduces.
+        /// The number of its reduces.
         #[quantity = "reduces"]
         #[key = "reduces"]
         reduces: u32,
@@ -47,7 +47,7 @@ table! {
         running_ms: Option<u64>,
         /// When its first map or reduce was launched.
         first_launch_ms: Option<u64>,
-        /// When the JobTracker knew that its last map had ended.
+        /// When the JobTracker learned that its last map had ended.
         maps_done_ms: Option<u64>,
         /// When it ended.
         #[quantity = "finish"]
@@ -58,16 +58,16 @@ table! {
         /// From its arrival to the launch of its first task.
         #[quantity = "wait"]
         wait_ms: Option<u64>,
-        /// Its maps that read on their node.
+        /// The number of its maps that read on their node.
         node_local: u64,
-        /// Its maps that read in their rack.
+        /// The number of its maps that read in their rack.
         rack_local: u64,
-        /// Its maps that read elsewhere.
+        /// The number of its maps that read from another rack.
         off_rack: u64,
-        /// Its attempts that failed.
+        /// The number of its attempts that failed.
         #[quantity = "failed"]
         failed: u32,
-        /// Its attempts that were killed, and maps that were lost.
+        /// The number of its attempts that were killed, including maps that were lost.
         #[quantity = "killed"]
         killed: u32,
         /// How often its attempts were suspended.
@@ -89,7 +89,7 @@ worded! {
         Failed = "failed",
         /// It was killed.
         Killed = "killed",
-        /// The run ended before it did.
+        /// It had not ended when the run stopped.
         #[default]
         Unfinished = "unfinished",
     }
@@ -108,22 +108,23 @@ impl From<Outcome> for JobEnd {
 }
 
 impl JobRow {
-    /// Returns the seconds at which it was submitted.
+    /// Returns the second at which it was submitted.
     pub fn submit_s(&self) -> f64 {
         self.submit_ms as f64 / 1e3
     }
 
-    /// Returns the seconds that it waited for its first launch.
+    /// Returns the seconds that it waited for its first launch; `None` without a launch.
     pub fn wait_s(&self) -> Option<f64> {
         self.wait_ms.map(|millis| millis as f64 / 1e3)
     }
 
-    /// Returns the seconds from its submission to its end.
+    /// Returns the seconds from its submission to its end; `None` if it has not ended.
     pub fn sojourn_s(&self) -> Option<f64> {
         self.sojourn_ms.map(|millis| millis as f64 / 1e3)
     }
 
-    /// Returns its maps that read on their node, in their rack and elsewhere.
+    /// Returns the numbers of its maps that read on their node, in their rack and from another
+    /// rack.
     pub const fn maps_by_distance(&self) -> [u64; 3] {
         [self.node_local, self.rack_local, self.off_rack]
     }
@@ -132,14 +133,14 @@ impl JobRow {
 /// The jobs of a run, in the order of their numbers.
 #[derive(Clone, Debug, Default)]
 pub struct RunJobs {
-    /// All of them.
+    /// All jobs, including those of the warm-up.
     pub all: Vec<JobRow>,
-    /// The instant before which jobs are not counted.
+    /// The end of the warm-up; jobs that arrive before it are not counted.
     pub warm_up: SimTime,
 }
 
 impl RunJobs {
-    /// Reads the jobs of a run.
+    /// Reads the jobs of a run from `jobs.csv`.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -148,19 +149,19 @@ impl RunJobs {
         Ok(Self { all: results.all()?, warm_up })
     }
 
-    /// Returns the jobs that came after the warm-up, so that statistics have them.
+    /// Returns the jobs that count in statistics: those that arrived after the warm-up.
     pub fn counted(&self) -> impl Iterator<Item = &JobRow> {
         self.all.iter().filter(|job| self.warm_up <= SimTime::from_micros(job.submit_ms * 1_000))
     }
 
-    /// Returns the seconds of the sojourns of the jobs that count, by class, in the order in which
-    /// classes come.
+    /// Returns the sojourns in seconds of the jobs that count, by class. Classes are in the order
+    /// of their first jobs.
     pub fn sojourns_by_class(&self) -> IndexMap<&str, Vec<f64>> {
         let mut classes: IndexMap<&str, Vec<f64>> = IndexMap::new();
         for job in self.counted() {
             classes.entry(&job.class).or_default().extend(job.sojourn_s());
         }
-        // A class none of whose jobs ended has nothing to draw or to average.
+        // Leave out classes without a job that ended.
         classes.retain(|_, sojourns| !sojourns.is_empty());
         classes
     }

@@ -1,6 +1,6 @@
 //! The rows of a run's tables, read one by one.
 //!
-//! Nothing is kept, so that a run with millions of attempts costs no memory.
+//! No row is kept, so that a run with millions of attempts needs little memory.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -12,29 +12,29 @@ use mumakil_base::units::SimTime;
 
 /// The files of a run.
 pub trait Results {
-    /// Opens a file of it.
+    /// Opens a file of the run.
     ///
     /// # Errors
-    /// If it is not there or cannot be read.
+    /// If the file does not exist or cannot be read.
     fn open(&self, file: &str) -> io::Result<Box<dyn Read + '_>>;
 
-    /// Returns what to call a file of it in messages.
+    /// Returns the path of a file of the run, for messages.
     fn path(&self, file: &str) -> PathBuf;
 
-    /// Returns a number of the summary by its path, such as `locality.node`; `None` if the run
-    /// could not say.
+    /// Returns a number of the summary by its path, such as `locality.node`; `None` if the run has
+    /// no value for it.
     ///
     /// # Errors
     /// If the summary cannot be read or has no such number.
     fn number(&self, path: &str) -> Result<Option<f64>, ReadError>;
 
-    /// Returns a histogram of all intervals, in microseconds; empty if nothing was recorded.
+    /// Returns a histogram by name, in microseconds; empty if no value was recorded.
     ///
     /// # Errors
-    /// If the log of the histograms cannot be read.
+    /// If the log of histograms cannot be read.
     fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError>;
 
-    /// Returns the instant before which jobs are not counted.
+    /// Returns the end of the warm-up; jobs that arrive before it are not counted.
     ///
     /// # Errors
     /// If the summary cannot be read.
@@ -42,7 +42,7 @@ pub trait Results {
 }
 
 impl dyn Results + '_ {
-    /// Reads all rows of a table, which must not be a large one.
+    /// Reads all rows of a table into memory; for small tables only.
     ///
     /// # Errors
     /// If the table cannot be read.
@@ -55,7 +55,7 @@ impl dyn Results + '_ {
         Ok(all)
     }
 
-    /// Shows the rows of a table in their order.
+    /// Calls `see` with each row of a table, in the table's order.
     ///
     /// # Errors
     /// If the table cannot be read, or `see` refuses a row.
@@ -70,17 +70,16 @@ impl dyn Results + '_ {
         }
     }
 
-    /// Shows the rows of a table, if the run has recorded that.
+    /// Calls `see` with each row of a table; does nothing if the run has not recorded the table.
     ///
     /// # Errors
-    /// If the table is there and cannot be read, or `see` refuses a row.
+    /// If the table exists and cannot be read, or `see` refuses a row.
     pub fn rows_if_any<R: TableRow>(
         &self,
         see: impl FnMut(R) -> Result<(), String>,
     ) -> Result<(), ReadError> {
         match self.rows(see) {
-            // Only a missing file means "not recorded"; any other failure must not pass for no
-            // rows.
+            // Only a missing file means "not recorded"; report any other failure.
             Err(ReadError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 Ok(())
             }
@@ -89,9 +88,9 @@ impl dyn Results + '_ {
     }
 }
 
-/// Shows the rows of a table; `path` is named in errors.
+/// Calls `see` with each row of a table; errors name `path`.
 ///
-/// A column that may be empty may be missing, too, as in a table of an older run.
+/// Columns that may be empty may also be missing, as in tables of older versions.
 ///
 /// # Errors
 /// If the table cannot be read, or `see` refuses a row.
@@ -102,11 +101,11 @@ pub fn read_rows<R: TableRow>(
 ) -> Result<(), ReadError> {
     let mut reader = csv::Reader::from_reader(from);
     let heading = reader.headers().map_err(|error| ReadError::table(path, error))?;
-    // Looked up once for the file: later versions may have added or moved columns.
+    // Look up the columns by their names, once for the file: other versions may have other columns.
     let places = places::<R>(heading).map_err(|message| ReadError::row(path, 1, message))?;
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).map_err(|error| ReadError::table(path, error))? {
-        // Lines instead of rows, as an editor counts: a quoted name may hold a line break.
+        // Report the line, not the row: a quoted name may contain line breaks.
         let line = record.position().map_or(0, csv::Position::line);
         R::read(Cells::new(&record, &places))
             .and_then(&mut see)
@@ -115,7 +114,7 @@ pub fn read_rows<R: TableRow>(
     Ok(())
 }
 
-/// Returns where each column stands; `None` for one that is missing and may be empty.
+/// Returns the index of each column in the file; `None` for a missing column that may be empty.
 fn places<R: TableRow>(heading: &csv::StringRecord) -> Result<Vec<Option<usize>>, String> {
     let place = |column: &Column<R>| {
         let ColumnInfo { name, may_be_empty, .. } = column.info;
@@ -126,7 +125,7 @@ fn places<R: TableRow>(heading: &csv::StringRecord) -> Result<Vec<Option<usize>>
     R::COLUMNS.iter().map(place).collect()
 }
 
-/// Why what a run has left cannot be read.
+/// Why the files of a run cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -135,15 +134,15 @@ pub enum ReadError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file says what it must not.
+    /// A line of a file is wrong.
     #[error("{}:{line}: {message}", path.display())]
     Row {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The number of the line, from 1.
         line: u64,
         /// The complaint.
         message: String,
@@ -151,7 +150,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Returns the error of a line.
+    /// Returns the error of a wrong line.
     pub fn row(path: &Path, line: u64, message: impl Into<String>) -> Self {
         Self::Row { path: path.to_owned(), line, message: message.into() }
     }

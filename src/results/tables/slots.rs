@@ -5,9 +5,9 @@ use crate::table;
 use mumakil_core::cluster::SlotKind;
 
 table! {
-    /// Running and waiting tasks of each job, and its slots. There is a row wherever that changes.
+    /// Running and waiting tasks of each job, and its slots, with a row for each change.
     "timeline.csv" pub struct SlotsRow {
-        /// When.
+        /// When it changed.
         #[key = "time"]
         time_ms: u64,
         /// The kind of slots.

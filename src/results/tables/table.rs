@@ -1,4 +1,4 @@
-//! A table of a run's folder: its columns, told once.
+//! A table of a run's folder: its columns, declared once.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::cell::{CellKind, CellValue, TableCell};
 
-/// A row of a table; [`table!`](crate::table) makes such types.
+/// A row of a table; the macro [`table!`](crate::table) makes these types.
 pub trait TableRow: Sized + 'static {
     /// The name of the table's file.
     const FILE: &'static str;
@@ -16,10 +16,10 @@ pub trait TableRow: Sized + 'static {
     /// The columns, in their order.
     const COLUMNS: &'static [Column<Self>];
 
-    /// Makes a row of its cells.
+    /// Reads a row from its cells.
     ///
     /// # Errors
-    /// If a cell holds what its column cannot.
+    /// If the text of a cell does not fit its column.
     fn read(cells: Cells<'_>) -> Result<Self, String>;
 }
 
@@ -28,28 +28,28 @@ pub trait TableRow: Sized + 'static {
 pub struct Column<R> {
     /// Its name and description, and its use in expectations.
     pub info: ColumnInfo,
-    /// Returns the cell of a row.
+    /// Returns the value of this column in a row.
     pub value: fn(&R) -> CellValue<'_>,
 }
 
 /// A column's name, kind and meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnInfo {
-    /// Its name in the heading. A column of times ends in `_ms`.
+    /// Its name in the heading. Names of columns with times end in `_ms`.
     pub name: &'static str,
     /// Its description.
     pub about: &'static str,
     /// The kind of its values.
     pub kind: CellKind,
-    /// Whether it may hold nothing.
+    /// Whether its cells may be empty.
     pub may_be_empty: bool,
-    /// The quantity of expectations that its numbers are.
+    /// The name of the quantity that its numbers are in expectations, if they are one.
     pub quantity: Option<&'static str>,
-    /// The key by which expectations choose rows by it.
+    /// The key with which expectations choose rows by this column, if there is one.
     pub key: Option<&'static str>,
 }
 
-/// A table without its rows.
+/// The description of a table.
 #[derive(Clone, Debug)]
 pub struct TableInfo {
     /// The name of its file.
@@ -61,7 +61,7 @@ pub struct TableInfo {
 }
 
 impl TableInfo {
-    /// Returns what is known of a table.
+    /// Returns the description of a table.
     pub fn of<R: TableRow>() -> Self {
         let columns = R::COLUMNS.iter().map(|column| column.info).collect();
         Self { file: R::FILE, about: R::ABOUT, columns }
@@ -69,17 +69,17 @@ impl TableInfo {
 }
 
 impl ColumnInfo {
-    /// Returns whether it holds times.
+    /// Returns whether the column holds times in milliseconds.
     pub fn is_time(&self) -> bool {
         self.name.ends_with("_ms")
     }
 }
 
-/// The cells of a row as they stand in a file.
+/// The cells of a row of a file.
 #[derive(Debug)]
 pub struct Cells<'a> {
     record: &'a csv::StringRecord,
-    /// Where each column stands; `None` for one that the file lacks and that may be empty.
+    /// The index of each column in the file; `None` for a missing column that may be empty.
     places: &'a [Option<usize>],
     next: Range<usize>,
 }
@@ -92,17 +92,16 @@ impl<'a> Cells<'a> {
     /// Reads the cell of the next column, which has this name.
     ///
     /// # Errors
-    /// If it holds what the column cannot.
+    /// If the text of the cell does not fit the column.
     pub fn next<T: TableCell>(&mut self, column: &str) -> Result<T, String> {
         let place = self.next.next().and_then(|column| self.places[column]);
-        // A missing column reads as an empty cell; `places` has let through only those that may be
-        // empty.
+        // A missing column reads as an empty cell; only columns that may be empty can be missing.
         let text = place.and_then(|place| self.record.get(place)).unwrap_or_default();
         T::read(text).map_err(|expected| format!("column `{column}`: `{text}` is not {expected}"))
     }
 }
 
-/// A row as its cells, to be written.
+/// A row that is serialized as its cells.
 #[derive(Debug)]
 pub struct InCells<'a, R>(pub &'a R);
 
@@ -116,15 +115,16 @@ impl<R: TableRow> Serialize for InCells<'_, R> {
     }
 }
 
-/// Declares the rows of a table: the file, and for each column its name, its type and what it means.
-/// `quantity` makes its numbers a quantity of expectations, `key` lets expectations choose rows by it.
+/// Declares the rows of a table: the file, and for each column its name, type and description.
+/// `quantity` makes the column a quantity in expectations; `key` lets expectations choose rows by
+/// it.
 ///
 /// ```
 /// mumakil_results::table! {
 ///     /// How often each node was struck.
 ///     "strikes.csv" pub struct StrikeRow {
 ///         /// The node.
-///         node: mumakil_results::tables::Text,
+///         node: mumakil_results::tables::CellText,
 ///         /// How often.
 ///         times: u32,
 ///     }

@@ -1,8 +1,9 @@
-//! Tables for tests, of which only the columns are written out that matter.
+//! Tables for tests, which write out only the columns that matter.
 
 use super::{CellKind, TableRow};
 
-/// Returns a table with all its columns: those that `text` lacks are empty, or zero if they must not be.
+/// Returns a table with all its columns: columns that `text` lacks are empty, or zero if they must
+/// not be empty.
 pub fn complete<R: TableRow>(text: &str) -> String {
     let mut lines = text.lines().map(|line| line.trim().replace(' ', ""));
     let heading = lines.next().unwrap_or_default();

@@ -4,8 +4,8 @@ use super::cell::{CellText, SlotMillis};
 use crate::table;
 
 table! {
-    /// Useful and wasted slot time of each job, and stragglers' cost. Slot time is in slots times
-    /// milliseconds.
+    /// Useful and wasted slot time of each job, and the cost of its stragglers. Slot time is in
+    /// slots times milliseconds.
     "waste.csv" pub struct WasteRow {
         /// The number of the job.
         job: u32,
@@ -14,34 +14,35 @@ table! {
         /// The slot time of its attempts.
         #[quantity = "held"]
         held_ms: SlotMillis,
-        /// Of attempts that succeeded.
+        /// The slot time of attempts that succeeded.
         useful_ms: SlotMillis,
-        /// The part of this that was in vain.
+        /// The wasted part of the slot time.
         #[quantity = "wasted"]
         wasted_ms: SlotMillis,
-        /// Of attempts that failed.
+        /// The slot time of attempts that failed.
         failed_ms: SlotMillis,
-        /// Of attempts that were slower than another one of their task.
+        /// The slot time of attempts that were slower than another attempt of their task.
         speculative_ms: SlotMillis,
-        /// Of attempts that were lost with their tracker, or whose output was.
+        /// The slot time of attempts that were lost with their tracker, or whose output was lost.
         lost_ms: SlotMillis,
-        /// Of attempts that were killed though their job went on.
+        /// The slot time of attempts that were killed although their job went on.
         preempted_ms: SlotMillis,
-        /// Of attempts of a job that failed or was killed.
+        /// The slot time of attempts of a job that failed or was killed.
         killed_ms: SlotMillis,
-        /// Of attempts that had not ended when the run stopped.
+        /// The slot time of attempts that had not ended when the run stopped.
         unfinished_ms: SlotMillis,
-        /// Its second attempts of tasks that ran already.
+        /// The number of its second attempts of tasks that were already running.
         #[quantity = "second_attempts"]
         second_attempts: u32,
-        /// Those of them that succeeded.
+        /// The number of those second attempts that succeeded.
         #[quantity = "second_attempts_won"]
         second_attempts_won: u32,
         /// How much earlier its last map would have ended without stragglers.
         map_straggling_ms: Option<u64>,
         /// How much earlier its last reduce would have ended without stragglers.
         reduce_straggling_ms: Option<u64>,
-        /// Its sojourn, divided by the one that it would have had if none of its tasks took longer than their median.
+        /// Its sojourn divided by the sojourn that it would have had if no task took longer than
+        /// the median of its kind.
         #[quantity = "straggling"]
         straggling: Option<f64>,
     }

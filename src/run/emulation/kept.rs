@@ -1,4 +1,4 @@
-//! A run that is kept: its results, what it was and what it cost, in a folder.
+//! A run whose results, scenario and cost are kept in a folder.
 
 use std::time::{Duration, Instant};
 
@@ -17,20 +17,22 @@ use mumakil_scenario::{ClockSpec, Registry, SchedulerChoice};
 /// A run whose results are in a folder.
 #[derive(Debug)]
 pub struct KeptRun {
-    /// The run's end, beside its files.
+    /// The results of the run that are not in its files.
     pub emulated: Emulated,
-    /// The name of its files' bytes.
+    /// The digest of the result files.
     pub digest: Digest,
-    /// Why the second run ended, if there was one. It measures how long each job takes alone.
+    /// Why the second run ended, which measures how long each job takes alone; `None` without such
+    /// a run.
     pub alone: Option<StopReason>,
     /// The verdicts on the scenario's expectations.
     pub verdicts: Vec<ExpectationVerdict>,
-    /// How long it took.
+    /// How long the first run took, in real time.
     pub real: Duration,
 }
 
 impl KeptRun {
-    /// Returns why some jobs have no time alone, if times alone were asked for and any is missing.
+    /// Returns why some jobs have no time alone; `None` if none is missing or no such times were
+    /// asked for.
     pub fn lacks_alone(&self) -> Option<&'static str> {
         match &self.alone {
             None | Some(StopReason::Done | StopReason::TimeUp) => None,
@@ -68,15 +70,16 @@ impl Prepared {
         let mut alone = None;
         if self.scenario.record.alone {
             let watchers = vec![alone_table(folder.path())?];
-            // The limit is for the user's patience, so both runs share it.
+            // Both runs share the user's time limit.
             let time_limit = limit.map(|limit| limit.saturating_sub(real));
-            // Without folder, progress and checker: this run exists only to fill `alone.csv`.
+            // No folder, progress or checker: this run only fills `alone.csv`.
             let options = Options { watchers, time_limit, transport, ..Options::default() };
             alone = Some(self.alone(registry)?.emulate(registry, options)?.stop);
         }
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;
-        // After the verdicts, which belong to the results, and before the report, which names it.
+        // Computed after the verdicts, which belong to the results, and before the report, which
+        // shows the digest.
         let digest = Digest::of(folder.path())?;
         if self.scenario.record.report {
             folder.write(
@@ -85,18 +88,18 @@ impl Prepared {
             )?;
         }
         let Emulated { summary, decision_time, elsewhere, .. } = &emulated;
-        // Last and outside of the digest: wall times differ from run to run.
+        // Written last and left out of the digest: wall times differ from run to run.
         write_perf(folder, real, summary.messages, decision_time, *elsewhere)?;
         Ok(KeptRun { emulated, digest, alone, verdicts, real })
     }
 
-    /// Judges the expectations by what is in the folder, and writes what became of them.
+    /// Judges the expectations by the files in the folder, and writes the verdicts.
     fn judge(&self, folder: &RunFolder) -> Result<Vec<ExpectationVerdict>, EmulationError> {
         let results = RunResults::new(folder.path());
         let judge = |expected: &Expectation| {
             let plan = Expr::parse(&expected.that)
                 .and_then(|expr| expr.expectation(&Space::default()))
-                // A check parses each expectation before any run, so a mistake in one never gets
+                // The scenario's check parsed each expectation before the run, so none is invalid
                 // here.
                 .expect("the scenario was checked");
             plan.verdict(&results, expected)
@@ -110,7 +113,7 @@ impl Prepared {
         Ok(verdicts)
     }
 
-    /// Returns the run on one page.
+    /// Returns the report of the run.
     fn report(
         &self,
         folder: &RunFolder,
@@ -138,24 +141,24 @@ impl Prepared {
         Ok(report.page()?)
     }
 
-    /// Returns the same jobs, one after the other, on a cluster that has nothing else to do.
+    /// Returns a run of the same jobs, one after the other, on a cluster that is otherwise idle.
     fn alone(&self, registry: &Registry) -> Result<Self, EmulationError> {
         let mut scenario = self.scenario.clone();
         scenario.workload.submission = Submission::Serial;
         scenario.workload.warm_start = None;
-        // With one job at a time there is nothing to choose; other policies could still hold slots
-        // back, as for locality.
+        // One job at a time leaves a policy no choice, but other policies may hold slots back, for
+        // example for locality.
         scenario.scheduler = SchedulerChoice::default();
-        // A scaled clock would add its lag, and take hours for jobs one after another.
+        // A scaled clock would add its lag and take hours.
         scenario.clock = ClockSpec::Virtual;
-        // "Alone" is the measure of slowdown: an undisturbed cluster, and every job to its end.
+        // Slowdown is measured against an undisturbed cluster on which every job runs to its end.
         scenario.faults.clear();
         scenario.until = None;
-        // Jobs submitted later need a row too; changes of policy have no meaning here.
+        // Jobs submitted later need a row too; changes of policy do not apply.
         scenario.later.retain(|later| later.submit.is_some());
         let mut alone = Self::new(scenario, registry)?;
         for arrival in &mut alone.workload.arrivals {
-            // Jobs that users submit at an instant wait their turn as well.
+            // Jobs with an instant of submission also wait for their turn.
             arrival.way = SubmissionWay::Paced;
         }
         Ok(alone)
@@ -182,7 +185,7 @@ workload: {jobs: [{name: a, maps: 9, reduces: 2, map_time: 20s, reduce_time: 10s
 expect: [makespan > 0s]
 ";
 
-    /// Keeps a run with `set` put over the scenario; returns its report and its digest.
+    /// Keeps a run of the scenario with the override `set`; returns its report and its digest.
     fn keep(set: &str) -> (Option<String>, String) {
         let registry = Registry::builtin();
         let sets = [set.to_owned()];
@@ -209,7 +212,7 @@ expect: [makespan > 0s]
     #[test]
     fn a_time_limit_holds_for_the_jobs_one_after_the_other_too() {
         let registry = Registry::builtin();
-        // Heartbeats enough for either run to look at the wall.
+        // The job lasts for enough heartbeats that both runs check the wall clock.
         let sets = ["record.alone=true", "workload.jobs[0].map_time=10h"].map(str::to_owned);
         let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
         let prepared = Prepared::new(scenario, &registry).unwrap();

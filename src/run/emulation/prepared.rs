@@ -1,4 +1,4 @@
-//! A scenario with what it stands for: the nodes of its cluster and the jobs of its workload.
+//! A scenario with the nodes of its cluster and the jobs of its workload.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -24,15 +24,15 @@ pub struct Prepared {
     pub topology: Arc<Topology>,
     /// The jobs of its workload.
     pub workload: Workload,
-    /// The policy's doubts about jobs and nodes that come from files, and a warning of names that a
-    /// spreadsheet would compute.
+    /// Warnings: those of the policy about jobs and nodes that come from files, and one about names
+    /// that a spreadsheet would take for formulas.
     pub doubts: Vec<String>,
 }
 
 /// Returns the nodes of a scenario's cluster, given by numbers or in a file.
 fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, TraceError> {
     let Scenario { cluster, hadoop, workload, folder, .. } = scenario;
-    // A file of the cluster's own cannot be borrowed while the cluster is.
+    // The file is part of the cluster, so it cannot be borrowed while the cluster is.
     let mut own = cluster.topology.take();
     let topology = match workload.hosts_mut().or(own.as_mut()) {
         Some(file) => {
@@ -47,20 +47,20 @@ fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, Trac
         }
         None => Topology::new(cluster),
     };
-    // Put back: the scenario is written into the run's folder with all that it had.
+    // Put the file back: the whole scenario is written into the run's folder.
     cluster.topology = own;
     Ok(topology)
 }
 
-/// Hosts, each with its rack.
+/// Pairs of a rack and a host.
 type RackedHosts = Vec<(String, String)>;
 
 fn named(hosts: &RackedHosts) -> Vec<(String, &str)> {
     hosts.iter().map(|(rack, host)| (rack.clone(), host.as_str())).collect()
 }
 
-/// Returns the rack and the name of each host that a file lists; and, in Mumak's model, of those that
-/// it leaves out.
+/// Returns the rack and the name of each host that a file lists, and of each host that Mumak leaves
+/// out; the second list is `None` unless both the file and the model are Mumak's.
 fn hosts_of(
     file: &mut TraceFile,
     folder: &Path,
@@ -80,13 +80,13 @@ fn hosts_of(
         // An empty cluster would let every job wait for ever.
         return Err(TraceError::malformed(&path, place, None, what, None));
     }
-    // Pinned to its checksum, so that a repetition notices a file that has changed.
+    // Record the checksum, so that a repetition of the run notices a changed file.
     file.pin(folder, sha256.as_deref())?;
-    // Input may lie on hosts that Mumak leaves out, so the topology needs their racks.
+    // Input may lie on hosts that Mumak leaves out, so their racks are needed as well.
     Ok((hosts, (is_mumak && is_of_mumak).then_some(absent)))
 }
 
-/// Returns whether a host is called by a number instead of a name; dots may be escaped.
+/// Returns whether a host is given by its IPv4 address instead of a name; dots may be escaped.
 fn is_address(host: &str) -> bool {
     host.replace('\\', "").parse::<Ipv4Addr>().is_ok()
 }
@@ -95,7 +95,7 @@ impl Prepared {
     /// Reads the files that a scenario names. The registry must know its policy.
     ///
     /// # Errors
-    /// If a file cannot be read, or with what is wrong in it.
+    /// If a file cannot be read, or if its content is wrong.
     pub fn new(mut scenario: Scenario, registry: &Registry) -> Result<Self, EmulationError> {
         let topology = Arc::new(topology(&mut scenario, registry.formats())?);
         // Taken out, because the site borrows the scenario while the files of the workload are
@@ -114,22 +114,20 @@ impl Prepared {
             class_of: &class_of,
         };
         let mut workload = Workload::new(&mut spec, &site)?;
-        // After all others, so that these keep their numbers and with them all that is drawn for
-        // them.
+        // Later jobs are added last: the other jobs keep their numbers, and so their random draws.
         workload.add_later(LaterChange::jobs(&scenario.later), &site);
-        // The filled-in workload goes back: paths and checksums that were found belong to the
-        // scenario.
+        // Put the workload back, now with the paths and checksums of its files.
         scenario.workload = spec;
         let mut prepared = Self { scenario, topology, workload, doubts: Vec::new() };
-        // Before the policy is asked: it may rely on a cluster with slots and on jobs.
+        // Checked before the policy is asked, which may rely on slots and jobs.
         prepared.check()?;
         prepared.doubts = prepared.ask_policy(registry)?;
         prepared.doubts.extend(prepared.formulas());
         Ok(prepared)
     }
 
-    /// Checks what depends on the content of files. The scenario's own check has already reported
-    /// mistakes in what is written out, with their lines.
+    /// Checks the properties that depend on the content of files. The scenario's own check has
+    /// already reported mistakes in its text, with their lines.
     fn check(&self) -> Result<(), EmulationError> {
         let unfit = |what: String| Err(EmulationError::Unfit { what });
         if self.workload.arrivals.is_empty() {
@@ -157,7 +155,7 @@ impl Prepared {
             jobs: Some(jobs.collect()),
             hadoop: Some(&self.scenario.hadoop),
         };
-        // The writer's number can be compared only now that the nodes of a file are known.
+        // The number of the writer node can be checked only once the nodes of a file are known.
         if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement
             && let Err(message) = writer.among(self.topology.len())
         {
@@ -169,8 +167,8 @@ impl Prepared {
         Ok(())
     }
 
-    /// Shows the policy the jobs and nodes that come from files. Returns the doubts that it did not
-    /// have about the scenario alone.
+    /// Asks the policy about the jobs and nodes that come from files. Returns its warnings, without
+    /// those that it already gave for the scenario alone.
     fn ask_policy(&self, registry: &Registry) -> Result<Vec<String>, EmulationError> {
         let known = self.scenario.site();
         let jobs = self.workload.arrivals.iter().map(|job| job.spec.expected());
@@ -178,24 +176,23 @@ impl Prepared {
         let site = mapred::PolicySite {
             slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
             most_slots: self.topology.most_slots(),
-            // A set: a policy's doubt about a size of job is said once, not once for each of
-            // thousands of jobs.
+            // A set: a warning about a size of job appears once, not for each of thousands of jobs.
             jobs: jobs.collect::<BTreeSet<_>>().into_iter().collect(),
             ..known.clone()
         };
         let policy = &self.scenario.scheduler;
-        // The scenario's own check has already reported these doubts; only what files add is new.
+        // The scenario's own check has already reported these warnings.
         let said = registry.check(policy, &known)?;
         let doubts = registry.check(policy, &site)?;
         Ok(doubts.into_iter().filter(|doubt| !said.contains(doubt)).collect())
     }
 
-    /// Warns of names that a spreadsheet computes when it opens the tables, which have them exactly.
+    /// Returns a warning about names that a spreadsheet would take for formulas; `None` without
+    /// any.
     fn formulas(&self) -> Option<String> {
         let specs = self.workload.arrivals.iter().map(|arrival| &arrival.spec);
         let names = specs.flat_map(|job| [&job.name, &job.user, &job.pool, &job.class]);
-        // CSV keeps names as they are, since other programs read them; so the user is warned
-        // instead.
+        // Tables keep such names unchanged, since other programs read them, so the user is warned.
         let mut formulas = names.filter(|name| is_formula(name));
         let first = formulas.next()?;
         Some(format!(
@@ -209,20 +206,20 @@ impl Prepared {
         self.workload.arrivals.len() as u64
     }
 
-    /// Returns what outputs call the nodes.
+    /// Returns the name of each node and its rack in output files.
     pub fn labels(&self) -> Arc<[NodeLabel]> {
         self.topology.nodes().map(|(id, _)| place(&self.topology, id)).collect()
     }
 }
 
-/// Returns whether a spreadsheet takes a cell for a formula; a number is none.
+/// Returns whether a spreadsheet takes a cell for a formula; a number is not one.
 fn is_formula(cell: &str) -> bool {
-    // The first letters by which Excel and LibreOffice know a formula (OWASP's list on CSV
+    // Excel and LibreOffice take these first characters for a formula (OWASP's list on CSV
     // injection).
     cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err()
 }
 
-/// Returns what tables call a node.
+/// Returns the name of a node and its rack in tables.
 fn place(topology: &Topology, id: TrackerId) -> NodeLabel {
     let rack = topology.rack(id);
     match topology.names(id) {

@@ -1,13 +1,13 @@
-//! Files and folders are written aside, and put in their places at once when they are whole.
+//! Output files and folders are written under hidden names and renamed once they are complete.
 //!
-//! A hidden file or folder is filled beside the place where it will be, on the same file system,
-//! and renamed at the end. An existing folder is exchanged with the new one in one step where the
-//! system can do that (Linux); elsewhere the old one is renamed first, and for that moment has only
-//! its hidden name. Either way a process that is killed leaves the old results or the new ones,
-//! whole, and at worst something hidden beside them, which `leftovers` removes at the next start.
+//! A hidden file or folder is filled beside its target, on the same file system, and renamed at the
+//! end. On Linux, an existing folder is exchanged with the new one in one step; elsewhere the old
+//! folder is renamed first, and for a moment has only its hidden name. Either way a killed process
+//! leaves the old results or the new ones, complete, and at worst a hidden file or folder beside
+//! them, which `leftovers` removes at the next start.
 //!
-//! A hidden file that is not put in its place is removed when it is dropped. A process that a
-//! signal ends drops nothing, so its signal handler calls [`remove_unfinished`].
+//! A hidden file that is dropped before it is renamed is removed. A signal ends a process without
+//! dropping anything, so the signal handler calls [`remove_unfinished`].
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -20,52 +20,52 @@ use super::OutputError;
 use super::leftovers::{self, HiddenLock};
 use mumakil_base::disk::{self, File};
 
-/// The beginning of hidden names, by which files of killed processes are known.
+/// The beginning of hidden names. It marks files that killed processes have left.
 pub const HIDDEN: &str = ".mumakil-";
 
-/// The hidden files that are being filled. One list for the process, since a signal ends all of it.
+/// The hidden files and folders that this process is filling; a signal handler removes them all.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The old files that a new one may replace.
+/// Which existing files a new one may replace.
 #[derive(Clone, Copy, Debug)]
 pub enum ReplacedFiles {
     /// Nothing.
     Nothing,
-    /// Those that this check does not refuse to lose.
+    /// Files for which this check returns no error.
     Checked(fn(&Path) -> Result<(), OutputError>),
     /// Anything.
     Anything,
 }
 
-/// Something in the making, which is hidden as an `H`.
+/// A file or folder that is being written; `H` is its hidden temporary form.
 #[derive(Debug)]
 pub struct HiddenOutput<H> {
     target: PathBuf,
     over: ReplacedFiles,
     /// Removed when dropped, with what is in it.
     hidden: H,
-    /// Says to other processes that it is ours.
+    /// The lock that tells other processes that this process still writes it.
     held: HiddenLock,
     _listed: UnfinishedLine,
 }
 
-/// A file in the making.
+/// A file that is being written.
 pub type AsideFile = HiddenOutput<NamedTempFile<File>>;
 
-/// A folder in the making.
+/// A folder that is being written.
 pub type AsideFolder = HiddenOutput<TempDir>;
 
-/// A line in the list of what is unfinished, until it is dropped.
+/// An entry in [`UNFINISHED`], removed when dropped.
 #[derive(Debug)]
 struct UnfinishedLine(PathBuf);
 
 impl<H: AsRef<Path>> HiddenOutput<H> {
-    /// Returns where it will be.
+    /// Returns the path that it will have.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Begins it with what `make` makes in a folder.
+    /// Creates and locks the hidden file or folder with `make`, in the folder of `target`.
     fn begin(
         target: &Path,
         over: ReplacedFiles,
@@ -76,7 +76,7 @@ impl<H: AsRef<Path>> HiddenOutput<H> {
         let parent = parent.unwrap_or_else(|| Path::new("."));
         let error = |source| OutputError::Write { path: parent.to_owned(), source };
         disk::create_dir_all(parent).map_err(error)?;
-        // Before something of ours lies there: the sweep would then have to tell it from leftovers.
+        // Sweep before creating our own file, which the sweep would have to tell from leftovers.
         leftovers::sweep(parent);
         let prefix = leftovers::prefix();
         let mut aside = Builder::new();
@@ -84,7 +84,7 @@ impl<H: AsRef<Path>> HiddenOutput<H> {
         loop {
             let hidden = make(&aside, parent).map_err(error)?;
             let held = leftovers::hold(hidden.as_ref());
-            // Another process may take the new file for a leftover before it is locked: make
+            // If another process took the new file for a leftover before it was locked, make
             // another one.
             if !matches!(held, HiddenLock::Lost) {
                 let listed = UnfinishedLine::new(hidden.as_ref());
@@ -95,10 +95,10 @@ impl<H: AsRef<Path>> HiddenOutput<H> {
 }
 
 impl AsideFile {
-    /// Begins the file that will be at `target`, in a folder that is made if need be.
+    /// Begins the file that will be at `target`. Creates the folder of `target` if it is missing.
     ///
     /// # Errors
-    /// If something is there that may not be replaced, or if nothing can be written beside it.
+    /// If `target` exists and may not be replaced, or if nothing can be written beside it.
     pub fn create(target: &Path, over: ReplacedFiles) -> Result<Self, OutputError> {
         Self::begin(target, over, |aside, parent| {
             aside.make_in(parent, |path| {
@@ -107,15 +107,15 @@ impl AsideFile {
         })
     }
 
-    /// Returns what to write into.
+    /// Returns the hidden file, for writing.
     pub fn file(&mut self) -> &mut File {
         self.hidden.as_file_mut()
     }
 
-    /// Gives it these rights.
+    /// Sets the permissions of the file.
     ///
     /// # Errors
-    /// If it cannot have them.
+    /// If the permissions cannot be set.
     pub fn permit(&self, rights: fs::Permissions) -> io::Result<()> {
         disk::change(&self.target, || fs::set_permissions(self.hidden.path(), rights))
     }
@@ -128,29 +128,29 @@ impl AsideFile {
         File::open(self.hidden.path(), fs::File::options().write(true))
     }
 
-    /// Puts the file in its place and returns that.
+    /// Renames the file to its target and returns the target.
     ///
     /// # Errors
-    /// If something has appeared there that may not be replaced, or if it cannot be written.
+    /// If the target now exists and may not be replaced, or if it cannot be written.
     pub fn put(self) -> Result<PathBuf, OutputError> {
         self.put_locked().map(|(target, _)| target)
     }
 
-    /// Does the same, and returns the lock of the file with its place: until it is dropped, other
-    /// processes see the file locked ([`lock_of`](super::lock_of)).
+    /// Renames the file to its target and returns the target and the lock of the file. Until the
+    /// lock is dropped, other processes see the file locked ([`lock_of`](super::lock_of)).
     ///
     /// # Errors
-    /// As those of [`put`](Self::put).
+    /// As [`put`](Self::put).
     pub fn put_locked(self) -> Result<(PathBuf, Option<fs::File>), OutputError> {
-        // On an error these are dropped from the last to the first: the hidden file before its
-        // lock, or another process could take it for a leftover while we remove it.
+        // On an error these variables are dropped in reverse order: the hidden file before its
+        // lock, or another process could take the file for a leftover while we remove it.
         let Self { _listed, held, target, over, hidden } = self;
-        // Held, so that what is being put is not removed at the same time.
+        // Held, so that a signal handler does not remove the file or folder during the rename.
         let _unfinished = UNFINISHED.lock();
         over.check(&target)?;
         let placed = disk::change(&target, || {
             let placed = match over {
-                // A plain rename would replace what appears between the check and now.
+                // A plain rename would replace a file that appeared since the check.
                 ReplacedFiles::Nothing => hidden.persist_noclobber(&target),
                 ReplacedFiles::Checked(_) | ReplacedFiles::Anything => hidden.persist(&target),
             };
@@ -158,8 +158,7 @@ impl AsideFile {
         });
         match placed {
             Ok(_) => match held {
-                // The rename keeps the file and so the lock: the caller still holds what it has
-                // put.
+                // The renamed file is still the same file, so the lock still holds.
                 HiddenLock::Ours(lock) => Ok((target, Some(lock))),
                 HiddenLock::Lost | HiddenLock::Unknown => Ok((target, None)),
             },
@@ -172,32 +171,33 @@ impl AsideFile {
 }
 
 impl AsideFolder {
-    /// Begins the folder that will be at `target`; those above it are made if need be.
+    /// Begins the folder that will be at `target`. Creates the folders above it if they are
+    /// missing.
     ///
     /// # Errors
-    /// If something is there that may not be replaced, or if nothing can be written beside it.
+    /// If `target` exists and may not be replaced, or if nothing can be written beside it.
     pub fn create(target: &Path, over: ReplacedFiles) -> Result<Self, OutputError> {
         Self::begin(target, over, |aside, parent| disk::change(parent, || make_dir(aside, parent)))
     }
 
-    /// Returns where files are to be written.
+    /// Returns the path of the hidden folder, into which files are written.
     pub fn path(&self) -> &Path {
         self.hidden.path()
     }
 
-    /// Puts the folder in its place and returns that.
+    /// Renames the folder to its target and returns the target.
     ///
     /// # Errors
-    /// If something has appeared there that may not be replaced, or if it cannot be written.
+    /// If the target now exists and may not be replaced, or if it cannot be written.
     pub fn put(self) -> Result<PathBuf, OutputError> {
         let Self { _listed, held: _held, target, over, hidden } = self;
-        // Held, so that what is being put is not removed at the same time.
+        // Held, so that a signal handler does not remove the file or folder during the rename.
         let _unfinished = UNFINISHED.lock();
-        // Again: somebody may have put something there since the run began.
+        // Check again: another process may have created the target since the run began.
         over.check(&target)?;
         let placed = disk::change(&target, || {
             if target.exists() {
-                // The hidden folder is the old one then, which is removed when it is dropped.
+                // After the exchange the hidden folder is the old one; dropping it removes it.
                 exchange(hidden.path(), &target)
             } else {
                 fs::rename(hidden.path(), &target)
@@ -210,14 +210,14 @@ impl AsideFolder {
     }
 }
 
-/// Makes a hidden folder with the permissions of ordinary folders: the library's temporary ones are
-/// for their owner alone.
+/// Makes a hidden folder with the permissions of ordinary folders; `tempfile` would let only its
+/// owner read it.
 fn make_dir(aside: &Builder<'_, '_>, parent: &Path) -> io::Result<TempDir> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let mut aside = aside.clone();
-        // The process's umask takes from this what it takes from every new folder.
+        // The process's umask applies, as to every new folder.
         aside.permissions(fs::Permissions::from_mode(0o777)).tempdir_in(parent)
     }
     #[cfg(not(unix))]
@@ -226,7 +226,7 @@ fn make_dir(aside: &Builder<'_, '_>, parent: &Path) -> io::Result<TempDir> {
 
 impl ReplacedFiles {
     fn check(self, target: &Path) -> Result<(), OutputError> {
-        // A link that leads nowhere exists, too.
+        // A dangling symbolic link counts as existing.
         if fs::symlink_metadata(target).is_err() {
             return Ok(());
         }
@@ -247,12 +247,12 @@ impl UnfinishedLine {
 
 impl Drop for UnfinishedLine {
     fn drop(&mut self) {
-        // A file that was put has another name now; its old one must not be removed by a signal.
+        // A renamed file no longer has its hidden name, which a signal handler must not remove.
         UNFINISHED.lock().retain(|other| *other != self.0);
     }
 }
 
-/// Writes a file; one that is there gives way to it.
+/// Writes a file; replaces an existing one.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -264,7 +264,7 @@ pub fn write_file(folder: &Path, name: &str, content: &[u8]) -> Result<(), Outpu
     aside.put().map(drop)
 }
 
-/// Copies a file with its rights; one that is there gives way to it.
+/// Copies a file with its permissions; replaces an existing one.
 ///
 /// # Errors
 /// If it cannot be read or written.
@@ -274,18 +274,18 @@ pub fn copy_file(from: &Path, to: &Path) -> Result<(), OutputError> {
     let mut file = fs::File::open(from).map_err(unread)?;
     let mut aside = AsideFile::create(to, ReplacedFiles::Anything)?;
     io::copy(&mut file, aside.file()).map_err(unwritten)?;
-    // Rights after content: without the right to write, the copy could not be filled.
+    // Set the permissions last: a read-only copy could not be filled.
     aside.permit(file.metadata().map_err(unread)?.permissions()).map_err(unwritten)?;
     aside.put().map(drop)
 }
 
-/// Removes what is unfinished. Until what it returns is dropped, nothing is put in its place: the
-/// process is meant to end before.
+/// Removes all hidden files and folders that this process is filling. Returns a guard: until it is
+/// dropped, no file is renamed to its target. The process is meant to end before that.
 #[must_use]
 pub fn remove_unfinished() -> impl Sized {
     let unfinished = UNFINISHED.lock();
     for path in &*unfinished {
-        // A run goes on writing for a moment and may add a file to what is being removed.
+        // A run goes on writing for a moment and may add a file to a folder while it is removed.
         for _ in 0..10 {
             let removed = fs::remove_dir_all(path).or_else(|_| fs::remove_file(path));
             if removed.is_ok() || !path.exists() {
@@ -301,7 +301,7 @@ fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
-        // Some file systems cannot, and refuse.
+        // Some file systems cannot exchange folders and return an error.
         if renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok() {
             return Ok(());
         }
@@ -311,8 +311,8 @@ fn exchange(one: &Path, other: &Path) -> io::Result<()> {
 
 /// Exchanges two folders by three renames; puts the first back if the second fails.
 fn exchange_in_steps(one: &Path, other: &Path) -> io::Result<()> {
-    // Hidden too, since it begins like the hidden folder; `leftovers` leaves it alone for its
-    // longer name.
+    // Also a hidden name, as it begins like the hidden folder's; it is longer, so `leftovers` does
+    // not remove it.
     let between = one.with_extension("old");
     fs::rename(other, &between)?;
     if let Err(error) = fs::rename(one, other) {
@@ -326,7 +326,7 @@ fn exchange_in_steps(one: &Path, other: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Returns what is in a folder, hidden names too.
+    /// Returns the names in a folder, including hidden ones.
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()

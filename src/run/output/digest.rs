@@ -1,4 +1,4 @@
-//! A run's identity: a hash of what it left.
+//! A run's digest: a hash of its result files.
 
 use std::fmt;
 use std::fs::File;
@@ -17,18 +17,18 @@ use mumakil_core::trace::hex;
 const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
 const VOWELS: &[u8; 5] = b"aeiou";
 
-/// The SHA-256 of the names and bytes of all results: what a run came to, not how it came about. So
-/// it does not tell apart a trace and the same trace gzipped, whose resolved scenarios differ.
+/// The SHA-256 of the names and bytes of all result files. The resolved scenario is left out: a run
+/// of a trace and one of the same trace gzipped have the same digest.
 ///
-/// Prints as four syllables, such as `jetaniro`: 41 million words, enough to compare two runs and
-/// too few to tell all runs apart.
+/// Prints as four syllables, such as `jetaniro`. There are 41 million such words: enough to compare
+/// two runs, too few to identify every run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Reads all files in `folder` and below, in the order of their names, but `perf.json`; the
-    /// resolved scenario, which says how the results came about, down to the paths of traces; and
-    /// the report, which shows the results and names their digest.
+    /// Computes the digest of all files in `folder` and below, in the order of their names. Left
+    /// out are `perf.json`, the report, which shows the digest, and the resolved scenario, which
+    /// holds paths of traces.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -36,7 +36,7 @@ impl Digest {
         let mut names: Vec<String> =
             files_below(folder)?.into_iter().map(|(name, _)| name).collect();
         names.retain(|name| ![PERF, RESOLVED, REPORT].contains(&name.as_str()));
-        // A file system lists files in any order.
+        // File systems list files in no fixed order.
         names.sort_unstable();
         let mut hash = Sha256::new();
         for name in names {
@@ -54,7 +54,7 @@ impl Digest {
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let head = self.0.first_chunk().expect("a hash has eight bytes");
-        // Eight bytes are plenty: the word uses 80 to the power of 4 of their values, 25 bits.
+        // The first eight bytes suffice: the word has 80 to the power of 4 values, about 25 bits.
         let mut rest = u64::from_be_bytes(*head);
         for letters in [&CONSONANTS[..], VOWELS].repeat(4) {
             let count = letters.len() as u64;
@@ -65,12 +65,12 @@ impl fmt::Display for Digest {
     }
 }
 
-/// Adds a file: its name and its bytes, each after its length, so that nothing can be taken for
-/// something else.
+/// Hashes a file's name and bytes, each after its length, so that different files never give the
+/// same input.
 fn add(hash: &mut Sha256, name: &str, path: &Path) -> Result<(), OutputError> {
     let error = |source| OutputError::Read { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(error)?;
-    // Folders are whole by now, so the length cannot change before the bytes are read.
+    // The folder is complete, so the length cannot change before the bytes are read.
     let length = file.metadata().map_err(error)?.len();
     hash.update((name.len() as u64).to_be_bytes());
     hash.update(name);

@@ -12,34 +12,34 @@ pub enum OutputError {
         /// The target.
         path: PathBuf,
     },
-    /// The target exists and is nothing that a run left.
+    /// The target exists and was not written by a run.
     #[error("{} is not replaced: {why}", path.display())]
     Foreign {
         /// The target.
         path: PathBuf,
-        /// The reason against it.
+        /// Why it is not taken for a run's output.
         why: String,
     },
-    /// Somebody else is at work there.
+    /// Another process is writing there.
     #[error("another process works on {}; wait for it, or choose another folder", path.display())]
     Busy {
         /// The folder.
         path: PathBuf,
     },
-    /// Something cannot be written.
+    /// A file or folder cannot be written.
     #[error("cannot write {}", path.display())]
     Write {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something cannot be read.
+    /// A file or folder cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -1,4 +1,5 @@
-//! The folder of one run: whole or not at all, and replaced only if an earlier run has left it.
+//! The folder of one run: written as a whole or not at all. It replaces only the folder of an
+//! earlier run.
 
 use std::fs;
 use std::io;
@@ -12,16 +13,17 @@ use mumakil_base::disk;
 use mumakil_base::files::{self, HISTOGRAM, HISTOGRAMS, RESOLVED};
 use mumakil_results::tables;
 
-/// The beginning of a resolved scenario, by which a folder of ours is known, of any version.
+/// The first line of a resolved scenario begins so. It marks a folder that Mumakil wrote, in any
+/// version.
 const MARKER: &str = "# The scenario of this run, written by Mumakil ";
 
-/// A folder in the making.
+/// The folder of a run that is being written.
 #[derive(Debug)]
 pub struct RunFolder(AsideFolder);
 
 impl RunFolder {
-    /// Begins the folder that will be at `target`. With `force`, the results of an earlier run may
-    /// be there.
+    /// Begins the folder that will be at `target`. With `force`, it may replace the results of an
+    /// earlier run.
     ///
     /// # Errors
     /// If the target exists and may not be replaced, or if nothing can be written beside it.
@@ -30,7 +32,7 @@ impl RunFolder {
         AsideFolder::create(target, over).map(Self)
     }
 
-    /// Returns where files are to be written.
+    /// Returns the path of the hidden folder, into which files are written.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -44,7 +46,7 @@ impl RunFolder {
         disk::write(&path, content.as_ref()).map_err(|source| OutputError::Write { path, source })
     }
 
-    /// Writes a value, for people and programs.
+    /// Writes a value as indented JSON.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -52,7 +54,7 @@ impl RunFolder {
         self.write(name, json::text_of(value))
     }
 
-    /// Writes the resolved scenario, by which the folder will be known.
+    /// Writes the resolved scenario. Its first line marks the folder as a run's.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -62,16 +64,16 @@ impl RunFolder {
         self.write(RESOLVED, format!("{header}\n{yaml}"))
     }
 
-    /// Puts the folder in its place and returns that.
+    /// Renames the folder to its target and returns the target.
     ///
     /// # Errors
-    /// If something has appeared there meanwhile, or if it cannot be written.
+    /// If the target now exists and may not be replaced, or if it cannot be written.
     pub fn commit(self) -> Result<PathBuf, OutputError> {
         self.0.put()
     }
 }
 
-/// Checks that nothing but an earlier run is lost at `target`.
+/// Checks that `target` holds an earlier run and nothing else.
 fn check_run(target: &Path) -> Result<(), OutputError> {
     let foreign = |why: String| Err(OutputError::Foreign { path: target.to_owned(), why });
     if !fs::symlink_metadata(target).is_ok_and(|target| target.is_dir()) {
@@ -83,7 +85,7 @@ fn check_run(target: &Path) -> Result<(), OutputError> {
             return stranger(name);
         }
     }
-    // The one folder within a run; a user may have put files of their own there.
+    // The only folder within a run's folder; a user may have put files of their own into it.
     let histograms = target.join(HISTOGRAMS);
     if histograms.is_dir()
         && let Some(name) = names(&histograms)?.into_iter().find(|name| !name.ends_with(HISTOGRAM))
@@ -97,16 +99,17 @@ fn check_run(target: &Path) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// Returns whether a run may leave what has this name.
+/// Returns whether a run may leave a file of this name.
 fn is_ours(name: &str) -> bool {
     files::OF_A_RUN.contains(&name) || tables::all().iter().any(|table| table.file == name)
 }
 
-/// Returns the names of what is in a folder.
+/// Returns the names of the files and folders in a folder.
 fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
     let error = |source| OutputError::Read { path: folder.to_owned(), source };
     let name = |entry: io::Result<fs::DirEntry>| {
-        // A name that is not Unicode cannot be ours; made readable, it is named in the refusal.
+        // A name that is not Unicode cannot be ours; the lossy form is good enough for the error
+        // message.
         entry.map(|entry| entry.file_name().to_string_lossy().into_owned()).map_err(error)
     };
     fs::read_dir(folder).map_err(error)?.map(name).collect()
@@ -118,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// A room with a place for results, which the run before may have left.
+    /// A folder with a place for results, where an earlier run may have left some.
     struct Room {
         folder: TempDir,
     }
@@ -143,7 +146,7 @@ mod tests {
             fs::read_to_string(self.target().join("jobs.csv")).unwrap()
         }
 
-        /// Returns what is in the room, hidden folders too.
+        /// Returns the names in the folder, including hidden ones.
         fn names(&self) -> Vec<String> {
             let entries = fs::read_dir(self.folder.path()).unwrap();
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()

@@ -1,4 +1,4 @@
-//! Files of JSON that stand beside results: read as a whole, and replaced as a whole.
+//! JSON files beside results, read and replaced as a whole.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::{OutputError, write_file};
 
-/// Writes a value into a file of a folder, for people and programs.
+/// Writes a value as indented JSON into a file of a folder.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -17,28 +17,29 @@ pub fn write_json(folder: &Path, name: &str, value: &impl Serialize) -> Result<(
     write_file(folder, name, text_of(value).as_bytes())
 }
 
-/// Returns a value as text for people and programs.
+/// Returns a value as indented JSON with a final newline.
 pub(super) fn text_of(value: &impl Serialize) -> String {
     // The newline is for people who print the file in a terminal.
     serde_json::to_string_pretty(value).expect("names and numbers are JSON") + "\n"
 }
 
-/// Reads a value that was written so.
+/// Reads a value that [`write_json`] wrote.
 ///
 /// # Errors
-/// If the file is not there or has something else.
+/// If the file does not exist or has other content.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, OutputError> {
     let read = || -> io::Result<T> { Ok(serde_json::from_str(&fs::read_to_string(path)?)?) };
     read().map_err(|source| OutputError::Read { path: path.to_owned(), source })
 }
 
-/// Reads a value that was written so, if the file is there.
+/// Reads a value that [`write_json`] wrote; returns `None` if there is no file.
 ///
 /// # Errors
-/// If it has something else.
+/// If the file has other content.
 pub fn read_json_if_there<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, OutputError> {
     match read_json(path) {
-        // Only a file that is not there: one without permission or with other content is an error.
+        // Only a missing file is `None`: a file without permission or with other content is an
+        // error.
         Err(OutputError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
         read => read.map(Some),
     }

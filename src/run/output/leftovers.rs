@@ -1,13 +1,12 @@
 //! Half-written files of killed processes are removed by the next process that writes beside them.
 //!
-//! A killed process removes nothing, so the system has to say which owners are still alive. A
-//! process that fills a hidden file holds a lock on it, and the system frees the lock when the
-//! process ends, however it ends. Another process that can lock the file knows that its owner has
-//! ended. Process numbers would not do: the system gives them out again.
+//! A process holds a lock on each hidden file or folder that it fills. The system frees the lock
+//! however the process ends, so another process that gets the lock knows that the owner has ended.
+//! Process ids would not do: the system reuses them.
 //!
-//! A lock on a folder that several machines share may hold on one of them only, so hidden names
-//! have that of the machine, and what others have left is left to them. Where there are no locks,
-//! or no names of machines, nothing is removed.
+//! On a shared file system a lock may be visible on one machine only. So hidden names contain the
+//! machine's name, and each machine removes only its own leftovers. Without locks or without a
+//! machine name, nothing is removed.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,36 +17,37 @@ use parking_lot::Mutex;
 use super::HIDDEN;
 
 /// The number of random letters at the end of a hidden name.
-// `tempfile`'s default; a name of another length is not ours to remove.
+// `tempfile`'s default; a hidden name of another length is not ours, so it is not removed.
 const DRAWN: usize = 6;
 
-/// Folders that have been swept; once is enough for a process.
+/// The folders that this process has swept; one sweep of each is enough.
 static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The state of a hidden file's lock.
+/// The state of the lock of a hidden file or folder.
 #[derive(Debug)]
 pub(super) enum HiddenLock {
-    /// It is ours until this is dropped.
+    /// This process holds the lock until the value is dropped.
     Ours(File),
     /// Another process took it for a leftover before we could lock it.
     Lost,
-    /// There are no locks here.
+    /// The file system has no locks.
     Unknown,
 }
 
-/// Returns what our hidden names begin with on this machine.
+/// Returns the beginning of hidden names on this machine.
 pub(super) fn prefix() -> String {
     machine().map_or_else(|| HIDDEN.to_owned(), |machine| format!("{HIDDEN}{machine}-"))
 }
 
-/// Returns the name of this machine, as far as names of files take it.
+/// Returns the name of this machine, at most 64 characters that are safe in file names; `None`
+/// without a name.
 pub fn machine() -> Option<String> {
     #[cfg(unix)]
     {
         let system = rustix::system::uname();
         let name = system.nodename().to_string_lossy();
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
-        // The name becomes a part of file names: 64 letters are the most that Linux gives a host.
+        // The name becomes part of file names; Linux limits host names to 64 characters.
         let name: String = name.chars().take(64).filter(is_plain).collect();
         (!name.is_empty()).then_some(name)
     }
@@ -55,11 +55,11 @@ pub fn machine() -> Option<String> {
     None
 }
 
-/// Locks what has just been made.
+/// Locks a hidden file or folder that was just made.
 pub(super) fn hold(path: &Path) -> HiddenLock {
     match open(path).map(|file| (file.try_lock(), file)) {
-        // A sweeper may have removed the file between opening and locking; then we hold a lock of
-        // nothing.
+        // Another process's sweep may have removed the file between opening and locking; the lock
+        // is then worthless.
         Ok((Ok(()), file)) if is_at(&file, path) => HiddenLock::Ours(file),
         Ok((Ok(()) | Err(fs::TryLockError::WouldBlock), _)) => HiddenLock::Lost,
         Err(error) if error.kind() == io::ErrorKind::NotFound => HiddenLock::Lost,
@@ -67,10 +67,10 @@ pub(super) fn hold(path: &Path) -> HiddenLock {
     }
 }
 
-/// Removes what processes of this machine that have ended left in a folder. Failing at it is no
-/// error: no user asked for the removal.
+/// Removes the hidden files that ended processes of this machine have left in a folder. A failure
+/// is ignored: no user asked for the removal.
 pub(super) fn sweep(folder: &Path) {
-    // Without a machine's name leftovers of others could not be told from ours.
+    // Without a machine name, leftovers of other machines look like ours.
     if machine().is_none() || SWEPT.lock().iter().any(|swept| swept == folder) {
         return;
     }
@@ -88,13 +88,13 @@ fn sweep_again(folder: &Path) {
         let is_ours = drawn.is_some_and(|drawn| {
             drawn.len() == DRAWN && drawn.chars().all(|c| c.is_ascii_alphanumeric())
         });
-        // A link is not ours, and what it leads to even less.
+        // Mumakil makes no links; never follow or remove them.
         let Ok(kind) = entry.file_type() else { continue };
         if !is_ours || !(kind.is_dir() || kind.is_file()) {
             continue;
         }
-        // Held until it is removed: a process that has just made it finds the lock taken and makes
-        // another.
+        // Hold the lock during the removal: a process that has just made this file then finds it
+        // locked and makes another one.
         if let HiddenLock::Ours(_lock) = hold(&entry.path()) {
             let path = entry.path();
             let _ = if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
@@ -102,8 +102,8 @@ fn sweep_again(folder: &Path) {
     }
 }
 
-/// Returns whether a process holds the lock of a file, as far as this machine can see; `None` where
-/// there are no locks. Looking hinders no writer: a writer of such a file locks a new one.
+/// Returns whether a process holds the lock of a file, as seen from this machine; `None` where
+/// there are no locks. The check disturbs no writer: a writer always locks a new file.
 pub fn lock_of(file: &File) -> Option<bool> {
     match file.try_lock_shared() {
         Ok(()) => Some(false),
@@ -112,8 +112,8 @@ pub fn lock_of(file: &File) -> Option<bool> {
     }
 }
 
-/// Opens a file or a folder in order to lock it; some shared file systems lock only what may be
-/// written.
+/// Opens a file or a folder in order to lock it. A file is opened for writing: some shared file
+/// systems lock only such files.
 fn open(path: &Path) -> io::Result<File> {
     match fs::symlink_metadata(path)?.is_dir() {
         true => File::open(path),
@@ -121,7 +121,7 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns whether an open file is still the one that has this path.
+/// Returns whether `path` still leads to this open file.
 fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(names(room.path()).len(), kept.len() + 1);
     }
 
-    /// Somebody sweeps between the moment at which it is made and that at which it is locked.
+    /// Another process sweeps between the creation of the hidden file and its locking.
     #[test]
     fn who_is_swept_before_it_could_lock_knows_it() {
         let room = TempDir::new().unwrap();

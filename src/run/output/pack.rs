@@ -1,8 +1,8 @@
 //! Packs: the folders of many runs in one file.
 //!
-//! A study of ten thousand runs would leave as many folders of small files, which shared file
-//! systems are bad at. A pack is a ZIP file, so that everybody's tools read it; unpacked, it gives
-//! folders:
+//! A study of ten thousand runs would leave as many folders of small files, which are slow on
+//! shared file systems. A pack is a ZIP file, which common tools read; unpacked, it gives a folder
+//! for each run:
 //!
 //! ```text
 //! 00f3…/summary.json  first file of a run
@@ -37,20 +37,20 @@ use mumakil_base::files::{RESOLVED, SUMMARY};
 /// The ending of a pack's name.
 const PACK: &str = ".zip";
 
-/// The packs of a folder, and where in them each run is.
+/// The packs of a folder, and the place of each run in them.
 #[derive(Debug, Default)]
 pub struct Packs {
     packs: Vec<KnownPack>,
     runs: FxHashMap<u64, PackedRun>,
 }
 
-/// A pack, as far as it has been read.
+/// A pack and how much of it has been read.
 #[derive(Debug)]
 struct KnownPack {
     path: Arc<Path>,
-    /// Where its last whole run ends.
+    /// The offset in bytes at which its last complete run ends.
     end: u64,
-    /// How long it was.
+    /// Its length in bytes when it was last read.
     length: u64,
 }
 
@@ -58,20 +58,20 @@ struct KnownPack {
 #[derive(Clone, Debug)]
 pub struct PackedRun {
     pack: Arc<Path>,
-    /// The name of its folder.
+    /// The name of its folder, which is a hexadecimal number.
     id: u64,
     from: u32,
     to: u32,
 }
 
-/// A file of a run that is read, and checked when all of it has been.
+/// A reader of a packed file. It checks size and checksum at the end of the file.
 struct CheckedFile {
     content: CrcReader<DeflateDecoder<BufReader<Take<File>>>>,
     entry: ZipEntry,
 }
 
 impl Packs {
-    /// Reads what has been added to a folder's packs since the last time.
+    /// Reads the runs that were added to a folder's packs since the last call.
     ///
     /// # Errors
     /// If a pack cannot be read.
@@ -85,7 +85,8 @@ impl Packs {
     }
 
     fn refresh_one(&mut self, path: &Path) -> io::Result<()> {
-        // Taken once: another process may append while we read, and that is for the next look.
+        // Read the length once: runs that another process appends meanwhile are left to the next
+        // call.
         let length = fs::metadata(path)?.len();
         let place = match self.packs.iter().position(|pack| *pack.path == *path) {
             Some(place) => place,
@@ -116,21 +117,21 @@ impl Packs {
 }
 
 impl PackedRun {
-    /// Returns what to call a file of it in messages.
+    /// Returns the path of a file of the run, for messages.
     pub fn path(&self, name: &str) -> PathBuf {
         self.pack.join(format!("{:016x}", self.id)).join(name)
     }
 
-    /// Opens a file of it.
+    /// Opens a file of the run.
     ///
     /// # Errors
-    /// If it is not there or cannot be read.
+    /// If the file does not exist or cannot be read.
     pub fn open(&self, name: &str) -> io::Result<impl Read + use<>> {
         let (file, entry) = self.find(name)?.ok_or(io::ErrorKind::NotFound)?;
         open(file, entry)
     }
 
-    /// Returns whether it has a file.
+    /// Returns whether the run has a file of this name.
     ///
     /// # Errors
     /// If the pack cannot be read.
@@ -142,7 +143,7 @@ impl PackedRun {
         let mut file = File::open(&self.pack)?;
         let wanted = format!("{:016x}/{name}", self.id);
         let mut entries = self.entries(&mut file);
-        // An entry that cannot be read ends the search too, so that its error is reported.
+        // An unreadable entry also ends the search, so that its error is reported.
         let found = entries.find(|entry| !entry.as_ref().is_ok_and(|entry| entry.name != wanted));
         drop(entries);
         Ok(found.transpose()?.map(|entry| (file, entry)))
@@ -155,24 +156,24 @@ impl PackedRun {
         let (mut at, to) = (u64::from(self.from), u64::from(self.to));
         std::iter::from_fn(move || {
             let entry = (at < to).then(|| read_local(file, at, to))?;
-            // It was there when the pack was looked at.
+            // The entry existed when the pack was first read, so a missing one is damage.
             let entry = entry.and_then(|entry| entry.ok_or_else(torn));
             at = entry.as_ref().map_or(to, ZipEntry::next);
             Some(entry)
         })
     }
 
-    /// Unpacks it into a folder.
+    /// Unpacks the run into a folder.
     ///
     /// # Errors
-    /// If it cannot be read, or nothing can be written there.
+    /// If the run cannot be read or the folder cannot be written.
     pub fn unpack(&self, folder: &Path) -> Result<(), OutputError> {
         let unread = |source| OutputError::Read { path: self.path(""), source };
         let mut file = File::open(&self.pack).map_err(unread)?;
         let entries: Vec<_> = self.entries(&mut file).collect::<Result<_, _>>().map_err(unread)?;
         for entry in entries {
             let name = entry.name.split_once('/').map_or("", |(_, name)| name).to_owned();
-            // A name that leads out of the folder was not written by us.
+            // Mumakil never writes a name that leads out of the folder.
             if Path::new(&name)
                 .components()
                 .any(|part| !matches!(part, std::path::Component::Normal(_)))
@@ -194,7 +195,7 @@ impl PackedRun {
 impl Read for CheckedFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.content.read(into)?;
-        // The end of the content; an empty buffer reads nothing at any place.
+        // No bytes into a buffer that is not empty: the end of the content.
         if read == 0 && !into.is_empty() {
             let crc = self.content.crc();
             // The size too: CRC-32 alone misses one damaged file in four billion.
@@ -206,19 +207,19 @@ impl Read for CheckedFile {
     }
 }
 
-/// Opens a file of a pack.
+/// Returns a reader of an entry's content.
 fn open(mut file: File, entry: ZipEntry) -> io::Result<impl Read + use<>> {
     file.seek(SeekFrom::Start(entry.content()))?;
     let content = BufReader::new(file.take(entry.packed.into()));
     Ok(CheckedFile { content: CrcReader::new(DeflateDecoder::new(content)), entry })
 }
 
-/// Returns whether a pack is called so: what is hidden is none yet.
+/// Returns whether a file name is that of a pack; hidden files are not packs.
 fn is_pack(name: &str) -> bool {
     name.ends_with(PACK) && !name.starts_with('.')
 }
 
-/// Copies, with one error for reading and another for writing.
+/// Copies all bytes; `unread` and `unwritten` turn errors of the two sides into ours.
 fn copy(
     from: &mut impl Read,
     unread: impl Fn(io::Error) -> OutputError,
@@ -234,25 +235,27 @@ fn copy(
     }
 }
 
-/// The error of a file that was once right.
+/// Returns the error of a damaged pack.
 fn torn() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the pack is damaged here")
 }
 
-/// Returns the number that the name of a run's folder is.
+/// Returns the number in the name of a run's folder; `None` if the name is not 16 hexadecimal
+/// digits.
 fn number(id: &str) -> Option<u64> {
-    // Only the plain form, or two names of folders could mean the same run.
+    // Accept one form only, or two folder names could mean the same run.
     let is_plain = id.len() == 16 && id.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
     is_plain.then(|| u64::from_str_radix(id, 16).ok()).flatten()
 }
 
-/// The whole runs of a pack, each with where it begins and ends.
+/// The complete runs of a pack: the id of each and the offsets of its beginning and end.
 type PackRuns = Vec<(u64, [u32; 2])>;
 
-/// Returns the whole runs of a pack that begin at `from` or later, and where the last one ends.
+/// Returns the complete runs of a pack that begin at offset `from` or later, and where the last one
+/// ends.
 fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(PackRuns, u64)> {
     let (mut runs, mut end) = (PackRuns::new(), from);
-    // The run whose files are being passed, and where it began.
+    // The run whose first file was read last, and where it began.
     let mut begun = None;
     for entry in entries_of(file, from, length)? {
         let Some((id, name)) = entry.name.split_once('/') else { continue };
@@ -260,7 +263,7 @@ fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(PackRuns, u64
         if name == SUMMARY {
             begun = Some((id, entry.at));
         } else if name == RESOLVED {
-            // Beyond 4 GiB only another program can have written.
+            // Mumakil never writes beyond 4 GiB; another program may.
             let Ok(to) = u32::try_from(entry.next()) else { continue };
             // The ids must agree: after a crash a run's end may follow another run's beginning.
             if let Some((_, from)) = begun.take().filter(|(begun, _)| *begun == id) {
@@ -272,13 +275,13 @@ fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(PackRuns, u64
     Ok((runs, end))
 }
 
-/// Returns the files of a pack that begin at `from` or later, in their order: those of the index if there is
-/// one.
+/// Returns the files of a pack that begin at offset `from` or later, in their order in the pack.
+/// Reads the index if there is one.
 fn entries_of(file: &mut File, from: u64, length: u64) -> io::Result<Vec<ZipEntry>> {
     if let Some((mut entries, index)) = read_index(file, length)? {
         // Other programs may write the index in any order; runs are found by the order in the file.
         entries.sort_unstable_by_key(|entry| entry.at);
-        // An index whose files reach into it is of another file, or of an older state.
+        // An index whose files overlap it belongs to another file or to an older state of this one.
         if entries.last().map_or(0, ZipEntry::next) <= index {
             entries.retain(|entry| from <= entry.at.into());
             return Ok(entries);

@@ -11,7 +11,7 @@ use mumakil_base::files::PERF;
 use mumakil_core::mapred::ExternalWork;
 
 /// Writes the cost of a run that has just ended in this process: wall time, messages, the time of
-/// decisions in nanoseconds, and how much of it another program took.
+/// decisions in nanoseconds, and the time of a policy that is another program.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -44,15 +44,15 @@ fn cost(wall: Duration, messages: u64, decisions: &Histogram<u64>) -> Value {
     };
     json!({
         "wall_s": wall_s,
-        // A run may be shorter than the clock's step; a rate without end is no JSON.
+        // A run may be shorter than the clock's resolution; JSON has no infinite numbers.
         "messages_per_s": (messages as f64 / wall_s.max(1e-9)).round(),
         "peak_memory_bytes": peak_memory(),
-        // None, if the policy was never asked.
+        // `null` if the policy was never asked.
         "decision_time_ns": (!decisions.is_empty()).then(decision_time),
     })
 }
 
-/// Returns the time spent on a policy that is another program, the way there and back included.
+/// Returns the time spent on a policy that is another program, communication included.
 fn external_cost(wall: Duration, elsewhere: ExternalWork) -> Value {
     json!({
         "questions": elsewhere.questions,
@@ -62,7 +62,7 @@ fn external_cost(wall: Duration, elsewhere: ExternalWork) -> Value {
     })
 }
 
-/// Returns the most memory that this process had. Linux tells it in a file, in KiB.
+/// Returns the peak memory of this process in bytes; `None` except on Linux.
 pub fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     // `VmHWM` is the high-water mark of the resident memory; other systems have no such file.

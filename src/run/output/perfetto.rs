@@ -1,4 +1,5 @@
-//! A run as a trace that the Perfetto UI opens (<https://ui.perfetto.dev>): who ran where and when.
+//! A run as a trace for the Perfetto UI (<https://ui.perfetto.dev>): which attempt ran where and
+//! when.
 //!
 //! It is JSON in Chrome's trace event format:
 //!
@@ -10,21 +11,21 @@
 //!   reduce 0                         [a r_0: [shuffle][sort][reduce]]
 //! ```
 //!
-//! A slice lasts from the taking of a slot to the attempt's end, as its tracker saw it. Its
-//! `outcome` is the JobTracker's verdict if it gave one by then, else the tracker's word. An
-//! attempt takes the lowest free lane of its node and keeps it to its end. A suspended attempt has
-//! given up its slot but keeps its lane, so a node can have more lanes than slots.
+//! A slice lasts from the start of an attempt to its end, by its tracker. Its `outcome` is the
+//! JobTracker's verdict if the JobTracker gave one by then, else the outcome that the tracker saw.
+//! An attempt takes the lowest free lane of its node and keeps it to its end. A suspended attempt
+//! gives up its slot but keeps its lane, so a node can have more lanes than slots.
 //!
-//! An incident on a machine, such as that it goes off or becomes slow, is a mark on its node.
+//! An incident on a machine, such as a power failure or a slow disk, is a mark on its node.
 //!
-//! A flow leads from each map that succeeded to the reduces of its job. It arrives where the sort
-//! begins, which is the end of the shuffle: Perfetto lets a flow lead from the slice that began
-//! first, and a shuffle begins before most of the maps that it waits for. Only the first
-//! [`FLOWS`] maps of a job have flows; a job of a thousand maps and reduces would have a million.
+//! A flow (an arrow) leads from each successful map to the reduces of its job. It arrives at the
+//! beginning of the sort, which is the end of the shuffle: in Perfetto a flow starts at the earlier
+//! slice, and a shuffle begins before most of the maps that it waits for. Only the first [`FLOWS`]
+//! maps of a job have flows; a job of a thousand maps and a thousand reduces would have a million.
 //!
-//! The trace is written while the run goes on; memory is bounded by the jobs and by the attempts
-//! that are in their lanes. Its bytes are the same for the same scenario and seed. TraceEvents need not be in
-//! the order of time: a reader sorts them.
+//! The trace is written during the run; memory is bounded by the jobs and by the attempts that run
+//! at one time. Its bytes are the same for the same scenario and seed. Events need not be in the
+//! order of time: readers of the format sort them.
 
 mod counters;
 mod event;
@@ -53,12 +54,13 @@ use mumakil_core::mapred::{
     Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId, WorldFact,
 };
 
-/// How many maps of a job have flows to its reduces, and so the most flows that arrive at one.
-// Chosen: the page stays quick, and a hundred arrows into one sort are more than an eye can follow.
+/// The number of maps of a job that have flows to its reduces, so the most flows that arrive at one
+/// reduce.
+// Chosen: the page stays fast, and no reader can follow a hundred arrows into one sort.
 pub const FLOWS: u32 = 100;
 
-/// A node shows its maps above its reduces.
-// Above every lane that a node can have, so that new map lanes still sort before reduces.
+/// The rank of a node's first reduce lane: reduces are shown below maps.
+// Larger than the number of map lanes of any node.
 const FIRST_REDUCE: usize = 1_000_000;
 
 /// Writes the trace of a run.
@@ -67,15 +69,15 @@ pub struct Perfetto {
     path: PathBuf,
     events: TraceEvents,
     counters: Counters,
-    /// The lanes of each node, and whether an attempt is in them.
+    /// The lanes of each node, and whether each is taken.
     lanes: Vec<PerSlot<Vec<(TraceTrack, bool)>>>,
-    /// In no particular order, but the same events always give the same one.
+    /// The running attempts. Their order depends only on the events.
     running: IndexMap<(AttemptId, Role), InLane, FxBuildHasher>,
-    /// The maps of each job from which flows lead.
+    /// The maps of each job at which flows start.
     outputs: BTreeMap<JobId, Vec<MapSlice>>,
 }
 
-/// An attempt that is in its lane.
+/// A running attempt and its lane.
 #[derive(Debug)]
 struct InLane {
     tracker: TrackerId,
@@ -92,17 +94,17 @@ struct MapSlice {
     began: SimTime,
 }
 
-/// Begins the trace that will be at `target`. With `force`, an earlier one may be there.
+/// Begins the trace that will be at `target`. With `force`, it may replace an earlier trace.
 ///
 /// # Errors
-/// If the target exists and may not be replaced, or if nothing can be written beside it.
+/// If `target` exists and may not be replaced, or if nothing can be written beside it.
 pub fn create(target: &Path, force: bool) -> Result<AsideFile, OutputError> {
     let over = if force { ReplacedFiles::Checked(check_trace) } else { ReplacedFiles::Nothing };
     AsideFile::create(target, over)
 }
 
 impl Perfetto {
-    /// Begins to write the trace of a run on these nodes into a file.
+    /// Begins to write the trace of a run on the nodes `labels` into a file.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -135,8 +137,8 @@ impl Perfetto {
         }
         match event.fact {
             Fact::Job(job, JobFact::Ended(_)) => {
-                // No reduce of the job sorts any more, so memory stays bounded by the jobs that are
-                // alive.
+                // No reduce of this job will sort any more. Removing its maps bounds memory by the
+                // running jobs.
                 self.outputs.remove(&job);
                 Ok(())
             }
@@ -202,7 +204,8 @@ impl Perfetto {
         }
     }
 
-    /// Takes the lowest free lane of a node. Costs a walk over its lanes.
+    /// Takes the lowest free lane of a node and returns its index. Costs a walk over the lanes of
+    /// the node.
     fn take_lane(&mut self, tracker: TrackerId, kind: SlotKind) -> io::Result<usize> {
         let lanes = &mut self.lanes[tracker.index()][kind];
         let free = lanes.iter().position(|(_, is_taken)| !is_taken);
@@ -217,7 +220,7 @@ impl Perfetto {
         Ok(lane)
     }
 
-    /// Writes the slice of an attempt that leaves its lane, and those within it.
+    /// Writes the slice of an attempt that ends, and the slices of its phases.
     fn show(
         &mut self,
         (id, role): (AttemptId, Role),
@@ -228,15 +231,15 @@ impl Perfetto {
     ) -> io::Result<()> {
         let &InLane { tracker, lane, started, commit_pending } = running;
         let lane = &mut self.lanes[tracker.index()][id.slot()][lane];
-        // Before any early return, or the lane would stay taken for the rest of the run.
+        // Free the lane before any early return, or it would stay taken for the rest of the run.
         lane.1 = false;
         let track = lane.0;
         let Some(job) = books.job(id.job()).map(|job| &job.spec) else { return Ok(()) };
-        // The current event may have closed it.
+        // The current event may have closed the attempt.
         let closed = || books.closed().iter().find(|(closed, _)| *closed == id);
         let known = books.attempt(id).or_else(|| closed().map(|(_, attempt)| attempt));
         let known = known.filter(|_| role == Role::Work);
-        // The JobTracker's verdict stands above the tracker's word.
+        // The JobTracker's verdict overrules the outcome that the tracker saw.
         let outcome = known.and_then(|known| known.verdict).map(|(_, verdict)| verdict).or(outcome);
         let TaskId { kind, index, .. } = id.task;
         let mut args = json!({ "job": id.job().0, "task": index, "attempt": id.number });
@@ -263,7 +266,7 @@ impl Perfetto {
         self.events.slice(track, (started, at), [category, &name], args)?;
         let Some(known) = known else { return Ok(()) };
         let succeeds = outcome == Some(Outcome::Succeeded);
-        // A map without reduces has nowhere to send its output.
+        // Without reduces, nothing fetches the output of a map.
         if succeeds && kind == TaskKind::Map && index < FLOWS && 0 < job.reduces {
             let output = MapSlice { map: index, track, began: started };
             self.outputs.entry(id.job()).or_default().push(output);
@@ -278,12 +281,12 @@ impl Perfetto {
         Ok(())
     }
 
-    /// Writes the flows from the maps of a job to a sort. If a map ran again after a loss, the flow
-    /// comes from the last attempt that began before the sort.
+    /// Writes the flows from the maps of a job to the sort of a reduce. If a map ran again after a
+    /// loss, its flow starts at its last attempt that began before the sort.
     fn show_flows(&mut self, job: JobId, sort: TraceTrack, at: SimTime) -> io::Result<()> {
         let outputs = self.outputs.get(&job).into_iter().flatten();
         let before = outputs.filter(|output| output.began <= at);
-        // Later entries replace earlier ones: outputs are in the order in which maps ended.
+        // Entries are in the order in which maps ended, and later entries replace earlier ones.
         let by_map: BTreeMap<_, _> = before.map(|output| (output.map, output)).collect();
         for MapSlice { track, began, .. } in by_map.into_values() {
             self.events.flow((*track, *began), (sort, at))?;
@@ -291,11 +294,11 @@ impl Perfetto {
         Ok(())
     }
 
-    /// Shows the attempts that are in their lanes when the run stops.
+    /// Writes the slices of the attempts that still run when the run stops.
     fn complete(&mut self, end: &RunEnd<'_>) -> io::Result<()> {
         let at = end.run.ended;
         let mut running: Vec<_> = std::mem::take(&mut self.running).into_iter().collect();
-        // The map's order depends on which attempts left before; the trace should not.
+        // Sort the attempts: the order of the map depends on which attempts ended before.
         running.sort_unstable_by_key(|&(who, _)| who);
         for (who, running) in running {
             self.show(who, &running, at, None, end.books)?;
@@ -323,7 +326,7 @@ impl Watcher for Perfetto {
     }
 }
 
-/// Returns an incident in words, with the speeds of a machine that has become slow.
+/// Returns the description of an incident, with the new speeds if they changed.
 fn told(incident: Incident) -> String {
     match incident {
         Incident::Speeds(speeds) if !speeds.are_usual() => {

@@ -1,4 +1,4 @@
-//! Where the files of a run are: in a folder of their own, or in a pack.
+//! The place of a run's files: a folder of their own, or a pack.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use super::{OutputError, PackedRun};
 use mumakil_base::disk;
 
-/// Where the files of a run are.
+/// The place of a run's files.
 #[derive(Clone, Debug)]
 pub enum RunPlace {
-    /// In this folder.
+    /// A folder of their own.
     Folder(PathBuf),
-    /// In a pack.
+    /// A pack.
     Packed(PackedRun),
 }
 
 impl RunPlace {
-    /// Returns what to call a file of it in messages.
+    /// Returns the path of a file of the run, for messages.
     pub fn path(&self, name: &str) -> PathBuf {
         match self {
             Self::Folder(folder) => folder.join(name),
@@ -25,10 +25,10 @@ impl RunPlace {
         }
     }
 
-    /// Opens a file of it.
+    /// Opens a file of the run.
     ///
     /// # Errors
-    /// If it is not there or cannot be read.
+    /// If the file does not exist or cannot be read.
     pub fn open(&self, name: &str) -> io::Result<Box<dyn Read>> {
         Ok(match self {
             Self::Folder(folder) => Box::new(File::open(folder.join(name))?),
@@ -36,27 +36,27 @@ impl RunPlace {
         })
     }
 
-    /// Reads a file of it as text.
+    /// Reads a file of the run as text.
     ///
     /// # Errors
-    /// If it is not there or cannot be read.
+    /// If the file does not exist or cannot be read.
     pub fn text(&self, name: &str) -> io::Result<String> {
         io::read_to_string(self.open(name)?)
     }
 
-    /// Returns whether it has a file.
+    /// Returns whether the run has a file of this name.
     pub fn has(&self, name: &str) -> bool {
         match self {
             Self::Folder(folder) => folder.join(name).exists(),
-            // If the pack cannot be read, the reader of the file tells it.
+            // If the pack cannot be read, say `true`: reading the file will report the error.
             Self::Packed(run) => run.has(name).unwrap_or(true),
         }
     }
 
-    /// Copies its files into a folder.
+    /// Copies the run's files into a folder.
     ///
     /// # Errors
-    /// If they cannot be read, or nothing can be written there.
+    /// If the files cannot be read or the folder cannot be written.
     pub fn copy_into(&self, folder: &Path) -> Result<(), OutputError> {
         match self {
             Self::Folder(from) => copy_all(from, folder),
@@ -65,7 +65,7 @@ impl RunPlace {
     }
 }
 
-/// Copies what is in a folder into another.
+/// Copies all files of a folder, also those in folders below, into another folder.
 fn copy_all(from: &Path, to: &Path) -> Result<(), OutputError> {
     for (name, _) in files_below(from)? {
         let (source, target) = (from.join(&name), to.join(&name));
@@ -79,19 +79,19 @@ fn copy_all(from: &Path, to: &Path) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// Returns the files in a folder and below, with their sizes. Their paths in it are the same on every
-/// system.
+/// Returns the paths of the files in a folder and below, relative to it, with their sizes in bytes.
+/// Paths have `/` on every system.
 pub(super) fn files_below(folder: &Path) -> Result<Vec<(String, u64)>, OutputError> {
     let unread = |source| OutputError::Read { path: folder.to_owned(), source };
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(unread)? {
         let entry = entry.map_err(unread)?;
         let (name, about) = (entry.file_name(), entry.metadata().map_err(unread)?);
-        // Files of runs have plain names, so this loses nothing of them.
+        // Files of runs have plain names, so the conversion loses nothing.
         let name = name.to_string_lossy();
         if about.is_dir() {
             let below = files_below(&entry.path())?.into_iter();
-            // Always `/`, also on Windows: the digest hashes these paths.
+            // `/` on Windows too: the digest hashes these paths.
             files.extend(below.map(|(below, size)| (format!("{name}/{below}"), size)));
         } else {
             files.push((name.into_owned(), about.len()));

@@ -1,8 +1,8 @@
 //! `report.html`: a run on one page.
 //!
-//! Made of the run's own files, which it reads row by row, and of what is known of the scenario.
-//! Tables that were not recorded are left out, and a chart of too many things says so. The same
-//! scenario and seed give the same page, since no wall clock has a part in it.
+//! The page is made from the run's own files, which it reads row by row, and from the scenario. It
+//! leaves out charts of tables that were not recorded, and a chart that would need too many bars
+//! says so. The same scenario and seed give the same page, since it shows no wall-clock time.
 //!
 //! ```text
 //! SECTIONS:  "Slots" ─ slots::blocks    ─ timeline.csv ─┐
@@ -10,11 +10,11 @@
 //!                    └ attempts::blocks ─ tasks.csv    ─┘
 //! ```
 //!
-//! A new chart is a new file here, which makes blocks of the run's results, and its line in
+//! To add a chart, add a file here that makes blocks from the run's results, and list it in
 //! `SECTIONS`.
 //!
-//! The page is not among the files of the digest, and so can name it. It says nothing that those
-//! files do not say; a better chart in a later version then leaves a run the name that it had.
+//! The digest leaves out the page, so the page can show the digest, and a better chart in a later
+//! version does not change the digest of a run.
 
 mod attempts;
 mod faults;
@@ -50,23 +50,22 @@ pub use slots::{SlotsDrawing, slots_over_time};
 pub use sojourn::distribution;
 pub use verdicts::verdicts;
 
-/// The material of the page's blocks.
+/// The input of the page's blocks.
 struct ReportSource<'a> {
     run: &'a RunReport<'a>,
     /// The run's jobs.
     jobs: RunJobs,
-    /// How the page tells them apart and colours them.
+    /// The groups of jobs that the page distinguishes, and their colours.
     parties: JobGroups,
 }
 
-/// Blocks of the page; none if what they would show was not recorded.
+/// Blocks of the page; empty if their table was not recorded.
 type ReportBlocks = Result<Vec<PageBlock>, ReadError>;
 
-/// Makes blocks of the page.
+/// A function that makes blocks of the page.
 type Make = fn(&ReportSource<'_>) -> ReportBlocks;
 
-/// The page from top to bottom: the title of each section, and what is in it. A section in which
-/// there is nothing is left out.
+/// The sections of the page from top to bottom: title and blocks. Empty sections are left out.
 const SECTIONS: [(&str, &[Make]); 9] = [
     ("In short", &[in_short::blocks]),
     ("Expectations", &[verdicts::blocks]),
@@ -79,16 +78,16 @@ const SECTIONS: [(&str, &[Make]); 9] = [
     ("How to repeat it", &[repeat::blocks]),
 ];
 
-/// The material of a report.
+/// The input of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct RunReport<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
-    /// The policies, of which one says what it promises.
+    /// The known policies; the scenario's policy states the slots that it guarantees to pools.
     pub registry: &'a Registry,
     /// The nodes of its cluster.
     pub topology: &'a Topology,
-    /// Their names in outputs.
+    /// The names of the nodes in output files.
     pub labels: &'a [NodeLabel],
     /// The run in numbers.
     pub summary: &'a Summary,
@@ -98,19 +97,20 @@ pub struct RunReport<'a> {
     pub verdicts: &'a [ExpectationVerdict],
     /// Doubts that a reader should know before trusting the results.
     pub warnings: &'a [String],
-    /// The name of the files' bytes, where another run could have the same.
+    /// The digest of the result files; `None` on a scaled clock, where no other run has the same
+    /// digest.
     pub digest: Option<&'a str>,
 }
 
 impl RunReport<'_> {
-    /// Returns the page.
+    /// Returns the report as a page.
     ///
     /// # Errors
     /// If the run's files cannot be read.
     pub fn page(&self) -> Result<HtmlPage, ReadError> {
         let (scenario, summary) = (self.scenario, self.summary);
         let jobs = RunJobs::read(self.results)?;
-        // Made once for the page, so that a pool has the same colour in every chart.
+        // All charts of the page share it, so that a pool has the same colour in every chart.
         let parties = JobGroups::of([&jobs.all[..]]).with_classes(&jobs.all);
         let source = ReportSource { run: self, jobs, parties };
         let mut sections = Vec::new();
@@ -119,8 +119,8 @@ impl RunReport<'_> {
             for make in makes {
                 for block in make(&source)? {
                     match (blocks.last_mut(), block) {
-                        // Charts of one section stand beside one another, even if several functions
-                        // made them.
+                        // All consecutive charts of a section stand side by side, even if several
+                        // functions made them.
                         (Some(PageBlock::Charts(charts)), PageBlock::Charts(more)) => {
                             charts.extend(more)
                         }
@@ -148,10 +148,10 @@ impl RunReport<'_> {
     }
 }
 
-/// Returns the charts beside one another, if there are any.
+/// Returns one block with all charts side by side, or no block without charts.
 fn charted(drawings: impl IntoIterator<Item = Drawing>) -> Vec<PageBlock> {
     let drawings: Vec<Drawing> = drawings.into_iter().collect();
-    // An empty block would still open its section, with nothing beneath the title.
+    // An empty block would still show the title of its section.
     if drawings.is_empty() { Vec::new() } else { vec![PageBlock::Charts(drawings)] }
 }
 

@@ -1,8 +1,8 @@
-//! The files of a run, read back.
+//! Reads the files of a run.
 //!
-//! Nothing is read before it is asked for. Tables pass row by row; the summary, which is small, is
-//! kept once it has been read, of a study's runs for the last ones only ([`RecentSummaries`]). Histograms are
-//! not: those of one run take a megabyte, and a study has thousands of runs.
+//! A file is read only when it is needed. Tables are read row by row. Summaries are small, so those
+//! read last are kept ([`RecentSummaries`]). Histograms are not kept: those of one run take a
+//! megabyte, and a study has thousands of runs.
 
 mod log;
 
@@ -29,17 +29,17 @@ use mumakil_results::tables::{AloneRow, DecisionRow, ReadError, Results, SlotsRo
 #[derive(Debug)]
 pub struct RunResults {
     place: RunPlace,
-    /// Its number among the runs whose summaries are kept together.
+    /// The index of this run among the runs that share `recent`.
     number: usize,
     recent: Rc<RecentSummaries>,
 }
 
-/// The summaries that were read last, so that those of a hundred thousand runs need not be in memory
-/// at once.
+/// The summaries that were read last. A study may have too many runs to keep all their summaries in
+/// memory.
 #[derive(Debug)]
 pub struct RecentSummaries {
     most: usize,
-    /// By the numbers of their runs, the oldest first.
+    /// The summaries by the indices of their runs, the oldest first.
     kept: RefCell<IndexMap<usize, Rc<Value>>>,
 }
 
@@ -68,7 +68,7 @@ impl RunResults {
         self.place.text(file).map_err(|source| cannot_read(&path(), source))
     }
 
-    /// Returns what was run.
+    /// Returns the facts of the run that `summary.json` begins with.
     ///
     /// # Errors
     /// If the summary cannot be read.
@@ -79,7 +79,7 @@ impl RunResults {
         RunFacts::deserialize(&*self.summary()?).map_err(wrong)
     }
 
-    /// Returns what is known of the jobs and attempts, to be explained.
+    /// Returns the jobs and attempts of the run, as the input of explanations.
     ///
     /// # Errors
     /// If the run's files cannot be read.
@@ -89,10 +89,10 @@ impl RunResults {
         explain::read(self, orders.collect())
     }
 
-    /// Returns how many milliseconds each job took alone, where the run has looked.
+    /// Returns how many milliseconds each job took alone, by job id; empty without `alone.csv`.
     ///
     /// # Errors
-    /// If that table is there and cannot be read.
+    /// If `alone.csv` exists and cannot be read.
     pub fn alone(&self) -> Result<BTreeMap<u32, u64>, ReadError> {
         let mut alone = BTreeMap::new();
         (self as &dyn Results).rows_if_any(|row: AloneRow| {
@@ -117,7 +117,7 @@ impl RunResults {
         self.place.has(DecisionRow::FILE)
     }
 
-    /// Returns the histograms whose names are wanted.
+    /// Returns the histograms for whose names `is_wanted` returns `true`.
     ///
     /// # Errors
     /// If their log cannot be read.
@@ -132,7 +132,7 @@ impl RunResults {
 }
 
 impl RecentSummaries {
-    /// Keeps so many.
+    /// Returns an empty store that keeps at most `most` summaries.
     pub fn new(most: usize) -> Rc<Self> {
         Rc::new(Self { most, kept: RefCell::default() })
     }
@@ -145,12 +145,12 @@ impl RecentSummaries {
         if let Some(summary) = self.kept.borrow().get(&number) {
             return Ok(summary.clone());
         }
-        // Read first: a summary that cannot be read must not push another one out.
+        // Read it before removing another: a failed read must not displace a kept summary.
         let summary = Rc::new(read()?);
         let mut kept = self.kept.borrow_mut();
         if kept.len() == self.most {
-            // The oldest goes: readers pass over a study run by run, so it is the least likely to
-            // be wanted.
+            // Remove the oldest: readers go through a study run by run, so it is the least likely
+            // to be needed again.
             kept.shift_remove_index(0);
         }
         kept.insert(number, summary.clone());
@@ -159,7 +159,7 @@ impl RecentSummaries {
 }
 
 impl RunResults {
-    /// Reads all rows of a table, which must not be a large one.
+    /// Reads all rows of a table into memory; for small tables only.
     ///
     /// # Errors
     /// If the table cannot be read.
@@ -202,7 +202,7 @@ impl Results for RunResults {
     }
 }
 
-/// A run alone is a study without axes.
+/// A single run is a study without axes.
 impl Runs for RunResults {
     fn seeds(&self) -> usize {
         1
@@ -229,7 +229,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the results of a folder with these files.
+    /// Returns a folder with these files, and its results.
     fn results(files: &[(&str, &str)]) -> (TempDir, RunResults) {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {

@@ -1,6 +1,6 @@
 //! `alone.csv`: how long each job takes alone on the empty cluster, the measure of its slowdown.
 //!
-//! Written by a second run, in which the jobs run one after the other.
+//! A second run, in which the jobs run one after the other, writes it.
 
 use std::path::Path;
 

@@ -1,10 +1,10 @@
-//! Books that several watchers read: the jobs, the open attempts, and what the current event
-//! changed in trackers' slots and in the JobTracker's counts.
+//! The state of a run that all watchers share: the jobs, the open attempts, and the changes of the
+//! current event to trackers' slots and to the JobTracker's counts.
 //!
-//! A job stays in the books to the end of the run. An attempt is *open* from its first event until
-//! nothing more is expected of it: its tracker has ended it, it holds no slot, and the JobTracker
-//! has given its verdict or has ended the job. It is then *closed*: watchers see it once more, and
-//! it is forgotten. An attempt that never reached its tracker stays open to the end of the run.
+//! A job stays in the books until the end of the run. An attempt is *open* from its first event
+//! until its tracker has ended it, it holds no slot, and the JobTracker has given its verdict or
+//! has ended the job. Then it is *closed*: watchers see it once more, and the books drop it. An
+//! attempt that never reached its tracker stays open until the end of the run.
 
 use std::mem;
 use std::sync::Arc;
@@ -19,116 +19,119 @@ use mumakil_core::mapred::{
     Outcome, PerSlot, PhaseTimes, Reason, Role, SlotCounts, SlotKind, TaskId, TrackerId,
 };
 
-/// The jobs, the open attempts, and what the current event changed.
+/// The jobs, the open attempts, and the changes of the current event.
 #[derive(Debug, Default)]
 pub struct RunBooks {
     jobs: Vec<Option<BookedJob>>,
-    /// In no particular order, but the same events always give the same one.
+    /// The open attempts. Their order depends only on the events.
     open: IndexMap<AttemptId, BookedAttempt, FxBuildHasher>,
-    /// How many attempts of each job are open: none, for most jobs when they end.
+    /// The number of open attempts of each job; zero for most jobs when they end.
     open_of_job: Vec<u32>,
     closed: Vec<(AttemptId, BookedAttempt)>,
     shift: Option<SlotShift>,
     tallies: Vec<(JobId, SlotKind, SlotCounts)>,
-    /// The success that the current event takes back, and where it was: a map whose output is lost,
-    /// or a task of a job that begins anew.
+    /// The successful attempt that the current event makes void, and its tracker: a map whose
+    /// output is lost, or a task of a job that begins anew.
     lost: Option<(AttemptId, TrackerId)>,
-    /// Jobs that arrive before this are in no statistics.
+    /// Statistics leave out jobs that arrive before this instant.
     warm_up: SimTime,
     submitted: u32,
     ended: u32,
     attempts: u64,
 }
 
-/// A job.
+/// A submitted job and its state so far.
 #[derive(Debug)]
 pub struct BookedJob {
-    /// As it was submitted.
+    /// The job as it was submitted.
     pub spec: Arc<JobSpec>,
     /// When it arrived at the JobTracker.
     pub submitted: SimTime,
-    /// When its splits were read; the last time, if it was begun anew.
+    /// When its splits were read; for the last time, if the job was begun anew.
     pub initialised: Option<SimTime>,
-    /// From when on it gave tasks; the last time, if it was begun anew.
+    /// When its setup was done, so that it could launch tasks; for the last time, if the job was
+    /// begun anew.
     pub running: Option<SimTime>,
     /// When its first map or reduce was assigned.
     pub first_launch: Option<SimTime>,
-    /// When the JobTracker knew that its last map had succeeded; the last time, if maps were lost.
+    /// When the JobTracker learned that all maps had succeeded; for the last time, if maps were
+    /// lost.
     pub maps_done: Option<SimTime>,
     /// When and how the JobTracker ended it.
     pub ended: Option<(SimTime, Outcome)>,
-    /// Its map attempts that succeeded and had input, at each [`Locality`].
+    /// The number of its successful map attempts with input, at each [`Locality`].
     pub maps_by_locality: [u64; 3],
-    /// Its map and reduce attempts that failed.
+    /// The number of its map and reduce attempts that failed.
     pub failed: u32,
-    /// Its map and reduce attempts that were killed, completed maps that were lost among them.
+    /// The number of its map and reduce attempts that were killed, including completed maps that
+    /// were lost.
     pub killed: u32,
-    /// How often its attempts were suspended, by their trackers.
+    /// How often trackers suspended its attempts.
     pub suspended: u32,
 }
 
-/// An attempt.
+/// An attempt and its state so far.
 #[derive(Debug, Default)]
 pub struct BookedAttempt {
-    /// The tracker that it was given to.
+    /// The tracker that runs it.
     pub tracker: TrackerId,
-    /// The JobTracker's decision to launch it.
+    /// The JobTracker's decision to launch it; `None` until that is known.
     pub grant: Option<Grant>,
     /// When its work started.
     pub started: Option<SimTime>,
-    /// When and how its work ended, by its tracker.
+    /// When and how its work ended on its tracker.
     pub ending: Option<AttemptEnding>,
-    /// When and how it ended, by the JobTracker.
+    /// The JobTracker's verdict, and when the JobTracker gave it.
     pub verdict: Option<(SimTime, Outcome)>,
-    /// Why its end was ordered, if it was.
+    /// The reason of the order to kill it, if there was one.
     pub killed_for: Option<Reason>,
-    /// From when it was stopped, and to when, if that is over.
+    /// Its suspensions: the beginning of each, and the end if it is over.
     pub stops: Vec<(SimTime, Option<SimTime>)>,
-    /// How many slots its work takes.
+    /// How many slots its work takes; 0 before it starts.
     width: u32,
-    /// The slots that it holds to work, and to be cleaned up after.
+    /// The slots that it holds now for its work and for the removal of its output.
     holds: [u32; 2],
 }
 
-/// Why and how an attempt was launched.
+/// The JobTracker's decision to launch an attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Grant {
-    /// When.
+    /// When it happened.
     pub at: SimTime,
-    /// How far its input is.
+    /// How far its input is from the tracker; `None` without input.
     pub locality: Option<Locality>,
-    /// Whether another attempt of the task was running.
+    /// Whether it is speculative: another attempt of the task was running.
     pub speculative: bool,
-    /// Why the policy chose it.
+    /// Why the policy chose the task.
     pub reason: Reason,
 }
 
 /// How an attempt's work ended on its tracker.
 #[derive(Clone, Copy, Debug)]
 pub struct AttemptEnding {
-    /// When.
+    /// When it happened.
     pub at: SimTime,
-    /// How.
+    /// How it ended.
     pub outcome: Outcome,
     /// How long its phases took.
     pub phases: PhaseTimes,
 }
 
-/// A change of an event to the slots that a tracker holds for a task.
+/// A change of the slots that a tracker holds for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotShift {
     /// The tracker.
     pub tracker: TrackerId,
     /// The task.
     pub task: TaskId,
-    /// Slots taken (above zero) or given up (below).
+    /// The number of slots taken (above zero) or released (below zero).
     pub slots: i32,
-    /// An attempt stopped (1), or no longer stopped (-1).
+    /// 1 if an attempt was suspended, -1 if a suspension ended, else 0.
     pub suspended: i32,
 }
 
 impl RunBooks {
-    /// Returns the instant before which jobs are of the warm-up.
+    /// Returns the end of the warm-up.
     pub(super) fn warm_up(&self) -> SimTime {
         self.warm_up
     }
@@ -138,7 +141,7 @@ impl RunBooks {
         Self { warm_up, ..Self::default() }
     }
 
-    /// Returns a job that was submitted.
+    /// Returns a job; `None` if it was not submitted.
     pub fn job(&self, job: JobId) -> Option<&BookedJob> {
         self.jobs.get(job.index())?.as_ref()
     }
@@ -148,18 +151,19 @@ impl RunBooks {
         self.jobs.iter().flatten()
     }
 
-    /// Returns the jobs that statistics are made of: those that arrived after the warm-up.
+    /// Returns the jobs that count in statistics: those that arrived after the warm-up.
     pub fn counted(&self) -> impl Iterator<Item = &BookedJob> {
         self.jobs().filter(|job| self.warm_up <= job.submitted)
     }
 
-    /// Returns whether statistics are made of a job.
+    /// Returns whether a job counts in statistics.
     pub fn counts(&self, job: JobId) -> bool {
-        // On a scaled clock a tracker's event may overtake the submission: such a job counts.
+        // On a scaled clock a tracker's event may arrive before the submission of its job: such a
+        // job counts.
         self.job(job).is_none_or(|job| self.warm_up <= job.submitted)
     }
 
-    /// Returns an open attempt.
+    /// Returns an open attempt; `None` if it is closed or unknown.
     pub fn attempt(&self, attempt: AttemptId) -> Option<&BookedAttempt> {
         self.open.get(&attempt)
     }
@@ -167,7 +171,7 @@ impl RunBooks {
     /// Returns the open attempts in the order of their ids.
     pub fn open(&self) -> impl Iterator<Item = (AttemptId, &BookedAttempt)> {
         let mut open: Vec<_> = self.open.iter().map(|(&id, attempt)| (id, attempt)).collect();
-        // Closing swaps attempts about, so the map's own order means nothing to a reader.
+        // Sort by id: closing attempts changes the order of the map.
         open.sort_unstable_by_key(|&(id, _)| id);
         open.into_iter()
     }
@@ -177,18 +181,18 @@ impl RunBooks {
         &self.closed
     }
 
-    /// Returns how the current event changed the slots that a tracker holds.
+    /// Returns the change of a tracker's slots by the current event, if there is one.
     pub const fn shift(&self) -> Option<SlotShift> {
         self.shift
     }
 
-    /// Returns the JobTracker's counts that the current event changed. A job that has ended has
-    /// none.
+    /// Returns the JobTracker's counts that the current event changed. Jobs that have ended have no
+    /// counts.
     pub fn tallies(&self) -> &[(JobId, SlotKind, SlotCounts)] {
         &self.tallies
     }
 
-    /// Returns the attempt whose success the current event takes back, and where it ran.
+    /// Returns the attempt whose success the current event makes void, and its tracker.
     pub const fn lost(&self) -> Option<(AttemptId, TrackerId)> {
         self.lost
     }
@@ -208,9 +212,9 @@ impl RunBooks {
         self.attempts
     }
 
-    /// Enters an event. Costs a look-up among the open attempts, for most.
+    /// Enters an event. For most events this costs a look-up among the open attempts.
     pub fn enter(&mut self, event: &Event) {
-        // Watchers have seen what the event before changed.
+        // Watchers have seen the changes of the previous event.
         self.closed.clear();
         self.tallies.clear();
         (self.shift, self.lost) = (None, None);
@@ -265,7 +269,7 @@ impl RunBooks {
                 self.attempt_mut(attempt, tracker).grant = Some(grant);
                 self.count_launch(at, attempt.task);
             }
-            // Removing an attempt's output is no launch of a task.
+            // The removal of an attempt's output is not a launch of a task.
             LedgerFact::Assigned { role: Role::TaskCleanup, .. } => {}
             LedgerFact::Learned { state, .. } => {
                 if let Some(verdict) = state.outcome() {
@@ -278,8 +282,7 @@ impl RunBooks {
             }
             LedgerFact::Ordered { order: Order::Kill, reason } => {
                 if let Some(known) = self.open.get_mut(&attempt) {
-                    // A further order to kill the same attempt changes nothing: the first reason
-                    // counts.
+                    // If the same attempt is ordered killed again, the first reason counts.
                     known.killed_for.get_or_insert(reason);
                 }
             }
@@ -308,12 +311,12 @@ impl RunBooks {
                 let known = self.attempt_mut(attempt, tracker);
                 let stopped = known.end_stop(at);
                 let width = known.width;
-                // Trackers do not repeat the slots at a resumption: they are those of the start.
+                // A resumption takes as many slots as the start; its event does not repeat them.
                 known.holds[Role::Work as usize] = width;
                 self.note_shift(attempt, tracker, width as i32, -i32::from(stopped));
             }
             AttemptFact::Ended { role, outcome, phases } => {
-                // An attempt that still held a slot could not be closed below.
+                // Release the slots first: an attempt that holds a slot cannot be closed below.
                 self.release_slots(at, attempt, tracker, role);
                 if role == Role::Work
                     && let Some(known) = self.open.get_mut(&attempt)
@@ -328,14 +331,14 @@ impl RunBooks {
         }
     }
 
-    /// Notes that so many tasks of a job wait, and that none runs.
+    /// Sets a job's counts to `tasks` pending tasks and no running ones.
     fn count_pending(&mut self, job: JobId, tasks: PerSlot<u32>) {
         let counts = |kind| (job, kind, SlotCounts { running: 0, pending: tasks[kind] });
         self.tallies.extend(SlotKind::BOTH.map(counts));
     }
 
     fn count(&mut self, attempt: AttemptId, counts: SlotCounts) {
-        // News of a job that has ended would bring its counts back after they were set to zero.
+        // Skip jobs that have ended: their counts must stay at zero.
         if self.job(attempt.job()).is_none_or(|job| job.ended.is_none()) {
             self.tallies.push((attempt.job(), attempt.slot(), counts));
         }
@@ -358,39 +361,39 @@ impl RunBooks {
         });
     }
 
-    /// Ends a job and closes those of its attempts that have ended: the JobTracker will say
-    /// nothing more of them.
+    /// Ends a job and closes its attempts that have ended: the JobTracker will give no verdict on
+    /// them any more.
     fn end_job(&mut self, at: SimTime, id: JobId, outcome: Outcome) {
         let Some(job) = self.job_mut(id) else { return };
         job.ended = Some((at, outcome));
         self.ended += 1;
-        // Saves most jobs a walk over the open attempts of all jobs.
+        // For most jobs this avoids a walk over the open attempts of all jobs.
         if self.open_of_job.get(id.index()).is_none_or(|&open| open == 0) {
             return;
         }
         let over =
             self.open.iter().filter(|(attempt, known)| attempt.job() == id && known.is_over());
         let mut over: Vec<_> = over.map(|(&attempt, _)| attempt).collect();
-        // Rows of `tasks.csv` are in the order of closing, so that order must not depend on the
-        // map's.
+        // Rows of `tasks.csv` are in the order of closing, which must not depend on the order of
+        // the map.
         over.sort_unstable();
         over.into_iter().for_each(|attempt| self.close(attempt));
     }
 
     fn count_launch(&mut self, at: SimTime, task: TaskId) {
-        // Setup and cleanup tasks are Hadoop's own and no work of the job's user.
+        // Setup and cleanup tasks belong to Hadoop, not to the user's work.
         if !task.is_work() {
             return;
         }
         self.attempts += u64::from(self.counts(task.job));
         if let Some(job) = self.job_mut(task.job) {
-            // A job that began anew keeps its first launch: its user saw it start then.
+            // A job that was begun anew keeps its first launch: that is when its user saw it start.
             job.first_launch.get_or_insert(at);
         }
     }
 
-    /// Returns whether an attempt had succeeded before the JobTracker's new verdict on it: then it
-    /// is closed already, or open with a verdict.
+    /// Returns whether an attempt had succeeded before the JobTracker's new verdict on it. Such an
+    /// attempt is already closed, or open with a verdict.
     fn has_succeeded(&self, attempt: AttemptId) -> bool {
         let has_ended = |job: &BookedJob| job.ended.is_some();
         let is_open_still = |known: &BookedAttempt| known.verdict.is_none();
@@ -405,7 +408,7 @@ impl RunBooks {
             known.verdict = Some((at, verdict));
             locality = known.grant.and_then(|grant| grant.locality);
         }
-        // Later news of a job that has ended no longer counts for the job.
+        // Verdicts after the end of the job do not count.
         if attempt.task.is_work()
             && let Some(job) = self.job_mut(attempt.job()).filter(|job| job.ended.is_none())
         {
@@ -416,7 +419,7 @@ impl RunBooks {
                     }
                 }
                 Outcome::Failed => job.failed += 1,
-                // A completed map that is lost counts here too: Hadoop reports it as killed.
+                // This includes completed maps that are lost: Hadoop reports them as killed.
                 Outcome::Killed => job.killed += 1,
             }
         }
@@ -426,7 +429,7 @@ impl RunBooks {
     fn suspend(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId) {
         let known = self.attempt_mut(attempt, tracker);
         let held = mem::take(&mut known.holds[Role::Work as usize]);
-        // The slot is free, but the attempt keeps its memory on the node until the stop ends.
+        // The slot is free, but a suspended attempt keeps its memory on the node.
         known.stops.push((at, None));
         self.note_shift(attempt, tracker, -(held as i32), 1);
         if let Some(job) = self.job_mut(attempt.job()) {
@@ -434,14 +437,13 @@ impl RunBooks {
         }
     }
 
-    /// Gives up the slots of an attempt that has ended, if it held any, and the memory of one that
-    /// was stopped.
+    /// Releases the slots of an attempt that has ended, if it held any, and ends its suspension.
     fn release_slots(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId, role: Role) {
         let Some(known) = self.open.get_mut(&attempt) else { return };
         let held = mem::take(&mut known.holds[role as usize]);
         let stopped = role == Role::Work && known.end_stop(at);
-        // An attempt that never started changes nothing, and an empty shift would cost each watcher
-        // a look.
+        // Note no empty change, as of an attempt that never started: each watcher would have to
+        // look at it.
         if 0 < held || stopped {
             self.note_shift(attempt, tracker, -(held as i32), -i32::from(stopped));
         }
@@ -455,7 +457,7 @@ impl RunBooks {
         let Some(attempt) = self.open.get(&id) else { return };
         let settled =
             attempt.verdict.is_some() || self.job(id.job()).is_some_and(|job| job.ended.is_some());
-        // Both sides must be through: the tracker may still clean up after the JobTracker's
+        // Both sides must have finished: the tracker may still clean up after the JobTracker's
         // verdict.
         if settled && attempt.is_over() {
             self.close(id);
@@ -464,7 +466,7 @@ impl RunBooks {
 
     fn close(&mut self, id: AttemptId) {
         self.closed.extend(self.open.swap_remove_entry(&id));
-        // Grown when the attempt was opened, so the place exists.
+        // The index is valid: the list grew when the attempt was opened.
         self.open_of_job[id.job().index()] -= 1;
     }
 
@@ -478,8 +480,8 @@ impl RunBooks {
         }
     }
 
-    /// Returns the attempt, opened if this is the first that is heard of it. That need not be its
-    /// assignment: on a scaled clock the tracker's word may come first.
+    /// Returns the attempt; opens it at its first event. On a scaled clock an event of the tracker
+    /// may come before the assignment.
     fn attempt_mut(&mut self, attempt: AttemptId, tracker: TrackerId) -> &mut BookedAttempt {
         let open_of_job = &mut self.open_of_job;
         self.open.entry(attempt).or_insert_with(|| {
@@ -490,24 +492,24 @@ impl RunBooks {
 }
 
 impl BookedJob {
-    /// Returns the time from its arrival to its end.
+    /// Returns the time from its arrival to its end; `None` until it ends.
     pub fn sojourn(&self) -> Option<SimSpan> {
         self.ended.map(|(at, _)| at.saturating_since(self.submitted))
     }
 
-    /// Returns the time from its arrival to its first launch.
+    /// Returns the time from its arrival to its first launch; `None` before that.
     pub fn wait(&self) -> Option<SimSpan> {
         self.first_launch.map(|at| at.saturating_since(self.submitted))
     }
 }
 
 impl BookedAttempt {
-    /// Returns an attempt of which nothing is known but its tracker.
+    /// Returns an attempt of which only the tracker is known.
     pub(crate) fn on(tracker: TrackerId) -> Self {
         Self { tracker, ..Self::default() }
     }
 
-    /// Ends its stop, if it is stopped; returns whether it was.
+    /// Ends its suspension, if it is suspended; returns whether it was.
     fn end_stop(&mut self, at: SimTime) -> bool {
         match self.stops.last_mut() {
             // Only the last stop can be open: a suspended attempt cannot be suspended again.
@@ -516,32 +518,33 @@ impl BookedAttempt {
         }
     }
 
-    /// Returns how long it was stopped the last time that it was resumed.
+    /// Returns the length of its last suspension that has ended; zero if there is none.
     pub fn suspension(&self) -> SimSpan {
         let last = self.stops.iter().rev().find_map(|(from, to)| Some((*from, (*to)?)));
         last.map_or(SimSpan::ZERO, |(from, to)| to.saturating_since(from))
     }
 
-    /// Returns how the attempt ended: the JobTracker's verdict, or else the tracker's word.
+    /// Returns how the attempt ended: the JobTracker's verdict, or else the outcome that the
+    /// tracker saw.
     pub fn outcome(&self) -> Option<Outcome> {
         self.verdict.map(|(_, outcome)| outcome).or(self.ending.map(|ending| ending.outcome))
     }
 
-    /// Returns how many slots its work takes, or took; none if it never started.
+    /// Returns how many slots its work takes or took; 0 if it never started.
     pub const fn width(&self) -> u32 {
         self.width
     }
 
-    /// Returns whether its work is known. Of a job that has ended, only an attempt's cleaning up
-    /// may still be heard of.
+    /// Returns whether its work is known. After the end of a job, events may come only from the
+    /// cleanup of its attempts.
     pub const fn has_work(&self) -> bool {
         self.grant.is_some() || self.started.is_some()
     }
 
     /// Returns whether its tracker has ended it and it holds no slot.
     fn is_over(&self) -> bool {
-        // Of an attempt that was forgotten, only the cleaning up may be known; that ends by its
-        // slot alone.
+        // If only the cleanup of an attempt is known, the attempt is over when the cleanup releases
+        // its slot.
         (self.ending.is_some() || !self.has_work()) && self.holds == [0; 2]
     }
 }

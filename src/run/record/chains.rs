@@ -1,7 +1,7 @@
 //! `chains.csv`: how long chains of jobs take, in the order of their first jobs.
 //!
-//! A chain takes from the first arrival to the last end of its jobs, pauses between jobs included.
-//! A chain has no end while one of its jobs has not ended or not arrived.
+//! The time of a chain goes from the first arrival to the last end of its jobs, including pauses
+//! between jobs. A chain has no end while one of its jobs has not arrived or not ended.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::JobId;
 use mumakil_results::tables::ChainRow;
 
-/// Creates `chains.csv` of these chains, each of which has a job.
+/// Creates `chains.csv` for the given chains, each of which has at least one job.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -20,7 +20,8 @@ pub fn chains_table(
     chains: Vec<Vec<JobId>>,
 ) -> Result<Box<dyn Watcher>, RecordError> {
     TableAtEnd::create(folder, move |books, table| {
-        // One that has not begun is no more in this table than its job is in that of the jobs.
+        // A chain of which no job has arrived has no row, as a job that has not arrived has no row
+        // in `jobs.csv`.
         let mut rows = chains.iter().filter_map(|chain| row(chain, books));
         rows.try_for_each(|row| table.row(&row))
     })
@@ -29,11 +30,11 @@ pub fn chains_table(
 fn row(chain: &[JobId], books: &RunBooks) -> Option<ChainRow> {
     let first = books.job(*chain.first()?)?;
     let arrivals = chain.iter().filter_map(|job| books.job(*job)).map(|job| job.submitted);
-    // Not the first job's arrival: a chain's jobs may arrive in any order.
+    // Take the minimum: a chain's jobs may arrive in any order.
     let submitted = arrivals.min()?;
     let end = |job: &JobId| Some(books.job(*job)?.ended?.0);
     let ends: Option<Vec<SimTime>> = chain.iter().map(end).collect();
-    // One job without an end leaves the chain without one: `collect` gave nothing then.
+    // `collect` gave `None` if any job has no end: the chain has no end either.
     let finish = ends.and_then(|ends| ends.into_iter().max());
     Some(ChainRow {
         job: first.spec.id.0,

@@ -1,4 +1,4 @@
-//! From the actors to the writer: events in chunks, over a bounded channel, to a thread of its own.
+//! The channel of events from the actors to the writer's thread: bounded, in chunks.
 //!
 //! ```text
 //! actors ─ EventSender ─ full chunks ──▶ Writer: RunBooks, then each Watcher
@@ -6,10 +6,10 @@
 //!              └───────── empty chunks ─────┘
 //! ```
 //!
-//! Senders count heartbeats on the way ([`beats`](super::heartbeats)). Chunks go round, so that a run
-//! allocates a handful of them. A sender that finds the channel full waits: a slow writer slows the
-//! run and does not fill the memory. If the writer stops, senders no longer wait; they say that
-//! they are broken, the run stops, and [`Recorder::finish`] says why.
+//! Senders count heartbeats before sending ([`heartbeats`](super::heartbeats)). Chunks are reused,
+//! so a run allocates only a few. A sender waits while the channel is full: a slow writer slows the
+//! run instead of filling the memory. If the writer stops, senders no longer wait but report that
+//! they are broken; the run stops, and [`Recorder::finish`] returns the error.
 
 use std::mem;
 use std::panic;
@@ -37,33 +37,33 @@ use mumakil_core::mapred::{Event, Fact, JobId, TrackerFact};
 use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
 
-/// Events in a chunk: about 80 KiB, which stay in a core's own cache.
+/// The number of events in a chunk: about 80 KiB, which fit into a core's own cache.
 const CHUNK: usize = 1_024;
-/// Chunks on their way. A few smooth the writer's pace; more would only be memory.
+/// The capacity of the channel in chunks. A few even out the writer's speed; more only take memory.
 const CHUNKS: usize = 8;
-/// How long the writer naps when it has caught up while events come fast. A run fills a chunk or
-/// two in that time.
+/// How long the writer sleeps when it has caught up while events come fast. A run fills one or two
+/// chunks in that time.
 const NAP: Duration = Duration::from_millis(1);
-/// The shortest time between two reports of progress.
+/// The shortest real time between two reports of progress.
 const PROGRESS: Duration = Duration::from_millis(100);
 
-/// The outputs that the writer is to make.
+/// The options of a recording.
 pub struct Setup {
-    /// The outputs.
+    /// The scenario's choice of outputs.
     pub settings: RecordSpec,
-    /// An empty folder for them; without one, there is only the [`Summary`].
+    /// An empty folder for the files; `None` makes only the [`Summary`].
     pub folder: Option<PathBuf>,
-    /// The name of each tracker.
+    /// The names of each tracker's node and rack.
     pub labels: Arc<[NodeLabel]>,
-    /// Called from the writer's thread, a few times a second.
+    /// Called from the writer's thread a few times a second.
     pub progress: Option<OnProgress>,
-    /// Further watchers, after them.
+    /// Further watchers, after those of `settings`.
     pub watchers: Vec<Box<dyn Watcher>>,
-    /// Whether the summary is to say what faults cost.
+    /// Whether the summary states the cost of faults.
     pub counts_losses: bool,
 }
 
-/// The names of a tracker's node and rack in tables: its host's name, or its number.
+/// The names of a tracker's node and rack in tables: names of hosts, or numbers.
 #[derive(Clone, Debug)]
 pub struct NodeLabel {
     /// The node.
@@ -72,10 +72,10 @@ pub struct NodeLabel {
     pub rack: String,
 }
 
-/// A function that hears of a run's progress.
+/// A function that is called with a run's progress.
 pub type OnProgress = Box<dyn FnMut(&RunProgress) + Send>;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunProgress {
     /// The instant of the latest event.
@@ -90,21 +90,21 @@ pub struct RunProgress {
     pub events: u64,
 }
 
-/// The recorder's results when a run is over.
+/// The results of the recorder.
 #[derive(Debug)]
 pub struct Recording {
     /// The run in numbers.
     pub summary: Summary,
-    /// How many jobs have ended, in the warm-up too.
+    /// How many jobs have ended, including those of the warm-up.
     pub ended: u32,
     /// The jobs that were submitted.
     pub submitted: Vec<JobId>,
 }
 
-/// Where actors put their events. The default one leads nowhere.
+/// Takes the events of actors. The default sender drops them.
 ///
-/// They are in their order; a chunk is allocated with its first event, sent when full, when flushed
-/// and when dropped.
+/// The events of one sender stay in order. It allocates a chunk at the first event, and sends it
+/// when it is full, and when the sender is flushed or dropped.
 #[derive(Debug, Default)]
 pub struct EventSender {
     chunk: Vec<Event>,
@@ -122,14 +122,15 @@ struct ToWriter {
     broken: bool,
 }
 
-/// A parcel for the writer.
+/// A message to the writer.
 enum EventParcel {
-    /// Events, and beside them all heartbeats since the last parcel, with the instant of the last one.
+    /// Events, the instant of the last heartbeat, and the counts of all heartbeats since the last
+    /// parcel.
     Events(Vec<Event>, SimTime, Vec<AlikeHeartbeats>),
     End(Box<(RunFacts, Option<Histogram<u64>>)>),
 }
 
-/// The recorder at work: a handle on the writer's thread.
+/// A running recorder: a handle on the writer's thread.
 #[derive(Debug)]
 pub struct Recorder {
     full: Sender<EventParcel>,
@@ -141,9 +142,9 @@ struct Writer {
     books: RunBooks,
     tally: SummaryTally,
     waste: Option<Waste>,
-    /// Whether waste is an output; if not, it is only counted for the cost of faults.
+    /// Whether the outputs show waste; if not, it is counted only for the cost of faults.
     tells_waste: bool,
-    /// Watchers that want heartbeats come first; `hearers` is their number.
+    /// All watchers. Those that want each heartbeat come first; `hearers` is their number.
     watchers: Vec<Box<dyn Watcher>>,
     hearers: usize,
     folder: Option<PathBuf>,
@@ -162,8 +163,7 @@ impl Recorder {
         let table = folder.as_deref().filter(|_| settings.waste);
         let waste = (settings.waste || counts_losses).then(|| Waste::create(table)).transpose()?;
         watchers.extend(more);
-        // A stable sort puts hearers of heartbeats first, so that a slice of the list is all of
-        // them.
+        // Put the watchers that want heartbeats first, so that they are a slice of the list.
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
             books: RunBooks::new(SimTime::ZERO + settings.warm_up),
@@ -188,7 +188,7 @@ impl Recorder {
         Ok((EventSender { chunk, heartbeats, writer: Some(to) }, Self { full, writer }))
     }
 
-    /// Ends the recording and completes the files. Events that senders have not flushed by now are lost.
+    /// Ends the recording and completes the files. Events that senders have not flushed are lost.
     ///
     /// # Errors
     /// If an output could not be written, now or earlier.
@@ -197,7 +197,7 @@ impl Recorder {
         run: RunFacts,
         clock_lag: Option<Histogram<u64>>,
     ) -> Result<Recording, RecordError> {
-        // A writer that has stopped takes nothing, and says why below.
+        // If the writer has stopped, sending fails, and `join` below returns its error.
         let _ = self.full.send(EventParcel::End(Box::new((run, clock_lag))));
         match self.writer.join() {
             Ok(recording) => Ok(recording?.expect("the writer stops at the end or at an error")),
@@ -207,23 +207,25 @@ impl Recorder {
 }
 
 impl EventSink for EventSender {
-    /// Sends events, some time soon. Costs a copy; once in a thousand times a hand-over.
+    /// Takes events, which are sent later in a chunk. Costs a copy; once in a thousand events, a
+    /// send.
     fn take(&mut self, events: &mut Vec<Event>) {
         let Some(writer) = &self.writer else { return events.clear() };
         let tells_heartbeats = writer.tells_heartbeats;
         events.retain(|event| !self.heartbeats.counts(event) || tells_heartbeats);
-        // Heartbeats alone may fill no chunk for long; progress would seem to stand still.
+        // Heartbeats alone fill no chunk; without this flush progress would seem to stand still.
         if self.heartbeats.is_full() {
             self.flush();
         }
         if events.is_empty() {
             return;
         }
-        // Sent before it overflows: a chunk that grows would be moved, and stay large on its round.
+        // Send the chunk before it overflows: growing would move it, and it would stay large when
+        // reused.
         if CHUNK < self.chunk.len() + events.len() {
             self.flush();
         }
-        // No empty chunk had come back at the last flush.
+        // The last flush found no empty chunk to reuse.
         if self.chunk.capacity() == 0 {
             self.chunk.reserve_exact(CHUNK);
         }
@@ -235,13 +237,13 @@ impl EventSink for EventSender {
         if self.chunk.is_empty() && self.heartbeats.heard() == 0 {
             return;
         }
-        // Taken even if the writer is broken, or each further call would flush again.
+        // Take the heartbeats even if the writer is broken, or each further call would flush again.
         let (now, beats) = self.heartbeats.take();
         if writer.broken {
             self.chunk.clear();
             return;
         }
-        // Never waits for an empty chunk: the full channel alone sets the pace.
+        // Never wait for an empty chunk: only a full channel makes the sender wait.
         let chunk = mem::replace(&mut self.chunk, writer.empty.try_recv().unwrap_or_default());
         writer.broken = writer.full.send(EventParcel::Events(chunk, now, beats)).is_err();
     }
@@ -258,19 +260,19 @@ impl Drop for EventSender {
     }
 }
 
-/// Waits for the next parcel; returns `None` when all senders are dropped.
+/// Waits for the next parcel; returns `None` once all senders are dropped.
 #[expect(clippy::disallowed_methods, reason = "the writer waits in real time")]
 fn next(parcels: &Receiver<EventParcel>, is_busy: bool) -> Option<EventParcel> {
     if is_busy && parcels.is_empty() {
-        // A writer that blocks must be woken by the sender. That is a call to the kernel for each
-        // chunk, a thirtieth of a fast run's time.
+        // A blocked writer must be woken by the sender. Such a system call for each chunk takes a
+        // thirtieth of a fast run's time.
         thread::sleep(NAP);
     }
     parcels.recv().ok()
 }
 
 impl Writer {
-    /// Runs until the end of the run, or until all senders are dropped.
+    /// Writes until the end of the run. Returns `None` if all senders are dropped before that.
     fn run(
         mut self,
         parcels: &Receiver<EventParcel>,
@@ -287,7 +289,7 @@ impl Writer {
                     self.see(&chunk)?;
                     self.count(now, &beats);
                     chunk.clear();
-                    // When enough are waiting to be filled, this one is freed.
+                    // If the channel of empty chunks is full, this one is freed.
                     let _ = used.try_send(chunk);
                 }
                 EventParcel::End(end) => return self.finish(&end.0, end.1.as_ref()).map(Some),
@@ -299,15 +301,15 @@ impl Writer {
                 told = wall_clock();
             }
         }
-        // Without an `End` the recorder was dropped: the run's error is told elsewhere.
+        // The recorder was dropped without an `End`: the run itself returns the error.
         Ok(None)
     }
 
     fn see(&mut self, chunk: &[Event]) -> Result<(), RecordError> {
         for event in chunk {
-            // Senders on a scaled clock are not in one order.
+            // On a scaled clock the events of several senders are not in the order of time.
             self.now = self.now.max(event.at);
-            // First, because watchers ask the books what the event has changed.
+            // Enter the event first: watchers read its changes from the books.
             self.books.enter(event);
             // Heartbeats are counted elsewhere.
             let is_heartbeat =
@@ -341,14 +343,13 @@ impl Writer {
         run: &RunFacts,
         clock_lag: Option<&Histogram<u64>>,
     ) -> Result<Recording, RecordError> {
-        // Waste ends first, since the others may ask for it; it needs an end itself, so there are
-        // two.
+        // Waste finishes first, since other watchers read it. It needs a `RunEnd` itself, so there
+        // are two.
         let end = RunEnd { books: &self.books, run, clock_lag, waste: None };
         let waste = self.waste.as_mut().map(|waste| waste.finish(&end)).transpose()?;
         let losses = waste.as_ref();
         let end = RunEnd { waste: losses.filter(|_| self.tells_waste), ..end };
-        // Losses are counted for the summary's part on faults, even where no table of waste was
-        // wanted.
+        // The summary's part on faults uses the losses even if no table of waste is written.
         let summary = self.tally.summary(&end, losses);
         for watcher in &mut self.watchers {
             watcher.finish(&end)?;
@@ -371,8 +372,7 @@ impl Writer {
     }
 }
 
-/// Creates the files of all outputs that are wanted: a folder that cannot be written is found out
-/// before the run.
+/// Creates the files of all chosen outputs, so that an unwritable folder is noticed before the run.
 fn open(
     settings: &RecordSpec,
     folder: Option<&PathBuf>,
@@ -382,7 +382,7 @@ fn open(
     let Some(folder) = folder else { return Ok(watchers) };
     // Always written: reports, studies and expectations all build on the jobs.
     watchers.push(jobs_table(folder)?);
-    // Creates its file with the first incident, so a run without faults has none.
+    // The first incident creates `faults.csv`, so a run without faults has no such file.
     watchers.push(Box::new(Faults::new(folder, labels.clone())));
     if settings.tasks {
         watchers.push(Box::new(TasksTable::create(folder, labels.clone())?));

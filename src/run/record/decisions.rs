@@ -1,9 +1,9 @@
-//! `decisions.csv`: what was refused, and what was ordered of running attempts, with the reasons.
+//! `decisions.csv`: refusals of slots, and orders to running attempts, with their reasons.
 //!
-//! A refusal row covers the time in which a job with tasks to launch was refused slots again and
-//! again for one cause. It names the jobs that held most slots of the kind at the last refusal.
-//! Kills, suspensions and resumptions have a row each. (Launches are in `tasks.csv`.) Rows come in
-//! the order of the events; a refusal's event comes when the refusals stop, or at the end of the
+//! A row of a refusal covers the time in which a job with pending tasks was repeatedly refused
+//! slots for one cause. It names the jobs that held the most slots of the kind at the last refusal.
+//! Each kill, suspension and resumption has a row. (Launches are in `tasks.csv`.) Rows are in the
+//! order of the events; the event of a refusal comes when the refusals stop, or at the end of the
 //! run.
 
 use std::path::Path;
@@ -46,7 +46,8 @@ impl Watcher for Decisions {
         match event.fact {
             Fact::Job(job, JobFact::Refused { kind, from, to, times, reason, holders }) => {
                 let named = holders.iter().map(|(job, slots)| format!("{}:{slots}", job.0));
-                // One cell, as a row's number of columns is fixed: `JOB:SLOTS`, apart by blanks.
+                // One cell with blanks between its parts `JOB:SLOTS`, since the number of columns
+                // is fixed.
                 let held_by = named.collect::<Vec<String>>().join(" ");
                 let row = DecisionRow {
                     what: Decided::Refuse,
@@ -70,7 +71,7 @@ impl Watcher for Decisions {
                     attempt: Some(attempt.number),
                     from_ms: at,
                     to_ms: at,
-                    // An order is one instant; only refusals repeat.
+                    // An order happens once; only refusals repeat.
                     times: 1,
                     ..DecisionRow::default()
                 };

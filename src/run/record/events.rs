@@ -1,5 +1,4 @@
-//! `events.jsonl`: every fact as a line of JSON, for people and for scripts that ask what no table
-//! answers.
+//! `events.jsonl`: every fact as a line of JSON, for questions that no table answers.
 //!
 //! `at_us` is the instant in microseconds; names are those of the tables. A field that a fact does
 //! not have is left out.
@@ -29,11 +28,11 @@ pub(super) struct Events {
     labels: Arc<[NodeLabel]>,
 }
 
-/// A line: the fields that its fact has, one behind the other.
+/// A line: the fields of its fact, in their order in the file.
 struct EventLine<'a> {
     labels: &'a [NodeLabel],
     fields: Vec<(&'static str, CellValue<'a>)>,
-    /// The reason in words, which nothing else holds; it stands last.
+    /// The reason in words, the last field. It is kept apart, since `fields` only borrows texts.
     reason: Option<String>,
 }
 
@@ -70,7 +69,7 @@ impl Serialize for EventLine<'_> {
 
 impl<'a> EventLine<'a> {
     fn of(event: &'a Event, labels: &'a [NodeLabel]) -> Self {
-        // Few facts have more fields.
+        // Few facts have more than 20 fields.
         let mut line = Self { labels, fields: Vec::with_capacity(20), reason: None };
         line.number("at_us", event.at.as_micros());
         match event.fact {
@@ -145,7 +144,7 @@ impl<'a> EventLine<'a> {
             MemberFact::Forgiven => "tracker forgiven",
             MemberFact::Graylisted => "tracker graylisted",
             MemberFact::OffGraylist => "tracker off the graylist",
-            // The one fact about a member that carries a text.
+            // The only fact about a tracker's membership that has a text.
             MemberFact::Noted(note) => {
                 return self.fact("noted").node(tracker).text("note", note);
             }
@@ -173,7 +172,8 @@ impl<'a> EventLine<'a> {
             AttemptFact::FetchFailed { map } => self
                 .fact("fetch failed")
                 .attempt(attempt)
-                // Named apart from `task` and `attempt`, which are those of the complaining reduce.
+                // `task` and `attempt` are those of the complaining reduce, so the map has other
+                // names.
                 .number("of_map", map.task.index)
                 .number("of_attempt", map.number)
                 .node(tracker),
@@ -299,7 +299,7 @@ impl<'a> EventLine<'a> {
         let weighed = reason.weighed();
         let whole = |number: u32| CellValue::Whole(number.into());
         let waited = weighed.waited.map(SimSpan::as_micros);
-        // Kept aside, since the fields borrow their texts and this one is made here.
+        // Kept apart, since the fields borrow their texts and this text is made here.
         self.reason = Some(reason.to_string());
         self.text("code", reason.code())
             .maybe("place", weighed.place.map(whole))

@@ -1,8 +1,8 @@
 //! `faults.csv`: incidents on machines and on the JobTracker's process, in the order of time. A run
 //! without incidents has no such file.
 //!
-//! Speeds hold from then on, as multiples of the usual ones. Blocks and bytes are those that HDFS
-//! copies again because of the node.
+//! Speeds are factors of the usual speeds and hold from then on. Blocks and bytes are those that
+//! HDFS copies again because of the node.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Returns the table of a folder, which is not there yet.
+    /// Returns a writer of the table; the first row creates the file.
     pub(super) fn new(folder: &Path, labels: Arc<[NodeLabel]>) -> Self {
         Self { folder: folder.to_owned(), labels, table: None }
     }
@@ -36,7 +36,7 @@ impl Watcher for Faults {
             return Ok(());
         };
         let what = IncidentDetails::of(incident);
-        // An incident without a tracker befell the JobTracker's process.
+        // An incident without a tracker concerns the JobTracker's process.
         let label = tracker.map(|tracker| &self.labels[tracker.index()]);
         let table = match &mut self.table {
             Some(table) => table,

@@ -1,4 +1,4 @@
-//! The two text forms of a histogram that HdrHistogram's tools of every language read: the
+//! The two text formats of histograms that HdrHistogram's tools read in every language: the
 //! percentile table and the interval log.
 //!
 //! Neither holds a date: virtual time begins at second 0 of the epoch.
@@ -27,8 +27,7 @@ const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
 
 /// Writes the percentile table, as `outputPercentileDistribution` of the Java library does.
 ///
-/// Most bins hold nothing. The library would walk over all of them four times, for the rows, the mean
-/// and the deviation with a mean of its own; here they are walked over once.
+/// Most bins are empty. The library walks over all bins four times; this function does so once.
 pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>) -> io::Result<()> {
     writeln!(
         to,
@@ -42,18 +41,18 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
     for (place, (value, in_bin)) in bins.iter().enumerate() {
         total += in_bin;
         let value = *value as f64;
-        // One bin may hold several quantiles: a row each, with the same value.
+        // Several quantiles may fall into one bin: each has a row, with the same value.
         while quantile < 1.0 && quantile <= total as f64 / count as f64 {
             let inverse = 1.0 / (1.0 - quantile);
             writeln!(to, "{value:12.3} {quantile:.12} {total:10} {inverse:14.2}")?;
-            // Steps that are finer than the last bin say nothing.
+            // Finer steps within the last bin would only repeat its value.
             quantile = if place + 1 == bins.len() { 1.0 } else { next_tick(quantile) };
         }
         if place + 1 == bins.len() {
             writeln!(to, "{value:12.3} {quantile:.12} {total:10}")?;
         }
     }
-    // Like the library, the mean takes each value to lie in the middle of its bin.
+    // Like the library, the mean assumes each value in the middle of its bin.
     let middle = |value: u64| histogram.median_equivalent(value) as f64;
     let mean = bins
         .iter()
@@ -71,7 +70,7 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
 }
 
 /// Returns the quantile of the next row. Each halving of the distance to 1 has the same number of
-/// rows, until floating point cannot tell them apart.
+/// rows.
 fn next_tick(quantile: f64) -> f64 {
     let halvings = (1.0 / (1.0 - quantile)).log2() as u32;
     let ticks = u64::from(TICKS_PER_HALF_DISTANCE) << (halvings + 1);
@@ -79,7 +78,8 @@ fn next_tick(quantile: f64) -> f64 {
     if next == quantile { 1.0 } else { next }
 }
 
-/// Writes the interval log: one interval as long as the run, with a tag for each histogram.
+/// Writes the interval log: for each histogram one interval, as long as the run, with its name as
+/// tag.
 pub fn write_log(
     to: &mut impl Write,
     ended: SimTime,
@@ -89,7 +89,7 @@ pub fn write_log(
     let mut log = IntervalLogWriterBuilder::new()
         .add_comment("[Histogram log format version 1.3]")
         .add_comment("[Values are microseconds of virtual time]")
-        // A date would make two runs of one scenario differ.
+        // The date of the run would make two runs of one scenario differ.
         .with_start_time(UNIX_EPOCH)
         .begin_log_with(to, &mut serializer)?;
     log.write_comment(LEGEND)?;
@@ -106,8 +106,8 @@ pub fn write_log(
     Ok(())
 }
 
-/// Writes the bytes of the library's `V2DeflateSerializer`, which makes a compressor for every
-/// histogram: a third of a megabyte, while a histogram is some hundred bytes.
+/// Writes the same bytes as the library's `V2DeflateSerializer`, but with one compressor for all
+/// histograms. The library makes one for each: a third of a megabyte for some hundred bytes.
 struct DeflatedHistogram {
     plain: V2Serializer,
     compressor: ZlibEncoder<Vec<u8>>,
@@ -133,7 +133,7 @@ impl Serializer for DeflatedHistogram {
         to: &mut W,
     ) -> io::Result<usize> {
         self.plain.serialize(histogram, &mut self.compressor).map_err(io::Error::other)?;
-        // Finishes this histogram's bytes and keeps the compressor for the next.
+        // `reset` finishes the bytes of this histogram and prepares the compressor for the next.
         let packed = self.compressor.reset(Vec::new())?;
         let length = u32::try_from(packed.len()).map_err(io::Error::other)?;
         to.write_all(&Self::COOKIE.to_be_bytes())?;
@@ -143,7 +143,7 @@ impl Serializer for DeflatedHistogram {
     }
 }
 
-/// Returns into how many parts a bucket is divided for so many significant digits.
+/// Returns the number of bins of a bucket for `digits` significant digits.
 fn sub_buckets(digits: u8) -> u64 {
     (2 * 10_u64.pow(u32::from(digits))).next_power_of_two()
 }

@@ -1,41 +1,42 @@
-//! Heartbeats, counted by the senders of events.
+//! Counts of heartbeats, which the senders of events keep.
 //!
-//! By far most events are heartbeats, and most watchers only want to know how often each span was
-//! seen. So equal heartbeats are counted together before they go to the writer. They also go there
-//! one by one if a watcher wants [each](super::Watcher::hears_heartbeats).
+//! By far most events are heartbeats, and most watchers only need to know how often each pair of
+//! spans occurred. So a sender counts equal heartbeats together and sends the counts to the writer.
+//! It also sends each heartbeat if a watcher [wants that](super::Watcher::hears_heartbeats).
 
 use std::mem;
 
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, Fact, TrackerFact};
 
-/// How many kinds are counted at once. Chosen: with constant latencies a run has a few kinds, and
-/// 64 places take 1.5 KiB of a core's cache.
+/// The number of entries of the table of counts. Chosen: with constant latencies a run has a few
+/// different heartbeats, and 64 entries take 1.5 KiB of a core's cache.
 const PLACES: usize = 64;
-/// The most heartbeats that are handed on together. Chosen: the progress that a user sees should
-/// not stand still.
+/// The sender flushes after this many heartbeats. Chosen: the progress that a user sees should not
+/// seem to stand still.
 const AT_ONCE: u64 = 8_192;
 
-/// Heartbeats that were alike.
+/// A count of heartbeats with the same two spans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlikeHeartbeats {
-    /// How many.
+    /// How many there were.
     pub count: u64,
-    /// How long each took to be answered.
+    /// The time from each heartbeat to its answer.
     pub rtt: SimSpan,
-    /// How long of that it waited for the JobTracker.
+    /// The part of `rtt` that it waited for the JobTracker.
     pub queued: SimSpan,
 }
 
-/// Heartbeats that were not handed on yet.
+/// The counts of heartbeats that were not sent yet.
 #[derive(Debug)]
 pub(super) struct Counter {
-    /// Each kind has one place, which it may share with others; the latest kind has it.
+    /// A hash table of counts. If two different heartbeats have the same index, the later one takes
+    /// the entry.
     places: Box<[AlikeHeartbeats; PLACES]>,
-    /// Kinds that lost their place to another one, with their counts.
+    /// Counts that lost their entry in `places` to another heartbeat.
     displaced: Vec<AlikeHeartbeats>,
     heard: u64,
-    /// When the last one was.
+    /// The instant of the last heartbeat.
     now: SimTime,
 }
 
@@ -47,17 +48,17 @@ impl Default for Counter {
 }
 
 impl Counter {
-    /// Counts an event if it is a heartbeat; returns whether it is.
+    /// Counts an event if it is a heartbeat; returns whether it is one.
     pub(super) fn counts(&mut self, event: &Event) -> bool {
         let Fact::Tracker(_, TrackerFact::Heartbeat { rtt, queued }) = event.fact else {
             return false;
         };
         let place = &mut self.places[place(rtt, queued)];
-        // An unused place looks like a kind with two spans of zero, so the count decides as well.
+        // An unused entry looks like a heartbeat with two spans of zero, so check the count too.
         if (place.rtt, place.queued) != (rtt, queued) || place.count == 0 {
             let before = mem::replace(place, AlikeHeartbeats { count: 0, rtt, queued });
-            // No search for an earlier entry: the same kind may be listed twice, and counts add up
-            // anyway.
+            // Do not search `displaced` for an equal entry: entries may repeat, since watchers add
+            // up the counts.
             if 0 < before.count {
                 self.displaced.push(before);
             }
@@ -68,17 +69,17 @@ impl Counter {
         true
     }
 
-    /// Returns whether enough have come together.
+    /// Returns whether it is time to send the counts.
     pub(super) fn is_full(&self) -> bool {
         AT_ONCE <= self.heard
     }
 
-    /// Returns how many there are.
+    /// Returns the number of heartbeats counted since the last [`take`](Self::take).
     pub(super) fn heard(&self) -> u64 {
         self.heard
     }
 
-    /// Returns all that were counted and when the last one was, and begins anew.
+    /// Returns the instant of the last heartbeat and all counts, and starts again from zero.
     pub(super) fn take(&mut self) -> (SimTime, Vec<AlikeHeartbeats>) {
         let mut beats = mem::take(&mut self.displaced);
         for place in &mut self.places[..] {
@@ -91,9 +92,11 @@ impl Counter {
     }
 }
 
-/// Returns the place of a kind: the upper bits of a product that depends on all bits of both spans.
+/// Returns the index of a heartbeat in the table: the upper bits of a product that depends on all
+/// bits of both spans.
 fn place(rtt: SimSpan, queued: SimSpan) -> usize {
-    // The golden ratio times 2^64 (Knuth's multiplicative hashing): near numbers land far apart.
+    // 2^64 divided by the golden ratio (Knuth's multiplicative hashing): near numbers land far
+    // apart.
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
     // Both spans are mostly below 2^32 microseconds, so the rotation keeps them from overlapping.
     let mixed = rtt.as_micros().wrapping_add(queued.as_micros().rotate_left(32));
@@ -138,7 +141,7 @@ mod tests {
     }
 
     proptest! {
-        /// However many kinds share a place, each is counted as often as it came.
+        /// Each heartbeat is counted exactly once, however many share an entry.
         #[test]
         fn none_is_lost_and_none_counted_twice(
             kinds in prop::collection::vec((0u64..300, 0u64..5), 0..2_000)

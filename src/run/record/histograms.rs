@@ -1,8 +1,8 @@
 //! `histograms/NAME.hgrm` and `latency.hlog`: how long things took, in virtual microseconds, to
 //! three significant digits.
 //!
-//! A histogram without values leaves no file. Spans of jobs are taken from the books when the run
-//! is over; everything else is recorded as it happens, at a few nanoseconds each.
+//! A histogram without values has no file. Spans of jobs are read from the books at the end of the
+//! run; all other values are recorded as they occur, at a few nanoseconds each.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -23,13 +23,13 @@ use mumakil_core::mapred::{
     TrackerId,
 };
 
-/// How many letters of a class stand in the name of a file.
-// Chosen: even with letters of four bytes the file's name stays below the 255 bytes that file
-// systems allow.
+/// The most characters of a class in a file name.
+// Chosen: even with characters of four bytes the file name stays below the usual limit of 255
+// bytes.
 const CLASS_LETTERS: usize = 48;
 
-/// The spans that are recorded as they happen. Each has a fixed place; looking it up by name took 3
-/// % of a run.
+/// The spans that are recorded as they occur. Each has a fixed index; a look-up by name took 3 % of
+/// a run.
 #[derive(Clone, Copy, Debug)]
 enum PassingSpan {
     HeartbeatRtt,
@@ -43,7 +43,7 @@ enum PassingSpan {
 }
 
 impl PassingSpan {
-    /// The names of their histograms, in the same order.
+    /// The names of their histograms, in the order of the variants.
     const NAMES: [&str; 8] = [
         "heartbeat_rtt",
         "jobtracker_queue",
@@ -60,11 +60,11 @@ impl PassingSpan {
 #[derive(Debug)]
 pub(super) struct Histograms {
     folder: PathBuf,
-    /// Each is made with its first value.
+    /// The histograms of the spans; the first value creates one.
     passing: [Option<Histogram<u64>>; PassingSpan::NAMES.len()],
-    /// The attempts for which a slot was taken, and when.
+    /// The attempts for which another attempt was preempted, and when.
     awaited: FxHashMap<AttemptId, SimTime>,
-    /// Since when each free slot of each tracker is free, the longest free first.
+    /// The instants since which each tracker's free slots are free, the earliest first.
     free: Vec<PerSlot<VecDeque<SimTime>>>,
 }
 
@@ -87,24 +87,24 @@ impl Histograms {
         }
     }
 
-    /// Takes the slots that were free for longest first. Slots of a tracker are alike, so which one
-    /// an attempt really got makes no difference.
+    /// Records how long taken slots were idle. An attempt takes the slots that were free the
+    /// longest; the slots of a tracker are alike.
     fn slot_moved(&mut self, at: SimTime, shift: SlotShift) {
         let Some(tracker) = self.free.get_mut(shift.tracker.index()) else { return };
         let free = &mut tracker[shift.task.slot()];
-        // Runs only for a shift below zero, which frees slots.
+        // The range is empty unless the shift is below zero and so frees slots.
         for _ in shift.slots..0 {
             free.push_back(at);
         }
         for _ in 0..shift.slots {
-            // Looked up anew, as recording borrows all of `self`.
+            // Look up again in each turn, since `record` borrows all of `self`.
             if let Some(since) = self.free[shift.tracker.index()][shift.task.slot()].pop_front() {
                 self.record(PassingSpan::SlotIdle, at.saturating_since(since));
             }
         }
     }
 
-    /// Leaves out jobs that came before the warm-up was over.
+    /// Records the spans of jobs that arrived after the warm-up.
     fn see_ledger(&mut self, at: SimTime, attempt: AttemptId, fact: LedgerFact, books: &RunBooks) {
         match fact {
             LedgerFact::Assigned { role: Role::Work, waited, reason, .. }
@@ -115,8 +115,8 @@ impl Histograms {
             LedgerFact::Ordered { reason: Reason::PreemptedFor(by), .. }
                 if books.counts(by.job()) =>
             {
-                // A second victim for the same attempt restarts the clock: the last kill made the
-                // room.
+                // Another preemption for the same attempt restarts its time: the last one freed the
+                // slot.
                 self.awaited.insert(by, at);
             }
             LedgerFact::Assigned { .. }
@@ -125,7 +125,7 @@ impl Histograms {
         }
     }
 
-    /// Leaves out jobs that came before the warm-up was over.
+    /// Records the spans of jobs that arrived after the warm-up.
     fn see_attempt(
         &mut self,
         at: SimTime,
@@ -134,7 +134,7 @@ impl Histograms {
         books: &RunBooks,
     ) {
         match fact {
-            // Without a check for the warm-up: only jobs that count are in `awaited`.
+            // No check for the warm-up is needed: `awaited` has only jobs that count.
             AttemptFact::Started { .. } => self.has_slot(at, attempt),
             AttemptFact::Resumed if books.counts(attempt.job()) => {
                 self.has_slot(at, attempt);
@@ -143,7 +143,7 @@ impl Histograms {
                 }
             }
             AttemptFact::Ended { phases, .. } if books.counts(attempt.job()) => {
-                // An attempt that ended before it got its slot has no span to record.
+                // An attempt that ended before it got its slot has no span.
                 self.awaited.remove(&attempt);
                 if let Some(commit) = phases.commit {
                     self.record(PassingSpan::CommitDelay, commit);
@@ -163,7 +163,7 @@ impl Histograms {
             return;
         }
         self.record(PassingSpan::TaskWait, waited);
-        // Only a launch after a wait for a closer node says how long the job was passed over.
+        // Only a launch after a wait for locality has a span.
         if let Reason::Waited(span) = reason {
             self.record(PassingSpan::LocalityWait, span);
         }
@@ -175,12 +175,12 @@ impl Histograms {
         }
     }
 
-    /// Returns all histograms by name: the passing spans, those of jobs (by class too), and the lag
-    /// of a scaled clock.
+    /// Returns all histograms by name: spans recorded during the run, spans of jobs (also by
+    /// class), and the lag of a scaled clock.
     fn named(&mut self, end: &RunEnd<'_>) -> BTreeMap<Cow<'static, str>, Histogram<u64>> {
         let passing = PassingSpan::NAMES.into_iter().zip(std::mem::take(&mut self.passing));
         let passing = passing.filter_map(|(name, values)| Some((name.into(), values?)));
-        // Sorted by name: the log and the digest depend on the order of its lines.
+        // Sorted by name: the digest depends on the order of lines in the log.
         let mut named: BTreeMap<Cow<'static, str>, _> = passing.collect();
         let mut note = |name: Cow<'static, str>, span: SimSpan| {
             add(named.entry(name).or_insert_with(empty), span, 1);
@@ -191,7 +191,7 @@ impl Histograms {
             }
             if let Some(sojourn) = job.sojourn() {
                 note("job_sojourn".into(), sojourn);
-                // Without classes, `job_sojourn` alone says everything.
+                // Without classes, `job_sojourn` has all jobs.
                 if !job.spec.class.is_empty() {
                     note(
                         format!("job_sojourn-{}", file_safe_name(&job.spec.class)).into(),
@@ -216,12 +216,12 @@ impl Histograms {
 }
 
 fn empty() -> Histogram<u64> {
-    // Three digits: HdrHistogram's usual precision, an error of at most a thousandth.
+    // Three digits is HdrHistogram's usual precision: an error of at most a thousandth.
     Histogram::new(3).expect("three digits are possible")
 }
 
 fn add(histogram: &mut Histogram<u64>, span: SimSpan, count: u64) {
-    // A histogram from `new` resizes itself, so no value is out of its range.
+    // A histogram from `new` grows, so no value is out of range.
     histogram.record_n(span.as_micros(), count).expect("the histogram grows with its values");
 }
 
@@ -233,7 +233,7 @@ impl Watcher for Histograms {
             Fact::Tracker(tracker, TrackerFact::Up(slots)) => {
                 self.tracker_up(event.at, tracker, slots);
             }
-            // The slots of a dead tracker are not idle: they are gone, and so leave no value.
+            // The slots of a dead tracker no longer exist, so they record no idle time.
             Fact::Tracker(tracker, TrackerFact::Down) => {
                 self.tracker_up(event.at, tracker, PerSlot::default());
             }
@@ -267,8 +267,8 @@ impl Watcher for Histograms {
     }
 }
 
-/// Returns a name as it may stand in a tag and in the name of a file. Classes that differ in
-/// other signs only share a histogram.
+/// Returns the name of a class in a form that is safe in tags and file names. Classes that differ
+/// only in other characters share a histogram.
 pub fn file_safe_name(class: &str) -> String {
     let tame = |letter: char| {
         if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.') { letter } else { '_' }

@@ -1,17 +1,17 @@
-//! Details of an incident beside its words.
+//! Details of an incident that its description in words leaves out.
 
 use mumakil_base::units::Bytes;
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::{AttemptId, Incident};
 
-/// Details of an incident, as far as it has them.
+/// The details of an incident; `None` for those that it does not have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct IncidentDetails {
-    /// The speeds from then on.
+    /// The speeds of the machine from then on.
     pub(super) speeds: Option<Speeds>,
-    /// The attempt that it is about.
+    /// The attempt that hangs.
     pub(super) attempt: Option<AttemptId>,
-    /// How many blocks are copied, and how much that is.
+    /// The blocks that are copied: their number, and their size in bytes.
     pub(super) copies: Option<(u32, Bytes)>,
 }
 

@@ -1,7 +1,7 @@
 //! `jobs.csv`: a row for each submitted job, in the order of their ids.
 //!
-//! Written when the run is over, from the books, since jobs end in any order. Instants are truncated to
-//! milliseconds; spans are what lies between two of them, so that they add up.
+//! The table is written from the books at the end of the run, since jobs end in any order. Instants
+//! are truncated to milliseconds. Spans are differences of truncated instants, so that they add up.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub(super) fn jobs_table(folder: &Path) -> Result<Box<dyn Watcher>, RecordError>
 
 fn row(job: &BookedJob) -> JobRow {
     let spec = &*job.spec;
-    // The difference of truncated instants, so that `submit_ms + sojourn_ms` is `finish_ms`.
+    // The difference of truncated instants: `submit_ms + sojourn_ms` is exactly `finish_ms`.
     let since = |at: SimTime| at.as_millis() - job.submitted.as_millis();
     let [node_local, rack_local, off_rack] = job.maps_by_locality;
     JobRow {

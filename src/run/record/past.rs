@@ -1,6 +1,7 @@
-//! A run up to an instant, short enough to be compared with another.
+//! The events of a run up to an instant, as hashes, for comparison with another run.
 //!
-//! Two runs had the same past if all of their events up to there were the same, heartbeats too.
+//! Two runs have the same past if all their events before that instant are equal, including
+//! heartbeats.
 
 use std::fmt::{self, Write as _};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,54 +13,54 @@ use super::{RecordError, RunBooks, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, Fact, TrackerFact};
 
-/// The first 65,536 events have a mark each, later ones only every 1,024th. Chosen: enough to say
-/// when two runs part, and a megabyte at most for the first part.
+/// Each of the first 65,536 events has a mark, later only every 1,024th. Chosen: precise enough to
+/// say when two runs begin to differ, in a megabyte for the first 65,536.
 const MARKED: u64 = 1 << 16;
 const STRIDE: u64 = 1 << 10;
 
-/// A run up to an instant.
+/// Hashes of the events of a run up to an instant.
 #[derive(Clone, Debug)]
 pub struct RunPast {
     until: SimTime,
     events: u64,
     hash: DefaultHasher,
-    /// The hash of all up to an event, with that event's instant.
+    /// The instant of an event, and the hash of all events up to and including it.
     marks: Vec<(SimTime, u64)>,
-    /// The number of events after which another past ends, and the hash of our first so many, once
+    /// The number of events of another past, and the hash of as many events of this one, once
     /// known.
     goal: Option<(u64, Option<u64>)>,
 }
 
 impl RunPast {
-    /// Returns an empty past up to an instant, without it, and a watcher that fills it.
+    /// Returns an empty past and a watcher that fills it with the events before `until`.
     pub fn until(until: SimTime) -> (Arc<Mutex<Self>>, Box<dyn Watcher>) {
         let past = Arc::new(Mutex::new(Self { until, ..Self::open(None) }));
         (past.clone(), Box::new(past))
     }
 
-    /// Returns an empty past without an end, which the caller fills. It can say later whether it
-    /// begins as another one does.
+    /// Returns an empty past without an end, which the caller fills. With `other`, it can say later
+    /// whether it begins with the events of `other`.
     pub fn open(other: Option<&Self>) -> Self {
         let mut past = Self {
             until: SimTime::NEVER,
             events: 0,
-            // Its keys are fixed within a process, and hashes of a past never leave it.
+            // The keys of this hasher are fixed within a process, and hashes never leave the
+            // process.
             hash: DefaultHasher::default(),
             marks: Vec::new(),
             goal: other.map(|other| (other.events, None)),
         };
-        // The other past may have no events at all; then the goal is reached before the first.
+        // If the other past has no events, the goal is reached at once.
         past.arrive();
         past
     }
 
-    /// Returns how many events it has.
+    /// Returns how many events were added.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Returns where another past is not this one: an instant up to which they are the same, if they
-    /// differ at all.
+    /// Returns an instant up to which both pasts are equal; `None` if they do not differ.
     pub fn parts_from(&self, other: &Self) -> Option<SimTime> {
         if (self.events, self.hash.finish()) == (other.events, other.hash.finish()) {
             return None;
@@ -67,16 +68,18 @@ impl RunPast {
         Some(self.same_as(other))
     }
 
-    /// Returns where this past differs from the shorter one that it was opened with, if it does.
+    /// Returns an instant up to which this past equals `shorter`, the one that it was opened with;
+    /// `None` if it begins with all events of `shorter`.
     pub fn parts_before(&self, shorter: &Self) -> Option<SimTime> {
         let goal = Some((shorter.events, Some(shorter.hash.finish())));
         (self.goal != goal).then(|| self.same_as(shorter))
     }
 
-    /// Returns the last instant that is known up to which two are the same.
+    /// Returns the last marked instant up to which both pasts are equal.
     fn same_as(&self, other: &Self) -> SimTime {
         let pairs = self.marks.iter().zip(&other.marks);
-        // Each mark hashes everything up to it, so the first that differs ends what is common.
+        // Each mark is a hash of all events up to it, so after the first difference all marks
+        // differ.
         let same = pairs.take_while(|(own, others)| own == others);
         same.last().map_or(SimTime::ZERO, |((at, _), _)| *at)
     }
@@ -89,9 +92,10 @@ impl RunPast {
         }
     }
 
-    /// Adds an event.
+    /// Adds an event, unless it is at or after the end of the past.
     pub fn add(&mut self, event: &Event) {
-        // Without the instant itself: it may already hold the change whose effect is compared.
+        // Leave out the instant itself: the change whose effect is compared may already happen
+        // then.
         if event.at < self.until {
             match event.fact {
                 // Most events are heartbeats, and writing them as text would cost more than all the
@@ -100,7 +104,7 @@ impl RunPast {
                     let spans = [rtt, queued].map(SimSpan::as_micros);
                     (event.at.as_micros(), tracker.0, spans).hash(&mut self.hash);
                 }
-                // Events are written for people only; within a process that is always the same.
+                // The `Debug` form of an event does not change within a process.
                 _ => drop(write!(HashWriter(&mut self.hash), "{event:?}")),
             }
             self.events += 1;
@@ -123,7 +127,7 @@ impl Watcher for Arc<Mutex<RunPast>> {
     }
 }
 
-/// A hash of what is written.
+/// A writer that hashes text.
 struct HashWriter<'h>(&'h mut DefaultHasher);
 
 impl fmt::Write for HashWriter<'_> {
@@ -157,7 +161,7 @@ mod tests {
         assert_eq!(plain.parts_from(&odd_at(95_000)), None);
         assert_eq!(plain.parts_from(&odd_at(3_000)), secs(2_999));
         assert_eq!(plain.parts_from(&odd_at(0)), secs(0));
-        // The last mark before is at the 79,872th event.
+        // The last mark before the difference is at the 79,872nd event.
         assert_eq!(plain.parts_from(&odd_at(80_000)), secs(79_871));
         assert_eq!(past(0..10, 99).parts_from(&past(0..11, 99)), secs(9));
     }

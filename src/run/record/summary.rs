@@ -1,10 +1,9 @@
-//! `summary.json`: a run in some thirty numbers, which a caller gets as a [`Summary`] too.
+//! `summary.json`: a run in some thirty numbers, which callers also get as a [`Summary`].
 //!
-//! Jobs of the warm-up, and their attempts, are left out; slots and messages are the whole run's.
-//! Sojourn times are those of the jobs that have ended, however they ended; waits those of the jobs
-//! that have launched. The median and the 95th percentile lie between two jobs where they must
-//! (linear interpolation, as spreadsheets and NumPy do). Numbers are rounded to six digits after
-//! the point: microseconds, and millionths of a whole.
+//! Jobs of the warm-up and their attempts are left out; slots and messages are those of the whole
+//! run. Sojourn times are those of all jobs that have ended, in whatever way; waits are those of
+//! the jobs that have launched a task. The median and the 95th percentile are interpolated linearly
+//! between two jobs, as in spreadsheets and NumPy. Numbers are rounded to six decimals.
 
 use std::io::Write;
 use std::path::Path;
@@ -24,78 +23,79 @@ use mumakil_core::mapred::{
     WorldFact,
 };
 
-/// A policy that took over while the run went on.
+/// A policy that took over during the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaterPolicy {
-    /// When, in seconds.
+    /// When it took over, in seconds.
     pub at_s: f64,
     /// Its name.
     pub policy: String,
-    /// By what it put jobs in order.
+    /// The order in which it served jobs.
     #[serde(default)]
     pub precedence: Precedence,
 }
 
-/// A run in numbers, in the order of `summary.json`. A number that no job or slot gives is `None`.
+/// A run in numbers, in the order of `summary.json`. A number is `None` if no job or slot has a
+/// value for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// The scenario, the policy and the cluster.
     #[serde(flatten)]
     pub run: RunFacts,
-    /// How many map slots the trackers had when they first came up.
+    /// The number of map slots of all trackers when each first came up.
     pub map_slots: u64,
-    /// How many reduce slots they had.
+    /// The number of reduce slots of all trackers when each first came up.
     pub reduce_slots: u64,
-    /// Seconds before which jobs are of the warm-up.
+    /// The end of the warm-up, in seconds.
     pub warm_up_s: f64,
     /// How many jobs were submitted.
     pub jobs: u64,
-    /// How many of them succeeded.
+    /// How many jobs succeeded.
     pub jobs_succeeded: u64,
-    /// How many of them failed.
+    /// How many jobs failed.
     pub jobs_failed: u64,
-    /// How many of them were killed.
+    /// How many jobs were killed.
     pub jobs_killed: u64,
     /// How many map and reduce attempts were assigned.
     pub attempts: u64,
-    /// How many of them failed.
+    /// How many attempts failed.
     pub attempts_failed: u64,
-    /// How many of them were killed, completed maps that were lost among them.
+    /// How many attempts were killed, including completed maps that were lost.
     pub attempts_killed: u64,
     /// How often attempts were suspended.
     pub suspensions: u64,
-    /// How many maps the jobs have.
+    /// The number of maps of all jobs.
     pub maps: u64,
-    /// How many reduces the jobs have.
+    /// The number of reduces of all jobs.
     pub reduces: u64,
-    /// Seconds from the first submission to the last end of a job; `None` while jobs are left.
+    /// Seconds from the first submission to the last end of a job; `None` if a job has not ended.
     pub makespan_s: Option<f64>,
     /// Mean seconds from a job's submission to its end.
     pub mean_sojourn_s: Option<f64>,
     /// Median seconds from a job's submission to its end.
     pub median_sojourn_s: Option<f64>,
-    /// The seconds from its submission to its end that a job in twenty exceeds.
+    /// The 95th percentile of the seconds from a job's submission to its end.
     pub p95_sojourn_s: Option<f64>,
     /// Mean seconds from a job's submission to its first launch.
     pub mean_wait_s: Option<f64>,
-    /// The shares of the locality levels in the map attempts that succeeded and had input.
+    /// The share of each locality level in the successful map attempts with input.
     pub locality: LocalityShares,
-    /// The shares of the slot time, while trackers were up, in which slots were held.
+    /// The share of the slot time of running trackers in which slots were held.
     pub slot_utilisation: PerSlot<Option<f64>>,
-    /// Useful and wasted slot time; without `record.waste` and speculation, nothing.
+    /// Useful and wasted slot time; `None` without `record.waste` and speculation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waste: Option<WasteSummary>,
-    /// Faults of machines and attempts, and their cost; nothing, if there were none.
+    /// Faults of machines and attempts, and their cost; `None` without faults.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultSummary>,
     /// How many heartbeats were answered.
     pub heartbeats: u64,
-    /// How many messages were delivered.
+    /// How many messages actors received.
     pub messages: u64,
     /// Seconds of virtual time that the run took.
     pub virtual_s: f64,
-    /// Why it stopped, if not because all jobs had ended or its time was up: `stalled` or
-    /// `time_limit`.
+    /// Why the run stopped early: `stalled` or `time_limit`; `None` if all jobs ended or its time
+    /// was up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<&'static str>,
 }
@@ -103,38 +103,39 @@ pub struct Summary {
 /// The faults of a run and their cost, in `summary.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FaultSummary {
-    /// How many incidents there were on machines and of hanging attempts; their ends do not count.
+    /// How many incidents there were on machines and of hanging attempts; the ends of incidents do
+    /// not count.
     pub incidents: u64,
-    /// How many attempts failed, or were lost with their tracker or their output.
+    /// How many attempts failed, or were lost with their tracker or output.
     pub attempts_lost: u64,
-    /// For how long they had held slots: seconds, times slots.
+    /// The slot time of those attempts: seconds times slots.
     pub slots_lost_s: f64,
 }
 
 /// A share for each locality level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LocalityShares {
-    /// On the node.
+    /// The share of maps that ran on a node with their input.
     pub node: Option<f64>,
-    /// In the rack.
+    /// The share of maps that ran in a rack with their input.
     pub rack: Option<f64>,
-    /// Elsewhere.
+    /// The share of maps that ran in another rack than their input.
     pub off_rack: Option<f64>,
 }
 
-/// Numbers that must be counted as events pass: heartbeats, and slots over time.
+/// Numbers that are counted during the run: heartbeats, incidents, and slots over time.
 #[derive(Debug, Default)]
 pub(super) struct SummaryTally {
     heartbeats: u64,
-    /// How many incidents there were on machines and attempts.
+    /// The number of incidents on machines and of hanging attempts.
     incidents: u64,
-    /// The slots of each tracker, and those with which it first came up.
+    /// The slots of each tracker now, and when it first came up.
     trackers: Vec<(PerSlot<u32>, Option<PerSlot<u32>>)>,
     available: PerSlot<LevelArea>,
     held: PerSlot<LevelArea>,
 }
 
-/// A number over time, and what is under its curve.
+/// A number over time, and the integral of its curve.
 #[derive(Debug, Default)]
 struct LevelArea {
     level: u32,
@@ -143,7 +144,7 @@ struct LevelArea {
 }
 
 impl SummaryTally {
-    /// Returns what faults did, if they did anything.
+    /// Returns the cost of faults; `None` without incidents and lost attempts.
     fn faults(&self, losses: &WasteSummary) -> Option<FaultSummary> {
         let faults = FaultSummary {
             incidents: self.incidents,
@@ -152,19 +153,19 @@ impl SummaryTally {
                 losses.by_fate[AttemptFate::Failed] + losses.by_fate[AttemptFate::Lost],
             ),
         };
-        // Attempts may also fail without an incident on a machine; their loss belongs here too.
+        // Attempts that fail without an incident on a machine count too.
         (0 < faults.incidents + faults.attempts_lost).then_some(faults)
     }
 
     fn slots_change(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
         let (now, first) = grown(&mut self.trackers, tracker.index());
-        // The cluster's size is what trackers first came up with; a restart does not count them
-        // twice.
+        // The cluster's size counts each tracker's first slots only, so a restart does not count
+        // them twice.
         first.get_or_insert(slots);
-        // A tracker that comes back may have other slots, so the level changes by the difference.
+        // A tracker may come back with other slots, so change the level by the difference.
         let before = std::mem::replace(now, slots);
         for kind in SlotKind::BOTH {
-            // Subtracts first: the level includes what the tracker had.
+            // Subtract first: the level includes the tracker's old slots.
             let level = self.available[kind].level - before[kind] + slots[kind];
             self.available[kind].set(at, level);
         }
@@ -188,12 +189,13 @@ impl SummaryTally {
         let sum =
             |of: fn(&super::BookedJob) -> u32| books.counted().map(|job| u64::from(of(job))).sum();
         let mut sojourns: Vec<SimSpan> = books.counted().filter_map(|job| job.sojourn()).collect();
-        // The quantiles below want them in ascending order.
+        // The quantiles below need ascending order.
         sojourns.sort_unstable();
         let waits: Vec<SimSpan> = books.counted().filter_map(|job| job.wait()).collect();
         let level = |level: usize| books.counted().map(|job| job.maps_by_locality[level]).sum();
         let maps: [u64; 3] = [0, 1, 2].map(level);
-        // Maps with input only: a job without input has no locality, and would lower every share.
+        // Count only maps with input: a map without input has no locality and would lower every
+        // share.
         let all_maps = maps.iter().sum::<u64>();
         let [node, rack, off_rack] = maps.map(|part| share(part.into(), all_maps.into()));
         Summary {
@@ -222,7 +224,8 @@ impl SummaryTally {
                 reduce: self.utilisation(SlotKind::Reduce, run.ended),
             },
             waste: waste.cloned(),
-            // Without a scenario's faults nothing was counted, and `faults` stays out of the file.
+            // Losses are counted only if the scenario has faults; otherwise `faults` is left out of
+            // the file.
             faults: losses.and_then(|losses| self.faults(losses)),
             heartbeats: self.heartbeats,
             messages: run.messages,
@@ -253,7 +256,7 @@ impl Watcher for SummaryTally {
         }
         if let Some(shift) = books.shift() {
             let held = &mut self.held[shift.task.slot()];
-            // Setup, cleanup and the removal of outputs hold slots too, so every shift counts.
+            // Every shift counts: setup, cleanup and the removal of outputs hold slots too.
             held.set(event.at, held.level.saturating_add_signed(shift.slots));
         }
         Ok(())
@@ -265,13 +268,14 @@ impl Watcher for SummaryTally {
 }
 
 impl Summary {
-    /// Returns the names of all policies that decided: `hfsp, then fair`.
+    /// Returns the names of all policies of the run, such as `hfsp, then fair`.
     pub fn policies(&self) -> String {
         let policies: Vec<&str> = self.run.deciders().map(|(_, policy, _)| policy).collect();
         policies.join(", then ")
     }
 
-    /// Returns how many jobs ended in which way, in words; last, how many are left.
+    /// Returns the number of jobs for each outcome, with its word; the last number is that of jobs
+    /// that have not ended.
     pub fn outcomes(&self) -> [(u64, &'static str); 4] {
         let Self { jobs, jobs_succeeded, jobs_failed, jobs_killed, .. } = *self;
         let left = jobs - jobs_succeeded - jobs_failed - jobs_killed;
@@ -283,7 +287,8 @@ impl Summary {
         ]
     }
 
-    /// Returns what became of attempts besides success, in words.
+    /// Returns the numbers of attempts that failed, were killed or were suspended, each with its
+    /// word.
     pub fn bad_outcomes(&self) -> [(u64, &'static str); 3] {
         [
             (self.attempts_failed, "failed"),
@@ -306,12 +311,12 @@ impl Summary {
 impl LevelArea {
     fn set(&mut self, at: SimTime, level: u32) {
         self.micros = self.until(at);
-        // On a scaled clock events are not in one order; the area must not shrink.
+        // On a scaled clock events are not in the order of time; the area must not shrink.
         self.since = self.since.max(at);
         self.level = level;
     }
 
-    /// Returns what is under the curve until then.
+    /// Returns the integral of the curve until `at`: the number times microseconds.
     fn until(&self, at: SimTime) -> u128 {
         let span = at.saturating_since(self.since).as_micros();
         self.micros + u128::from(span) * u128::from(self.level)
@@ -326,14 +331,13 @@ fn makespan(books: &RunBooks) -> Option<f64> {
     Some(rounded(last.saturating_since(first).as_secs_f64()))
 }
 
-/// Returns the mean in seconds, of whole microseconds: their sum is exact, so that the order of the
-/// spans is of no account.
+/// Returns the mean in seconds. It adds up whole microseconds, whose sum is exact in any order.
 fn mean(spans: &[SimSpan]) -> Option<f64> {
     let micros: Vec<f64> = spans.iter().map(|span| span.as_micros() as f64).collect();
     statistics::mean(&micros).map(|mean| rounded(mean / 1e6))
 }
 
-/// Returns the quantile in seconds of spans in ascending order.
+/// Returns a quantile, in seconds, of spans in ascending order.
 fn quantile(spans: &[SimSpan], share: f64) -> Option<f64> {
     let seconds: Vec<f64> = spans.iter().map(|span| span.as_secs_f64()).collect();
     statistics::quantile_of_sorted(&seconds, share).map(rounded)
@@ -343,8 +347,8 @@ fn share(part: u128, whole: u128) -> Option<f64> {
     (whole != 0).then(|| rounded(part as f64 / whole as f64))
 }
 
-/// Rounds a number as all in the summary are.
+/// Rounds a number to six decimals, as in `summary.json`.
 pub(super) fn rounded(number: f64) -> f64 {
-    // Six digits are whole microseconds; more would only show how binary fractions end.
+    // Six decimals of a second are whole microseconds; more would be noise of binary fractions.
     (number * 1e6).round() / 1e6
 }

@@ -1,4 +1,4 @@
-//! Files whose every error names their path.
+//! Writers of tables and text files, whose errors name the file.
 
 use std::io::{BufWriter, Write};
 use std::marker::PhantomData;
@@ -24,11 +24,11 @@ impl<R: TableRow> TableWriter<R> {
     pub fn create(folder: &Path) -> Result<Self, RecordError> {
         let path = folder.join(R::FILE);
         let file = File::create(&path).map_err(RecordError::at(&path))?;
-        // The writer zeroes its whole buffer first: a larger one would cost short runs more than it
-        // saves long ones.
+        // The writer fills its whole buffer with zeros first: a larger one would cost short runs
+        // more than it saves long ones.
         let cells =
             csv::WriterBuilder::new().has_headers(false).buffer_capacity(1 << 14).from_writer(file);
-        // The heading is written at once: a run without rows leaves a table that readers know.
+        // Write the heading at once, so that a table without rows is still readable.
         let mut table = Self { path, cells, of: PhantomData };
         let heading = R::COLUMNS.iter().map(|column| column.info.name);
         table.cells.write_record(heading).map_err(|error| table.error(error))?;
@@ -43,7 +43,7 @@ impl<R: TableRow> TableWriter<R> {
         self.cells.serialize(InCells(row)).map_err(|error| self.error(error))
     }
 
-    /// Writes out the rows that are still buffered.
+    /// Flushes the buffered rows.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -56,7 +56,7 @@ impl<R: TableRow> TableWriter<R> {
     }
 }
 
-/// A table that is made of the books when the run is over.
+/// A table that is written from the books at the end of the run.
 pub(super) struct TableAtEnd<R, F> {
     table: TableWriter<R>,
     fill: F,
@@ -67,7 +67,7 @@ where
     R: TableRow,
     F: Fn(&RunBooks, &mut TableWriter<R>) -> Result<(), RecordError> + Send + 'static,
 {
-    /// Creates the table, into which `fill` writes the rows.
+    /// Creates the table. At the end of the run, `fill` writes its rows.
     pub(super) fn create(folder: &Path, fill: F) -> Result<Box<dyn Watcher>, RecordError> {
         Ok(Box::new(Self { table: TableWriter::create(folder)?, fill }))
     }
@@ -99,7 +99,7 @@ impl TextFile {
         Ok(Self { path, to: BufWriter::with_capacity(1 << 16, file) })
     }
 
-    /// Lets `write` write.
+    /// Calls `write` with the file; its error names the path.
     pub(super) fn write(
         &mut self,
         write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
@@ -107,7 +107,7 @@ impl TextFile {
         write(&mut self.to).map_err(RecordError::at(&self.path))
     }
 
-    /// Writes out what is still buffered.
+    /// Flushes the buffered text.
     pub(super) fn finish(&mut self) -> Result<(), RecordError> {
         self.write(Write::flush)
     }

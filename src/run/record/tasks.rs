@@ -1,14 +1,15 @@
-//! `tasks.csv`: a row for each attempt, written when the attempt is closed (see [`super::RunBooks`]).
+//! `tasks.csv`: a row for each attempt, written when the attempt is closed (see
+//! [`super::RunBooks`]).
 //!
-//! Times and phases are the tracker's truth, the outcome is the JobTracker's verdict, or the
-//! tracker's word where the JobTracker gave none before the job ended. Attempts that are open when
-//! the run stops come last, in the order of their ids, as `unfinished` unless a tracker or the
-//! JobTracker knew their outcome.
+//! Times and phases are those that the tracker saw. The outcome is the JobTracker's verdict, or
+//! that of the tracker if the JobTracker gave no verdict before the job ended. Attempts that are
+//! open when the run stops come last, in the order of their ids, as `unfinished` unless a tracker
+//! or the JobTracker knew their outcome.
 //!
-//! Two things that happen to an attempt have rows of their own. Removing its output is a `map-cleanup`
-//! or `reduce-cleanup` with the attempt's number, on the node that does it. A map whose output is lost
-//! after it had succeeded has a second row, `lost` at the instant at which the JobTracker knew. So has
-//! each task that had succeeded when its job was begun anew.
+//! Two events have rows of their own. The removal of an attempt's output is a `map-cleanup` or
+//! `reduce-cleanup` with the attempt's number, on the node that removes it. A map whose output is
+//! lost after its success has a second row, `lost`, at the instant at which the JobTracker learned
+//! of the loss. So does each task that had succeeded when its job was begun anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -30,7 +31,7 @@ pub(super) struct TasksTable {
     labels: Arc<[NodeLabel]>,
     reason: String,
     suspensions: String,
-    /// Since when outputs of attempts are being removed, and where.
+    /// The removals of outputs that are under way: attempt, tracker, and start.
     cleanups: BTreeMap<(AttemptId, TrackerId), SimTime>,
 }
 
@@ -48,7 +49,7 @@ impl TasksTable {
     }
 
     fn row(&mut self, id: AttemptId, attempt: &BookedAttempt) -> Result<(), RecordError> {
-        // Only its cleaning up is open, which has a row of its own.
+        // Only the removal of its output is known, which has a row of its own.
         if !attempt.has_work() {
             return Ok(());
         }
@@ -65,15 +66,15 @@ impl TasksTable {
                 .expect("a string takes every text");
         }
         let weighed = launch.map(|reason| reason.weighed()).unwrap_or_default();
-        // An order to kill may come too late: an attempt that ended by itself was not killed for
-        // anything.
+        // An order to kill may come too late: an attempt that ended by itself has no reason for a
+        // kill.
         let kill = attempt.killed_for.filter(|_| attempt.outcome() == Some(Outcome::Killed));
         let killed = kill.map(|reason| reason.weighed()).unwrap_or_default();
         let NodeLabel { node, rack } = &self.labels[attempt.tracker.index()];
         let ending = attempt.ending;
         // An attempt that was killed before it started had no phases.
         let phases = attempt.started.and(ending).map(|ending| ending.phases);
-        // Maps have neither a shuffle nor a reduce-side sort; zeros would look like measurements.
+        // Maps have no shuffle and no sort of a reduce; zeros would look like measurements.
         let fetched = phases.filter(|_| id.task.kind == TaskKind::Reduce);
         self.table.row(&AttemptRow {
             job: id.task.job.0,
@@ -124,7 +125,7 @@ impl TasksTable {
         self.table.row(&AttemptRow { job, task, attempt, node, rack, ..row })
     }
 
-    /// Writes a row of the removal of an attempt's output.
+    /// Writes the row of the removal of an attempt's output.
     fn cleanup(
         &mut self,
         (id, tracker): (AttemptId, TrackerId),
@@ -154,8 +155,8 @@ impl Watcher for TasksTable {
                 tracker,
                 AttemptFact::Started { role: Role::TaskCleanup, .. },
             ) => {
-                // By tracker too: after a loss another tracker may clean up, while the first one
-                // still does.
+                // The key includes the tracker: after a loss another tracker may clean up while the
+                // first one still does.
                 self.cleanups.insert((attempt, tracker), event.at);
             }
             Fact::Attempt(
@@ -170,7 +171,7 @@ impl Watcher for TasksTable {
             }
             _ => {}
         }
-        // The row of the success is written already, so the loss becomes a second one.
+        // The row of the success is already written, so the loss gets a second row.
         if let Some((attempt, tracker)) = books.lost() {
             let finish_ms = Some(event.at.as_millis());
             let kind = attempt.task.kind.into();
@@ -185,7 +186,7 @@ impl Watcher for TasksTable {
         for (id, attempt) in end.books.open() {
             self.row(id, attempt)?;
         }
-        // Those that still remove outputs when the run stops, in the order of attempts.
+        // Write the removals that are under way when the run stops, in the order of attempts.
         for (key, start) in std::mem::take(&mut self.cleanups) {
             self.cleanup(key, start, None)?;
         }

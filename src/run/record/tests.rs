@@ -1,4 +1,4 @@
-//! Whole recordings of streams written by hand.
+//! Complete recordings of hand-written streams of facts.
 
 pub(crate) mod stream;
 
@@ -69,8 +69,8 @@ fn record(stream: Stream, settings: RecordSpec, millis: u64) -> Left {
     Left { folder, summary }
 }
 
-/// A job of two maps and a reduce on two nodes. The second map fails at first; the reduce is
-/// stopped for a while, commits, and for a heartbeat the JobTracker does not know.
+/// A job of two maps and a reduce on two nodes. The second map fails at first. The reduce is
+/// suspended for a while and commits; for a heartbeat the JobTracker does not know of the commit.
 fn small_run() -> Stream {
     use AttemptState::{CommitPending, Failed, Running, Succeeded};
     let (first, second, last) = (map(0, 0), map(0, 1), reduce(0, 0));
@@ -140,8 +140,8 @@ fn jobs_have_a_row_each() {
     ");
 }
 
-/// The second chain begins with the job that has the higher number, the third never ends, and of the
-/// last nothing has come.
+/// The second chain begins with the job that has the higher number, the third chain never ends, and
+/// no job of the last chain has arrived.
 #[test]
 fn chains_take_from_their_first_arrival_to_their_last_end() {
     let stream = Stream::default()
@@ -518,7 +518,7 @@ fn many_chunks_arrive_whole_and_in_order() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// As on a scaled clock, only worse.
+    /// The order is worse than any on a scaled clock.
     #[test]
     fn a_stream_in_any_order_is_recorded_as_well_as_it_goes(
         events in Just(small_run().events).prop_shuffle()
@@ -576,7 +576,7 @@ fn a_folder_that_has_vanished_is_an_error_with_its_path() {
     assert_eq!(error.to_string(), format!("cannot write {}", folder.join("jobs.csv").display()));
 }
 
-/// A device that is always full.
+/// `/dev/full` is always full.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_breaks_the_sender_and_is_reported_at_the_end() {

@@ -1,16 +1,16 @@
-//! `timeline.csv`: what each job runs, holds and waits for, over time.
+//! `timeline.csv`: the running tasks, slots and pending tasks of each job over time.
 //!
 //! `running` and `pending` are the JobTracker's counts of the job's maps or reduces. `slots` are
-//! the slots that trackers hold for them, the removal of an attempt's output included, since the
-//! JobTracker counts the attempt until that is done; `suspended` are the attempts that trackers
-//! have stopped. Setup and cleanup tasks are in neither, so that `running - slots` shows how far
-//! the JobTracker's knowledge is behind, and, while an attempt waits for its commit, the quirk.
-//! When a job begins to run, all its tasks are pending; later counts leave out reduces that may not
-//! start yet.
+//! the slots that trackers hold for these tasks, including for the removal of an attempt's output,
+//! since the JobTracker counts the attempt until that is done. `suspended` are the attempts that
+//! trackers have suspended. No column counts setup and cleanup tasks, so `running - slots` shows
+//! how outdated the JobTracker's counts are. It also shows Hadoop's quirk not to count attempts
+//! that wait for their commit. When a job begins to run, all its tasks are pending; later counts
+//! leave out reduces that may not start yet.
 //!
-//! Without a sampling step there is a row for each job and kind that changed in a millisecond, as
-//! it was at the end of it. With one, a row at each multiple of the step, as it was then, for those
-//! that changed since the multiple before; the last rows are of the end of the run.
+//! Without a sampling step, each job and slot kind that changed in a millisecond has a row with its
+//! state at the end of the millisecond. With a step, each job and kind that changed since the last
+//! multiple of the step has a row at the next one. The last rows are of the end of the run.
 
 use std::path::Path;
 
@@ -26,18 +26,18 @@ use mumakil_results::tables::SlotsRow;
 pub(super) struct Timeline {
     table: TableWriter<SlotsRow>,
     step: SimSpan,
-    /// The instant of the next rows; no later event has been seen.
+    /// The instant of the next rows. No event so far is later.
     due: SimTime,
     jobs: Vec<PerSlot<WrittenState>>,
     changed: Vec<(SlotKind, JobId)>,
 }
 
-/// A job's state for a kind of slot, and the state that was last written.
+/// The state of a job for a kind of slot: now, and as last written.
 #[derive(Clone, Debug, Default)]
 struct WrittenState {
     now: TimelineState,
     written: TimelineState,
-    /// Whether it stands among the changed ones.
+    /// Whether it is in [`Timeline::changed`].
     changed: bool,
 }
 
@@ -66,13 +66,13 @@ impl Timeline {
     fn due_from(&self, at: SimTime) -> SimTime {
         let micros = at.as_micros();
         SimTime::from_micros(match self.step.as_micros() {
-            // The table's times are milliseconds, so a row speaks for the whole of its millisecond.
+            // Times in the table are milliseconds, so a row stands for a whole millisecond.
             0 => micros - micros % 1_000 + 999,
             step => micros.next_multiple_of(step),
         })
     }
 
-    /// Notes a change, and writes the rows that are due before it.
+    /// Records a change; first writes the rows that are due before it.
     fn change(
         &mut self,
         at: SimTime,
@@ -80,8 +80,8 @@ impl Timeline {
         books: &RunBooks,
         change: impl FnOnce(&mut TimelineState),
     ) -> Result<(), RecordError> {
-        // On a scaled clock an event may be older than the last rows; its change joins the next
-        // ones.
+        // On a scaled clock an event may be older than the last rows; the next rows show its
+        // change.
         if self.due < at {
             self.write(self.due, books)?;
             self.due = self.due_from(at);
@@ -96,12 +96,12 @@ impl Timeline {
     }
 
     fn write(&mut self, at: SimTime, books: &RunBooks) -> Result<(), RecordError> {
-        // Changes come in the order of events; rows are by kind and job.
+        // Changes are in the order of events; rows are sorted by kind and job.
         self.changed.sort_unstable();
         for (kind, job) in self.changed.drain(..) {
             let track = &mut self.jobs[job.index()][kind];
             track.changed = false;
-            // The count went up and down again within one step.
+            // The state changed and changed back within one step.
             if track.now == track.written {
                 continue;
             }
@@ -139,7 +139,7 @@ impl Watcher for Timeline {
     }
 
     fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
-        // The last step may reach beyond the end of the run.
+        // The last step may end after the run.
         self.write(self.due.min(end.run.ended), end.books)?;
         self.table.finish()
     }

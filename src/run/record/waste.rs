@@ -1,17 +1,17 @@
-//! `waste.csv`: what each job held slots for, and what its stragglers cost it.
+//! `waste.csv`: the useful and wasted slot time of each job, and the cost of its stragglers.
 //!
-//! *Slot time* is the time for which attempts hold slots, times the slots: by trackers' truth, the
-//! removal of their output included, and with setup and cleanup tasks. It is *useful* if the attempt
+//! *Slot time* is the time for which attempts hold slots, as trackers see it, times the slots. It
+//! includes the removal of outputs and setup and cleanup tasks. It is *useful* if the attempt
 //! succeeded, and wasted for one of these reasons:
 //!
-//! - `failed`: the attempt broke;
+//! - `failed`: the attempt failed;
 //! - `speculative`: another attempt of its task was faster;
-//! - `lost`: its tracker was given up, be it after the attempt had succeeded, so that it ran again;
-//! - `preempted`: it was killed for another reason, and its job succeeded or goes on;
-//! - `killed`: its job failed or was killed, and nothing of the above is the reason.
+//! - `lost`: its tracker or its output was lost, perhaps after its success, so the task ran again;
+//! - `preempted`: it was killed for another reason, and its job succeeded or still runs;
+//! - `killed`: its job failed or was killed, and no other reason applies.
 //!
-//! An attempt that runs on when the run stops is `unfinished`. So the parts make up all slot time
-//! that was held, and the checker of invariants compares that with its own count.
+//! An attempt that still runs when the run stops is `unfinished`. The parts add up to all slot time
+//! that was held; the invariant checker compares the sum with its own count.
 //!
 //! The *straggling* of a job is its sojourn divided by the sojourn it would have had without
 
@@ -36,27 +36,27 @@ use mumakil_core::mapred::{
 use mumakil_results::tables::{SlotMillis, WasteRow};
 use mumakil_results::worded;
 
-/// Adds up what slots were held for, and writes `waste.csv` if there is a folder.
+/// Adds up slot time by the fates of attempts, and writes `waste.csv` if there is a folder.
 #[derive(Debug)]
 pub(super) struct Waste {
     table: Option<TableWriter<WasteRow>>,
     jobs: Vec<Option<Box<WasteAccount>>>,
     open: BTreeMap<AttemptId, WasteAttempt>,
-    /// How often each tracker has died or was given up.
+    /// How often each tracker has died or was declared lost.
     losses: Vec<u32>,
 }
 
 worded! {
-    /// The fate of an attempt, and so of the slot time that it held.
+    /// The fate of an attempt, which classifies its slot time.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum AttemptFate {
         /// It succeeded.
         Useful = "useful",
         /// It failed.
         Failed = "failed",
-        /// It was slower than another one of its task.
+        /// Another attempt of its task was faster.
         Speculative = "speculative",
-        /// It was lost with its tracker, or its output was.
+        /// It was lost with its tracker, or its output was lost.
         Lost = "lost",
         /// It was killed though its job went on.
         Preempted = "preempted",
@@ -67,7 +67,7 @@ worded! {
     }
 }
 
-/// Something for each fate of attempts.
+/// A value for each fate of attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PerFate<T>([T; 7]);
 
@@ -77,13 +77,13 @@ struct WasteAccount {
     name: Arc<str>,
     /// In slots times microseconds.
     sums: PerFate<u64>,
-    /// Second attempts of its tasks, and those of them that succeeded.
+    /// The number of speculative attempts, and how many of them succeeded.
     second_attempts: u32,
     won: u32,
-    /// Attempts that failed or were lost.
+    /// The number of attempts that failed or were lost.
     harmed: u32,
     maps_done: Option<SimTime>,
-    /// Until it ends.
+    /// Its tasks; emptied when the job ends.
     tasks: PerSlot<Vec<WasteTask>>,
     ended: Option<Outcome>,
     stragglers: Option<Stragglers>,
@@ -93,24 +93,24 @@ struct WasteAccount {
 #[derive(Clone, Copy, Debug)]
 struct Stragglers {
     of: PerSlot<SimSpan>,
-    /// Its sojourn over that without them.
+    /// The job's sojourn divided by its sojourn without stragglers.
     ratio: f64,
 }
 
-/// A map or reduce.
+/// The state of a map or reduce.
 #[derive(Clone, Copy, Debug, Default)]
 struct WasteTask {
     first_start: Option<SimTime>,
     end: Option<SimTime>,
-    /// The attempt that succeeded, and what it held.
+    /// The number of the successful attempt, and its slot time in slots times microseconds.
     winner: Option<(u32, u64)>,
 }
 
-/// An attempt of which more may be heard.
+/// An attempt that is not added to its job's account yet.
 #[derive(Debug, Default)]
 struct WasteAttempt {
     tracker: TrackerId,
-    /// How often its tracker had been lost when it was assigned.
+    /// How often its tracker had been lost before the attempt was assigned.
     losses: u32,
     is_second: bool,
     is_beaten: bool,
@@ -129,25 +129,25 @@ struct WasteHold {
     since: SimTime,
 }
 
-/// Useful and wasted slot time, in `summary.json`: seconds, times slots.
+/// Useful and wasted slot time in `summary.json`, in seconds times slots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WasteSummary {
-    /// All of it.
+    /// All slot time that was held.
     pub held_s: f64,
-    /// By the fate of the attempts that held them.
+    /// The slot time by the fate of the attempts.
     pub by_fate: PerFate<f64>,
-    /// The share of what was useful in what was held and has ended.
+    /// The share of useful slot time in that of attempts that have ended; `None` if none has.
     pub goodput: Option<f64>,
-    /// How many second attempts were launched of tasks that ran already.
+    /// How many speculative attempts were launched: second attempts of running tasks.
     pub second_attempts: u64,
-    /// How many of them succeeded.
+    /// How many of the speculative attempts succeeded.
     pub second_attempts_won: u64,
     /// How many attempts failed or were lost; not in the file.
     pub attempts_harmed: u64,
 }
 
 impl AttemptFate {
-    /// The fates of attempts that held slots in vain.
+    /// The fates of attempts whose slot time was wasted.
     pub const IN_VAIN: [Self; 5] =
         [Self::Failed, Self::Speculative, Self::Lost, Self::Preempted, Self::Killed];
 }
@@ -178,7 +178,7 @@ impl Waste {
         Ok(Self { table, jobs: Vec::new(), open: BTreeMap::new(), losses: Vec::new() })
     }
 
-    /// Hears of an event that the books know of.
+    /// Takes an event that the books have already entered.
     pub(super) fn see(&mut self, event: &Event, books: &RunBooks) {
         match event.fact {
             Fact::Job(job, ref fact) => self.see_job(event.at, job, fact, books),
@@ -186,8 +186,8 @@ impl Waste {
             Fact::Attempt(attempt, tracker, fact) => {
                 self.see_attempt(event.at, attempt, tracker, fact);
             }
-            // Often the same loss is seen twice, by the tracker's death and by the JobTracker: only
-            // that the count has grown since an assignment matters.
+            // One loss may count twice, at the tracker's death and when the JobTracker notices it.
+            // It only matters whether the count has grown since an assignment.
             Fact::Member(tracker, MemberFact::Lost) | Fact::Tracker(tracker, TrackerFact::Down) => {
                 *grown(&mut self.losses, tracker.index()) += 1;
             }
@@ -229,8 +229,8 @@ impl Waste {
     fn see_ledger(&mut self, attempt: AttemptId, tracker: TrackerId, fact: LedgerFact) {
         match fact {
             LedgerFact::Assigned { role: Role::Work, speculative, .. } => {
-                // Remembered at the launch: a tracker lost earlier and back again has not lost this
-                // attempt.
+                // Note the losses so far: a tracker that was lost before this assignment has not
+                // lost this attempt.
                 let losses = self.losses_of(tracker);
                 let open = self.open.entry(attempt).or_default();
                 (open.tracker, open.losses, open.is_second) = (tracker, losses, speculative);
@@ -262,15 +262,14 @@ impl Waste {
     ) {
         match fact {
             AttemptFact::Started { role, slots } => {
-                // Not always the first news: on a scaled clock the tracker's word may overtake the
-                // assignment.
+                // On a scaled clock this event may come before the assignment.
                 let open = self.open.entry(attempt).or_default();
                 open.holds.push(WasteHold { tracker, role, slots, since: at });
                 if role == Role::Work {
                     open.slots = slots;
                     if let Some(task) = self.task(attempt.task) {
-                        // A task's time includes its lost attempts: its job had to wait for all of
-                        // them.
+                        // A task's time includes its lost attempts: the job had to wait for them
+                        // too.
                         task.first_start.get_or_insert(at);
                     }
                 }
@@ -309,15 +308,15 @@ impl Waste {
         self.jobs.get_mut(job.index())?.as_deref_mut()
     }
 
-    /// Returns a map or reduce of a job that has not ended.
+    /// Returns a map or reduce; `None` if its job has ended.
     fn task(&mut self, id: TaskId) -> Option<&mut WasteTask> {
         let tasks = &mut self.account(id.job)?.tasks[id.slot()];
         tasks.get_mut(id.index as usize).filter(|_| id.is_work())
     }
 
-    /// Hears the JobTracker's verdict on an attempt.
+    /// Takes the JobTracker's verdict on an attempt.
     fn judge(&mut self, attempt: AttemptId, verdict: Outcome) {
-        // A second verdict means that a success was taken back, as when a map's tracker was lost.
+        // A second verdict makes a success void, as when a map's tracker was lost.
         let Some(open) = self.open.get(&attempt) else { return self.lose_output(attempt, verdict) };
         if open.fate.is_some() {
             return self.lose_output(attempt, verdict);
@@ -325,7 +324,7 @@ impl Waste {
         let fate = match verdict {
             Outcome::Succeeded => AttemptFate::Useful,
             Outcome::Failed => AttemptFate::Failed,
-            // The job goes on, so a kill without another reason was the policy's.
+            // The job still runs, so a kill without another reason is a preemption by the policy.
             Outcome::Killed => self.why_killed(open, AttemptFate::Preempted),
         };
         let (ended, is_second) = (open.ended, open.is_second);
@@ -344,8 +343,8 @@ impl Waste {
     }
 
     fn why_killed(&self, open: &WasteAttempt, else_: AttemptFate) -> AttemptFate {
-        // Lost races first: a loser's tracker may die before the kill arrives, and that changed
-        // nothing.
+        // Check this first: a loser's tracker may die before the kill arrives, but the attempt was
+        // already beaten.
         if open.is_beaten {
             AttemptFate::Speculative
         } else if open.losses < self.losses_of(open.tracker) {
@@ -355,14 +354,16 @@ impl Waste {
         }
     }
 
-    /// Takes back that an attempt was useful, if it had succeeded and its output is lost.
+    /// Moves the slot time of an attempt from useful to lost, if it had succeeded and its output is
+    /// lost.
     fn lose_output(&mut self, attempt: AttemptId, verdict: Outcome) {
-        // Told again, as after a restart of the JobTracker: nothing was lost.
+        // The same success is reported again, as after a restart of the JobTracker: nothing was
+        // lost.
         if verdict == Outcome::Succeeded {
             return;
         }
         let Some(task) = self.task(attempt.task) else { return };
-        // Another attempt may have won since; then this one was counted as lost already.
+        // If another attempt has succeeded since, this one was already counted as lost.
         let Some((_, held)) = task.winner.take_if(|(number, _)| *number == attempt.number) else {
             return;
         };
@@ -376,8 +377,8 @@ impl Waste {
 
     /// Returns the open attempts of a job.
     fn open_of(&self, id: JobId) -> Vec<AttemptId> {
-        // Ids order by job first, so a job's attempts are one range, from its first map to its last
-        // cleanup.
+        // Ids are ordered by job first, so a job's attempts are one range, from its first map to
+        // its last cleanup.
         let all = TaskId { job: id, kind: TaskKind::Map, index: 0 }.attempt(0)..=TaskId {
             job: id,
             kind: TaskKind::Cleanup,
@@ -387,7 +388,7 @@ impl Waste {
         self.open.range(all).map(|(attempt, _)| *attempt).collect()
     }
 
-    /// Notes that a job's attempts that are under way will have been in vain.
+    /// Marks the open attempts of a job as lost.
     fn begin_anew(&mut self, id: JobId) {
         for attempt in self.open_of(id) {
             if let Some(open) = self.open.get_mut(&attempt) {
@@ -398,9 +399,10 @@ impl Waste {
         }
     }
 
-    /// Ends a job, and with it all that is open of it but for the slots that it still holds.
+    /// Ends a job: gives each of its open attempts a fate, and moves the useful slot time of a
+    /// failed job to `killed`.
     fn end_job(&mut self, id: JobId, outcome: Outcome, books: &RunBooks) {
-        // The JobTracker gives no verdicts on a job that has ended: decide now.
+        // The JobTracker gives no verdicts after the end of a job, so decide the fates now.
         for attempt in self.open_of(id) {
             let known = &self.open[&attempt];
             let fate = known.fate.unwrap_or_else(|| self.why_killed(known, AttemptFate::Killed));
@@ -415,16 +417,16 @@ impl Waste {
         if outcome == Outcome::Succeeded {
             account.stragglers = sojourn.map(|sojourn| account.stragglers(sojourn));
         } else {
-            // A job that failed has no useful work, and its preempted work was in vain anyway.
+            // The work of a failed job was useless, with or without preemption.
             for fate in [AttemptFate::Useful, AttemptFate::Preempted] {
                 account.sums[AttemptFate::Killed] += mem::take(&mut account.sums[fate]);
             }
         }
-        // Tasks served the stragglers only; dropping them bounds memory by the jobs that are alive.
+        // Only the stragglers needed the tasks; dropping them bounds memory by the running jobs.
         account.tasks = PerSlot::default();
     }
 
-    /// Adds an attempt to its job's account if nothing more is expected of it.
+    /// Adds an attempt to its job's account if it has a fate, has ended and holds no slot.
     fn close_if_over(&mut self, attempt: AttemptId) {
         let is_over = |open: &WasteAttempt| {
             open.fate.is_some() && open.ended.is_some() && open.holds.is_empty()
@@ -432,8 +434,7 @@ impl Waste {
         if !self.open.get(&attempt).is_some_and(is_over) {
             return;
         }
-        // All three are needed: the cleaning up holds a slot after the verdict and counts to the
-        // same fate.
+        // A removal of the output may hold a slot after the verdict, and counts to the same fate.
         if let Some(WasteAttempt { held, fate: Some(fate), .. }) = self.open.remove(&attempt) {
             self.add(attempt, held, fate);
         }
@@ -445,8 +446,7 @@ impl Waste {
         }
         let Some(account) = self.account(attempt.job()) else { return };
         account.harmed += u32::from(matches!(fate, AttemptFate::Failed | AttemptFate::Lost));
-        // The job may have ended before its last attempts let go; its own sums were moved at that
-        // time.
+        // The job may have ended before its last attempts; its earlier sums were moved then.
         let is_in_vain = account.ended.is_some_and(|outcome| outcome != Outcome::Succeeded);
         let fate = match fate {
             AttemptFate::Useful | AttemptFate::Preempted if is_in_vain => AttemptFate::Killed,
@@ -455,17 +455,16 @@ impl Waste {
         account.sums[fate] += held;
     }
 
-    /// Ends the accounts with the run; returns what all of them come to.
+    /// Completes all accounts at the end of the run, writes the table, and returns the sums.
     pub(super) fn finish(&mut self, end: &RunEnd<'_>) -> Result<WasteSummary, RecordError> {
         for (attempt, mut open) in mem::take(&mut self.open) {
-            // A run that stops early counts what is held up to its last instant, as utilisation
-            // does.
+            // If the run stops early, count slots up to its last instant, as utilisation does.
             open.holds.drain(..).for_each(|hold| open.held += hold.until(end.run.ended));
             self.add(attempt, open.held, open.fate.unwrap_or(AttemptFate::Unfinished));
         }
         if let Some(table) = &mut self.table {
             for (job, account) in (0..).zip(&self.jobs) {
-                // Jobs that were never submitted have no row: ids have gaps then.
+                // Jobs that were never submitted have no row, so ids may have gaps.
                 account.as_ref().map_or(Ok(()), |account| table.row(&account.row(job)))?;
             }
             table.finish()?;
@@ -477,7 +476,7 @@ impl Waste {
 impl WasteAttempt {
     fn release_slots(&mut self, at: SimTime, tracker: TrackerId, role: Role) {
         let is_it = |hold: &WasteHold| hold.tracker == tracker && hold.role == role;
-        // An attempt that ends while it is suspended holds nothing.
+        // An attempt that ends while it is suspended holds no slot.
         if let Some(place) = self.holds.iter().position(is_it) {
             self.held += self.holds.swap_remove(place).until(at);
         }
@@ -496,11 +495,12 @@ impl WasteAccount {
             let first = task.first_start?;
             let begins = match kind {
                 SlotKind::Map => first,
-                // A reduce that starts early waits for the maps; that wait is not its own slowness.
+                // A reduce that starts early waits for the maps; that wait does not make it a
+                // straggler.
                 SlotKind::Reduce => first.max(self.maps_done.unwrap_or(first)),
             };
-            // Maps lost late move `maps_done` behind the end of a reduce: its span is zero then,
-            // not negative.
+            // If maps are lost late, `maps_done` may lie after the end of a reduce: its span is
+            // then zero.
             Some((begins, task.end?.max(begins)))
         };
         let of = |kind| {
@@ -514,8 +514,8 @@ impl WasteAccount {
     }
 
     fn row(&self, job: u32) -> WasteRow {
-        // Sums of microseconds, truncated once each: the columns of a row may differ by a few
-        // milliseconds from their total.
+        // Each sum is truncated to milliseconds: the columns of a row may differ from their total
+        // by a few.
         let [held, wasted] =
             [&AttemptFate::ALL[..], &AttemptFate::IN_VAIN].map(|fates| self.sums.sum(fates));
         let of = |fate| SlotMillis(millis(self.sums[fate]));
@@ -548,7 +548,7 @@ const fn millis(micros: u64) -> u64 {
 impl WasteSummary {
     fn of<'a>(accounts: impl Iterator<Item = &'a Box<WasteAccount>> + Clone) -> Self {
         let sum = |fates: &[AttemptFate]| {
-            // Integers, so that the order of jobs cannot change the last digit.
+            // Add up integers, so that the order of jobs cannot change the last digit.
             let micros: u128 =
                 accounts.clone().map(|account| u128::from(account.sums.sum(fates))).sum();
             rounded(micros as f64 / 1e6)
@@ -560,7 +560,7 @@ impl WasteSummary {
         Self {
             held_s: sum(&AttemptFate::ALL),
             by_fate,
-            // Unfinished slot time is neither useful nor in vain, so it has no part.
+            // Unfinished slot time is neither useful nor wasted, so it does not count.
             goodput: (0.0 < useful + wasted).then(|| rounded(useful / (useful + wasted))),
             second_attempts: count(|account| account.second_attempts),
             second_attempts_won: count(|account| account.won),
@@ -575,7 +575,7 @@ impl Serialize for WasteSummary {
         map.serialize_entry("held_s", &self.held_s)?;
         for fate in AttemptFate::ALL {
             map.serialize_entry(&format!("{}_s", fate.word()), &self.by_fate[fate])?;
-            // The place of `goodput` in `summary.json`: right after the useful time.
+            // In `summary.json`, `goodput` comes right after the useful time.
             if fate == AttemptFate::Useful {
                 map.serialize_entry("goodput", &self.goodput)?;
             }
@@ -586,21 +586,21 @@ impl Serialize for WasteSummary {
     }
 }
 
-/// Returns how much earlier the last task would have ended, had each begun as it did and taken no
-/// longer than the median task.
+/// Returns how much earlier the last task would have ended if no task had taken longer than the
+/// median task. Each task keeps its start.
 fn delay_by_stragglers(spans: &[(SimTime, SimTime)]) -> SimSpan {
     let took = |(from, to): &(SimTime, SimTime)| to.saturating_since(*from);
     let mut times: Vec<SimSpan> = spans.iter().map(took).collect();
     times.sort_unstable();
     let middle = |times: &[SimSpan]| {
         let (low, high) =
-            // The lower and the upper middle, which are the same for an odd number of tasks.
+            // The lower and the upper median, which are equal for an odd number of tasks.
             (times.get(times.len().checked_sub(1)? / 2)?, times.get(times.len() / 2)?);
         Some(SimSpan::from_micros((low.as_micros() + high.as_micros()) / 2))
     };
     let Some(median) = middle(&times) else { return SimSpan::ZERO };
     let last = spans.iter().map(|(_, to)| *to).max().unwrap_or(SimTime::ZERO);
-    // Tasks faster than the median keep their own time.
+    // Tasks faster than the median keep their time.
     let ends = spans.iter().map(|span| span.0 + took(span).min(median)).max();
     last.saturating_since(ends.unwrap_or(last))
 }
@@ -612,7 +612,7 @@ mod tests {
     use crate::record::tests::stream::{Stream, again, map, reduce};
     use mumakil_core::mapred::{AttemptState, JobSpec, Order};
 
-    /// Returns the accounts of a stream.
+    /// Returns the accounts of a stream and their sums.
     fn waste(stream: &Stream) -> (Waste, WasteSummary) {
         let (mut waste, mut books) = (Waste::create(None).unwrap(), RunBooks::new(SimTime::ZERO));
         for event in &stream.events {
@@ -634,7 +634,7 @@ mod tests {
     }
 
     impl Whole for Stream {
-        /// It ends on its tracker, and the JobTracker learns of it.
+        /// Adds that an attempt ends on its tracker, and that the JobTracker learns of it.
         fn ends(self, attempt: AttemptId, tracker: u32, state: AttemptState) -> Self {
             let outcome = state.outcome().unwrap();
             self.end(attempt, tracker, outcome).learn(attempt, tracker, state, (0, 0))
@@ -643,7 +643,7 @@ mod tests {
 
     use AttemptState::{Failed, Killed, Succeeded};
 
-    /// Two trackers, and a job of two maps and a reduce of which the first map has begun.
+    /// Two trackers, and a job of two maps and a reduce, whose first map has begun.
     fn begun() -> Stream {
         let stream = Stream::default().up(0, 4, 1).up(1, 4, 1).submit(JobSpec::bare(0, 2, 1));
         stream.assign(map(0, 0), 0, (1, 1)).start(map(0, 0), 0)
@@ -682,8 +682,9 @@ mod tests {
             .ends(map(0, 1).task.attempt(3), 1, Succeeded)
             .fact(Fact::Job(JobId(0), JobFact::MapsDone));
         let (waste, summary) = waste(&stream);
-        // 3 s and 8 s were of use, two slots failed for a second, the loser held 10 s, the killed one
-        // 4 s, and the lost one 7 s with the one that it went on.
+        // Useful are 3 s and 8 s. The failed attempt held two slots for 1 s, the loser one for 10
+        // s, the killed attempt one for 4 s. The lost attempt held a slot for 7 s, including 1 s
+        // after its loss.
         assert_eq!(of_job(&waste, 0), [11, 2, 10, 7, 4, 0, 0]);
         assert_eq!((summary.second_attempts, summary.second_attempts_won), (1, 1));
         assert_eq!((summary.held_s, summary.goodput), (34.0, Some(rounded(11.0 / 34.0))));
@@ -735,9 +736,9 @@ mod tests {
             let spans: Vec<_> = spans.iter().copied().map(span).collect();
             delay_by_stragglers(&spans).as_secs_f64()
         };
-        // Four tasks of 10 s but for one of 40 s: without it the last one ends at 20 s.
+        // Three tasks of 10 s and one of 40 s: without the straggler the last task ends at 20 s.
         assert_eq!(cost(&[(0, 10), (0, 40), (0, 10), (10, 20)]), 20.0);
-        // A median between 10 s and 20 s: the last one would take 15 s.
+        // The median is 15 s, between 10 s and 20 s: the last task would end at 15 s.
         assert_eq!(cost(&[(0, 10), (0, 20)]), 5.0);
         assert_eq!(cost(&[(0, 10), (5, 15), (9, 19)]), 0.0, "none is slow");
         assert_eq!(cost(&[]), 0.0);
@@ -745,7 +746,7 @@ mod tests {
 
     #[test]
     fn straggling_is_the_sojourn_over_that_without_stragglers() {
-        // The maps take 10 s and 30 s; the reduce begins early and works for 5 s after the maps.
+        // The maps take 10 s and 30 s. The reduce begins early and works for 5 s after the maps.
         let stream = begun()
             .assign(map(0, 1), 1, (2, 0))
             .start(map(0, 1), 1)
@@ -762,7 +763,7 @@ mod tests {
             .job_ended(0, Outcome::Succeeded);
         let (waste, _) = waste(&stream);
         let cost = waste.jobs[0].as_ref().unwrap().stragglers.unwrap();
-        // The median map takes 20 s: ten less of forty.
+        // The median map takes 20 s: without the straggler the job takes 10 s less than its 40 s.
         assert_eq!((cost.of.map, cost.of.reduce), (SimSpan::from_secs(10), SimSpan::ZERO));
         assert_eq!(cost.ratio, 40.0 / 30.0);
     }

@@ -1,8 +1,9 @@
-//! The nodes that have a block and can be read, by the facts: nodes that had it at first and have
-//! not lost it, and nodes that got a copy since.
+//! The nodes from which a block can be read, by the facts: nodes that had it at first and have not
+//! lost it, and nodes that got a copy since.
 //!
-//! An event at the instant of a question may come before it or after it, so there are two answers: the nodes
-//! that could have been read then, and whether one surely could.
+//! A map may look for its block before or after another event of the same instant. So there are two
+//! answers: the nodes that could have been readable, and whether at least one was certainly
+//! readable.
 
 use std::collections::BTreeMap;
 
@@ -14,25 +15,25 @@ use mumakil_core::mapred::{AttemptId, Block, Incident, Input, JobId, TrackerId};
 
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// Where blocks were at first, if it is known.
+    /// The initial places of blocks; `None` if unknown.
     files: Option<Hdfs>,
-    /// Whether anything has befallen a machine.
+    /// Whether any machine has been off or has lost a disk.
     is_struck: bool,
     machines: Vec<CheckedMachine>,
-    /// Copies that were made later, including copies removed at this very instant.
+    /// Copies that were made later, including those removed at the current instant.
     copies: BTreeMap<Block, Vec<CheckedCopy>>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct CheckedMachine {
-    /// Whether it was ever up. A node that has yet to join counts as on.
+    /// Whether its tracker was ever up. A node that has not joined yet counts as on.
     is_there: bool,
-    /// Since when it is off, if it is, or on again.
+    /// The instant at which the machine went off, if it is off, and at which it last came on again.
     off: Option<SimTime>,
     on: Option<SimTime>,
-    /// When what lay on its disks was gone.
+    /// The instants at which the content of its disks was lost.
     lost: Vec<SimTime>,
-    /// How many copyings have begun because of it and not ended.
+    /// The number of copyings because of this machine that have begun and not ended.
     copyings: u32,
 }
 
@@ -43,40 +44,43 @@ struct CheckedCopy {
     removed: Option<SimTime>,
 }
 
-/// The nodes with a block that could be read.
+/// The nodes from which a block could be read at an instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sources {
     pub(super) possible: Vec<TrackerId>,
-    /// Whether one of them surely could.
+    /// Whether at least one of them was certainly readable.
     pub(super) is_sure: bool,
-    /// Whether one of the nodes that had it at first surely could not be read.
+    /// Whether at least one node that had the block at first was certainly not readable.
     pub(super) is_struck: bool,
 }
 
 impl CheckedMachine {
-    /// Returns whether it could be on at an instant, and whether it surely was.
+    /// Returns whether the machine was possibly on at an instant, and whether it certainly was.
     fn was_on(&self, at: SimTime) -> [bool; 2] {
-        // Off at the very instant of the question may mean after it, so that does not count as off.
+        // A machine that goes off at this very instant may go off after the read, so it was
+        // possibly on.
         let was_off = self.is_there && self.off.is_some_and(|off| off < at);
         [!was_off, self.off.is_none() && self.on.is_none_or(|on| on < at)]
     }
 
-    /// Returns whether it could keep what it had since then, and whether it surely did.
+    /// Returns whether the machine possibly kept its disks from `since` until `at`, and whether it
+    /// certainly did.
     fn has_kept(&self, since: SimTime, at: SimTime) -> [bool; 2] {
         let mut lost = self.lost.iter().filter(|lost| since <= **lost);
-        // A loss at the instant of the question may come after it: it could, but not surely did.
+        // A loss at this very instant may come after the read: the disks were possibly kept, but
+        // not certainly.
         [lost.clone().all(|lost| *lost == at), lost.next().is_none()]
     }
 }
 
 impl Blocks {
-    /// Returns the blocks of a file system that nothing has befallen yet.
+    /// Returns the blocks of a file system before any loss or copy.
     pub(super) fn of(files: Hdfs) -> Self {
         Self { files: Some(files), ..Self::default() }
     }
 
-    /// Returns the nodes that a map could read its block from at an instant. Returns `None` as long
-    /// as no machine had trouble, or if no node is known to have the block.
+    /// Returns the nodes from which a map could read its block at an instant. Returns `None` while
+    /// no machine has been off or has lost a disk, or if no node is known to have the block.
     pub(super) fn sources(
         &self,
         input: &Input,
@@ -84,14 +88,14 @@ impl Blocks {
         map: u32,
         at: SimTime,
     ) -> Option<Sources> {
-        // Without trouble maps read where the topology says, which other checks cover.
+        // While all machines are well, maps read from their usual nodes, which needs no check.
         let files = self.files.as_ref().filter(|_| self.is_struck)?;
         let mut first = Vec::new();
         input.locate(map, files, &mut first);
         if first.is_empty() {
             return None;
         }
-        // A machine without news is on and has kept everything.
+        // A machine without incidents is on and has kept its disks.
         let unknown = CheckedMachine::default();
         let machine = |tracker: TrackerId| self.machines.get(tracker.index()).unwrap_or(&unknown);
         let mut sources = Sources::default();
@@ -112,13 +116,13 @@ impl Blocks {
         Some(sources)
     }
 
-    /// Notes that a tracker's machine is there, and on.
+    /// Records that a tracker's machine exists and is on.
     pub(super) fn note_power_on(&mut self, tracker: TrackerId) {
         let machine = self.at(tracker);
         (machine.is_there, machine.off) = (true, None);
     }
 
-    /// Notes what has befallen a machine.
+    /// Records an incident on a machine.
     pub(super) fn befall(&mut self, tracker: TrackerId, incident: Incident, check: &mut Check<'_>) {
         let (at, machine) = (check.at, self.at(tracker));
         match incident {
@@ -132,7 +136,8 @@ impl Blocks {
                 self.is_struck = true;
             }
             Incident::CopyingBegins { .. } => machine.copyings += 1,
-            // A copying may be cut short by another one, but never end without having begun.
+            // A new copying may begin before the last one ends, but none may end without a
+            // beginning.
             Incident::CopyingEnds { .. } => match machine.copyings.checked_sub(1) {
                 Some(left) => machine.copyings = left,
                 None => check.breach(InvariantBreach::CopyingEndedUnbegun { tracker }),
@@ -141,11 +146,10 @@ impl Blocks {
         }
     }
 
-    /// Notes that a copy is there, or is no more.
+    /// Records that a copy was made or removed.
     pub(super) fn copy(&mut self, block: Block, tracker: TrackerId, is_there: bool, at: SimTime) {
         let copies = self.copies.entry(block).or_default();
-        // Removed copies stay for the rest of their instant, as a question may come before the
-        // removal.
+        // Keep removed copies for the rest of their instant: a read may come before the removal.
         copies.retain(|copy| copy.removed.is_none_or(|removed| removed == at));
         if is_there {
             copies.push(CheckedCopy { tracker, made: at, removed: None });
@@ -168,7 +172,7 @@ impl Sources {
         self.is_sure |= does;
     }
 
-    /// Checks where a map reads.
+    /// Checks the node from which a map reads.
     pub(super) fn check(&self, attempt: AttemptId, from: Option<TrackerId>, check: &mut Check<'_>) {
         match from {
             Some(tracker) => {

@@ -1,4 +1,4 @@
-//! The ways in which a run can be wrong, in prose.
+//! The breaches of invariants, with their messages.
 
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{AttemptId, AttemptState, JobId, Outcome, SlotKind, TaskId, TrackerId};

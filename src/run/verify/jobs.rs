@@ -1,4 +1,4 @@
-//! Decisions and news of the JobTracker, held against what happened.
+//! Checks decisions and knowledge of the JobTracker against the facts of trackers.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use mumakil_core::mapred::{
     PerSlot, PhaseTimes, Role, SlotCounts, SlotKind, Stall, TaskId, TaskKind, TrackerId,
 };
 
-/// A completed map fails only after so many reduces' complaints: Hadoop's constant
+/// A completed map fails only after this many complaints of reduces: Hadoop's constant
 /// `MAX_FETCH_FAILURES_NOTIFICATIONS` of JobInProgress.java.
 const LEAST_COMPLAINTS: u32 = 3;
 
-/// The jobs that were submitted; what is known of one is dropped when it ends.
+/// The jobs that were submitted. The details of a job are dropped when it ends.
 #[derive(Debug, Default)]
 pub(super) struct CheckedJobs {
     all: Vec<JobLife>,
-    /// The useful slot time of attempts of jobs that have ended: slots times microseconds.
+    /// The useful slot time of jobs that have ended, in slots times microseconds.
     useful: u128,
 }
 
@@ -44,15 +44,15 @@ struct CheckedJob {
     input: Option<Input>,
     initialised: bool,
     gives_tasks: bool,
-    /// Attempts of its maps and reduces that are assigned and have no verdict.
+    /// The number of its map and reduce attempts that are assigned and have no verdict.
     running: PerSlot<u32>,
-    /// Its maps and reduces that have succeeded and were not lost again.
+    /// The number of its maps and reduces that have succeeded and were not lost since.
     succeeded: PerSlot<u32>,
-    /// Its maps and reduces that wait for an attempt.
+    /// The number of its maps and reduces that wait for an attempt.
     waiting: PerSlot<u32>,
-    /// The slot time of the attempts that are its tasks' successes: slots times microseconds.
+    /// The slot time of its successful attempts, in slots times microseconds.
     useful: u128,
-    /// The outputs that its maps left, by map.
+    /// All outputs that each map has left, including lost ones; the index is that of the map.
     outputs: Vec<Vec<CheckedOutput>>,
     /// For look-ups only.
     by_task: FxHashMap<TaskId, CheckedTask>,
@@ -65,7 +65,7 @@ struct CheckedJob {
 struct CheckedOutput {
     tracker: TrackerId,
     made: SimTime,
-    /// How often the tracker had lost the content of its disks before.
+    /// How often the tracker had lost the content of its disks before the output was made.
     disk_losses: usize,
 }
 
@@ -73,9 +73,9 @@ struct CheckedOutput {
 struct CheckedTask {
     /// Attempts that are assigned and have no verdict.
     active: Vec<u32>,
-    /// Those that have failed.
+    /// The number of attempts that have failed.
     failures: u32,
-    /// The attempt that counts as its success.
+    /// The number of the successful attempt.
     winner: Option<u32>,
 }
 
@@ -88,19 +88,20 @@ impl CheckedTask {
 
 #[derive(Debug, Default)]
 struct CheckedAttempt {
-    /// Where its work is to run.
+    /// The tracker that was told to run it.
     tracker: TrackerId,
-    /// Where its output is to be removed.
+    /// The tracker that was told to remove its output.
     cleaner: Option<TrackerId>,
-    /// The trackers that were to remove its output earlier and were given up since. They may still
-    /// try.
+    /// Earlier trackers that were told to remove its output and were declared lost since. They may
+    /// still try.
     given_up: Vec<TrackerId>,
-    /// How often the JobTracker had given up the tracker when it assigned this, and when that was.
+    /// How often the JobTracker had declared the tracker lost before it assigned the attempt, and
+    /// the instant of the assignment.
     losses: u32,
     assigned: SimTime,
-    /// The nodes with its input that could be read when it looked; none, if that does not matter.
+    /// The nodes from which its input could be read at its launch; `None` if nothing needs a check.
     sources: Option<Box<Sources>>,
-    /// Whether no node could be read.
+    /// Whether its input could be read from no node.
     finds_nothing: bool,
     /// When its work started.
     started: SimTime,
@@ -109,22 +110,22 @@ struct CheckedAttempt {
     /// Whether it was ever suspended, and whether it ever waited for its commit.
     suspended: bool,
     commit_pending: bool,
-    /// How often reduces complained of its output.
+    /// How often reduces complained about its output.
     complaints: u32,
-    /// Whether its job has been begun anew since, so that it counts no more.
+    /// Whether its job has been begun anew since, so that it no longer counts.
     is_void: bool,
-    /// The states that were learned, and the last of them.
+    /// The states that the JobTracker has learned, as bits, and the last one.
     learned: u16,
     state: AttemptState,
-    /// The slots that its work takes; those that it holds, and since when; and its slot time so
-    /// far, in slots times microseconds.
+    /// `width` is the number of slots that its work takes, `holds` that which it holds now, since
+    /// the instant `since`; `held` is its slot time so far, in slots times microseconds.
     width: u32,
     holds: u32,
     since: SimTime,
     held: u128,
 }
 
-/// How far an attempt is in a role.
+/// The progress of an attempt in one of its two roles: work, and removal of its output.
 #[derive(Debug, Default)]
 struct RoleProgress {
     started: bool,
@@ -132,7 +133,7 @@ struct RoleProgress {
 }
 
 impl CheckedJobs {
-    /// Checks what the JobTracker says of a job.
+    /// Checks a fact of the JobTracker about a job.
     pub(super) fn see(
         &mut self,
         id: JobId,
@@ -151,7 +152,7 @@ impl CheckedJobs {
                         job: job.id,
                     });
                     job.initialised = true;
-                    // After a restart the JobTracker must have taken back all earlier successes by
+                    // After a restart the JobTracker must have made all earlier successes void by
                     // now.
                     job.check_void(check);
                 }
@@ -166,8 +167,7 @@ impl CheckedJobs {
             JobFact::MapsDone => {
                 if let Some(job) = self.live(id, check) {
                     let (succeeded, maps) = (job.succeeded.map, job.tasks.map);
-                    // A map that failed for good is done as well, and how many did is not counted
-                    // here.
+                    // Maps that failed for good count as done; their number is not known here.
                     let done = check.rules.failed_tasks || succeeded == maps;
                     check.that(done, || InvariantBreach::MapsNotDone {
                         job: job.id,
@@ -186,7 +186,7 @@ impl CheckedJobs {
         }
     }
 
-    /// Checks what the JobTracker has decided for an attempt, or learned of it.
+    /// Checks a decision of the JobTracker about an attempt, or a state that it has learned.
     pub(super) fn decided(
         &mut self,
         attempt: AttemptId,
@@ -206,13 +206,12 @@ impl CheckedJobs {
                 });
                 if let Some(job) = self.live(attempt.job(), check) {
                     if role == Role::Work {
-                        // From now on the tracker's heartbeats are counted until it starts the
-                        // attempt.
+                        // Count the tracker's heartbeats from now on until it starts the attempt.
                         trackers.expect_start(attempt, tracker);
                         let losses = trackers.losses(tracker);
                         job.assign(attempt, tracker, losses, speculative, check);
-                        // Where blocks are is asked at the launch, since the tracker chooses the
-                        // node to read from then.
+                        // Look up the blocks at the launch, when the map chooses the node to read
+                        // from.
                         job.look_for_input(attempt, trackers, check.at);
                     } else {
                         job.assign_cleanup(attempt, tracker, check);
@@ -221,7 +220,7 @@ impl CheckedJobs {
                 }
             }
             LedgerFact::Learned { state, counts } => {
-                // News of a job that has ended is legal: its last attempts are heard of later.
+                // The JobTracker may learn of a job's last attempts after the job has ended.
                 if let Some(JobLife::Live(job)) = self.all.get_mut(attempt.job().index()) {
                     job.learn(attempt, tracker, state, trackers, check);
                     job.compare(attempt, counts, check);
@@ -231,8 +230,8 @@ impl CheckedJobs {
         }
     }
 
-    /// Notes what a tracker did, if the job has not ended: what becomes of its last attempts then
-    /// is the trackers' affair.
+    /// Checks a fact of a tracker about an attempt of a job that has not ended. `CheckedTrackers`
+    /// checks the last attempts of jobs that have ended.
     pub(super) fn happened(
         &mut self,
         attempt: AttemptId,
@@ -251,7 +250,7 @@ impl CheckedJobs {
         let Some(known) = job.attempts.get_mut(&attempt) else {
             return check.breach(InvariantBreach::StartedUnassigned { attempt, tracker });
         };
-        // Before anything else returns: slot time counts even of what breaks a rule.
+        // Do this first: slot time counts even for an attempt that breaks a rule.
         known.hold(fact, check.at);
         match fact {
             AttemptFact::FetchFailed { map } => {
@@ -261,7 +260,7 @@ impl CheckedJobs {
             }
             AttemptFact::Started { role: Role::TaskCleanup, .. }
             | AttemptFact::Ended { role: Role::TaskCleanup, .. }
-                // Such a tracker does not know that another one cleans up now; its work changes
+                // This tracker does not know yet that another one cleans up now; its work changes
                 // nothing.
                 if known.is_given_up(tracker) => {}
             AttemptFact::Opened { from } => {
@@ -270,8 +269,8 @@ impl CheckedJobs {
                 }
             }
             AttemptFact::Started { role, .. } => {
-                // A map that opened its input has given its sources up above; the others read as if
-                // undisturbed.
+                // A map that opened its input has no sources any more; any other map read as if all
+                // machines were well.
                 let is_struck = known.sources.take().is_some_and(|sources| sources.is_struck);
                 check.that(!is_struck, || InvariantBreach::ReadAsEver { attempt });
                 known.start(attempt, tracker, role, check);
@@ -281,13 +280,13 @@ impl CheckedJobs {
             AttemptFact::Resumed => {}
             AttemptFact::Ended { role, outcome, phases } => {
                 let committed = outcome == Outcome::Succeeded && phases.commit.is_some();
-                // Hadoop's commit protocol: the JobTracker permits a commit only after it heard of
-                // its wait.
+                // In Hadoop's commit protocol the JobTracker permits a commit only after it has
+                // learned that the attempt waits for it.
                 let allowed = !committed || known.has_learned(AttemptState::CommitPending);
                 check.that(allowed, || InvariantBreach::CommittedUnasked { attempt });
                 let ended = known.role(role).ended.replace(outcome);
                 check.that(ended.is_none(), || InvariantBreach::EndedTwice { attempt, tracker });
-                // Only a success leaves an output or needs all of its input.
+                // Only a successful attempt leaves an output or needs all of its input.
                 if role == Role::Work && outcome == Outcome::Succeeded {
                     check
                         .that(!known.finds_nothing, || InvariantBreach::ReadFromNobody { attempt });
@@ -297,7 +296,7 @@ impl CheckedJobs {
         }
     }
 
-    /// Checks that no job is left.
+    /// Checks that all jobs have ended.
     pub(super) fn over(&self, check: &mut Check<'_>) {
         for life in &self.all {
             if let JobLife::Live(job) = life {
@@ -306,22 +305,23 @@ impl CheckedJobs {
         }
     }
 
-    /// Checks that everything was learned that has happened, and answered.
+    /// Checks a stalled run: the JobTracker must have learned of every end, and must have answered
+    /// every wait for a commit.
     pub(super) fn at_rest(&self, stall: &Stall, trackers: &CheckedTrackers, check: &mut Check<'_>) {
         for life in &self.all {
             let JobLife::Live(job) = life else { continue };
-            // A stalled run must name each job that is left, or its user could not find the cause.
+            // A stalled run must name each job that is left, so that its user can find the cause.
             let is_named = stall.waiting.iter().any(|waiting| waiting.job == job.name);
             check.that(is_named, || InvariantBreach::JobForgotten { job: job.id });
             let waits = |attempt: &CheckedAttempt| {
                 let is_here = attempt.work.ended.is_none() && trackers.joined(attempt.tracker);
-                // Where losers run on, attempts of a job that is about to end may wait for ever,
-                // and no event says when a job is about to end.
+                // If losers may run on, attempts of a job that is about to end may wait for ever.
+                // No event says that a job is about to end.
                 attempt.commit_pending && is_here && !check.rules.losers_go_on
             };
             let waiting = job.attempts.iter().filter(|(_, attempt)| waits(attempt));
             let mut waiting: Vec<_> = waiting.map(|(id, known)| (*id, known.tracker)).collect();
-            // Hash maps have no order; findings must be the same in each run.
+            // Hash maps have no fixed order, but findings must be the same in each run.
             waiting.sort();
             for (attempt, tracker) in waiting {
                 check.breach(InvariantBreach::CommitForgotten { attempt, tracker });
@@ -338,7 +338,7 @@ impl CheckedJobs {
             };
             let unheard = job.attempts.iter().filter(|(_, attempt)| is_unheard(attempt));
             let mut unheard: Vec<AttemptId> = unheard.map(|(id, _)| *id).collect();
-            // As above.
+            // Sorted for the same reason: findings must be the same in each run.
             unheard.sort();
             for attempt in unheard {
                 check.breach(InvariantBreach::EndUnheard { attempt });
@@ -346,8 +346,8 @@ impl CheckedJobs {
         }
     }
 
-    /// Checks that a hot file's block has more copies than usual only if there was a copy to make
-    /// them from: now, or when another live job found more.
+    /// Checks the extra copies of a hot file's blocks: a readable copy to make them from must exist
+    /// now, or must have existed when another live job found the extra copies.
     fn check_heat(&self, spec: &JobSpec, trackers: &CheckedTrackers, check: &mut Check<'_>) {
         let Some(input @ Input::File { file, more_copies: 1.., .. }) = &spec.input else { return };
         let mut usual = input.clone();
@@ -361,7 +361,7 @@ impl CheckedJobs {
         let reads_it = |input: &&Input| matches!(input, Input::File { file: of, .. } if of == file);
         let others: Vec<&Input> = inputs.filter(reads_it).collect();
         for map in (0..spec.maps).filter(|map| 0 < input.more_copies(*map)) {
-            // The usual copies only: a hot file's further ones must have been copied from these.
+            // Look up the usual copies only: the extra copies must have been made from them.
             let sources = trackers.blocks.sources(&usual, spec.id, map, check.at);
             let Some(sources) = sources else { continue };
             let is_copied = !sources.possible.is_empty()
@@ -401,13 +401,13 @@ impl CheckedJobs {
         match self.all.get_mut(id.index()) {
             Some(life @ JobLife::Live(_)) => {
                 let JobLife::Live(job) = std::mem::replace(life, JobLife::Ended) else { return };
-                // The slot time of a job that failed was of no use, whatever its tasks did.
+                // The slot time of a failed job was useless, even that of its successful tasks.
                 if outcome == Outcome::Succeeded {
                     self.useful += job.useful;
                 }
-                // No tracker need start its remaining attempts.
+                // Trackers need not start the remaining attempts.
                 let unstarted = job.attempts.iter().filter(|(_, known)| !known.work.started);
-                // The JobTracker need not launch what it assigned to a job that is over.
+                // Trackers need not launch attempts of a job that has ended.
                 unstarted.for_each(|(attempt, known)| trackers.forget(*attempt, known.tracker));
                 if outcome == Outcome::Succeeded && !check.rules.failed_tasks {
                     job.check_complete(check);
@@ -418,7 +418,7 @@ impl CheckedJobs {
         }
     }
 
-    /// Returns what attempts held that was of use: slots times microseconds.
+    /// Returns the useful slot time of all jobs, in slots times microseconds.
     pub(super) fn useful(&self) -> u128 {
         let live = self.all.iter().map(|life| match life {
             JobLife::Live(job) => job.useful,
@@ -449,15 +449,14 @@ impl CheckedJob {
         let (exists, may_start) = match kind {
             TaskKind::Map => (index < self.tasks.map, self.gives_tasks),
             TaskKind::Reduce => (index < self.tasks.reduce, self.gives_tasks),
-            // Hadoop has two of each: one for a map slot and one for a reduce slot, of which one
-            // runs.
+            // Hadoop has two tasks of each kind, one for a map slot and one for a reduce slot; only
+            // one of the two runs.
             TaskKind::Setup | TaskKind::Cleanup => (index < 2, self.initialised),
         };
         check.that(exists, || InvariantBreach::NoSuchTask { task: attempt.task });
         check.that(may_start, || InvariantBreach::AssignedTooEarly { attempt });
         if self.attempts.contains_key(&attempt) {
-            // The first assignment stays in the books: a new entry would hide what was learned of
-            // it.
+            // Keep the first assignment: a new entry would hide the states that were learned of it.
             return check.breach(InvariantBreach::AssignedTwice { attempt });
         }
         let task = self.by_task.entry(attempt.task).or_default();
@@ -471,8 +470,8 @@ impl CheckedJob {
         check.that(!beside_itself, || InvariantBreach::AssignedBesideItself { attempt, tracker });
         if attempt.task.is_work() && task.waits(check.rules) {
             let waiting = &mut self.waiting[attempt.slot()];
-            // Only the first attempt at hand takes the task off the waiting ones, not a second
-            // beside it.
+            // Only the first active attempt ends the waiting of the task, not a second one beside
+            // it.
             *waiting = waiting.saturating_sub(1);
         }
         task.active.push(attempt.number);
@@ -482,24 +481,25 @@ impl CheckedJob {
         }
     }
 
-    /// Notes where a map can find its input that was assigned just now.
+    /// Records the nodes from which a map that was just assigned can read its input.
     fn look_for_input(&mut self, attempt: AttemptId, trackers: &CheckedTrackers, at: SimTime) {
         let TaskId { kind, index, .. } = attempt.task;
         if let (TaskKind::Map, Some(input)) = (kind, &self.input)
             && let Some(sources) = trackers.blocks.sources(input, self.id, index, at)
             && let Some(known) = self.attempts.get_mut(&attempt)
         {
-            // Kept apart, since the sources are given up when the map opens its input.
+            // Kept apart, since `sources` is cleared when the map opens its input.
             known.finds_nothing = sources.possible.is_empty();
             known.sources = Some(Box::new(sources));
         }
     }
 
-    /// Notes that an attempt has done its work: a map leaves its output, a reduce has fetched all
+    /// Records that an attempt has done its work: a map leaves its output, a reduce has fetched all
     /// outputs.
     ///
-    /// Each output that a reduce fetched was there at some instant since the reduce was assigned; facts do not
-    /// tell when exactly it took which. A map that may fail for good leaves none.
+    /// Each output that a reduce fetched must have existed at some instant since the reduce was
+    /// assigned. Facts do not say when exactly it was fetched. If maps may fail for good, some
+    /// outputs may be missing, so nothing is checked.
     fn produced(
         &mut self,
         attempt: AttemptId,
@@ -515,12 +515,12 @@ impl CheckedJob {
                     outputs.push(CheckedOutput { tracker, made: check.at, disk_losses });
                 }
             }
-            // A map that failed for good leaves no output, and the job may go on without it.
+            // A map that failed for good leaves no output, and the job may succeed without it.
             TaskKind::Reduce if !check.rules.failed_tasks => {
                 let known = &self.attempts[&attempt];
                 let PhaseTimes { start_up, shuffle, suspended, .. } = phases;
-                // The latest instant at which the last fetch can have ended: a suspension may have
-                // come before.
+                // The latest instant at which the last fetch can have ended, if all suspensions
+                // came before it.
                 let has_all = known.started + start_up + shuffle + suspended;
                 let was_there = |&CheckedOutput { tracker, made, disk_losses }: &CheckedOutput| {
                     made <= has_all && trackers.kept(tracker, disk_losses, known.assigned)
@@ -540,7 +540,7 @@ impl CheckedJob {
             |known: &&mut CheckedAttempt| matches!(known.state, FailedUnclean | KilledUnclean);
         match self.attempts.get_mut(&attempt).filter(unclean) {
             Some(known) => {
-                // The JobTracker assigns the cleaning up again when the first cleaner is lost.
+                // The JobTracker assigns the cleanup again when the first cleaner is lost.
                 known.given_up.extend(known.cleaner.replace(tracker));
                 known.cleanup = RoleProgress::default();
             }
@@ -562,8 +562,8 @@ impl CheckedJob {
         let given_to_it = known.tracker == tracker || known.cleaner == Some(tracker);
         check.that(given_to_it, || InvariantBreach::LearnedUnassigned { attempt, tracker });
         if let Some(verdict) = known.state.outcome() {
-            // Hadoop reports a completed map on a lost tracker as killed; only that may follow a
-            // success.
+            // Only `Killed` may follow a success: Hadoop reports a completed map on a lost tracker
+            // as killed.
             let is_loss = verdict == Outcome::Succeeded && state == AttemptState::Killed;
             if known.state == state {
                 check.breach(InvariantBreach::LearnedTwice { attempt, state });
@@ -593,14 +593,14 @@ impl CheckedJob {
         }
         known.learn(attempt, state, check);
         if let Some(verdict) = state.outcome() {
-            // The attempt is over for the JobTracker: no start or end need follow.
+            // For the JobTracker the attempt is over, so no start or end needs to follow.
             trackers.forget(attempt, tracker);
             self.judge(attempt, verdict, trackers, check);
         }
     }
 
-    /// After a restart the JobTracker knows only the job's submission. Setup and cleanup run once
-    /// more.
+    /// Makes all attempts void: after a restart the JobTracker knows only that the job was
+    /// submitted. Setup and cleanup run again.
     #[expect(clippy::iter_over_hash_type, reason = "each task for itself, and a sum")]
     fn begin_anew(&mut self, rules: VerifierRules) {
         (self.initialised, self.gives_tasks) = (false, false);
@@ -611,23 +611,25 @@ impl CheckedJob {
                 continue;
             }
             let waited = task.waits(rules);
-            // A restarted JobTracker has forgotten the failures, so a task may fail as often again.
+            // A restarted JobTracker has forgotten the failures, so a task may fail `max_attempts`
+            // times again.
             task.failures = 0;
             self.waiting[id.slot()] += u32::from(!waited && task.waits(rules));
         }
     }
 
-    /// Checks that nothing is left of what was done before the job was begun anew.
+    /// Checks that the JobTracker counts no success or running attempt from before the job was
+    /// begun anew.
     fn check_void(&self, check: &mut Check<'_>) {
         let (job, done) = (self.id, [self.succeeded, self.running]);
         let left = done.iter().map(|of| of.map + of.reduce).sum();
         check.that(left == 0, || InvariantBreach::LeftOfBefore { job, left });
     }
 
-    /// The success of a task is lost.
+    /// Records that the success of a task is lost.
     fn lose(&mut self, attempt: AttemptId, rules: VerifierRules) {
         let task = self.by_task.entry(attempt.task).or_default();
-        // The task may have succeeded by another attempt meanwhile; then nothing is lost.
+        // If another attempt of the task has succeeded meanwhile, nothing is lost.
         if task.winner == Some(attempt.number) {
             task.winner = None;
             self.succeeded[attempt.slot()] -= 1;
@@ -657,12 +659,12 @@ impl CheckedJob {
             return;
         }
         if task.winner.is_some() {
-            // Only one success counts, or the sums below would count the task twice.
+            // Only one success counts; otherwise the sums below would count the task twice.
             return check.breach(InvariantBreach::SucceededTwice { attempt });
         }
         task.winner = Some(attempt.number);
         self.useful += self.attempts[&attempt].held;
-        // Other attempts of the task have lost the race.
+        // All other attempts of the task have lost the race.
         for number in task.active.iter().filter(|_| !check.rules.losers_go_on) {
             let loser = attempt.task.attempt(*number);
             let known = &self.attempts[&loser];
@@ -675,16 +677,15 @@ impl CheckedJob {
         }
     }
 
-    /// Compares the JobTracker's count with the own one.
+    /// Compares the JobTracker's counts with the checker's own.
     fn compare(&self, attempt: AttemptId, counts: SlotCounts, check: &mut Check<'_>) {
         let VerifierRules { commit_not_counted, .. } = check.rules;
         let (job, kind, counted) = (self.id, attempt.slot(), counts.running);
         let running = self.running[kind];
-        // Hadoop's status does not count attempts that wait for their commit, so fewer is right
-        // there.
+        // Hadoop does not count attempts that wait for their commit, so its count may be lower.
         let agrees = counted == running || (commit_not_counted && counted < running);
         check.that(agrees, || InvariantBreach::Miscounted { job, kind, attempt, counted, running });
-        // The JobTracker counts none pending in a job that fails, nor reduces before their slow
+        // The JobTracker counts no pending tasks of a failing job, and no reduces before their slow
         // start.
         let (counted, waiting) = (counts.pending, self.waiting[kind]);
         let agrees = counted == waiting || counted == 0;
@@ -716,7 +717,7 @@ impl CheckedAttempt {
         Self { tracker, losses, assigned, started: assigned, ..Self::default() }
     }
 
-    /// Counts for how long its work holds slots.
+    /// Adds up the slot time of its work.
     fn hold(&mut self, fact: AttemptFact, at: SimTime) {
         let holds = match fact {
             AttemptFact::Started { role: Role::Work, slots } => {
@@ -740,7 +741,8 @@ impl CheckedAttempt {
         }
     }
 
-    /// Returns whether a tracker was to remove the output, and another one is to do it now.
+    /// Returns whether this tracker was told to remove the output, but another one has the order
+    /// now.
     fn is_given_up(&self, tracker: TrackerId) -> bool {
         self.cleaner != Some(tracker) && self.given_up.contains(&tracker)
     }
@@ -768,8 +770,8 @@ impl CheckedAttempt {
         self.learned & (1 << state as u16) != 0
     }
 
-    /// Notes a state: each once, except that an attempt can be stopped and run again many times,
-    /// and none that its tracker cannot have told.
+    /// Records a state that the JobTracker learned. Each state may come once, except that an
+    /// attempt can be suspended and resumed many times. The tracker must have been in the state.
     fn learn(&mut self, attempt: AttemptId, state: AttemptState, check: &mut Check<'_>) {
         use AttemptState::{CommitPending, Running, Succeeded, Suspended};
         let comes_and_goes = matches!(state, Running | Suspended) && self.state != state;
@@ -780,7 +782,7 @@ impl CheckedAttempt {
             Suspended => self.suspended,
             CommitPending => self.commit_pending,
             Succeeded => self.work.ended == Some(Outcome::Succeeded),
-            // The JobTracker may decide the rest itself.
+            // The JobTracker may set the other states itself.
             AttemptState::Unassigned
             | AttemptState::FailedUnclean
             | AttemptState::KilledUnclean

@@ -1,4 +1,4 @@
-//! A clean run that passes, and for each invariant a run that breaks it.
+//! A correct run that passes, and for each invariant a run that breaks it.
 
 mod blocks;
 
@@ -14,7 +14,7 @@ use mumakil_core::mapred::{
     PhaseTimes, Role, Split, TaskId, TaskKind, TrackerFact, TrackerId,
 };
 
-/// Returns what is wrong with a stream, of which the jobs need not have ended.
+/// Returns the violations in a stream, whose jobs need not have ended.
 fn found(stream: Stream) -> String {
     verdict(stream, VerifierRules { cut_off: true, ..VerifierRules::default() })
 }
@@ -33,13 +33,13 @@ fn cluster() -> Stream {
     Stream::default().up(0, 2, 1).up(1, 2, 1).submit(JobSpec::bare(0, 2, 1))
 }
 
-/// The first map runs on the first tracker.
+/// The cluster, on which the first map runs on the first tracker.
 fn one_map() -> Stream {
     cluster().assign(map(0, 0), 0, (1, 1)).at(1_000).start(map(0, 0), 0)
 }
 
 trait Whole {
-    /// An attempt from its assignment to the news of its success.
+    /// Adds an attempt, from its assignment until the JobTracker learns of its success.
     fn whole(self, attempt: AttemptId, tracker: u32) -> Self;
 }
 
@@ -52,7 +52,7 @@ impl Whole for Stream {
     }
 }
 
-/// A run with everything in it: an attempt that is cleaned up after, a lost map, a suspension, a
+/// A run with many kinds of facts: an attempt whose output is removed, a lost map, a suspension, a
 /// blacklisted tracker.
 fn eventful() -> Stream {
     let last = reduce(0, 0);
@@ -66,14 +66,14 @@ fn eventful() -> Stream {
         .learn(map(0, 0), 0, KilledUnclean, (1, 1))
         .grant(map(0, 0), 1, (1, 1), |grant| grant.role = role)
         .fact(Fact::Attempt(map(0, 0), cleaner, AttemptFact::Started { role, slots: 1 }))
-        // It is given up, and goes on all the same.
+        // The tracker is declared lost, but goes on.
         .grant(map(0, 0), 0, (1, 1), |grant| grant.role = role)
         .fact(Fact::Attempt(map(0, 0), TrackerId(0), AttemptFact::Started { role, slots: 1 }))
         .fact(Fact::Attempt(map(0, 0), cleaner, AttemptFact::Ended { role, outcome, phases }))
         .fact(Fact::Attempt(map(0, 0), TrackerId(0), AttemptFact::Ended { role, outcome, phases }))
         .learn(map(0, 0), 0, Killed, (0, 2))
         .whole(map(0, 1), 0)
-        // Its output is lost with the tracker, which comes back.
+        // The map's output is lost with the tracker, which comes back.
         .fact(Fact::Tracker(TrackerId(0), TrackerFact::Down))
         .fact(Fact::Member(TrackerId(0), MemberFact::Lost))
         .learn(map(0, 1), 0, Killed, (0, 2))
@@ -105,7 +105,7 @@ fn a_clean_run_passes() {
 }
 
 proptest! {
-    /// Mistakes are found; they must not bring the checker down.
+    /// The checker finds breaches, but must not panic.
     #[test]
     fn a_stream_in_any_order_is_checked_to_its_end(
         events in Just(eventful().events).prop_shuffle()
@@ -114,7 +114,7 @@ proptest! {
     }
 }
 
-/// Each fact of a run is dropped once. These go unnoticed: nothing that follows depends on them.
+/// Drops each fact of a run once. The listed facts go unnoticed: no later fact depends on them.
 #[test]
 fn a_fact_that_is_dropped_is_missed() {
     let mut blind = Vec::new();
@@ -179,7 +179,7 @@ fn a_race_has_one_winner_and_a_killed_loser() {
     assert_eq!(found(stream), "");
 }
 
-/// A second attempt runs beside the first on the other tracker.
+/// A second attempt of the first map runs beside the first one, on the other tracker.
 fn race() -> Stream {
     let other = again(map(0, 0));
     one_map().grant(other, 1, (2, 1), |grant| grant.speculative = true).start(other, 1)
@@ -256,7 +256,7 @@ fn a_wrong_count_of_what_waits_is_found() {
 
 #[test]
 fn slot_time_that_does_not_add_up_is_found() {
-    // Two slots for two seconds and one for three; the second map is of no use.
+    // One map holds two slots for 2 s, the other one slot for 3 s; the second map is useless.
     let stream = || {
         cluster()
             .assign(map(0, 0), 0, (1, 1))
@@ -293,7 +293,7 @@ fn slot_time_that_does_not_add_up_is_found() {
     );
 }
 
-/// The first map has succeeded, and so often a reduce complains of its output.
+/// The first map has succeeded, and a reduce complains `complaints` times about its output.
 fn complained_of(complaints: usize) -> Stream {
     let complaint =
         || Fact::Attempt(reduce(0, 0), TrackerId(1), AttemptFact::FetchFailed { map: map(0, 0) });
@@ -565,7 +565,8 @@ fn a_completion_that_was_dropped_is_found() {
     );
 }
 
-/// The machine dies 2 s after the maps' end. A reduce that was assigned before may have fetched from it.
+/// The machine dies 2 s after the end of the maps. A reduce that was assigned before may have
+/// fetched from it.
 #[test]
 fn a_fetch_from_a_machine_that_was_dead_before_the_reduce_was_assigned_is_found() {
     let maps = || cluster().whole(map(0, 0), 0).whole(map(0, 1), 1).at(2_000);
@@ -581,7 +582,7 @@ fn a_fetch_from_a_machine_that_was_dead_before_the_reduce_was_assigned_is_found(
     );
 }
 
-/// A reply may be on its way when it is assigned, and with the next one the order comes.
+/// One reply may be on its way when the attempt is assigned; the next reply brings the order.
 #[test]
 fn a_launch_that_an_idle_tracker_is_not_told_of_is_found() {
     let told = |replies: u32| {
@@ -594,7 +595,7 @@ fn a_launch_that_an_idle_tracker_is_not_told_of_is_found() {
     assert_eq!(found(told(3)), format!("at 0 s: {breach}"));
 }
 
-/// At rest everything has an answer: each job is named, and nobody waits for a commit.
+/// A stalled run must name each job, and no attempt may wait for a commit.
 #[test]
 fn a_job_that_is_not_named_at_a_stall_is_found_and_so_is_a_wait_for_a_commit() {
     let at_rest = |losers_go_on: bool| {
@@ -617,7 +618,7 @@ fn a_job_that_is_not_named_at_a_stall_is_found_and_so_is_a_wait_for_a_commit() {
     let waiting = "at 1 s: job 0 map 0 attempt 0 waits on node-1 for its commit, and the JobTracker \
                    came to rest";
     assert_eq!(at_rest(false), [nameless, waiting]);
-    // Where orphans are not killed, one whose job is to be killed waits for ever.
+    // If losers are not killed, an attempt of a job that is being killed may wait for ever.
     assert_eq!(at_rest(true), [nameless]);
 }
 
@@ -776,7 +777,7 @@ fn a_flood_of_violations_is_counted() {
     assert_eq!((verifier.violations().len(), verifier.more()), (100, 900));
 }
 
-/// A job whose first map and reduce have succeeded is begun anew, and both are taken back.
+/// A job whose first map and reduce have succeeded is begun anew, and both successes become void.
 fn begun_anew() -> Stream {
     cluster()
         .whole(map(0, 0), 0)

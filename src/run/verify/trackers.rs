@@ -1,4 +1,4 @@
-//! The slots of the trackers, and the attempts in them.
+//! Checks the slots of trackers and the attempts in them.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,7 +11,7 @@ use mumakil_core::mapred::{
     AttemptFact, AttemptId, Incident, MemberFact, Outcome, PerSlot, Role, TrackerFact, TrackerId,
 };
 
-/// All trackers, as they themselves would tell.
+/// The true state of all trackers.
 #[derive(Debug, Default)]
 pub(super) struct CheckedTrackers {
     all: Vec<CheckedTracker>,
@@ -20,7 +20,7 @@ pub(super) struct CheckedTrackers {
     pub(super) blocks: Blocks,
 }
 
-/// The slots that are held, over time.
+/// The integral of the held slots over time.
 #[derive(Debug, Default)]
 struct HeldArea {
     level: u64,
@@ -44,29 +44,30 @@ impl HeldArea {
 #[derive(Clone, Debug, Default)]
 struct CheckedTracker {
     up: bool,
-    /// Whether the JobTracker counts on it.
+    /// Whether it is a member of the cluster for the JobTracker.
     joined: bool,
-    /// Whether it may get no tasks.
+    /// Whether the JobTracker has blacklisted it, so that it may get no tasks.
     blacklisted: bool,
-    /// Whether it is noted to be worse than the others.
+    /// Whether the JobTracker has graylisted it for more failures than other trackers.
     graylisted: bool,
-    /// How often the JobTracker has given it up.
+    /// How often the JobTracker has declared it lost.
     losses: u32,
     slots: PerSlot<u32>,
     held: PerSlot<u32>,
     /// The attempts that have started and not ended.
     here: BTreeMap<(AttemptId, Role), PresentAttempt>,
-    /// Attempts that are to end, since others of their tasks have won, with the replies to heartbeats
-    /// that the tracker has had since.
+    /// Attempts that must end, since another attempt of their task has succeeded, and the number of
+    /// replies to heartbeats that the tracker has got since.
     losers: BTreeMap<AttemptId, u32>,
-    /// Attempts that are to start here, with the replies since while there was nothing else to do.
+    /// Attempts that must start here, and the number of replies that the tracker has got since
+    /// while it was idle.
     starters: BTreeMap<AttemptId, u32>,
-    /// When what lay on its disks was gone.
+    /// The instants at which the content of its local disks was lost.
     gone: Vec<SimTime>,
 }
 
-/// How many replies a tracker may get before it must have obeyed an order: the first may have been
-/// on its way already, the second brings the order, and by the third it must be done.
+/// A tracker must have obeyed an order by this reply: the first reply may have been on its way
+/// already, the second brings the order, and by the third the order must be done.
 const REPLIES: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,38 +78,39 @@ struct PresentAttempt {
 }
 
 impl CheckedTrackers {
-    /// Returns whether the JobTracker counts on the tracker.
+    /// Returns whether the tracker is a member of the cluster for the JobTracker.
     pub(super) fn joined(&self, tracker: TrackerId) -> bool {
         self.all.get(tracker.index()).is_some_and(|tracker| tracker.joined)
     }
 
-    /// Returns whether the tracker may get no tasks.
+    /// Returns whether the tracker is blacklisted, so that it may get no tasks.
     pub(super) fn blacklisted(&self, tracker: TrackerId) -> bool {
         self.all.get(tracker.index()).is_some_and(|tracker| tracker.blacklisted)
     }
 
-    /// Returns how often the JobTracker has given the tracker up.
+    /// Returns how often the JobTracker has declared the tracker lost.
     pub(super) fn losses(&self, tracker: TrackerId) -> u32 {
         self.all.get(tracker.index()).map_or(0, |tracker| tracker.losses)
     }
 
-    /// Returns for how long slots were held until then: slots times microseconds.
+    /// Returns the slot time that was held until `at`, in slots times microseconds.
     pub(super) fn slot_time(&self, at: SimTime) -> u128 {
         self.held.until(at)
     }
 
-    /// Notes that an attempt has lost: one reply may be on its way, the next one ends it.
+    /// Expects the end of an attempt that has lost the race, by the third reply to its tracker.
     pub(super) fn expect_end(&mut self, attempt: AttemptId, tracker: TrackerId) {
-        // A tracker that is lost or dies before its third reply is excused: its list is cleared.
+        // If the tracker is lost or dies before the third reply, the list is cleared.
         self.at(tracker).losers.insert(attempt, 0);
     }
 
-    /// Notes that an attempt was assigned: a tracker with nothing else to do starts it.
+    /// Expects the start of an assigned attempt, by the third reply to its tracker while it is
+    /// idle.
     pub(super) fn expect_start(&mut self, attempt: AttemptId, tracker: TrackerId) {
         self.at(tracker).starters.insert(attempt, 0);
     }
 
-    /// Notes that neither the start nor the end of an attempt is awaited any more.
+    /// Stops expecting the start or the end of an attempt.
     pub(super) fn forget(&mut self, attempt: AttemptId, tracker: TrackerId) {
         let known = self.at(tracker);
         known.losers.remove(&attempt);
@@ -120,14 +122,14 @@ impl CheckedTrackers {
         self.all.get(tracker.index()).map_or(0, |tracker| tracker.gone.len())
     }
 
-    /// Returns whether an output on a tracker, made after so many losses, was still there at an
-    /// instant.
+    /// Returns whether an output on a tracker, made after `times` losses of its disks, still
+    /// existed at an instant.
     pub(super) fn kept(&self, tracker: TrackerId, times: usize, at: SimTime) -> bool {
         let gone = self.all.get(tracker.index()).and_then(|tracker| tracker.gone.get(times));
         gone.is_none_or(|gone| at <= *gone)
     }
 
-    /// Checks what a tracker says of itself.
+    /// Checks a fact of a tracker about itself.
     pub(super) fn see(&mut self, tracker: TrackerId, fact: TrackerFact, check: &mut Check<'_>) {
         let known = self.at(tracker);
         match fact {
@@ -135,12 +137,12 @@ impl CheckedTrackers {
                 check.that(known.up, || InvariantBreach::HeartbeatWhileDown { tracker });
                 check.that(queued <= rtt, || InvariantBreach::QueuedTooLong { tracker });
                 // A tracker obeys a reply at once, so a loser that it had to kill must have ended
-                // by now. One finding a heartbeat: a tracker that forgets one order mostly forgets
-                // all.
+                // by now. Report one loser for each heartbeat: a tracker that forgets one order
+                // usually forgets all.
                 if let Some(attempt) = overdue(&mut known.losers) {
                     check.breach(InvariantBreach::LoserForgotten { attempt, tracker });
                 }
-                // A tracker whose slots are taken may let a launch wait as long as they are.
+                // A tracker whose slots are taken may delay a launch until they are free.
                 if known.here.is_empty()
                     && let Some(attempt) = overdue(&mut known.starters)
                 {
@@ -165,8 +167,7 @@ impl CheckedTrackers {
                 // A TaskTracker that starts removes what it finds on its local disks, so outputs
                 // are gone.
                 known.gone.push(check.at);
-                // A tracker that dies frees all that it held at once; its attempts say nothing
-                // more.
+                // A tracker that dies frees all its slots at once; its attempts send no more facts.
                 let held: u32 = [known.held.map, known.held.reduce].iter().sum();
                 (known.up, known.held) = (false, PerSlot::default());
                 self.held.change(check.at, -i64::from(held));
@@ -174,7 +175,7 @@ impl CheckedTrackers {
         }
     }
 
-    /// Checks what the JobTracker makes of a tracker.
+    /// Checks a fact of the JobTracker about a tracker.
     pub(super) fn check_believed_counts(
         &mut self,
         tracker: TrackerId,
@@ -191,7 +192,7 @@ impl CheckedTrackers {
                 check.that(known.joined, || InvariantBreach::LostUnjoined { tracker });
                 known.joined = false;
                 known.losses += 1;
-                // Hadoop drops the orders of a tracker that it gives up.
+                // Hadoop drops the orders of a tracker that it declares lost.
                 known.losers.clear();
                 known.starters.clear();
             }
@@ -215,7 +216,7 @@ impl CheckedTrackers {
         }
     }
 
-    /// Checks what a tracker did with an attempt.
+    /// Checks a fact of a tracker about an attempt.
     pub(super) fn worked(
         &mut self,
         attempt: AttemptId,
@@ -230,8 +231,7 @@ impl CheckedTrackers {
                     known.starters.remove(&attempt);
                 }
                 check.that(known.up, || InvariantBreach::StartedWhileDown { attempt, tracker });
-                // A second start is a breach that `jobs` reports; here it must not take the slots
-                // twice.
+                // `jobs` reports a second start as a breach; here it must not take slots twice.
                 if let Entry::Vacant(place) = known.here.entry((attempt, role)) {
                     place.insert(PresentAttempt { slots, ..PresentAttempt::default() });
                     known.take(tracker, attempt, slots, check);
@@ -281,13 +281,13 @@ impl CheckedTrackers {
                     known.starters.remove(&attempt);
                 }
                 match known.here.remove(&(attempt, role)) {
-                    // A suspended attempt has given its slots up already.
+                    // A suspended attempt has already released its slots.
                     Some(here) if !here.suspended => {
                         known.held[attempt.slot()] -= here.slots;
                         self.held.change(check.at, -i64::from(here.slots));
                     }
                     Some(_) => {}
-                    // A launch that was taken back, or that the tracker could not carry out.
+                    // The launch was cancelled, or the tracker could not carry it out.
                     None => check.that(outcome != Outcome::Succeeded, || {
                         InvariantBreach::EndedUnstarted { attempt, tracker, outcome }
                     }),
@@ -297,7 +297,7 @@ impl CheckedTrackers {
         }
     }
 
-    /// Notes an incident on a machine.
+    /// Records an incident on a machine.
     pub(super) fn befall(&mut self, tracker: TrackerId, incident: Incident, check: &mut Check<'_>) {
         if incident == Incident::DiskLost {
             self.at(tracker).gone.push(check.at);
@@ -311,8 +311,8 @@ impl CheckedTrackers {
 }
 
 impl CheckedTracker {
-    /// Takes slots for the attempt. Every attempt here that is not suspended holds its own, so the
-    /// count can be lowered without looking.
+    /// Takes slots for an attempt. Each attempt in `here` that is not suspended has taken its
+    /// slots, so releases need no check.
     fn take(&mut self, tracker: TrackerId, attempt: AttemptId, taken: u32, check: &mut Check<'_>) {
         let kind = attempt.slot();
         let slots = self.slots[kind];
@@ -326,8 +326,8 @@ impl CheckedTracker {
     }
 }
 
-/// Counts a reply for each expected attempt. Returns one that has had too many, and forgets it.
-// Starts at zero, so the third reply is the first that is too many.
+/// Counts a reply for each expected attempt. Removes and returns one that is overdue.
+// Counts start at zero, so an attempt is overdue at the third reply.
 fn overdue(expected: &mut BTreeMap<AttemptId, u32>) -> Option<AttemptId> {
     expected.values_mut().for_each(|replies| *replies += 1);
     let attempt = *expected.iter().find(|(_, replies)| REPLIES <= **replies)?.0;

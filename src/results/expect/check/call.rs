@@ -32,13 +32,13 @@ const TRENDS: [(&str, CurveFold); 5] = [
     ("linear", CurveFold::Linear),
 ];
 
-/// How many values all `by` of an expression may go through together. Chosen: nested ones multiply,
-/// and each value is a plan of its own in memory.
+/// The most values that all `by` of an expression may have together. Chosen: nested `by` multiply,
+/// and each value needs a term in memory.
 const MOST_POINTS: usize = 10_000;
 
 const ELEMENTS: [(&str, Element); 2] = [("abs", Element::Absolute), ("sqrt", Element::Root)];
 
-/// The values along `by`: the x of each, and the setting that selects it.
+/// The values of `by`: the x coordinate of each, and the setting that selects it.
 struct ByValues {
     x: Vec<Option<f64>>,
     settings: Vec<ExprSetting>,
@@ -75,7 +75,7 @@ impl ExprChecker<'_> {
         Ok(Term { kind, of, label })
     }
 
-    /// Checks what is inside of a call whose settings hold for it.
+    /// Runs `check` on the arguments of a call, with the settings of the call applied to them.
     fn inside<T>(
         &mut self,
         settings: impl IntoIterator<Item = ExprSetting>,
@@ -83,15 +83,15 @@ impl ExprChecker<'_> {
     ) -> CheckResult<T> {
         let before = self.outer.len();
         for setting in settings {
-            // A misspelt key is said before what it should have chosen is missed.
+            // Report a misspelt key first: it explains later errors.
             if !self.is_key(&setting.key.item) {
                 return Err(self.no_key(&setting, ""));
             }
             self.outer.push(Outer { setting, taken: false, overruled: false });
         }
-        // Errors inside come first: they may be why a setting has nothing to choose.
+        // Report errors inside first: they may be the reason why a setting does not apply.
         let checked = check(self)?;
-        // Only the settings of this call; those further out may serve other calls.
+        // Check only the settings of this call; outer settings may apply to other calls.
         let taken = self.outer.split_off(before);
         match taken.iter().find(|outer| !outer.taken) {
             Some(Outer { setting, overruled: true, .. }) => {
@@ -111,7 +111,7 @@ impl ExprChecker<'_> {
         argument: &SyntaxNode,
         settings: &[ExprSetting],
     ) -> CheckResult<(TermKind, TermType)> {
-        // With `by` the values of the curve are aggregated, and not those of a run.
+        // With `by`, the aggregate is over the values of the curve, not those of a run.
         if settings.iter().any(|setting| setting.key.item == "by") {
             let (points, _, of) = self.curve(argument, settings)?;
             let (how, of) = aggregated(how, name, of)?;
@@ -167,7 +167,7 @@ impl ExprChecker<'_> {
         Ok((TermKind::Curve { how, points }, of))
     }
 
-    /// Plans the argument once for each value that `by` goes through.
+    /// Plans the argument once for each value of `by`.
     fn curve(
         &mut self,
         argument: &SyntaxNode,
@@ -183,7 +183,7 @@ impl ExprChecker<'_> {
                 let message = "this goes through too many values";
                 return Err(ExprComplaint::new(by.value.span.clone(), message));
             }
-            // The last part of a path is enough beside the value: `nodes=100`.
+            // The last part of the path suffices beside the value, as in `nodes=100`.
             let key = setting.key.item.rsplit('.').next().unwrap_or_default();
             let name = format!("{key}={}", setting.value);
             let around = filters.iter().cloned().chain([setting]);
@@ -204,7 +204,7 @@ impl ExprChecker<'_> {
         }
     }
 
-    /// Resolves `by`; a filter of the same axis beside it restricts it.
+    /// Resolves `by` to its values; a filter of the same axis in the same call restricts them.
     fn through(&self, by: &ExprSetting, filters: &mut Vec<ExprSetting>) -> CheckResult<ByValues> {
         let Spanned { span, item } = &by.value;
         match item {
@@ -232,7 +232,7 @@ impl ExprChecker<'_> {
                     self.axis(setting.key.span.clone(), &setting.key.item) == Ok(axis)
                 };
                 let beside = filters.iter().position(|setting| axis.is_some() && same(setting));
-                // Taken out of the filters, or it would fix the axis that `by` goes through.
+                // Remove the filter, or it would fix the axis of `by`.
                 let only = beside.map(|place| filters.remove(place).value);
                 self.along(by, name, only.as_ref())
             }
@@ -323,7 +323,7 @@ impl ExprChecker<'_> {
         Ok((TermKind::Apply(element.clone(), vec![term]), TermType::number(shape, unit)))
     }
 
-    /// Puts arguments by place and by name into the function's order.
+    /// Puts positional and named arguments into the order of the function's parameters.
     fn function(
         &mut self,
         function: &'static Function,
@@ -345,7 +345,7 @@ impl ExprChecker<'_> {
             })?;
             nodes.push(computed(setting)?);
         }
-        // Too many by place, or one given both by place and by name.
+        // There are too many arguments, or one is given both by position and by name.
         if arguments.len() + named.len() != function.parameters.len() {
             let message = format!("`{name}` takes other numbers than these");
             let hint = format!("{name}({})", function.parameters.join(", "));
@@ -370,7 +370,8 @@ impl ExprChecker<'_> {
     }
 }
 
-/// Returns what an aggregate makes of a type, and the aggregate: what holds is counted by its ones.
+/// Returns the type of an aggregate's result, and the aggregate to compute: `count` of a condition
+/// becomes `sum`.
 fn aggregated(
     how: Aggregate,
     name: &Spanned<String>,
@@ -387,7 +388,7 @@ fn aggregated(
     let over_time = matches!(how, Aggregate::Mean | Aggregate::Min | Aggregate::Max);
     let possible = match of.shape {
         QuantityShape::Series => of_truths || over_time,
-        // A histogram keeps neither the sum nor the single values that these need.
+        // A histogram keeps neither the sum nor the single values, which these aggregates need.
         QuantityShape::Samples => !matches!(how, Aggregate::Sum | Aggregate::Jain),
         _ => true,
     };
@@ -400,7 +401,7 @@ fn aggregated(
         Aggregate::Count | Aggregate::Jain => TermType::number(QuantityShape::One, Unit::PLAIN),
         _ => TermType::number(QuantityShape::One, of.unit),
     };
-    // Truths are 1 and 0: their sum counts what holds, where a plain count would count all.
+    // Conditions are 1 or 0: their sum counts those that hold, while a count would count all.
     let counts_holding = of.truth && how == Aggregate::Count;
     Ok((if counts_holding { Aggregate::Sum } else { how }, made))
 }
@@ -436,7 +437,7 @@ fn one<'n>(name: &Spanned<String>, arguments: &'n [SyntaxNode]) -> CheckResult<&
     }
 }
 
-/// Takes the setting with this key out of the others.
+/// Splits the settings into that with this key and the others.
 fn split<'s>(
     settings: &'s [ExprSetting],
     key: &str,
@@ -445,7 +446,7 @@ fn split<'s>(
     (found, settings.iter().filter(|setting| setting.key.item != key).cloned().collect())
 }
 
-/// Returns the expression that a parameter is set to.
+/// Returns the expression of a named argument.
 fn computed(setting: &ExprSetting) -> CheckResult<SyntaxNode> {
     let Spanned { span, item } = &setting.value;
     let item = match item {

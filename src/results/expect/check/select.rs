@@ -1,4 +1,4 @@
-//! Which runs and rows a quantity is of.
+//! Resolves the settings that choose runs and rows for a quantity.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use crate::expect::syntax::{Choice, ExprSetting, Literal, Spanned, SyntaxNode};
 use crate::expect::unit::Unit;
 use mumakil_base::nearest::nearest;
 
-/// A setting of a quantity, resolved: it filters rows of a table or picks values of an axis.
+/// A resolved setting: it filters rows of a table or chooses values of an axis.
 enum ChosenSetting {
     Rows(Filter),
     Cells(usize, AxisPick),
 }
 
 impl ExprChecker<'_> {
-    /// Puts a quantity's own filters and those of the calls around it together.
+    /// Combines a quantity's own filters with those of the surrounding calls.
     pub(super) fn select(
         &mut self,
         node: &SyntaxNode,
@@ -37,7 +37,7 @@ impl ExprChecker<'_> {
             }
             self.meet(&chosen, filter)?;
         }
-        // From the innermost call outwards, as inner settings win.
+        // Go from the innermost call outwards, since inner settings win.
         for place in (0..self.outer.len()).rev() {
             let setting = self.outer[place].setting.clone();
             let Some(chosen) = self.chosen(quantity, &setting)? else { continue };
@@ -58,7 +58,7 @@ impl ExprChecker<'_> {
                     let hint = format!("say each in its place: `{}[{key}=…]`", quantity.name);
                     return Err(ExprComplaint::new(setting.value.span.clone(), message).hint(hint));
                 }
-                // A value set further inside wins, so a fixed cell can be compared with each value of `by`.
+                // The inner value wins, so a fixed cell can be compared with each value of `by`.
                 ChosenSetting::Cells(..) => {}
             }
         }
@@ -68,7 +68,7 @@ impl ExprChecker<'_> {
         Ok(selection)
     }
 
-    /// Returns which values of an axis the calls around choose.
+    /// Returns the values of an axis that the surrounding calls choose.
     pub(super) fn pick(&mut self, axis: usize) -> CheckResult<AxisPick> {
         for place in (0..self.outer.len()).rev() {
             let setting = self.outer[place].setting.clone();
@@ -82,8 +82,8 @@ impl ExprChecker<'_> {
         Ok(AxisPick::Free)
     }
 
-    /// Narrows the cells to those of a list. An expectation is judged cell by cell, so all lists of
-    /// one axis speak of the same cell and must have a value in common.
+    /// Restricts the cells to those of a list. An expectation is judged cell by cell, so all lists
+    /// of one axis apply to the same cell and must have a value in common.
     fn meet(&mut self, chosen: &ChosenSetting, setting: &ExprSetting) -> CheckResult<()> {
         let ChosenSetting::Cells(axis, AxisPick::Among(places)) = chosen else { return Ok(()) };
         if self.purpose != ExprPurpose::Expectation {
@@ -104,7 +104,7 @@ impl ExprChecker<'_> {
         Err(ExprComplaint::new(setting.value.span.clone(), message).hint(hint))
     }
 
-    /// Checks that a quantity is of one value of the axis that the study compares.
+    /// Checks that a quantity chooses one value of the axis that the study compares.
     pub(super) fn must_be_one(
         &self,
         node: &SyntaxNode,
@@ -114,7 +114,7 @@ impl ExprChecker<'_> {
         let Some(compared) = self.space.compared.map(|place| &self.space.axes[place]) else {
             return Ok(());
         };
-        // With a single value there is nothing to confuse.
+        // With a single value there is no choice to make.
         let one = matches!(pick, AxisPick::Fixed(_)) || compared.values.len() < 2;
         if self.purpose != ExprPurpose::Expectation || self.space.compared != Some(axis) || one {
             return Ok(());
@@ -126,7 +126,7 @@ impl ExprChecker<'_> {
         Err(ExprComplaint::new(node.span.clone(), message).hint(hint))
     }
 
-    /// Returns the axis of a name, if there is one.
+    /// Returns the index of the axis that a name means; `None` if there is none.
     pub(super) fn axis(&self, span: Range<usize>, name: &str) -> CheckResult<Option<usize>> {
         match self.space.find(name)[..] {
             [] => Ok(None),
@@ -147,7 +147,7 @@ impl ExprChecker<'_> {
         if let Some(key) = quantity.key(&setting.key.item) {
             let mut tests = Vec::new();
             add_tests(key, &setting.value, &mut tests)?;
-            // A quantity over time is cut to one window; several would leave gaps in its curve.
+            // A quantity over time can be cut to one window only; several would leave gaps.
             let is_curve = matches!(quantity.source, QuantitySource::Series(_));
             if is_curve && key.kind == KeyKind::Time && tests.len() != 1 {
                 let message = format!("`{}` takes one range of times", key.name);
@@ -162,12 +162,12 @@ impl ExprChecker<'_> {
         Ok(Some(ChosenSetting::Cells(axis, self.values(axis, &setting.value)?)))
     }
 
-    /// Returns whether anything at all can be chosen by this.
+    /// Returns whether this is the key of a table or the name of an axis.
     pub(super) fn is_key(&self, name: &str) -> bool {
         ROW_KEYS.iter().any(|key| key.name == name) || !self.space.find(name).is_empty()
     }
 
-    /// Complains about a key that chooses nothing here.
+    /// Returns the complaint about a key that chooses nothing here.
     pub(super) fn no_key(&self, setting: &ExprSetting, why: &str) -> ExprComplaint {
         let Spanned { span, item: name } = &setting.key;
         if self.is_key(name) {
@@ -185,7 +185,7 @@ impl ExprChecker<'_> {
         complaint.nearest(name, keys)
     }
 
-    /// Returns the values of an axis that are chosen.
+    /// Returns the values of an axis that a setting chooses.
     pub(super) fn values(&self, axis: usize, choice: &Spanned<Choice>) -> CheckResult<AxisPick> {
         let places = self.places(axis, choice)?;
         Ok(match places[..] {
@@ -201,7 +201,7 @@ impl ExprChecker<'_> {
             for item in items {
                 places.extend(self.places(axis, item)?);
             }
-            // In the study's order, and each once: lists may overlap.
+            // Put them in the study's order, each once: lists may overlap.
             places.sort_unstable();
             places.dedup();
             return Ok(places);
@@ -225,7 +225,8 @@ impl ExprChecker<'_> {
 }
 
 impl Selection {
-    /// Adds what is chosen, unless the same has been chosen already.
+    /// Adds a resolved setting, unless an inner one with the same key or axis exists. Returns
+    /// whether it was added.
     fn add(&mut self, chosen: &ChosenSetting) -> bool {
         match chosen {
             ChosenSetting::Rows(filter) => {
@@ -243,8 +244,8 @@ impl Selection {
         }
     }
 
-    /// Narrows an earlier filter with the same key to rows that both choose. Returns whether any
-    /// row can be left.
+    /// Restricts an earlier filter with the same key to the rows that both choose. Returns whether
+    /// any row can be left.
     fn narrow(&mut self, filter: &Filter) -> bool {
         let Some(own) = self.rows.iter_mut().find(|own| own.key == filter.key) else {
             return true;
@@ -256,23 +257,24 @@ impl Selection {
 }
 
 impl FilterTest {
-    /// Returns what fits both tests, if anything does.
+    /// Returns the test that accepts the cells which both tests accept; `None` if there are none.
     fn and(&self, other: &Self) -> Option<Self> {
         match (self, other) {
             (Self::Within(low, high), Self::Within(from, to)) => {
                 let (low, high) = (low.max(*from), high.min(*to));
                 (low <= high).then_some(Self::Within(low, high))
             }
-            // Words only fit themselves; a word and a range fit nothing.
+            // Only equal words have cells in common; a word and a range have none.
             _ => (self == other).then(|| self.clone()),
         }
     }
 }
 
-/// Returns whether a choice names a value of an axis.
+/// Returns whether a choice includes a value of an axis.
 fn names(choice: &Choice, value: &SpaceValue) -> bool {
     let within = |low: f64, high: f64, unit: Unit| {
-        // Values went through text, so an end of a range may miss its own value by rounding.
+        // Values were converted from text, so the end of a range may differ from an equal value by
+        // rounding.
         let slack = |end: f64| end.abs() * 1e-9;
         value.number.is_some_and(|(number, own)| {
             own.fits(unit) && low - slack(low) <= number && number <= high + slack(high)
@@ -289,7 +291,7 @@ fn names(choice: &Choice, value: &SpaceValue) -> bool {
     }
 }
 
-/// Returns the ends of a range and their unit; `None` if their units differ.
+/// Returns the ends of a range and their unit; `None` if the units differ.
 fn ends(from: Option<&Literal>, to: Option<&Literal>) -> Option<(f64, f64, Unit)> {
     let unit = from.or(to).map(|end| end.unit)?;
     let same = [from, to].into_iter().flatten().all(|end| end.unit.fits(unit));
@@ -298,7 +300,7 @@ fn ends(from: Option<&Literal>, to: Option<&Literal>) -> Option<(f64, f64, Unit)
     same.then_some((low, high, unit))
 }
 
-/// Adds what a column is tested for.
+/// Adds the tests of a choice for the cells of a column.
 fn add_tests(
     key: &RowKey,
     choice: &Spanned<Choice>,
@@ -311,7 +313,7 @@ fn add_tests(
         (KeyKind::Word | KeyKind::Among(_), Choice::Word(word)) => {
             Some(FilterTest::Is(word.clone()))
         }
-        // A pool may be called `1`.
+        // The name of a pool may be a number, such as `1`.
         (KeyKind::Word, Choice::Number(number)) => Some(FilterTest::Is(number.text.clone())),
         (KeyKind::Number | KeyKind::Time, Choice::Number(number)) => {
             range(key.kind, Some(number), Some(number))

@@ -1,8 +1,8 @@
-//! Numbers that were computed by hand, of tables that fit on a page.
+//! Compares results on small tables with numbers computed by hand.
 
 use super::*;
 
-/// Three jobs: two small, one large, which did not end.
+/// A run of three jobs: two small ones, and a large one that did not end.
 fn one_run() -> Run {
     Run::default()
         .table::<JobRow>("job,name,class,pool,user,maps,reduces,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,node_local,rack_local,off_rack,failed,killed,suspended,outcome
@@ -123,7 +123,7 @@ fn tasks_and_attempts_are_told_apart() {
 
 #[test]
 fn series_are_weighted_by_time() {
-    // x holds 2 in 1–4 s; y 1 in 2–4 s, 3 in 4–8 s, and a reduce slot in 8–10 s.
+    // x holds 2 slots in 1–4 s. y holds 1 in 2–4 s, 3 in 4–8 s, and a reduce slot in 8–10 s.
     measures("mean(slots)", 2.2);
     measures("mean(slots, kind=map, pool=x)", 0.6);
     measures("mean(slots[kind=map], time=2s..6s)", 3.0);
@@ -188,7 +188,7 @@ fn closed_forms_are_functions() {
     measures("sticky_locality(0, 3, 4)", None);
 }
 
-/// Two schedulers, two seeds; the jobs take so many seconds.
+/// Two schedulers and two seeds; `sojourns` are the seconds that the jobs take.
 fn study(sojourns: [[[u32; 2]; 2]; 2]) -> (Space, Grid) {
     let run = |[a, b]: [u32; 2]| {
         let rows =
@@ -216,7 +216,7 @@ fn sides_are_compared_by_their_means_over_the_seeds() {
         measured,
         "13.2 s <= 16.0 s (2 seeds: difference -2.8 s, 95 % from -18.6 s to 13.1 s)"
     );
-    // 15 s and 17 s: only their mean is within.
+    // The seeds give 15 s and 17 s: only their mean is within the bounds.
     let (state, _) = judged("15500ms <= mean(sojourn, scheduler=fair) <= 16500ms");
     assert_eq!(state, VerdictState::Holds);
 }
@@ -232,7 +232,7 @@ fn a_metric_that_spans_cells_is_computed_seed_by_seed() {
         assert_eq!(measured, [Some(13.5 / 15.0), Some(13.0 / 17.0)]);
     }
     assert_eq!(metric(ratio).chosen(), [0]);
-    // Beside a cell that is always the same, the cell's own number differs from cell to cell.
+    // The reference cell is fixed, but the cell's own number differs from cell to cell.
     let beside = metric("mean(sojourn) / mean(sojourn[scheduler=fair])");
     assert!(beside.chosen().is_empty() && metric("mean(sojourn)").chosen().is_empty());
     assert_eq!(beside.measure(&runs, &[0]).unwrap(), [Some(1.0), Some(1.0)]);
@@ -251,7 +251,7 @@ fn jobs_are_paired_by_their_names_within_a_seed() {
     assert_eq!(measure(&format!("max({slower})")), [Some(2.0), Some(-2.0)]);
     assert_eq!(measure(&format!("share({slower} <= 1s)")), [Some(0.5), Some(1.0)]);
     assert_eq!(judged(&format!("share({slower} <= 1s) >= 75 %")).0, VerdictState::Holds);
-    // Each seed by itself must have such a job.
+    // Each seed must have such a job.
     assert_eq!(judged(&format!("any({slower} >= 2s)")).0, VerdictState::Fails);
     assert_eq!(
         judged(&format!("any({slower} >= 2s)")).1,
@@ -283,7 +283,7 @@ fn a_list_of_values_restricts_what_is_for_all() {
     assert_eq!((verdict.state, verdict.cells), (VerdictState::Holds, 1));
 }
 
-/// Runs on 1, 2 and 4 nodes that take so long.
+/// Judges `text` on runs on 1, 2 and 4 nodes with these makespans.
 fn trend(makespans: [f64; 3], text: &str) -> ExpectationVerdict {
     let space = space(&[("cluster.nodes", &["1", "2", "4"])], None);
     let run = |makespan| vec![Run::default().number("makespan_s", makespan)];
@@ -311,7 +311,7 @@ fn trends_go_along_an_axis() {
     );
 }
 
-/// Runs on 5 and 20 nodes with a heartbeat every 1 and 3 s; one combination is left out.
+/// Runs on 5 and 20 nodes with a heartbeat every 1 s and 3 s; one combination is left out.
 struct AllBut([usize; 2], [[Run; 2]; 2]);
 
 impl Runs for AllBut {
@@ -336,7 +336,8 @@ fn all_but(cell: [usize; 2], text: &str) -> ExpectationVerdict {
 
 #[test]
 fn cells_that_the_study_leaves_out_are_no_failures() {
-    // The expectation chooses a cell that is there, so it does not matter which other one is left out.
+    // The expectation chooses a cell that exists, so it does not matter which other cell is left
+    // out.
     for cell in [[0, 0], [0, 1], [1, 0]] {
         let verdict = all_but(cell, "makespan[nodes=20, heartbeat=3s] == 5s");
         assert_eq!((verdict.state, verdict.left_out), (VerdictState::Holds, 0), "{cell:?}");
@@ -345,7 +346,7 @@ fn cells_that_the_study_leaves_out_are_no_failures() {
     assert_eq!((verdict.state, verdict.cells, verdict.left_out), (VerdictState::Holds, 1, 1));
     let verdict = all_but([0, 0], "falling(makespan, by=nodes, heartbeat=3s)");
     assert_eq!((verdict.state, &*verdict.measured), (VerdictState::Holds, "9.0 s, 5.0 s"));
-    // One point makes no trend.
+    // A single point makes no trend.
     let verdict = all_but([0, 0], "falling(makespan, by=nodes)");
     assert_eq!((verdict.state, verdict.cells, verdict.left_out), (VerdictState::Holds, 1, 1));
     let verdict = all_but([1, 1], "makespan[nodes=20, heartbeat=3s] < 9s");
@@ -433,7 +434,7 @@ fn a_row_that_cannot_be_read_is_an_error_with_its_line() {
     assert_eq!(error.to_string(), "jobs.csv:2: column `wait_ms`: `x` is not a whole number");
 }
 
-/// Returns the figures of an expectation of a study, as they are told.
+/// Returns the figures of an expectation of a study, in words.
 fn figures(text: &str, published: &str) -> Vec<String> {
     let (mut space, runs) = study(SOJOURNS);
     if !text.contains("scheduler") {
@@ -459,7 +460,8 @@ fn a_published_number_stands_beside_what_a_bound_is_for() {
     // A number computed from two quantities is one number.
     let gain = format!("1 - {hfsp} / {fair} >= 10 %");
     assert_eq!(figures(&gain, "-20 %"), ["|-20 %|16.8 % (+36.8 points)"]);
-    // The axis that nobody chooses has a number for each value, or one for all.
+    // An axis that the expectation does not fix has a published number for each value, or one for
+    // all.
     let all = ["scheduler=fair|20s|16.0 s (0.8 ×)", "scheduler=hfsp|20s|13.2 s (0.662 ×)"];
     assert_eq!(figures("mean(sojourn) < 1min", "20s"), all);
     assert_eq!(figures("mean(sojourn) < 1min", "[20s, 20s]"), all);

@@ -1,8 +1,8 @@
-//! Every kind of error, with its column and what to write instead.
+//! Every kind of error, with its column and its hint.
 
 use super::*;
 
-/// Returns what is wrong in a study of two axes: the column, the message, the hint.
+/// Returns the column, message and hint of the error in an expression.
 fn wrong(text: &str) -> String {
     let axes: [(&str, &[&str]); 4] = [
         ("scheduler", &["fair", "hfsp"]),

@@ -1,4 +1,4 @@
-//! The language suffices: every effect that a repeated experiment must show can be said in it.
+//! The language can express every effect that a repeated experiment must show.
 //!
 //! Each entry is an experiment with the axes of its study, and an expression for each effect.
 

@@ -7,7 +7,7 @@ use crate::expect::plan::{Aggregate, Element};
 use crate::expect::syntax::Operator;
 use crate::expect::value::{Value, ValueKey, combine};
 
-/// Texts of the language's own pieces: most are nonsense, some are not.
+/// Texts made of tokens of the language: most are nonsense.
 fn pieces() -> impl Strategy<Value = String> {
     let pieces = [
         "mean(",
@@ -46,7 +46,7 @@ fn pieces() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.join(" "))
 }
 
-/// Expressions that parse.
+/// Texts of valid expressions.
 fn expressions() -> impl Strategy<Value = String> {
     let atoms = [
         "3",

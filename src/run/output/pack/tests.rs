@@ -1,4 +1,4 @@
-//! Packs that end anywhere, that are damaged, that others fill; and nothing but whole runs.
+//! Packs that were cut off or damaged, or that another process fills, give only complete runs.
 
 use tempfile::TempDir;
 
@@ -27,7 +27,7 @@ fn runs(room: &Path) -> PathBuf {
     room.join("runs")
 }
 
-/// Packs these runs, with one process each; the last one is killed before it closes its pack.
+/// Packs these runs, each by a writer of its own; the last writer does not close its pack.
 fn pack(room: &Path, ids: &[&str]) {
     for (place, id) in ids.iter().enumerate() {
         let mut packer = Packer::new(&runs(room), "part");
@@ -53,7 +53,7 @@ fn text(run: &PackedRun, name: &str) -> io::Result<String> {
     io::read_to_string(run.open(name)?)
 }
 
-/// Returns which runs there are, each of which is as it was made.
+/// Returns the ids of the packed runs; checks that each is as it was made.
 fn kept(room: &Path) -> Vec<&'static str> {
     let packs = packs(room);
     let mut found = Vec::new();
@@ -98,7 +98,7 @@ fn who_looks_again_sees_what_has_been_added() {
     assert_eq!(text(&packs.get(B).unwrap(), RESOLVED).unwrap(), format!("name: {B}\n"));
 }
 
-/// Somebody has removed a file of it before it was packed, or has changed the pack.
+/// A file of the run was removed before it was packed, or the pack was changed.
 #[test]
 fn a_run_without_its_first_or_last_file_is_not_kept() {
     let room = TempDir::new().unwrap();
@@ -116,12 +116,12 @@ fn a_run_without_its_first_or_last_file_is_not_kept() {
     bytes[at + named.len() - 1] = b'_';
     fs::write(&path, &bytes).unwrap();
     assert_eq!(kept(room.path()), [A, C]);
-    // Another one that comes later is.
+    // A run that comes later is kept.
     pack(room.path(), &[B]);
     assert_eq!(kept(room.path()), [A, B, C]);
 }
 
-/// A process is killed at any byte: what was whole is there, and who goes on cuts off the rest.
+/// A process is killed at any byte: complete runs are kept, and the next writer cuts off the rest.
 #[test]
 fn a_pack_that_ends_anywhere_has_its_whole_runs_and_goes_on() {
     let room = TempDir::new().unwrap();
@@ -147,7 +147,7 @@ fn what_a_loss_of_power_has_spoiled_is_told_and_not_kept_by_who_goes_on() {
     let room = TempDir::new().unwrap();
     pack(room.path(), &[A, B]);
     let path = runs(room.path()).join("part.zip");
-    // An empty index is cut off: as if it were never closed.
+    // The index is cut off, as if the pack were never closed.
     let mut bytes = fs::read(&path).unwrap();
     let middle = (packs(room.path()).get(B).unwrap().from + 60) as usize;
     bytes[middle..middle + 4].fill(0);
@@ -170,7 +170,7 @@ fn a_pack_in_which_somebody_writes_is_left_to_him() {
     let mut both = names(&runs(room.path()));
     both.sort_unstable();
     assert_eq!(both, ["part-2.zip", "part.zip"]);
-    // Nor is it closed under his hands.
+    // Nor does `seal` close a pack that another process fills.
     let before = fs::read(runs(room.path()).join("part.zip")).unwrap();
     seal(&runs(room.path()), &both).unwrap();
     assert_eq!(fs::read(runs(room.path()).join("part.zip")).unwrap(), before);

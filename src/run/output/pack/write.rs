@@ -1,4 +1,4 @@
-//! A pack that grows.
+//! Writing packs: runs are appended until a pack is full.
 
 use std::fs::{self, TryLockError};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -15,20 +15,19 @@ use crate::output::place::files_below;
 use mumakil_base::disk;
 use mumakil_base::files::{RESOLVED, SUMMARY};
 
-/// The most files of a pack, after which it is closed. ZIP's index counts files with 16 bits, and
-/// no run has the 5,500 files that remain.
+/// A pack with this many files is closed. ZIP's index counts files in 16 bits, and no run has the
+/// 5,500 files that remain.
 const MOST_FILES: usize = 60_000;
-/// The length from which a pack is closed: half of what ZIP's 32-bit offsets reach.
+/// A pack of this many bytes is closed: half of the range of ZIP's 32-bit offsets.
 const MOST_BYTES: u64 = 1 << 31;
-/// The largest run that is packed; packs are for small files. Together with [`MOST_BYTES`] it keeps
-/// every offset below 4 GiB.
+/// The largest run that is packed, in bytes; with [`MOST_BYTES`] it keeps every offset below 4 GiB.
 const LARGEST_RUN: u64 = 1 << 30;
 
-/// A writer of packs.
+/// Writes runs into packs.
 #[derive(Debug)]
 pub struct Packer {
     folder: PathBuf,
-    /// The name of this process's packs; a number tells further ones apart.
+    /// The name of this process's packs; further packs have a number behind it.
     name: String,
     open: Option<OpenPack>,
 }
@@ -38,33 +37,34 @@ pub struct Packer {
 struct OpenPack {
     path: PathBuf,
     file: BufWriter<disk::File>,
-    /// Held while we write.
+    /// Locked while this process writes the pack.
     lock: fs::File,
-    /// Where the last whole run ends.
+    /// The offset in bytes at which the last complete run ends.
     end: u64,
     files: usize,
-    /// Whether something stands behind the last whole run.
+    /// Whether the file goes on behind the last complete run, with an index or an incomplete run.
     has_tail: bool,
 }
 
 impl Packer {
-    /// Begins to fill packs of this name in a folder; files are made with the first run.
+    /// Returns a writer of packs of this name in a folder. The first run creates the first pack.
     pub fn new(folder: &Path, name: &str) -> Self {
         Self { folder: folder.to_owned(), name: name.to_owned(), open: None }
     }
 
-    /// Adds a run that is in a folder, unless that is too large for a pack.
+    /// Adds a run that is in a folder. Returns `false` if the run is too large for a pack or its id
+    /// is not a number.
     ///
     /// # Errors
-    /// If it cannot be read or written, or if it is not whole.
+    /// If the run cannot be read or written, or if it is incomplete.
     pub fn add(&mut self, id: &str, run: &Path) -> Result<bool, OutputError> {
         let mut files = files_below(run)?;
-        // The caller then keeps the folder as it is.
+        // The caller then keeps the run's folder.
         if number(id).is_none() || LARGEST_RUN < files.iter().map(|file| file.1).sum() {
             return Ok(false);
         }
-        // The summary comes first, since it is read most often, and the scenario last: a run with
-        // both is whole.
+        // The summary comes first, since it is read most often, and the scenario last: a run that
+        // has both is complete.
         files.sort_by_key(|(name, _)| (name == RESOLVED, name != SUMMARY, name.clone()));
         for (file, name) in [(files.first(), SUMMARY), (files.last(), RESOLVED)] {
             if file.is_none_or(|file| file.0 != name) {
@@ -94,7 +94,7 @@ impl Packer {
         let entries: Vec<_> = run.entries(&mut file).collect::<Result<_, _>>().map_err(unread)?;
         self.grow(entries.len(), |pack| {
             for entry in entries {
-                // Looked at on the way, so that what is damaged is not handed on.
+                // Reading checks the checksum, so a damaged run is not copied.
                 let content = open(file.try_clone().map_err(unread)?, entry.clone());
                 pack.add(&entry.name, content.map_err(unread)?, unread)?;
             }
@@ -102,7 +102,7 @@ impl Packer {
         })
     }
 
-    /// Closes the pack: writes its index.
+    /// Closes the current pack, if there is one, by writing its index.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -110,7 +110,8 @@ impl Packer {
         self.open.take().map_or(Ok(()), OpenPack::close)
     }
 
-    /// Lets `fill` add a run of so many files. A run that is not whole is cut off again.
+    /// Lets `fill` add a run of `files` files. If it fails, the next run cuts off the incomplete
+    /// one.
     fn grow(
         &mut self,
         files: usize,
@@ -123,13 +124,12 @@ impl Packer {
             Some(pack) => pack,
             none => none.insert(OpenPack::next(&self.folder, &self.name)?),
         };
-        // A run that failed half-way, or the index of a closed pack, still stands behind the last
-        // run.
+        // An incomplete run or the index of a closed pack may still follow the last complete run.
         pack.cut()?;
         // Set before the first byte: if filling fails, the next run cuts off what it wrote.
         pack.has_tail = true;
         fill(pack)?;
-        // Only now does the run count: its bytes have left our buffer.
+        // The run counts only now that its bytes have left our buffer.
         pack.end = pack.flushed()?;
         pack.files += files;
         pack.has_tail = false;
@@ -142,7 +142,7 @@ impl OpenPack {
     fn next(folder: &Path, name: &str) -> Result<Self, OutputError> {
         let unwritten = |path: &Path, source| OutputError::Write { path: path.to_owned(), source };
         disk::create_dir_all(folder).map_err(|source| unwritten(folder, source))?;
-        // The name for file systems without locks: no other process has it.
+        // A name that no other process uses, for file systems without locks.
         let own = format!("{name}-{}-{}", machine().unwrap_or_default(), std::process::id());
         let (mut name, mut number) = (name, 1);
         loop {
@@ -154,15 +154,15 @@ impl OpenPack {
             let lock = fs::File::open(&path).map_err(error)?;
             match lock.try_lock() {
                 Err(TryLockError::Error(_)) if name != own => {
-                    // We made it just now and will not use it.
+                    // We have just created this file and will not use it.
                     if lock.metadata().is_ok_and(|file| file.len() == 0) {
                         let _ = fs::remove_file(&path);
                     }
-                    // Without locks another process could write into the same pack; from here on
-                    // the name is ours alone.
+                    // Without locks another process could write into the same pack, so switch to
+                    // the name that no other process uses.
                     (name, number) = (&own, 0);
                 }
-                // Another process fills this one: take the next number.
+                // Another process fills this pack: try the next number.
                 Err(TryLockError::WouldBlock) => {}
                 Ok(()) | Err(TryLockError::Error(_)) => {
                     let pack = Self::recover(path.clone(), file, lock).map_err(error)?;
@@ -175,17 +175,18 @@ impl OpenPack {
         }
     }
 
-    /// Finds the end of the last whole run.
+    /// Opens an existing pack and finds the end of its last complete run.
     fn recover(path: PathBuf, file: disk::File, lock: fs::File) -> io::Result<Self> {
         let mut read = lock.try_clone()?;
         let length = read.metadata()?.len();
-        // An index was written after all files, so with it the checksums need no check.
+        // The index is written after all files, so a pack with an index needs no check of
+        // checksums.
         let is_sealed = read_index(&mut read, length)?.is_some();
         let (mut end, mut files) = (0, 0);
         let runs = runs_of(&mut read, 0, length)?;
         while let Some(entry) = read_local(&mut read, end, runs.1)? {
-            // After a kill only the last file can be torn; after a loss of power any file can, so
-            // read each one against its checksum.
+            // After a kill only the last file can be damaged; after a loss of power any file can,
+            // so check each against its checksum.
             if !is_sealed
                 && io::copy(&mut open(read.try_clone()?, entry.clone())?, &mut io::sink()).is_err()
             {
@@ -194,7 +195,7 @@ impl OpenPack {
             end = entry.next();
             files += 1;
         }
-        // The last whole run whose files all proved readable; a torn file takes its whole run with
+        // The last run whose files are all readable; a damaged file discards its run and all behind
         // it.
         let end = runs.0.iter().map(|(_, [_, to])| u64::from(*to)).filter(|to| *to <= end).max();
         let end = end.unwrap_or(0);
@@ -206,20 +207,20 @@ impl OpenPack {
         MOST_FILES <= self.files || MOST_BYTES <= self.end
     }
 
-    /// Cuts off what stands behind the last whole run.
+    /// Cuts off everything behind the last complete run.
     fn cut(&mut self) -> Result<(), OutputError> {
         let Self { path, file, end, .. } = self;
         let error = |source| OutputError::Write { path: path.clone(), source };
         if self.has_tail {
-            // Past the buffer, which is empty here: each run ends with a flush, and a failed one is
-            // cut anyway.
+            // Cut the file itself: the buffer is empty after each complete run, and a failed run is
+            // discarded anyway.
             file.get_mut().cut(*end).map_err(error)?;
             self.has_tail = false;
         }
         file.seek(SeekFrom::Start(*end)).map(drop).map_err(error)
     }
 
-    /// Adds a file.
+    /// Appends a file.
     fn add(
         &mut self,
         name: &str,
@@ -229,8 +230,8 @@ impl OpenPack {
         let path = self.path.clone();
         let error = |source| OutputError::Write { path: path.clone(), source };
         let at = self.file.stream_position().map_err(error)?;
-        // Zeros for now: the header needs the checksum, so it is written after the bytes. A reader
-        // that finds no header there takes the pack to end.
+        // Write zeros now and the header after the content, since it contains the checksum. A
+        // reader that finds zeros takes them for the end of the pack.
         let nothing = vec![0; before(name) as usize];
         self.file.write_all(&nothing).map_err(error)?;
         let mut packer =
@@ -240,7 +241,7 @@ impl OpenPack {
         packer.into_inner().finish().map_err(error)?;
         let next = self.file.stream_position().map_err(error)?;
         let packed = next - at - before(name);
-        // Cannot happen within the limits above; better an error than a pack with cut-off numbers.
+        // Cannot fail within the limits above; an error is better than truncated numbers.
         let word = |bytes: u64| u32::try_from(bytes).map_err(|_| error(torn()));
         let entry =
             ZipEntry { name: name.to_owned(), at: word(at)?, crc, packed: word(packed)?, size };
@@ -249,7 +250,7 @@ impl OpenPack {
         self.file.seek(SeekFrom::Start(next)).map(drop).map_err(error)
     }
 
-    /// Hands on to the system what is written, and returns where it ends.
+    /// Flushes the buffer to the system and returns the length of the file.
     fn flushed(&mut self) -> Result<u64, OutputError> {
         let flushed = self.file.flush().and_then(|()| self.file.stream_position());
         flushed.map_err(|source| OutputError::Write { path: self.path.clone(), source })
@@ -277,14 +278,14 @@ impl OpenPack {
 
 impl Drop for OpenPack {
     fn drop(&mut self) {
-        // A child process that is being started shares our open files for a moment, and so the
-        // lock; unlocking frees it for all of them.
+        // A child process that is being started shares our open files and so the lock; an explicit
+        // unlock frees it there too.
         let _ = self.lock.unlock();
     }
 }
 
-/// Writes the indices of packs whose processes were killed before they could close them. A process that
-/// still writes is left alone.
+/// Writes the index of each pack whose process was killed before it closed the pack. Skips packs
+/// that a process still fills.
 ///
 /// # Errors
 /// If a pack cannot be read or written.

@@ -1,6 +1,6 @@
-//! The parts of a ZIP file, as bytes: what stands before each file in it, and the index at the end.
+//! The parts of a ZIP file, as bytes: the header before each file, and the index at the end.
 //!
-//! Numbers have 32 bits, as in the format's first form: a pack is closed before they are too small.
+//! Numbers have 32 bits, as in the original format: a pack is closed before they overflow.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,73 +10,74 @@ use super::torn;
 /// The entry of a file in a ZIP file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ZipEntry {
-    /// Its path in there.
+    /// The path of the file.
     pub(super) name: String,
-    /// Where what stands before it begins.
+    /// The offset of its header.
     pub(super) at: u32,
-    /// The checksum of its content.
+    /// The CRC-32 of its content.
     pub(super) crc: u32,
-    /// How many bytes it has there.
+    /// Its compressed size in bytes.
     pub(super) packed: u32,
-    /// How many bytes it has in truth.
+    /// Its uncompressed size in bytes.
     pub(super) size: u32,
 }
 
-// The signatures of PKWARE's APPNOTE: a file's header, its line of the index, the end of the index.
+// Signatures, from PKWARE's APPNOTE: of a file's header, its index entry, and the end of the index.
 const LOCAL: [u8; 4] = *b"PK\x03\x04";
 const CENTRAL: [u8; 4] = *b"PK\x01\x02";
 const END: [u8; 4] = *b"PK\x05\x06";
 
-/// Bytes before a file, and before its line in the index, without the name; bytes of the end.
+/// Sizes in bytes of a file's header and of its index entry, both without the name, and of the end
+/// of the index.
 const LOCAL_BYTES: usize = 30;
 const CENTRAL_BYTES: usize = 46;
 const END_BYTES: usize = 22;
 
-/// The format's version that is needed to read it: 2.0, which has folders and deflate.
+/// The format version needed to read a pack: 2.0, which has folders and deflate.
 const VERSION: u16 = 20;
-/// Of Unix, by which programs know the permissions below.
+/// The upper byte says Unix: the permissions below are Unix permissions.
 const MADE_BY: u16 = 3 << 8 | VERSION;
-// ZIP's number of the method; 0 would be stored as it is.
+// ZIP's number of the compression method.
 const DEFLATED: u16 = 8;
-/// Says that names are UTF-8. Ours are ASCII, but a reader need not guess.
+/// The flag for UTF-8 names. Ours are ASCII, but with the flag no reader has to guess.
 const UTF8: u16 = 1 << 11;
-/// The first day that the format knows: the same runs give the same bytes.
+/// The earliest date of the format, for every file: the same runs give the same bytes.
 const TIME_AND_DATE: [u16; 2] = [0, 1 << 5 | 1];
 /// An ordinary file, readable by all.
 const PERMISSIONS: u32 = 0o100_644 << 16;
 
 impl ZipEntry {
-    /// Returns where its content begins.
+    /// Returns the offset of its content.
     pub(super) fn content(&self) -> u64 {
         u64::from(self.at) + before(&self.name)
     }
 
-    /// Returns where the next begins.
+    /// Returns the offset of the next file's header.
     pub(super) fn next(&self) -> u64 {
         self.content() + u64::from(self.packed)
     }
 
-    /// Returns what the two headers have in common.
+    /// Returns the fields that the header and the index entry share.
     fn common(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let halves = [VERSION, UTF8, DEFLATED, TIME_AND_DATE[0], TIME_AND_DATE[1]];
         halves.iter().for_each(|half| bytes.extend(half.to_le_bytes()));
         [self.crc, self.packed, self.size].iter().for_each(|word| bytes.extend(word.to_le_bytes()));
         bytes.extend((self.name.len() as u16).to_le_bytes());
-        // Nothing more behind the name.
+        // No extra field behind the name.
         bytes.extend(0_u16.to_le_bytes());
         bytes
     }
 
-    /// Returns what stands before the file.
+    /// Returns the header before the file.
     pub(super) fn local(&self) -> Vec<u8> {
         [&LOCAL[..], &self.common(), self.name.as_bytes()].concat()
     }
 
-    /// Returns its line of the index.
+    /// Returns its index entry.
     pub(super) fn central(&self) -> Vec<u8> {
         let mut bytes = [&CENTRAL[..], &MADE_BY.to_le_bytes(), &self.common()].concat();
-        // No comment, on the first disk, no text in particular.
+        // No comment, disk 0, no internal attributes.
         bytes.extend([0; 6]);
         bytes.extend(PERMISSIONS.to_le_bytes());
         bytes.extend(self.at.to_le_bytes());
@@ -84,18 +85,18 @@ impl ZipEntry {
         bytes
     }
 
-    /// Reads the numbers that both headers have.
+    /// Reads the fields that the header and the index entry share.
     fn of_common(bytes: &[u8], name: String, at: u32) -> Self {
         Self { name, at, crc: word(bytes, 10), packed: word(bytes, 14), size: word(bytes, 18) }
     }
 }
 
-/// Returns how many bytes stand before a file of this name.
+/// Returns the size in bytes of the header of a file of this name.
 pub(super) fn before(name: &str) -> u64 {
     (LOCAL_BYTES + name.len()) as u64
 }
 
-/// Returns the end of a ZIP file whose index begins at `at`.
+/// Returns the end record of a ZIP file. Its index begins at `at` and has `index` bytes.
 pub(super) fn end(entries: u16, index: u32, at: u32) -> Vec<u8> {
     let mut bytes = END.to_vec();
     // One disk.
@@ -106,8 +107,8 @@ pub(super) fn end(entries: u16, index: u32, at: u32) -> Vec<u8> {
     bytes
 }
 
-/// Reads what stands at `at` before a file, whose content must end by `until`; `None` if that is
-/// something else, or not all of it.
+/// Reads the header at offset `at`. Returns `None` if there is no complete header of ours, or if
+/// the content would reach beyond `until`.
 pub(super) fn read_local(file: &mut File, at: u64, until: u64) -> io::Result<Option<ZipEntry>> {
     let Ok(start) = u32::try_from(at) else { return Ok(None) };
     let mut header = [0; LOCAL_BYTES];
@@ -117,7 +118,7 @@ pub(super) fn read_local(file: &mut File, at: u64, until: u64) -> io::Result<Opt
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(&mut header)?;
     let name = usize::from(half(&header, 26));
-    // Also refuses what our writer never makes: another method, or extra fields behind the name.
+    // Also refuse what our writer never writes: another method, or extra fields behind the name.
     let is_ours = header[..4] == LOCAL && half(&header, 8) == DEFLATED && half(&header, 28) == 0;
     if !is_ours || until < at + (header.len() + name) as u64 {
         return Ok(None);
@@ -126,20 +127,21 @@ pub(super) fn read_local(file: &mut File, at: u64, until: u64) -> io::Result<Opt
     file.read_exact(&mut text)?;
     let Ok(text) = String::from_utf8(text) else { return Ok(None) };
     let entry = ZipEntry::of_common(&header[4..], text, start);
-    // A file that reaches beyond the end was cut short.
+    // A file that reaches beyond `until` was cut off.
     Ok((entry.next() <= until).then_some(entry))
 }
 
-/// Reads the index of a ZIP file of `length` bytes, and where it begins; `None` if it ends otherwise.
+/// Reads the index of a ZIP file of `length` bytes. Returns its entries and its offset; `None`
+/// without a valid index.
 pub(super) fn read_index(file: &mut File, length: u64) -> io::Result<Option<(Vec<ZipEntry>, u64)>> {
     let mut end = [0; END_BYTES];
-    // Our index has no comment, so the end stands at a fixed distance from the last byte.
+    // Our end record has no comment, so its offset is fixed.
     let Some(tail) = length.checked_sub(end.len() as u64) else { return Ok(None) };
     file.seek(SeekFrom::Start(tail))?;
     file.read_exact(&mut end)?;
     let (size, at) = (u64::from(word(&end, 12)), u64::from(word(&end, 16)));
-    // The index must reach exactly to the end; else other bytes stand between, or it is another
-    // file's.
+    // The index must end exactly where the end record begins; otherwise it is not the index of this
+    // file.
     if end[..4] != END || at + size != tail {
         return Ok(None);
     }
@@ -149,7 +151,7 @@ pub(super) fn read_index(file: &mut File, length: u64) -> io::Result<Option<(Vec
     let (mut entries, mut rest) = (Vec::new(), &index[..]);
     while CENTRAL_BYTES <= rest.len() && rest[..4] == CENTRAL {
         let bytes = CENTRAL_BYTES + usize::from(half(rest, 28));
-        // Other programs may have added parts there, which we need not understand.
+        // Refuse extra fields and comments, which other programs may have added.
         if rest.len() < bytes || half(rest, 30) != 0 || half(rest, 32) != 0 {
             return Ok(None);
         }
@@ -157,7 +159,7 @@ pub(super) fn read_index(file: &mut File, length: u64) -> io::Result<Option<(Vec
         entries.push(ZipEntry::of_common(&rest[6..], name.to_owned(), word(rest, 42)));
         rest = &rest[bytes..];
     }
-    // The number in the end must agree, or a line was lost.
+    // The count in the end record must agree, or an entry is missing.
     let is_all = rest.is_empty() && entries.len() == usize::from(half(&end, 10));
     Ok(is_all.then_some((entries, at)))
 }

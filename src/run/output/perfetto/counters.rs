@@ -1,8 +1,8 @@
-//! The JobTracker's counts over time: running attempts and pending tasks of the cluster and of
-//! each pool, and how long heartbeats wait for it.
+//! The JobTracker's counts over time: running attempts and pending tasks of the cluster and of each
+//! pool, and how long heartbeats wait for the JobTracker.
 //!
-//! Counts are those of `timeline.csv`, summed; each instant has its last value. Of the heartbeats of
-//! a second, the longest wait is shown.
+//! Counts are sums of those in `timeline.csv`; each instant has its last value. Each second shows
+//! the longest wait of its heartbeats.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,27 +17,28 @@ use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, PerSlot, SlotCounts, SlotKind};
 
-// Chosen as the step of the waits: heartbeats of a large cluster come by the hundred each second.
+// In microseconds. Chosen as the step of the waits: a large cluster has hundreds of heartbeats a
+// second.
 const SECOND: u64 = 1_000_000;
 
 /// The counters.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     jobs: Vec<PerSlot<SlotCounts>>,
-    /// Of the cluster, which comes first and has no name, and of each pool.
+    /// The counts of the cluster, which comes first and has no name, and of each pool.
     sums: IndexMap<Option<Arc<str>>, (TraceTrack, PerSlot<SlotCounts>)>,
-    /// The instant of what is not written yet, and the sums that it is about.
+    /// The instant of the counts that are not written yet, and which entries of `sums` those are.
     at: SimTime,
     changed: BTreeSet<(usize, SlotKind)>,
-    /// The current second, the longest wait of a heartbeat in it, and the wait that was last
-    /// written.
+    /// The current second since the start of the run, the longest wait of a heartbeat in it, and
+    /// the wait that was last written.
     second: u64,
     longest: SimSpan,
     written: Option<SimSpan>,
 }
 
 impl Counters {
-    /// Writes zeros: they are where the trace begins.
+    /// Returns the counters, and writes zeros as their first values.
     pub(super) fn begin(events: &mut TraceEvents) -> io::Result<Self> {
         let mut counters = Self::default();
         counters.sums.insert(None, (JOB_TRACKER, PerSlot::default()));
@@ -46,7 +47,7 @@ impl Counters {
         Ok(counters)
     }
 
-    /// Notes what the JobTracker counts for a job of a pool.
+    /// Records new counts of the JobTracker for a job of a pool.
     pub(super) fn change(
         &mut self,
         at: SimTime,
@@ -55,7 +56,7 @@ impl Counters {
         counts: SlotCounts,
         events: &mut TraceEvents,
     ) -> io::Result<()> {
-        // Several counts of one instant become one sample each, with the last value.
+        // Each count has one sample for an instant, with its last value.
         if self.at != at {
             self.write(events)?;
             self.at = at;
@@ -68,14 +69,15 @@ impl Counters {
         let place = match self.sums.get_index_of(&name) {
             Some(place) => place,
             None => {
-                // A rank below zero shows the pools above the nodes.
+                // The rank -1 shows pools above nodes.
                 let track = events.process(&format!("pool {pool}"), -1)?;
                 self.sums.insert_full(name, (track, PerSlot::default())).0
             }
         };
         for place in [0, place] {
             let now = &mut self.sums[place].1[kind];
-            // Added first: the numbers are unsigned, and the sum holds what was before.
+            // Add before subtracting: the numbers are unsigned, and each sum contains the old
+            // count.
             now.running = now.running + counts.running - before.running;
             now.pending = now.pending + counts.pending - before.pending;
             self.changed.insert((place, kind));
@@ -83,7 +85,7 @@ impl Counters {
         Ok(())
     }
 
-    /// Notes how long a heartbeat waited.
+    /// Records how long a heartbeat waited for the JobTracker.
     pub(super) fn hear(
         &mut self,
         at: SimTime,
@@ -93,8 +95,8 @@ impl Counters {
         let second = at.as_micros() / SECOND;
         if self.second != second {
             self.end_second(events)?;
-            // A second without heartbeats: without a zero the old value would seem to last until
-            // now.
+            // Write a zero for a second without heartbeats; otherwise the old value would seem to
+            // last until now.
             if self.second + 1 < second {
                 self.second += 1;
                 self.end_second(events)?;
@@ -105,8 +107,7 @@ impl Counters {
         Ok(())
     }
 
-    /// Writes what is not written yet, and the last values once more: they are where the trace
-    /// ends.
+    /// Writes the pending values, and the cluster's counts once more at the end of the trace.
     pub(super) fn finish(&mut self, ended: SimTime, events: &mut TraceEvents) -> io::Result<()> {
         self.write(events)?;
         self.end_second(events)?;
@@ -130,7 +131,7 @@ impl Counters {
         Ok(())
     }
 
-    /// Writes the second's longest wait, unless it was so long in the second before.
+    /// Writes the longest wait of the current second, unless it equals the last written one.
     fn end_second(&mut self, events: &mut TraceEvents) -> io::Result<()> {
         let longest = mem::take(&mut self.longest);
         if self.written.replace(longest) == Some(longest) {

@@ -1,7 +1,7 @@
 //! The events of a trace, as Chrome's trace event format has them.
 //!
-//! Perfetto shows processes with their threads and counters. It puts the number of a process behind its name,
-//! so nodes have numbers of their own, and all other processes and threads those behind them.
+//! Perfetto shows processes with their threads and counters, and the number of a process behind its
+//! name. So the numbers of nodes begin at 1,001; those of pools and threads follow.
 
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
@@ -15,17 +15,18 @@ use mumakil_base::disk::File;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::TrackerId;
 
-/// The beginning of every trace of ours, by which it is known: it names the JobTracker.
+/// The beginning of every trace that Mumakil writes, by which [`check_trace`] recognises one. It
+/// names the JobTracker.
 const HEAD: &str = concat!(
     r#"{"metadata":{"emulated by":"Mumakil"},"traceEvents":["#,
     "\n",
     r#"{"ph":"M","pid":1,"tid":1,"name":"process_name","args":{"name":"JobTracker"}}"#,
 );
 pub(super) const JOB_TRACKER: TraceTrack = TraceTrack { pid: 1, tid: 1 };
-// Chosen: node 0 gets a number that is easy to read, and the JobTracker's 1 stays apart.
+// Chosen: easy to read, and far from the JobTracker's number 1.
 const FIRST_NODE: usize = 1_001;
 
-/// The file, as far as it is written.
+/// The file of a trace that is being written.
 #[derive(Debug)]
 pub(super) struct TraceEvents {
     to: BufWriter<File>,
@@ -46,7 +47,7 @@ struct TraceEvent<'a> {
     more: Value,
 }
 
-/// Where something is shown: a thread of a process. For the process itself both numbers are its own.
+/// The place of an event: a thread of a process. For the process itself both numbers are the same.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct TraceTrack {
     pid: usize,
@@ -62,20 +63,21 @@ impl TraceTrack {
 }
 
 impl TraceEvents {
-    /// Begins a trace, whose next processes are the nodes.
+    /// Begins a trace. The next processes that are added must be the nodes.
     pub(super) fn begin(file: File) -> io::Result<Self> {
         let mut to = BufWriter::with_capacity(1 << 16, file);
         to.write_all(HEAD.as_bytes())?;
         Ok(Self { to, last: FIRST_NODE - 1, flows: 0 })
     }
 
-    /// Adds a process, which is shown among others by its rank.
+    /// Adds a process. Perfetto shows processes in the order of their ranks.
     pub(super) fn process(&mut self, name: &str, rank: i64) -> io::Result<TraceTrack> {
         let pid = self.last + 1;
         self.name("process", TraceTrack { pid, tid: pid }, name, rank)
     }
 
-    /// Adds a thread to a process, within which it is shown by its rank.
+    /// Adds a thread to a process. Perfetto shows the threads of a process in the order of their
+    /// ranks.
     pub(super) fn thread(
         &mut self,
         process: TraceTrack,
@@ -92,8 +94,8 @@ impl TraceEvents {
         name: &str,
         rank: i64,
     ) -> io::Result<TraceTrack> {
-        // One sequence for both: in this format a thread with the number of its process is the main
-        // thread.
+        // Processes and threads share one sequence of numbers: a thread with the number of its
+        // process would be its main thread.
         self.last = track.tid;
         let (naming, ranking) = (format!("{what}_name"), format!("{what}_sort_index"));
         let args = [(naming, json!({ "name": name })), (ranking, json!({ "sort_index": rank }))];
@@ -140,7 +142,7 @@ impl TraceEvents {
         self.flows += 1;
         let id = self.flows;
         self.write("s", from, "output", json!({ "cat": "flow", "id": id }))?;
-        // Bound to the slice around it, not to the next.
+        // The end of the flow belongs to the slice around it, not to the next slice.
         self.write("f", to, "output", json!({ "cat": "flow", "id": id, "bp": "e" }))
     }
 
@@ -163,14 +165,14 @@ impl TraceEvents {
     }
 }
 
-/// Checks that nothing but an earlier trace is lost at `target`.
+/// Checks that `target` is a trace that Mumakil wrote.
 pub(super) fn check_trace(target: &Path) -> Result<(), OutputError> {
     let path = target.to_owned();
     let mut head = Vec::new();
     let read = |file: fs::File| file.take(HEAD.len() as u64).read_to_end(&mut head);
     match fs::File::open(target).and_then(read) {
         Ok(_) if head == HEAD.as_bytes() => Ok(()),
-        // A folder cannot be read either, but it is better called foreign than unreadable.
+        // A folder cannot be read as a file either; the error `Foreign` explains it better.
         Err(source) if !target.is_dir() => Err(OutputError::Read { path, source }),
         _ => {
             Err(OutputError::Foreign { path, why: "it is no trace that Mumakil wrote".to_owned() })

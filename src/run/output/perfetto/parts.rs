@@ -1,14 +1,14 @@
 //! The phases of an attempt over time.
 //!
-//! Trackers tell how long phases took, not when they began. But they follow one another, and only
-//! a suspension comes between: so a phase begins where the one before it ended, counted in the time
-//! in which the attempt was not suspended.
+//! Trackers report how long phases took, not when they began. Phases follow one another without
+//! gaps except for suspensions, so their instants follow from their lengths and from the
+//! suspensions.
 
 use crate::record::{AttemptEnding, BookedAttempt};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Outcome, TaskKind};
 
-/// A part of an attempt, to be shown within it.
+/// A phase or suspension of an attempt, shown within the attempt's slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SlicePart {
     pub(super) name: &'static str,
@@ -16,8 +16,8 @@ pub(super) struct SlicePart {
     pub(super) end: SimTime,
 }
 
-/// Returns the parts of an attempt that left its lane `at` this instant. They begin in this order, and each lies
-/// within the one before it or behind that one's end.
+/// Returns the parts of an attempt that ended at the instant `at`, in the order of their
+/// beginnings. Each part lies within the part before it or begins after that part's end.
 pub(super) fn parts(
     kind: TaskKind,
     attempt: &BookedAttempt,
@@ -32,7 +32,8 @@ pub(super) fn parts(
         add_phases(began, &stops, commit_pending.unwrap_or(at), ending, &mut parts);
     }
     parts.extend(commit_pending.map(|begin| SlicePart { name: "commit-pending", begin, end: at }));
-    // Suspensions come last, so that the stable sort below keeps a phase before the stop within it.
+    // Suspensions are added last, so that the stable sort below keeps a phase before a suspension
+    // within it.
     parts.extend(stops.iter().map(|&(begin, end)| SlicePart { name: "suspended", begin, end }));
     // Stable: at the same instant a phase begins before a suspension within it.
     parts.sort_by_key(|part| part.begin);
@@ -46,10 +47,11 @@ fn add_phases(
     ending: &AttemptEnding,
     parts: &mut Vec<SlicePart>,
 ) {
-    // Stops after the work, while the attempt waited for its commit, took none of its phases' time.
+    // Suspensions after the work, while the attempt waited for its commit, took no time from its
+    // phases.
     let before = stops.iter().filter(|(_, end)| *end <= until);
     let ran = before.fold(until - began, |ran, &(begin, end)| ran.saturating_sub(end - begin));
-    // The instant at which the attempt had run so long.
+    // Returns the instant at which the attempt had run for `ran`, suspensions not counted.
     let instant = |ran: SimSpan| {
         stops.iter().fold(began + ran, |instant, &(begin, end)| match begin < instant {
             true => instant + (end - begin),
@@ -60,9 +62,9 @@ fn add_phases(
     let shuffled = phases.start_up + phases.shuffle;
     let bounds = [phases.start_up, shuffled, shuffled + phases.sort, ran];
     for (name, bounds) in ["shuffle", "sort", "reduce"].into_iter().zip(bounds.windows(2)) {
-        // No phase reaches beyond the time for which the attempt really ran, whatever it reports.
+        // A phase ends at the latest when the attempt ended, whatever the tracker reports.
         let [begin, end] = [bounds[0].min(ran), bounds[1].min(ran)];
-        // Of an attempt that was ended early, the phases that follow did not begin.
+        // An attempt that was ended early never began its later phases.
         if ending.outcome == Outcome::Succeeded || begin < end {
             parts.push(SlicePart { name, begin: instant(begin), end: instant(end) });
         }
@@ -84,7 +86,8 @@ mod tests {
         SimTime::ZERO + SimSpan::from_secs(secs)
     }
 
-    /// A reduce from second 10 on that ends at a second: a start-up of 1 s, a shuffle of 20 s, a sort of 5 s.
+    /// A reduce from second 10 to second `until`: a start-up of 1 s, a shuffle of 20 s, a sort of 5
+    /// s.
     fn reduce(until: u64) -> BookedAttempt {
         let phases = PhaseTimes {
             start_up: secs(1),
@@ -98,7 +101,7 @@ mod tests {
         reduce
     }
 
-    /// The same, killed before it sorts: it shuffled for 4 s.
+    /// The same reduce, killed after 4 s of its shuffle.
     fn killed(until: u64) -> BookedAttempt {
         let mut reduce = reduce(until);
         let ending = reduce.ending.as_mut().unwrap();

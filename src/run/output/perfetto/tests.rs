@@ -1,4 +1,4 @@
-//! Traces of streams written by hand, read back as a reader of the format would.
+//! Traces of hand-written streams of facts, read back as a reader of the format would.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn labels() -> [NodeLabel; 2] {
     ["node-1", "node-2"].map(|node| NodeLabel { node: node.to_owned(), rack: "rack-1".to_owned() })
 }
 
-/// Records a stream that ends at this millisecond and returns its trace.
+/// Records a stream that ends at millisecond `millis` and returns its trace.
 fn trace(stream: Stream, millis: u64) -> String {
     let room = TempDir::new().unwrap();
     let target = room.path().join("run.json");
@@ -50,8 +50,9 @@ fn trace(stream: Stream, millis: u64) -> String {
     fs::read_to_string(target).unwrap()
 }
 
-/// The events of a trace of these phases, each with where it is and the millisecond at which it begins; in the
-/// order of time, the longer first, as a reader sorts them.
+/// Returns the events of a trace whose kind (`ph`) is one of `phases`, each with its place and the
+/// millisecond of its beginning. They are in the order of time, longer events first, as a reader
+/// sorts them.
 fn events(trace: &str, phases: &str) -> Vec<(String, u64, Value)> {
     let mut trace: Value = serde_json::from_str(trace).unwrap();
     let Value::Array(all) = trace["traceEvents"].take() else { panic!("no list of events") };
@@ -72,8 +73,8 @@ fn events(trace: &str, phases: &str) -> Vec<(String, u64, Value)> {
     placed
 }
 
-/// Returns a line for each slice, indented by its depth: where, what, from and to which millisecond;
-/// and one for each mark.
+/// Returns a line for each slice, indented by its depth: place, name, first and last millisecond.
+/// Each mark has a line too.
 fn slices(trace: &str) -> Vec<String> {
     let mut open: IndexMap<String, Vec<u64>> = IndexMap::new();
     let line = |(place, begin, event): (String, u64, Value)| {
@@ -213,7 +214,7 @@ fn the_same_facts_are_the_same_bytes() {
     assert_eq!(trace(small_run(), 8_000), trace(small_run(), 8_000));
 }
 
-/// Returns the flows of a trace: where each leaves and arrives, and when.
+/// Returns the flows of a trace: the place and instant of both ends of each.
 fn flows(trace: &str) -> Vec<String> {
     let mut flows: IndexMap<u64, String> = IndexMap::new();
     for (place, at, event) in events(trace, "sf") {
@@ -256,7 +257,7 @@ fn a_flow_leads_from_the_map_that_ran_again_if_that_was_before_the_sort() {
     assert_eq!(ran_again(6_000), [format!("s node-1 (rack-1)/map 0 1000 {arrives}")]);
 }
 
-/// Writes the trace of a run in which nothing happened.
+/// Writes the trace of a run without events.
 fn write(target: &Path, force: bool) -> Result<PathBuf, OutputError> {
     let file = create(target, force)?;
     Perfetto::begin(&file, &labels())?.events.end().unwrap();

@@ -1,9 +1,9 @@
-//! Attempts over time, from `tasks.csv`: in the slots of their nodes, in the colour of
-//! their pool, user, job or class. If there are too many, the chart shows how busy each node was.
+//! Attempts over time, from `tasks.csv`: a bar for each, in a slot of its node, in the colour of
+//! its pool, user, job or class. With too many attempts, the chart shows how busy each node was.
 //!
-//! The table does not say which slot of its node an attempt had, since slots of a node are alike.
-//! The chart shows it on the lowest free lane. A suspended attempt keeps its lane, so a node can
-//! have more lanes than slots.
+//! The slots of a node are alike, so the table does not say which slot an attempt had. The chart
+//! puts each attempt on the lowest free lane of its node. A suspended attempt keeps its lane, so a
+//! node can have more lanes than slots.
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
@@ -19,11 +19,11 @@ use mumakil_draw::chart::{
 use mumakil_results::tables::{AttemptEnd, AttemptRow, JobRow, ReadError, Results};
 
 /// The most attempts and slots that are drawn one by one. Chosen: more bars make the page large,
-/// and more lanes make each too low to be pointed at.
+/// and more lanes make each too thin to point at.
 const MOST_ATTEMPTS: u64 = 5_000;
 const MOST_SLOTS: u64 = 300;
 
-/// The material of the chart, beside the table.
+/// The input of the chart, without the table.
 struct Attempts<'a> {
     jobs: FxHashMap<u32, &'a JobRow>,
     parties: &'a JobGroups,
@@ -42,7 +42,7 @@ struct DrawnAttempt {
     end: f64,
     fate: BarFate,
     suspended: f64,
-    /// The number of whom it belongs to.
+    /// The index of its pool, user, job or class in [`JobGroups::names`].
     owner: usize,
     name: String,
     number: String,
@@ -53,8 +53,8 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
         return Ok(Vec::new());
     }
     let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
-    // Every attempt that the page could draw, retries included, known without reading the large
-    // table.
+    // The number of attempts that the page could draw, retries included; `jobs.csv` gives it
+    // without reading the large table.
     let tasks = |job: &JobRow| [job.maps, job.reduces, job.failed, job.killed].map(u64::from);
     let all: u64 = jobs.all.iter().flat_map(tasks).sum();
     let attempts = Attempts {
@@ -64,7 +64,7 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
         labels: run.labels,
         until: virtual_s * 1e3,
     };
-    // Decided before the table is read, so that only one of the two charts ever needs memory.
+    // Choose the chart before reading the table, so that only one of the two needs memory.
     let is_small = all <= MOST_ATTEMPTS && map_slots + reduce_slots <= MOST_SLOTS;
     let drawing =
         if is_small { attempts.bars(run.results) } else { attempts.density(run.results) }?;
@@ -76,7 +76,7 @@ impl Attempts<'_> {
     fn bars(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
         let mut attempts = Vec::new();
         self.read(results, |attempt| attempts.push(attempt))?;
-        // Of an instant the table's order holds.
+        // A stable sort: attempts that start at the same instant keep the table's order.
         attempts.sort_by(|a, b| a.start.total_cmp(&b.start));
         let mut ends: Vec<PerSlot<Vec<f64>>> = self.idle();
         let lanes: Vec<usize> = attempts
@@ -106,7 +106,7 @@ impl Attempts<'_> {
         Ok(chart.draw())
     }
 
-    /// Draws how busy nodes were.
+    /// Draws the share of each node's slots that were held over time.
     fn density(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
         let mut rows = Vec::new();
         let mut capacity = Vec::new();
@@ -152,7 +152,7 @@ impl Attempts<'_> {
         self.parties.names().map(owner).collect()
     }
 
-    /// Gives all attempts that ever started, in the table's order.
+    /// Calls `give` for every attempt that started, in the table's order.
     fn read(
         &self,
         results: &dyn Results,
@@ -165,7 +165,7 @@ impl Attempts<'_> {
             .map(|(node, place)| (place.node.as_str(), node))
             .collect();
         results.rows(|row: AttemptRow| {
-            // An attempt that never started was nowhere.
+            // An attempt that never started held no slot.
             if let (Some(node), Some(start)) = (nodes.get(&*row.node), row.start_ms)
                 && let Some(job) = self.jobs.get(&row.job)
             {
@@ -183,15 +183,14 @@ impl Attempts<'_> {
             node,
             slot: row.slot(),
             start,
-            // Never before the start, whatever the file says: a bar of negative length cannot be
-            // drawn.
+            // Never before the start, whatever the file says: a bar cannot have a negative length.
             end: row.finish_ms.map_or(self.until, |finish| finish as f64).max(start),
             fate: match row.outcome {
                 AttemptEnd::Succeeded => BarFate::Succeeded,
                 AttemptEnd::Failed => BarFate::Failed,
                 AttemptEnd::Killed => BarFate::Killed,
-                // A lost row has no start and never gets here; what is unfinished ran to the end of
-                // the run.
+                // A `lost` row has no start, so it never gets here; an unfinished attempt ran to
+                // the end of the run.
                 AttemptEnd::Lost | AttemptEnd::Unfinished => BarFate::Running,
             },
             suspended,
@@ -201,7 +200,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// Returns the lanes of each node, one for each of its slots.
+    /// Returns the lanes of each node, one for each of its slots, all free from 0 on.
     fn idle(&self) -> Vec<PerSlot<Vec<f64>>> {
         let lanes = |slots: u32| vec![0.0; slots as usize];
         let nodes = self.topology.nodes();
@@ -222,7 +221,7 @@ impl Attempts<'_> {
         racks
     }
 
-    /// Returns the rows of the chart, rack by rack, and where those of each node begin.
+    /// Returns the rows of the chart, rack by rack, and the index of each node's first row.
     fn rows(&self, lanes: &[PerSlot<Vec<f64>>]) -> (Vec<GanttRow>, Vec<PerSlot<usize>>) {
         let mut rows = Vec::new();
         let mut first = vec![PerSlot::default(); lanes.len()];
@@ -244,7 +243,7 @@ impl Attempts<'_> {
     }
 }
 
-/// Returns how long an attempt was suspended, if it was.
+/// Returns how long an attempt was suspended, in words; empty if it was not.
 fn tell_suspended(millis: f64) -> String {
     match millis {
         span if 0.0 < span => {
@@ -254,7 +253,8 @@ fn tell_suspended(millis: f64) -> String {
     }
 }
 
-/// Says how many attempts were suspended. When they were is not known, so that it cannot be drawn.
+/// Returns a note of how many attempts were suspended; the table does not say when, so bars cannot
+/// show it.
 fn note_suspended(attempts: usize) -> Option<String> {
     let (were, bars) = match attempts {
         0 => return None,
@@ -267,7 +267,7 @@ fn note_suspended(attempts: usize) -> Option<String> {
     ))
 }
 
-/// Takes the lowest lane that is free for an attempt, or a new one.
+/// Takes the lowest lane that is free for an attempt, or a new lane. Returns its index.
 fn take_lane(ends: &mut Vec<f64>, attempt: &DrawnAttempt) -> usize {
     let lane = ends.iter().position(|end| *end <= attempt.start).unwrap_or(ends.len());
     if lane == ends.len() {

@@ -1,4 +1,4 @@
-//! Faults of the machines over time, from `faults.csv`.
+//! Nodes in trouble over time, from `faults.csv`.
 
 use rustc_hash::FxHashMap;
 
@@ -9,10 +9,10 @@ use mumakil_core::mapred::Incident;
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, SeriesLook, Stack, StackLayer};
 use mumakil_results::tables::{CellText, FaultRow, Results};
 
-/// The states of a node. A node in several of them counts for the first in this list.
+/// The bad states of a node. A node in several states counts for the first in this list.
 const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "slow"];
 
-/// The condition of a node at an instant.
+/// The troubles of a node at an instant.
 #[derive(Clone, Copy, Default)]
 struct NodeCondition {
     is_off: bool,
@@ -24,7 +24,7 @@ struct NodeCondition {
 }
 
 impl NodeCondition {
-    /// Returns the place among [`STATES`]; none, if all is well.
+    /// Returns the index of its state in [`STATES`]; `None` if the node is well.
     fn place(self) -> Option<usize> {
         let is_unused = self.is_unhealthy || self.is_excluded;
         let states = [self.is_off, is_unused, self.has_no_tracker, 0 < self.cuts, self.is_slow];
@@ -34,8 +34,8 @@ impl NodeCondition {
     fn change(&mut self, what: &str) {
         let is = |incident: Incident| incident.words() == what;
         if is(Incident::MachineOff) {
-            // A machine that comes on again starts its tracker, so the tracker's own trouble ends
-            // here.
+            // A machine that is switched on again starts its tracker, so a missing tracker is no
+            // longer a trouble of its own.
             *self = Self { is_off: true, has_no_tracker: false, ..*self };
         } else if is(Incident::MachineOn) {
             self.is_off = false;
@@ -44,7 +44,7 @@ impl NodeCondition {
         } else if is(Incident::TrackerBack) {
             self.has_no_tracker = false;
         } else if is(Incident::CutOff) {
-            // Counted, since cuts of a node and of its rack may overlap.
+            // Count the cuts: those of a node and of its rack may overlap.
             self.cuts += 1;
         } else if is(Incident::Reconnected) {
             self.cuts = self.cuts.saturating_sub(1);
@@ -59,16 +59,16 @@ impl NodeCondition {
 }
 
 const USUAL: &str = Incident::Speeds(Speeds::USUAL).words();
-// The table has only words, so the state is known by those that any slow speed gets.
+// The table describes an incident in words only; these are the words for any slow speed.
 const SLOW: &str = Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL }).words();
 
-/// Draws how many nodes were in trouble; nothing, if none was.
+/// Draws how many nodes were in trouble; returns no block if all were well.
 pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
     let until = run.summary.virtual_s;
     let mut nodes: FxHashMap<CellText, NodeCondition> = FxHashMap::default();
     let mut levels = STATES.map(|_| SlotLevel::default());
     (run.results as &dyn Results).rows_if_any(|row: FaultRow| {
-        // The chart counts nodes; the JobTracker's absences show in the story of each job.
+        // The chart counts nodes only; the stories of jobs show when the JobTracker was down.
         if row.node == Incident::OF_JOBTRACKER {
             return Ok(());
         }
@@ -80,7 +80,7 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
                 levels[place].change(row.at_ms as f64 / 1e3, by, until / GRAINS);
             }
         };
-        // Counts the node out of its old state even if it stays the same; equal changes cancel.
+        // If the state stays the same, the two changes cancel each other.
         count(was, -1.0);
         count(state.place(), 1.0);
         Ok(())
@@ -89,7 +89,7 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
     let states = states.filter(|(_, (_, level))| !level.steps.is_empty());
     let layer = |(place, (name, level)): (usize, (&&str, SlotLevel))| StackLayer {
         name: (*name).to_owned(),
-        // By the state's place in the list: its colour is the same whichever states occur.
+        // Colours go by the index of the state, so a state has the same colour in every report.
         look: SeriesLook(place),
         steps: level.steps,
         ..StackLayer::default()

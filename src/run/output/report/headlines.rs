@@ -1,4 +1,4 @@
-//! The numbers that come first.
+//! The headline numbers of the report.
 
 use std::iter;
 
@@ -7,7 +7,7 @@ use crate::record::Summary;
 use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::Headline;
 
-/// Returns what is known of them.
+/// Returns the headline numbers of a run; numbers without a value are left out.
 pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
     let seconds = |value: Option<f64>| value.map(|value| AxisUnit::Seconds.text(value));
     let share = |value: Option<f64>| value.map(|value| AxisUnit::Share.text(value));
@@ -40,7 +40,8 @@ fn outcomes(summary: &Summary) -> String {
     some(summary.outcomes()).join(", ")
 }
 
-/// Returns whose the attempts are, and what became of them besides success.
+/// Returns the note under the number of attempts: the numbers of tasks, and of attempts that did
+/// not succeed.
 fn tasks(summary: &Summary) -> String {
     let of = format!(
         "of {} maps, {} reduces",
@@ -50,7 +51,7 @@ fn tasks(summary: &Summary) -> String {
     iter::once(of).chain(some(summary.bad_outcomes())).collect::<Vec<_>>().join(", ")
 }
 
-/// Prints how many there are of each, if any.
+/// Returns each number above zero with its word.
 fn some<const N: usize>(parts: [(u64, &str); N]) -> Vec<String> {
     let some = parts.into_iter().filter(|(number, _)| 0 < *number);
     some.map(|(number, word)| format!("{} {word}", count(number as f64))).collect()

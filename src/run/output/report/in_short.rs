@@ -1,4 +1,4 @@
-//! The head of the report: the run's subject, its headlines, and doubts to know before it is trusted.
+//! The head of the report: the subject of the run, its headline numbers, and warnings.
 
 use super::{ReportBlocks, ReportSource, headlines, warnings};
 use mumakil_draw::page::PageBlock;

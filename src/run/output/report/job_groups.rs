@@ -1,19 +1,20 @@
-//! By what a page tells its jobs apart, and the colours of all that it names.
+//! The groups of jobs that a page distinguishes (pools, users, jobs or classes), and their colours.
 //!
-//! A page makes one, and all its charts ask it, so a pool, user, job or class has one colour on the
-//! whole page. Two runs of the same jobs give the same answers, so that a pool has the same colour
-//! in the reports of both and where they are compared.
+//! All charts of a page share one [`JobGroups`], so a pool, user, job or class has one colour on
+//! the whole page. Runs of the same jobs give the same groups and colours, so their reports can be
+//! compared.
 
 use indexmap::{IndexMap, IndexSet};
 
 use mumakil_draw::chart::{SeriesLook, SeriesStyles};
 use mumakil_results::tables::JobRow;
 
-/// How many names get a colour of their own. With more jobs than this, charts are not by job.
+/// The number of names that get a colour of their own. With more jobs, charts are by class instead
+/// of by job.
 // The number of colours in the chart's palette.
 const FEW: usize = 8;
 
-/// How a page tells jobs apart, and how all that it names looks.
+/// The groups of the jobs of a page, and the look of every name on the page.
 #[derive(Clone, Debug)]
 pub struct JobGroups {
     by: PartyKind,
@@ -21,7 +22,8 @@ pub struct JobGroups {
     looks: SeriesStyles,
 }
 
-/// The property by which jobs are told apart: the first of these that has several values.
+/// The property by which jobs are grouped: pool or user if it has several values, else job, or
+/// class if there are too many jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PartyKind {
     Pool,
@@ -42,10 +44,10 @@ impl PartyKind {
 }
 
 impl JobGroups {
-    /// Returns how the jobs of some runs are told apart, those of the first one first.
+    /// Returns the groups of the jobs of some runs, those of the first run first.
     pub fn of<'j>(runs: impl IntoIterator<Item = &'j [JobRow]>) -> Self {
         let jobs: Vec<&JobRow> = runs.into_iter().flatten().collect();
-        // One pool for all jobs, as under FIFO, tells nothing apart: try the next property.
+        // One pool for all jobs, as under FIFO, distinguishes nothing: try the next property.
         let several = |by: PartyKind| {
             let mut names = jobs.iter().map(|job| by.of(job));
             let first = names.next();
@@ -54,7 +56,7 @@ impl JobGroups {
         let numbers: IndexSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
         let by = match [PartyKind::Pool, PartyKind::User].into_iter().find(|by| several(*by)) {
             Some(by) => by,
-            // Each job in its own colour only while there are colours for all.
+            // Group by job only if there is a colour for each.
             None if numbers.len() <= FEW => PartyKind::Job,
             None => PartyKind::Class,
         };
@@ -64,13 +66,13 @@ impl JobGroups {
         Self { by, names, looks }
     }
 
-    /// Returns them with looks for the classes of jobs as well.
+    /// Returns the groups with looks for the classes of jobs as well.
     pub fn with_classes(mut self, jobs: &[JobRow]) -> Self {
         self.looks.add(in_order(&jobs.iter().collect::<Vec<_>>(), PartyKind::Class));
         self
     }
 
-    /// Returns what they are: `pool`, `user`, `job` or `class`.
+    /// Returns the word for a group: `pool`, `user`, `job` or `class`.
     pub const fn word(&self) -> &'static str {
         match self.by {
             PartyKind::Pool => "pool",
@@ -80,46 +82,45 @@ impl JobGroups {
         }
     }
 
-    /// Returns their names, in the order of their looks.
+    /// Returns the names of the groups, in the order of their looks.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
-    /// Returns the number of the one to which a job belongs.
+    /// Returns the index of a job's group.
     ///
     /// # Panics
-    /// If the job is of no run that these are of.
+    /// If the job belongs to none of the runs given to [`JobGroups::of`].
     pub fn number(&self, job: &JobRow) -> usize {
         self.names.get_index_of(self.by.of(job)).expect("each job belongs to somebody")
     }
 
-    /// Returns the look of a name of the page: one of these, or a class.
+    /// Returns the look of a name on the page: a group, a class or an added name.
     pub fn look(&self, name: &str) -> SeriesLook {
         self.looks.of(name)
     }
 
-    /// Adds further names, such as those of runs, which get looks of their own.
+    /// Adds further names, such as those of runs, each with a look of its own.
     pub fn add<S: Into<String>>(&mut self, names: impl IntoIterator<Item = S>) {
         self.looks.add(names);
     }
 }
 
-/// Returns the names in the order of the jobs. If there are more names than colours, those with
-/// most tasks come first; the number of tasks is the same under every policy.
+/// Returns the names in the order of the jobs. If there are more names than colours, names with the
+/// most tasks come first: the number of tasks does not depend on the policy.
 fn in_order(jobs: &[&JobRow], by: PartyKind) -> IndexSet<String> {
     let mut tasks: IndexMap<&str, u64> = IndexMap::new();
     for job in jobs {
         *tasks.entry(by.of(job)).or_default() += u64::from(job.maps) + u64::from(job.reduces);
     }
     if FEW < tasks.len() {
-        // Stable: of two with as many the earlier comes first.
+        // A stable sort: of two names with as many tasks the earlier one comes first.
         tasks.sort_by(|_, a, _, b| b.cmp(a));
     }
     tasks.into_keys().map(str::to_owned).collect()
 }
 
-/// Returns what a chart calls a name; an empty one stands for all jobs, or for those without a
-/// class.
+/// Returns the label of a group; the empty name means all jobs, or jobs without a class.
 pub(super) fn called<'n>(name: &'n str, word: &str) -> &'n str {
     match (name, word) {
         ("", "class") => "no class",

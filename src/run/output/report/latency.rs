@@ -1,10 +1,10 @@
-//! Latencies up to their rarest values, from `latency.hlog`.
+//! Percentiles of latencies up to the rarest values, from `latency.hlog`.
 
 use super::{ReportBlocks, ReportSource, charted};
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Curve, Percentiles};
 use mumakil_results::expect::in_words;
 
-/// The histograms that are drawn together, since they are of like size: their charts.
+/// The charts: each shows histograms whose values are of similar size.
 const LATENCIES: [(&str, &str, &[&str]); 2] = [
     (
         "latency-messages",
@@ -30,7 +30,7 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
         let (mut curves, mut shown) = (Vec::new(), Vec::new());
         for name in names {
             let Some(histogram) = histograms.get(*name) else { continue };
-            // A logarithmic axis cannot show values that are all zero.
+            // A logarithmic axis cannot show a histogram of zeros only.
             if 0 < histogram.max() {
                 shown.push(*name);
                 curves.push(Curve::of(in_words(name), histogram, &y));

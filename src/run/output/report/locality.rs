@@ -1,12 +1,12 @@
-//! Where maps ran, by the size of their job.
+//! The locality of maps, by the size of their job.
 
 use super::{ReportBlocks, ReportSource, charted};
 use mumakil_draw::chart::{Arrangement, AxisUnit, Bar, BarSeries, Bars, Caption, ChartAxis};
 use mumakil_results::tables::RunJobs;
 
-/// The sizes by which jobs are grouped: the most maps of each, and its name.
-// Powers of ten, chosen because the job sizes of the Delay Scheduling paper (1 to 4,800 maps)
-// spread over all of them.
+/// The size groups of jobs: the most maps of a job in the group, and the group's name.
+// Powers of ten, chosen because the job sizes of the Delay Scheduling paper (1 to 4,800 maps) fall
+// into all groups.
 pub const SIZES: [(u32, &str); 5] = [
     (1, "1 map"),
     (10, "2–10"),
@@ -20,7 +20,7 @@ pub const SIZES: [(u32, &str); 5] = [
 pub fn locality_by_size(jobs: &RunJobs) -> [Option<[f64; 3]>; SIZES.len()] {
     let mut sums = [[0.0; 3]; SIZES.len()];
     for job in jobs.counted() {
-        // The last group has no upper end, so every job falls into one.
+        // The last group has no upper limit, so every job falls into a group.
         let size = SIZES.partition_point(|(most, _)| *most < job.maps);
         let maps = job.maps_by_distance();
         sums[size].iter_mut().zip(maps).for_each(|(sum, maps)| *sum += maps as f64);

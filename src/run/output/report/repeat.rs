@@ -1,4 +1,4 @@
-//! How to have the run again, and what is promised of it.
+//! How to repeat the run, and which results are then the same.
 
 use super::{ReportBlocks, ReportSource};
 use mumakil_base::files::RESOLVED;

@@ -1,5 +1,5 @@
-//! Slots over time, from `timeline.csv`: the pools, users or jobs that held them, the tasks that waited for
-//! one, and the promises to each pool.
+//! Slots over time, from `timeline.csv`: slots held and tasks waiting, by pool, user, job or class,
+//! and the minimum share of each pool.
 
 use rustc_hash::FxHashMap;
 
@@ -10,16 +10,16 @@ use mumakil_core::mapred::{PerSlot, PromisedSlots, SlotKind};
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, Stack, StackLayer};
 use mumakil_results::tables::{ReadError, Results, RunJobs, SlotsRow};
 
-/// Changes that are closer together than this part of the run are drawn as one, with the last
-/// value. Chosen: a chart is 720 units wide, so a grain is far below what can be seen, yet it
-/// bounds the memory.
+/// Each chart divides the run's time into this many grains; the changes within one grain are drawn
+/// as one, with the last value. Chosen: a chart is 720 units wide, so a grain is too small to be
+/// seen, and memory is bounded.
 pub(super) const GRAINS: f64 = 20_000.0;
 
-/// The material of the charts, beside the timeline.
+/// The input of the charts, without the timeline.
 struct SlotsOverTime<'a> {
     jobs: &'a RunJobs,
     parties: &'a JobGroups,
-    /// How many slots there are.
+    /// The number of slots of each kind.
     capacity: PerSlot<u64>,
     /// The minimum shares of pools.
     promised: PromisedSlots,
@@ -27,30 +27,30 @@ struct SlotsOverTime<'a> {
     until: f64,
 }
 
-/// A number over time, in seconds.
+/// A number over time; instants are in seconds.
 #[derive(Clone, Default)]
 pub(super) struct SlotLevel {
     now: f64,
     pub(super) steps: Vec<(f64, f64)>,
 }
 
-/// The slots that one party held, and its tasks that waited.
+/// The slots that one group of jobs held, and the number of its tasks that waited.
 #[derive(Clone, Default)]
 struct Levels {
     held: SlotLevel,
     waiting: SlotLevel,
 }
 
-/// Which slots are drawn, and under which name.
+/// Options of a chart of slots over time.
 #[derive(Clone, Debug)]
 pub struct SlotsDrawing {
     /// The kind of slots.
     pub kind: SlotKind,
     /// The id and the title.
     pub caption: Caption,
-    /// When the axis of time ends, in seconds; at the end of the run unless this is given.
+    /// The end of the time axis in seconds; `None` for the end of the run.
     pub until: Option<f64>,
-    /// An instant to be marked, in seconds, and what it is.
+    /// An instant to be marked, in seconds, and its label.
     pub mark: Option<(f64, String)>,
 }
 
@@ -60,7 +60,8 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     }
     let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
     let capacity = PerSlot { map: map_slots, reduce: reduce_slots };
-    // The promises of a policy hold only until another one takes over, so none are drawn then.
+    // A policy's minimum shares end when another policy takes over, so the chart leaves them out
+    // then.
     let promised = match run.summary.run.later_policies.is_empty() {
         true => run.registry.promised(&run.scenario.scheduler, capacity),
         false => PromisedSlots::new(),
@@ -70,7 +71,7 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
 }
 
 impl SlotsOverTime<'_> {
-    /// Returns a chart for each kind of slot that there is.
+    /// Returns a chart for each kind of slot that the cluster has.
     fn draw(&self, results: &dyn Results) -> Result<Vec<Drawing>, ReadError> {
         let levels = self.levels(results)?;
         let kinds = SlotKind::BOTH.into_iter().filter(|kind| 0 < self.capacity[*kind]);
@@ -86,7 +87,7 @@ impl SlotsOverTime<'_> {
         Ok(kinds.map(draw).collect())
     }
 
-    /// Returns what each party held and waited for.
+    /// Returns, for each group of jobs, the slots held and the tasks waiting over time.
     fn levels(&self, results: &dyn Results) -> Result<PerSlot<Vec<Levels>>, ReadError> {
         let of: FxHashMap<u32, usize> =
             self.jobs.all.iter().map(|job| (job.job, self.parties.number(job))).collect();
@@ -95,10 +96,11 @@ impl SlotsOverTime<'_> {
         let mut before: PerSlot<FxHashMap<u32, (f64, f64)>> = PerSlot::default();
         let grain = self.until / GRAINS;
         results.rows(|row: SlotsRow| {
-            // A job without a row in `jobs.csv` has no name or pool to be drawn under.
+            // A job without a row in `jobs.csv` has no known group.
             let Some(party) = of.get(&row.job) else { return Ok(()) };
             let now = (f64::from(row.slots), f64::from(row.pending));
-            // Rows have absolute numbers of a job, but a party is a sum: add the difference.
+            // A row has the job's absolute numbers, but a group is a sum over jobs: add the
+            // difference.
             let (held, waiting) = before[row.kind].insert(row.job, now).unwrap_or_default();
             let Levels { held: slot, waiting: line } = &mut levels[row.kind][*party];
             let at = row.time_ms as f64 / 1e3;
@@ -116,7 +118,7 @@ impl SlotsOverTime<'_> {
             look: self.parties.look(name),
             steps: levels.held.steps.clone(),
             waiting: levels.waiting.steps.clone(),
-            // Only pools are promised anything; a user or job may bear the same name by chance.
+            // Only pools have minimum shares; a user or job may have the name of a pool by chance.
             promised: self.promised.get(name).filter(|_| by == "pool").map(|of| of[kind]),
         };
         let used = |(_, levels): &(&str, &Levels)| {
@@ -125,7 +127,8 @@ impl SlotsOverTime<'_> {
         };
         let mut layers: Vec<StackLayer> =
             self.parties.names().zip(levels).filter(used).map(layer).collect();
-        // Those with a promise stand below, where the ground of their line is steady.
+        // Groups with a minimum share go to the bottom of the stack, where its line is easy to
+        // compare.
         layers.sort_by_key(|layer| layer.promised.is_none_or(|slots| slots == 0.0));
         let all = self.capacity[kind] as f64;
         Stack {
@@ -154,10 +157,10 @@ impl SlotsOverTime<'_> {
     }
 }
 
-/// Draws who held the slots of a kind over the time of a run.
+/// Draws which groups of jobs held the slots of a kind over the time of a run.
 ///
 /// # Errors
-/// If what the run left cannot be read.
+/// If the run's files cannot be read.
 pub fn slots_over_time(
     results: &dyn Results,
     parties: &JobGroups,

@@ -1,4 +1,4 @@
-//! How long jobs take: the distribution of their sojourn times, and a box for each class.
+//! The sojourn times of jobs: their distribution, and a box plot for each class.
 
 use indexmap::IndexMap;
 
@@ -8,13 +8,13 @@ use mumakil_draw::chart::{
     AxisUnit, BoxSeries, Boxes, Caption, ChartAxis, Drawing, Ecdf, EcdfSample,
 };
 
-/// Times that differ by more than this factor are drawn on a logarithmic axis.
-// Chosen: on a linear axis all shorter jobs would crowd in the first thirtieth.
+/// The axis is logarithmic if the longest time is more than this many times the shortest.
+// Chosen: on a linear axis the shortest jobs would crowd in the first thirtieth.
 const WIDE: f64 = 30.0;
 
 pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> ReportBlocks {
     let mut classes = jobs.sojourns_by_class();
-    // In the scenario's order; those that only jobs name come after.
+    // Classes are in the scenario's order; classes that only jobs name come last.
     let place = |class: &str| run.scenario.classes.get_index_of(class).unwrap_or(usize::MAX);
     classes.sort_by(|a, _, b, _| place(a).cmp(&place(b)));
     if classes.is_empty() {
@@ -26,7 +26,7 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
         description: "The distribution of the jobs' sojourn times, by class.".to_owned(),
         ..Caption::default()
     };
-    // One class needs no name in a key and no second chart.
+    // A single class needs no legend and no second chart.
     let several = 1 < classes.len();
     let sample = |(class, values): (&&str, &Vec<f64>)| EcdfSample {
         name: if several { called(class, "class").to_owned() } else { String::new() },
@@ -38,15 +38,15 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     Ok(charted([distribution].into_iter().chain(several.then(|| boxes(&classes, parties)))))
 }
 
-/// Returns how times of several samples are distributed.
+/// Returns a chart of the distribution of the times of several samples.
 pub fn distribution(caption: Caption, title: &str, samples: Vec<EcdfSample>) -> Drawing {
     let x = axis(title, samples.iter().flat_map(|sample| &sample.values));
     Ecdf { caption, x, of: "jobs".to_owned(), samples }.draw()
 }
 
-/// Returns an axis of times, logarithmic if they differ much.
+/// Returns an axis of times, logarithmic if the times differ much.
 fn axis<'v>(title: &str, values: impl Iterator<Item = &'v f64>) -> ChartAxis {
-    // Zeros have no place on a logarithmic axis, so they must not choose it either.
+    // A logarithmic axis cannot show zeros, so they do not count for the choice.
     let positive = values.copied().filter(|value| 0.0 < *value);
     let (low, high) =
         positive.fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
@@ -56,7 +56,7 @@ fn axis<'v>(title: &str, values: impl Iterator<Item = &'v f64>) -> ChartAxis {
     }
 }
 
-/// Returns the sojourn times of each class as boxes.
+/// Returns a chart with a box plot of the sojourn times of each class.
 fn boxes(classes: &IndexMap<&str, Vec<f64>>, parties: &JobGroups) -> Drawing {
     let caption = Caption {
         id: "sojourn-boxes".to_owned(),

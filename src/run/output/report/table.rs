@@ -5,7 +5,8 @@ use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
 use mumakil_results::tables::{JobRow, TableRow};
 
-/// The most rows of the table. Chosen: a browser is slow on the rows of a large trace.
+/// The most rows of the table. Chosen: browsers are slow with the thousands of jobs of a large
+/// trace.
 const MOST: usize = 1_000;
 
 pub(super) fn blocks(ReportSource { jobs, .. }: &ReportSource<'_>) -> ReportBlocks {

@@ -1,4 +1,4 @@
-//! Reports of a small run whose files are written by hand.
+//! Reports of a small run with hand-written files.
 
 use std::fs;
 
@@ -37,7 +37,7 @@ time_ms,kind,job,slots,pending
 9000,map,0,0,0
 ";
 
-/// A run of which everything can be changed before its report is made.
+/// A run whose parts a test can change before the report is made.
 struct Run {
     folder: TempDir,
     scenario: Scenario,
@@ -203,7 +203,7 @@ fn what_is_too_much_to_draw_one_by_one_is_counted_by_node_and_interval() {
 #[test]
 fn a_pool_has_one_colour_on_the_whole_page() {
     let html = Run::new().page().html();
-    // The stack of slots, its legend, the bars: each by the same class.
+    // The stack of slots, its legend and the bars all use the same colour class.
     for (pool, colour) in [("p", "c-0"), ("q", "c-1")] {
         let of_pool =
             |mark: &str| html.contains(&mark.replace("POOL", pool).replace("C-N", colour));
@@ -255,7 +255,7 @@ at_ms,node,rack,what,cpu,disk,network
 ";
     fs::write(run.folder.path().join("faults.csv"), faults).unwrap();
     let html = run.page().html();
-    // The chart begins with the first change. A machine that is off is not slow besides.
+    // The chart begins with the first change. A machine that is off does not count as slow.
     for text in [
         "Nodes in trouble",
         "off: mean 0.2222, at most 1",

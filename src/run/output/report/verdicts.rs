@@ -1,4 +1,4 @@
-//! Expectations and what became of them, as a page shows them.
+//! Expectations and their verdicts, as a page shows them.
 
 use super::{ReportBlocks, ReportSource, counted};
 use mumakil_draw::page::{JudgedExpectation, Judgement, PageBlock, PublishedComparison};
@@ -11,13 +11,13 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
     })
 }
 
-/// Returns the verdicts beside what was expected.
+/// Returns each expectation with its verdict.
 pub fn verdicts(expected: &[Expectation], found: &[ExpectationVerdict]) -> Vec<JudgedExpectation> {
     expected.iter().zip(found).map(|(expected, found)| verdict(expected, found)).collect()
 }
 
 fn verdict(expected: &Expectation, found: &ExpectationVerdict) -> JudgedExpectation {
-    // In a single run there is one cell, which needs no name.
+    // A single run has one cell, which needs no name.
     let place = (1 < found.cells && !found.worst.is_empty()).then(|| {
         format!(
             "holds in {} of {} cells; shown is the worst, {}",

@@ -1,22 +1,22 @@
-//! Jobs of a run that a reader should look at: failed ones, and starved ones.
+//! Warnings about jobs of a run: failed jobs and starved jobs.
 
 use super::counted;
 use mumakil_base::statistics::quantile;
 use mumakil_draw::chart::AxisUnit;
 use mumakil_results::tables::{JobEnd, JobRow};
 
-/// The most jobs that a warning names; of the others it only gives the number.
+/// The most jobs that a warning names; it counts the others.
 // Chosen: a warning is one line; `jobs.csv` has them all.
 const NAMED: usize = 3;
 
 /// A job starves if it waits this many times as long as the median job, and at least [`LONG`]
 /// seconds: where most jobs start at once, ten times their wait is still short.
-// Both chosen: ten times the median stands out in a full cluster too, and ten minutes is how long
-// Hadoop's own time-outs for tasks and trackers wait.
+// Both chosen: ten times the median is unusual even in a full cluster, and ten minutes is Hadoop's
+// own time-out for tasks and trackers.
 const STARVED: f64 = 10.0;
 const LONG: f64 = 600.0;
 
-/// Returns the warnings; the run ended at `until` seconds.
+/// Returns the warnings. The run ended at second `until`.
 pub(super) fn warnings(jobs: &[JobRow], until: f64) -> Vec<String> {
     let ended = |outcome: JobEnd, what: &str| {
         let found: Vec<&JobRow> = jobs.iter().filter(|job| job.outcome == outcome).collect();
@@ -35,7 +35,7 @@ pub(super) fn warnings(jobs: &[JobRow], until: f64) -> Vec<String> {
 }
 
 fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
-    // One that never launched has waited to its end, or to that of the run.
+    // A job without a launch waited until its own end or the end of the run.
     let waited = |job: &JobRow| {
         job.wait_s().or(job.sojourn_s()).unwrap_or((until - job.submit_s()).max(0.0))
     };
@@ -43,7 +43,7 @@ fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
     let median = quantile(&waits, 0.5)?;
     let mut starved: Vec<&JobRow> =
         jobs.iter().filter(|job| (STARVED * median).max(LONG) < waited(job)).collect();
-    // Longest first, then by number, so that the named ones are the same in each run.
+    // Longest wait first, then by number, so that equal runs name the same jobs.
     starved.sort_by(|a, b| waited(b).total_cmp(&waited(a)).then(a.job.cmp(&b.job)));
     let longest = waited(starved.first()?);
     Some(format!(
@@ -56,7 +56,7 @@ fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
     ))
 }
 
-/// Returns the names of the first few.
+/// Returns the names of the first [`NAMED`] jobs, and the number of the others.
 fn named(jobs: &[&JobRow]) -> String {
     let names: Vec<String> = jobs.iter().take(NAMED).map(|job| format!("`{}`", job.name)).collect();
     let more = jobs.len() - names.len();

@@ -1,4 +1,4 @@
-//! Useful and wasted slot time, if that was recorded.
+//! Useful and wasted slot time, if waste was recorded.
 
 use super::{ReportBlocks, ReportSource, count};
 use crate::record::{AttemptFate, WasteSummary};

@@ -1,4 +1,5 @@
-//! The parts of jobs' times: a bar for each job, which opens to the story that `explain` tells.
+//! The parts of each job's sojourn: a bar for each job, which opens to the text of `mumakil
+//! explain`.
 
 use super::{ReportBlocks, ReportSource, count};
 use mumakil_base::units::tell;
@@ -6,9 +7,10 @@ use mumakil_draw::chart::{AxisUnit, SeriesLook};
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable, Slice};
 use mumakil_results::explain::{ExplainedJob, PartSum, SojournPart, ToldRun};
 
-/// The most rows of the table. Chosen: a browser is slow on the rows of a large trace.
+/// The most rows of the table. Chosen: browsers are slow with the thousands of jobs of a large
+/// trace.
 const MOST: usize = 1_000;
-/// The number of jobs, most delayed first, whose stories name the holders of the slots.
+/// The number of jobs, most delayed first, whose explanations name the holders of the slots.
 const STORIES: usize = 100;
 
 /// The most attempts of a run that the report explains. Chosen: explaining keeps all of them in
@@ -16,7 +18,7 @@ const STORIES: usize = 100;
 const MOST_ATTEMPTS: u64 = 100_000;
 
 /// The looks of a job's parts, in the order of the key.
-// Looks by number, so that parts keep their colours on every page; like parts share one.
+// Fixed looks, so that a part has the same colour on every page; similar parts share one.
 const KINDS: [(&str, SeriesLook, &[SojournPart]); 7] = [
     ("maps", SeriesLook(0), &[SojournPart::Mapping]),
     (
@@ -61,10 +63,9 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
         (0..told.jobs.len()).map(|place| ExplainedJob::of(&told, place, &holders)).collect();
     let whole = ExplainedJob::whole(&all, &holders);
     let total: u64 = all.iter().map(|one| one.sojourn_ms).sum();
-    // A stable sort: of equals the order of the numbers holds.
+    // A stable sort: equally delayed jobs stay in the order of their numbers.
     all.sort_by(|a, b| b.times_undelayed().total_cmp(&a.times_undelayed()));
-    // Naming the holders costs a look at each of thousands of jobs, and no reader opens so many
-    // stories.
+    // Naming the holders is slow for thousands of jobs, and no reader opens so many explanations.
     all.iter_mut().take(STORIES).for_each(|one| one.name_holders(&holders));
     let together = whole.iter().map(|sum| sum.line(&told, total)).collect();
     Ok(vec![
@@ -75,7 +76,7 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
     ])
 }
 
-/// Returns the jobs, those first that were delayed most.
+/// Returns the table of jobs; the job that was delayed most comes first.
 fn table(told: &ToldRun, all: &[ExplainedJob]) -> PageTable {
     let jobs = match all.len() {
         ..=MOST => "All jobs".to_owned(),
@@ -113,12 +114,12 @@ fn table(told: &ToldRun, all: &[ExplainedJob]) -> PageTable {
     }
 }
 
-/// Returns what a job's time was, kind by kind.
+/// Returns the slices of a job's bar: the share of each kind of part in its time.
 fn slices(sums: &[PartSum]) -> Vec<Slice> {
     let total: u64 = sums.iter().map(|sum| sum.ms).sum();
     let of = |(name, look, parts): &(&str, SeriesLook, &[SojournPart])| {
         let ms: u64 = sums.iter().filter(|sum| parts.contains(&sum.part)).map(|sum| sum.ms).sum();
-        // A job may take no time at all, as one that was killed at once.
+        // A job that was killed at once may take no time at all.
         let share = ms as f64 / total.max(1) as f64;
         let name = format!("{name}: {}", tell::percent(share));
         (0 < ms).then_some(Slice { look: *look, share, name })

@@ -1,4 +1,4 @@
-//! The interval log of the histograms, read.
+//! Reads the interval log of histograms.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, LogEntry,
 };
 
-/// Reads what is wanted of a log: all intervals of a tag make one histogram. An error comes with its
-/// line.
+/// Reads the wanted histograms of a log, by tag; all intervals of a tag make one histogram. An
+/// error comes with the number of its line.
 pub(super) fn read_log(
     text: &str,
     is_wanted: impl Fn(&str) -> bool,
@@ -19,7 +19,7 @@ pub(super) fn read_log(
     let mut histograms: BTreeMap<String, Histogram<u64>> = BTreeMap::new();
     let mut deserializer = Deserializer::new();
     for (line, content) in (1..).zip(text.lines()) {
-        // One line at a time, since the reader of the format does not count them.
+        // Parse line by line: the library's reader does not count lines.
         let content = format!("{content}\n");
         for entry in IntervalLogIterator::new(content.as_bytes()) {
             let entry = entry.map_err(|_| (line, "not a line of an interval log".to_owned()))?;
@@ -30,7 +30,7 @@ pub(super) fn read_log(
             }
             let read = decode(&interval, &mut deserializer).map_err(|message| (line, message))?;
             match histograms.get_mut(name) {
-                // A log of several intervals, as other tools may write it.
+                // Other tools may write several intervals of a tag.
                 Some(all) => all.add(read).map_err(|error| (line, error.to_string()))?,
                 None => {
                     histograms.insert(name.to_owned(), read);
@@ -49,7 +49,7 @@ fn decode(
     let bytes = STANDARD.decode(interval.encoded_histogram()).map_err(|e| wrong(e.to_string()))?;
     let mut histogram: Histogram<u64> =
         deserializer.deserialize(&mut bytes.as_slice()).map_err(|e| wrong(e.to_string()))?;
-    // Intervals may have different ranges; their sum needs them all.
+    // Intervals may have different ranges, so the sum must be able to grow.
     histogram.auto(true);
     Ok(histogram)
 }
@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a log with an interval for each of these, the tag and its only value.
+    /// Returns a log with an interval for each pair of a tag and its only value.
     fn log(intervals: &[(&str, u64)]) -> String {
         let (mut bytes, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
         let mut log = IntervalLogWriterBuilder::new()

@@ -1,4 +1,4 @@
-//! A vocabulary in which tests write streams of facts by hand.
+//! A builder with which tests write streams of facts.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use mumakil_core::mapred::{
     TaskKind, TrackerFact, TrackerId,
 };
 
-/// A stream that grows by facts. The methods return it, so that a test reads as a story.
+/// A stream of facts. Its methods add facts and return it, so that calls can be chained.
 #[derive(Default)]
 pub(crate) struct Stream {
     pub(crate) now: SimTime,
@@ -29,7 +29,7 @@ pub(crate) fn again(attempt: AttemptId) -> AttemptId {
 }
 
 impl Stream {
-    /// Goes on at this millisecond.
+    /// Sets the instant of the next facts, in milliseconds.
     pub(crate) fn at(mut self, millis: u64) -> Self {
         self.now = SimTime::ZERO + SimSpan::from_millis(millis);
         self
@@ -40,14 +40,14 @@ impl Stream {
         self
     }
 
-    /// A tracker starts and joins.
+    /// Adds that a tracker starts and joins.
     pub(crate) fn up(self, tracker: u32, map: u32, reduce: u32) -> Self {
         let tracker = TrackerId(tracker);
         self.fact(Fact::Tracker(tracker, TrackerFact::Up(PerSlot { map, reduce })))
             .fact(Fact::Member(tracker, MemberFact::Joined))
     }
 
-    /// A job arrives and gives tasks at once.
+    /// Adds that a job arrives and can launch tasks at once.
     pub(crate) fn submit(self, spec: JobSpec) -> Self {
         let job = spec.id;
         self.fact(Fact::Job(job, JobFact::Submitted(Arc::new(spec))))
@@ -59,12 +59,13 @@ impl Stream {
         self.fact(Fact::Job(JobId(job), JobFact::Ended(outcome)))
     }
 
-    /// A map or reduce is assigned, after which so many run and wait.
+    /// Adds that a map or reduce is assigned; `counts` are the running and pending tasks after
+    /// that.
     pub(crate) fn assign(self, attempt: AttemptId, tracker: u32, counts: (u32, u32)) -> Self {
         self.grant(attempt, tracker, counts, |_| {})
     }
 
-    /// As `assign`, with a word on the details.
+    /// As `assign`, with details that the closure sets.
     pub(crate) fn grant(
         self,
         attempt: AttemptId,
@@ -112,7 +113,7 @@ impl Stream {
         self.start_in(1, attempt, tracker)
     }
 
-    /// As `start`, of an attempt that takes so many slots.
+    /// As `start`, for an attempt that takes `slots` slots.
     pub(crate) fn start_in(self, slots: u32, attempt: AttemptId, tracker: u32) -> Self {
         let (tracker, role) = (TrackerId(tracker), Role::Work);
         self.fact(Fact::Attempt(attempt, tracker, AttemptFact::Started { role, slots }))
@@ -162,7 +163,7 @@ impl Stream {
     }
 }
 
-/// The details of an assignment that few tests care for.
+/// The details of an assignment that few tests set.
 pub(crate) struct Granted {
     pub(crate) role: Role,
     pub(crate) locality: Option<Locality>,

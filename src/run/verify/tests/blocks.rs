@@ -3,7 +3,8 @@
 use super::*;
 use mumakil_core::mapred::AttemptFact;
 
-/// A cluster of three, whose first two nodes have the first map's block, and the second the other's.
+/// A cluster of three nodes. The first two have the first map's block, the second node has the
+/// other map's block.
 fn with_blocks(befall: impl FnOnce(Stream) -> Stream) -> String {
     let split = |holders: &[u32]| Split {
         bytes: Bytes::from_mib(1),
@@ -24,7 +25,8 @@ fn incident(tracker: u32, incident: Incident) -> Fact {
     Fact::befell(TrackerId(tracker), incident)
 }
 
-/// The first map is run on the third node, from its assignment to its end, and reads from this node.
+/// Adds that the first map runs on the third node, from its assignment to its end, and reads from
+/// node `from`.
 fn reads(stream: Stream, from: Option<u32>) -> Stream {
     let stream = opens(stream.assign(map(0, 0), 2, (1, 1)), from);
     stream.start(map(0, 0), 2).end(map(0, 0), 2, Outcome::Succeeded)
@@ -72,7 +74,7 @@ fn a_map_that_reads_from_a_node_without_its_block_is_found() {
     assert_eq!(after(&removed, 2), breach("node-3"));
     let lost_again = [incident(0, LOST), copied(2, true), incident(2, LOST)];
     assert_eq!(after(&lost_again, 2), breach("node-3"));
-    // Blocks that lay there at first are gone, and those copied there since are not.
+    // The initial blocks of the node are lost, but not the blocks that were copied to it since.
     let copied_back = |stream: Stream| {
         let stream = stream.fact(incident(0, LOST)).at(1_000).fact(copied(0, true));
         reads(stream.at(2_000), Some(0))
@@ -94,7 +96,7 @@ fn a_map_that_finds_nobody_though_a_node_is_on_that_has_its_block_is_found() {
     assert_eq!(after(&[incident(0, LOST)]), breach);
     assert_eq!(after(&[incident(0, LOST), incident(1, OFF)]), "");
     assert_eq!(after(&[incident(0, LOST), incident(1, OFF), copied(2, true)]), breach);
-    // An event at that very instant may come before it or after it.
+    // An event of the same instant may come before or after the read.
     let at_once = |facts: [Fact; 2]| {
         with_blocks(|stream| {
             let stream = stream.fact(incident(0, LOST)).fact(incident(1, LOST)).at(2_000);
@@ -182,6 +184,6 @@ fn more_copies_of_what_nobody_had_are_found() {
     assert_eq!(found(lost, [job(1, 0, &[]), job(2, 1, &[])]), breach(0) + &breach(1));
     assert_eq!(found(lost, [job(1, 0, &[]), job(2, 1, &[1])]), breach(0));
     assert_eq!(found(lost, [job(1, 0, &[]), job(2, 1, &[0, 1])]), "");
-    // One who reads it has found more of the second block before.
+    // An earlier reader of the file has found extra copies of the second block.
     assert_eq!(found(lost, [job(1, 1, &[0]), job(2, 1, &[])]), breach(0));
 }
