@@ -1,9 +1,10 @@
-//! The whole emulator: messages and tasks a second, and where the time goes.
+//! The whole emulator: messages and tasks a second, and the cost of its parts.
 //!
-//! The load of the transport bench, with everything on top of it: `fifo` and one endless job of
-//! 35-s maps on 100, 1,000 and 10,000 trackers that beat every 3 s, for one virtual hour, with
-//! histograms recorded, with actors and without; then FB2009-like work with all outputs, which users wait for, and the same
-//! where disks, wires and cores are shared; then what one change costs among 400 reads at a time.
+//! The load of the transport bench in full emulation: `fifo` and one endless job of 35-s maps on
+//! 100, 1,000 and 10,000 trackers with heartbeats every 3 s, for one virtual hour, with histograms,
+//! with actors and without. Then FB2009-like work with all outputs, for which users wait, and the
+//! same with shared disks, wires and cores. Last, the cost of one change among 400 simultaneous
+//! reads.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
@@ -27,8 +28,8 @@ fn parse_with(yaml: &str, sets: &[String]) -> Scenario {
         .scenario
 }
 
-/// Heartbeats every 3 s and four maps of 35 s at a time on every tracker; the JobTracker is fast
-/// enough for all of them.
+/// Every tracker sends a heartbeat every 3 s and runs four maps of 35 s at a time; the JobTracker
+/// keeps up with all.
 fn endless(trackers: u32) -> Scenario {
     parse(&format!(
         "
@@ -48,7 +49,7 @@ record: {{tasks: false, timeline: false}}
     ))
 }
 
-/// Runs a scenario some times and returns the shortest wall time, with the last result.
+/// Runs a scenario several times; returns the shortest wall time, with the last result.
 fn fastest(
     repeats: u32,
     scenario: &Scenario,
@@ -119,8 +120,8 @@ fn main() {
     change_among_reads(&scenario, 400);
 }
 
-/// Measures how long it takes that a read ends, another begins and all are settled, among so many
-/// reads from any disk of the cluster to any node.
+/// Measures the time to end a read, begin another and settle all, among this many reads from any
+/// disk of the cluster to any node.
 fn change_among_reads(scenario: &Scenario, reads: usize) {
     const CHANGES: usize = 20_000;
     let topology = Topology::new(&scenario.cluster);

@@ -1,10 +1,11 @@
-//! Policies that are other processes: offers a second, and where the time goes.
+//! External policies: offers a second, and the cost of their parts.
 //!
-//! An hour of heartbeats of 400 trackers with one endless job, and FB2009-like work on 100 nodes, each with
-//! a built-in policy, with a compiled process (`greedy.rs` beside this, made by `rustc -O` if that is there) and
-//! with the FIFO in Python. An exchange is a question and its answer: what a decision takes beyond that of
-//! `fifo`. A process says at its end how many there were and how long it computed. The rest is the JSON on our side,
-//! the calls of the pipes, and waiting for the system to wake the one or the other.
+//! The load is an hour of heartbeats of 400 trackers with one endless job, and FB2009-like work on
+//! 100 nodes. Each runs with a built-in policy, with a compiled process (`greedy.rs` beside this
+//! file, if `rustc` is there) and with the FIFO in Python. An exchange is a question and its
+//! answer; its cost is the decision time beyond that of `fifo`. A process reports at its end the
+//! number of exchanges and its computing time. The rest is the JSON on our side, the calls of the
+//! pipes, and waiting for the system to wake either side.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
@@ -30,7 +31,7 @@ workload:
 record: {tasks: false, timeline: false}
 ";
 
-/// Says at its end how many offers it got and how long it computed.
+/// Prints at its end the number of offers and its computing time.
 const PYTHON: &str = "\
 import sys, time
 sys.dont_write_bytecode = True
@@ -77,7 +78,7 @@ fn run(yaml: &str, scheduler: &str) -> Took {
         .fold(once(), |best, next| if next.wall < best.wall { next } else { best })
 }
 
-/// Prints what a run with a process took beside one with `fifo`.
+/// Prints the times of a run with an external process, beside a run with `fifo`.
 fn tell(name: &str, took: &Took, own: &Took) {
     let said = took.said.as_deref().unwrap_or_default();
     let numbers = said.rsplit(": ").next().and_then(|numbers| numbers.split_once(' '));
@@ -99,7 +100,7 @@ fn tell(name: &str, took: &Took, own: &Took) {
     );
 }
 
-/// Returns whether a program is there.
+/// Returns whether a program is installed.
 fn has(program: &str) -> bool {
     let version = Command::new(program).arg("--version").stdout(Stdio::null()).status();
     version.is_ok_and(|status| status.success())

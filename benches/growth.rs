@@ -1,16 +1,17 @@
-//! How the cost of a run grows: with nodes, with runnable jobs, with tasks.
+//! How the cost of a run grows: with nodes, with runnable jobs, and with tasks.
 //!
-//! - By nodes: heartbeats of trackers with nothing to do but to run long maps. The time per message
-//!   should grow by what the processor's caches cannot hold, and by the logarithm of what is under
-//!   way, not more: no heartbeat looks at other nodes.
-//! - By runnable jobs: what a policy takes for an offer of free slots, in a cluster that is full. The
-//!   median should grow like the logarithm of the jobs at most. The mean has what is done for all jobs
-//!   from time to time, such as their arrival and the updates of shares, and may grow with them.
-//! - By tasks: jobs that are all there from the beginning. The time per task and per heartbeat should
-//!   not change, as nothing walks over tasks; memory should be so many bytes for each.
+//! - By nodes: heartbeats of trackers that only run long maps. The time per message should grow
+//!   only by cache misses and by the logarithm of the messages under way: no heartbeat looks at
+//!   other nodes.
+//! - By runnable jobs: the policy's time for an offer of free slots, in a full cluster. The median
+//!   should grow at most like the logarithm of the jobs. The mean includes work for all jobs from
+//!   time to time, such as arrivals and updates of shares, and may grow with the jobs.
+//! - By tasks: all jobs are there from the beginning. The time per task and per heartbeat should
+//!   stay the same, since no code goes through all tasks; memory should grow by a fixed number of
+//!   bytes for each task.
 //!
-//! Times are processor times of all threads, so that other programs count little, but for those of
-//! offers, which are real ones. They are of single runs: differences of a tenth mean nothing.
+//! Times are processor times of all threads, so that other programs hardly matter; only those of
+//! offers are wall times. All are of single runs: differences of a tenth mean nothing.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measures")]
 
@@ -24,10 +25,10 @@ use mumakil::runtime::Transport;
 use mumakil::scenario::{self, Registry};
 use rustix::time::{ClockId, clock_gettime};
 
-/// The argument with which the bench calls itself for a row of which the peak of memory counts.
+/// The argument with which the bench calls itself, for a row that needs its own peak of memory.
 const ROW: &str = "--tasks-of-a-row=";
 
-/// A queue in which all jobs of a user may be initialised, who may have half of it.
+/// A queue that initialises all jobs of a user, but gives the user at most half of it.
 const ONE_USER: &str = "{capacity: {allocations: {queues: {default: \
                         {minimum_user_limit: 0.5, max_initialised_per_user: 20000}}}}}";
 
@@ -52,7 +53,7 @@ scheduler: {scheduler}
     )
 }
 
-/// So many jobs in up to 20 pools, which have so many maps of 10 s together.
+/// Returns jobs in up to 20 pools, with this many maps of 10 s in total.
 fn jobs(count: u32, maps: u64) -> String {
     let pools = count.min(20);
     let (count, maps) = (count / pools, maps / u64::from(count));
@@ -62,13 +63,13 @@ fn jobs(count: u32, maps: u64) -> String {
     (0..pools).map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the processor time that this process has taken so far.
+/// Returns the processor time of this process so far.
 fn taken() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::try_from(time).expect("time is spent and not won")
 }
 
-/// Runs a scenario; returns the processor time that it takes, too.
+/// Runs a scenario; returns the processor time that it took, and its result.
 fn run(yaml: &str, transport: Transport) -> (Duration, Emulated) {
     let registry = Registry::builtin();
     let loaded = scenario::parse("bench.yaml", yaml, &[], &registry);
@@ -79,7 +80,7 @@ fn run(yaml: &str, transport: Transport) -> (Duration, Emulated) {
     (taken() - before, run)
 }
 
-/// A number with commas between the thousands.
+/// Returns a number with commas between the thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let comma = |place: usize| place > 0 && (digits.len() - place).is_multiple_of(3);
@@ -91,8 +92,8 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// Two runs of different length, and what the longer one takes more: so neither the building of the
-/// cluster nor the launch of its maps is counted.
+/// Compares two runs of different length: their difference contains neither the building of the
+/// cluster nor the launch of its maps.
 fn by_nodes() {
     const BEATS: u32 = 600_000;
     println!("by nodes: every tracker runs two long maps and sends a heartbeat every 3 s");
@@ -102,8 +103,8 @@ fn by_nodes() {
     );
     for nodes in [100, 1_000, 10_000, 50_000] {
         let jobs = format!("{{name: long, maps: {}, map_time: 1000h}}", nodes * 2);
-        // Of each tracker so many that the building of a large cluster, which differs from run to run, is
-        // little beside them.
+        // Use many heartbeats for each tracker: the time to build a large cluster varies, and must
+        // be small beside theirs.
         let beats = BEATS.max(nodes * 48);
         let (short, long) = (60, 60 + 3 * beats / nodes);
         let run = |seconds: u32, transport| {
@@ -122,7 +123,7 @@ fn by_nodes() {
     }
 }
 
-/// Of each policy that Mumakil brings and that is no other program.
+/// Measures each built-in policy.
 fn by_jobs() {
     const JOBS: [u32; 4] = [10, 100, 1_000, 10_000];
     println!(
@@ -137,7 +138,8 @@ fn by_jobs() {
         print!("{name:<14}");
         for count in JOBS {
             let jobs = jobs(count, 100_000);
-            // Last in line, and what gets the slots that the user of all the others may not have.
+            // This job is last in line, and gets the slots that the user of all other jobs may not
+            // have.
             let modest = "{name: modest, user: modest, maps: 100000, map_time: 10s}";
             let jobs = if policy == ONE_USER { format!("{jobs}, {modest}") } else { jobs };
             let yaml = cluster(1_000, "until: 90s", policy, &jobs);
@@ -149,7 +151,7 @@ fn by_jobs() {
     }
 }
 
-/// Each row in a process of its own, since a process's peak of memory never sinks.
+/// Runs each row in a process of its own, since the peak of a process's memory never sinks.
 fn by_tasks() {
     println!(
         "\nby tasks: fair, 1,000 nodes, 100 jobs of equally many maps of 10 s, all there at once"
@@ -166,7 +168,7 @@ fn by_tasks() {
         let numbers = said.split_whitespace().map(|number| number.parse().expect("a number"));
         numbers.collect::<Vec<f64>>()
     };
-    // A task for each job: what all else takes.
+    // One task for each job: the memory of everything else.
     let least = row(100)[3];
     for tasks in [10_000, 100_000, 1_000_000, 10_000_000] {
         let [seconds, heartbeats, offer, peak] = row(tasks)[..] else { panic!("four numbers") };

@@ -1,5 +1,5 @@
-//! The cost of a scheduling decision: the load of the delay scheduling paper's section 5.4. How it grows
-//! is told by the bench `growth`.
+//! The cost of a scheduling decision, under the load of the delay scheduling paper's section 5.4.
+//! The bench `growth` shows how that cost grows.
 //!
 //! The paper's mock cluster: 2,500 nodes with two map and two reduce slots, a hundred jobs of a
 //! thousand maps and a thousand reduces of 10 s in twenty pools. Its scheduler handed out 3,200 tasks
@@ -13,7 +13,7 @@ use std::time::Instant;
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::scenario::{self, Registry};
 
-/// Runs a scenario; returns the wall time, too.
+/// Runs a scenario; returns the wall time in seconds, and its result.
 fn run(yaml: &str) -> (f64, Emulated) {
     let registry = Registry::builtin();
     let loaded = scenario::parse("bench.yaml", yaml, &[], &registry);
@@ -23,7 +23,7 @@ fn run(yaml: &str) -> (f64, Emulated) {
     (start.elapsed().as_secs_f64(), run)
 }
 
-/// The fair scheduler with so many pools.
+/// Returns the fair scheduler with this many pools.
 fn fair(variant: &str, pools: u32) -> String {
     let mut declared = String::new();
     for pool in 0..pools {
@@ -52,7 +52,7 @@ scheduler: {scheduler}
     )
 }
 
-/// Jobs in so many pools in turn, each of so many maps and reduces of 10 s.
+/// Returns jobs that take turns among the pools, each with maps and reduces of 10 s.
 fn jobs(count: u32, pools: u32, maps: u32, reduces: u32) -> String {
     let mut text = String::new();
     for job in 0..count {
@@ -67,7 +67,7 @@ fn jobs(count: u32, pools: u32, maps: u32, reduces: u32) -> String {
     text
 }
 
-/// Prints what a run says of its decisions.
+/// Prints the numbers of a run's decisions.
 fn tell(what: &str, (secs, run): &(f64, Emulated)) {
     let decided = run.decision_time.mean() * run.decision_time.len() as f64 / 1e9;
     let tasks = run.summary.attempts as f64;

@@ -1,14 +1,14 @@
-//! The transport alone: how many messages a second the drives carry.
+//! The transport alone: the messages a second that actors and the bare drive carry.
 //!
-//! Trivial cores exchange heartbeats, replies and task ends for one virtual hour, at 100, 1,000
-//! and 10,000 trackers, as actors and under the bare drive. Beside them stand loops that do the same
-//! work: boxed closures in a binary heap, as simulators of this kind have them; plain enums in a
-//! binary heap; and plain enums in the calendar queue that the clock uses, which is the practical
-//! limit.
+//! Trivial cores exchange heartbeats, replies and task ends for one virtual hour, at 100, 1,000 and
+//! 10,000 trackers, as actors and under the bare drive. For comparison, loops do the same work with
+//! boxed closures in a binary heap, as simulators of this kind have them; with plain enums in a
+//! binary heap; and with plain enums in the clock's calendar queue, which is the practical limit.
 //!
-//! Last, whether one run would be faster on two cores: trackers on two threads may go on by themselves
-//! for as long as nothing can reach one from the other, which is the least latency of a link, and then
-//! have to wait for each other. How much work there is in such a step, and what the waiting costs.
+//! Last, whether one run would be faster on two cores. Trackers on two threads could run
+//! independently for the least latency of a link, since no message crosses sooner, and would then
+//! have to wait for each other. The bench measures the work in such a step, and the cost of the
+//! wait.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
@@ -36,7 +36,7 @@ const SERVICE: SimSpan = SimSpan::from_millis(1);
 const TASK: SimSpan = SimSpan::from_secs(35);
 const SLOTS: u32 = 4;
 
-/// Answers every heartbeat.
+/// A core that answers every heartbeat.
 struct Answering;
 
 impl Core for Answering {
@@ -53,7 +53,7 @@ impl Core for Answering {
     }
 }
 
-/// Sends heartbeats and lets tasks end.
+/// A core that sends heartbeats and lets tasks end.
 struct Beating {
     id: TrackerId,
     status: Arc<TrackerStatus>,
@@ -143,7 +143,8 @@ enum Step {
     TaskEnds(u32),
 }
 
-/// Returns what follows a step, and whether it counts as a message.
+/// Returns the step that follows, its delay, and the number of messages (0 or 1) that the step
+/// counts for.
 fn follow(step: Step) -> (Step, SimSpan, u64) {
     match step {
         Step::Beat(id) => (Step::Status(id), LATENCY, 0),
@@ -161,7 +162,7 @@ fn opening(trackers: u32) -> impl Iterator<Item = (SimTime, Step)> {
     })
 }
 
-/// An event in a binary heap, ordered by time, then as pushed.
+/// An event in a binary heap, ordered by time, then by the order of pushes.
 struct Event<E> {
     time: SimTime,
     sequence: u64,
@@ -191,7 +192,8 @@ impl<E> Ord for Event<E> {
     }
 }
 
-/// A binary heap of events: `hold` makes of a step what an event holds, and `run` what follows.
+/// Runs a binary heap of events: `hold` turns a step into an event's content, and `run` returns the
+/// step that follows.
 fn heap_loop<E>(
     trackers: u32,
     hold: impl Fn(Step) -> E,
@@ -223,7 +225,7 @@ fn boxed_loop(trackers: u32) -> u64 {
     heap_loop(trackers, |step| -> Closure { Box::new(move || follow(step)) }, |event| event())
 }
 
-/// Plain steps: what the calendar queue is measured against.
+/// Plain steps, to compare with the calendar queue.
 fn plain_loop(trackers: u32) -> u64 {
     heap_loop(trackers, |step| step, follow)
 }
@@ -232,8 +234,8 @@ fn calendar_loop(trackers: u32) -> u64 {
     calendar_steps(trackers).0
 }
 
-/// Returns how many messages there are, and in how many steps: one lasts as long as a message is on its way
-/// at least.
+/// Returns the number of messages, and the number of steps; a step lasts at least the latency of a
+/// message.
 fn calendar_steps(trackers: u32) -> (u64, u64) {
     let mut timers = Timers::default();
     for (time, step) in opening(trackers) {
@@ -254,7 +256,7 @@ fn calendar_steps(trackers: u32) -> (u64, u64) {
     (messages, steps)
 }
 
-/// Returns how long two threads that have nothing else to do take to wait for each other, in seconds.
+/// Returns the time in seconds that two idle threads take to wait for each other.
 fn meeting() -> f64 {
     const MEETINGS: u32 = 200_000;
     let (here, there) = (AtomicU32::new(0), AtomicU32::new(0));
@@ -279,7 +281,7 @@ fn meeting() -> f64 {
     start.elapsed().as_secs_f64() / f64::from(MEETINGS)
 }
 
-/// Returns the best of some repeats, in seconds, and the messages of one.
+/// Returns the best time of some repeats, in seconds, and the messages of one repeat.
 fn time(repeats: u32, run: impl Fn() -> u64) -> (f64, u64) {
     let mut best = f64::INFINITY;
     let mut messages = 0;
@@ -322,7 +324,7 @@ fn main() {
     for trackers in [1_000, 10_000] {
         let (messages, steps) = calendar_steps(trackers);
         let (bare, _) = time(1, || cores(trackers, run_bare));
-        // Both halves are as long as each other, and nothing else costs more than before.
+        // At best, both halves take equally long, and no other cost grows.
         let at_best = bare / (bare / 2.0 + meeting * steps as f64);
         println!(
             "two cores, {trackers:>6} trackers: {:4.1} messages in a step of {} us, {:.2} us of work; two \

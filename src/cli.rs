@@ -8,16 +8,16 @@
 //!   terminal                 results to stdout, warnings and errors to stderr
 //!   failure                  a message and an exit code, if something went wrong
 //! ```
-//! A binary with a policy or a format of its own calls [`run`] with its registry and has every
+//! A user's own binary with a policy or a format calls [`run`] with its registry, and gets every
 //! subcommand.
 //!
 //! | code | means |
 //! |---|---|
-//! | 0 | done; a simulated job that fails is a result |
+//! | 0 | done; a failed job of the simulated cluster counts as a result |
 //! | 1 | an expectation fails, or a run failed: the policy panicked, no job could continue, an invariant was broken |
-//! | 2 | the scenario or the command line is wrong |
-//! | 3 | the environment is at fault, such as a full disk, or Mumakil itself |
-//! | 130, 143 | interrupted (Ctrl-C), told to end (SIGTERM) |
+//! | 2 | the scenario or the command line is invalid |
+//! | 3 | the environment failed, such as a full disk, or Mumakil has a bug |
+//! | 130, 143 | ended by Ctrl-C, by SIGTERM |
 
 use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
@@ -89,7 +89,7 @@ struct Arguments {
     command: Command,
 }
 
-/// The place of an option that all commands have: behind those of the command, before `--help`.
+/// The display order of an option that all commands have: after the command's own, before `--help`.
 const BEHIND_OWN: usize = 998;
 
 const EXAMPLES: &str = "\
@@ -123,16 +123,16 @@ enum Command {
     Completions(completions::CompletionsArguments),
 }
 
-/// Does what the command line says, with what this registry knows.
+/// Executes the command line, with the policies and formats of a registry.
 pub fn run(mut registry: Registry) -> ExitCode {
     registry.set_voice(Arc::new(terminal::pass_on));
-    // Before anything is written: a file that grows beyond `ulimit -f` must be an error, not the
-    // end.
+    // Do this before the first write: a file that grows beyond `ulimit -f` must give an error, not
+    // end the process.
     interrupt::outlive_limits();
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
-    // The parser consumes a command, and `help_in_front` has to look at one first.
+    // The parser consumes a command, so make one for `help_in_front` to look at.
     let first = command(&registry);
-    // Before `help_in_front`, which knows only the new names.
+    // Do this before `help_in_front`, which knows only the new names.
     renamed::in_new_words(&mut arguments);
     help_in_front(&mut arguments, &first);
     let parse = |command: clap::Command, arguments: Vec<OsString>| {
@@ -143,7 +143,8 @@ pub fn run(mut registry: Registry) -> ExitCode {
         Ok(arguments) => arguments,
         Err(mut message) => {
             suggest_command(&mut message, &command(&registry), &arguments);
-            // `--help` and `--version` come as errors, too, but go to stdout and are none.
+            // clap returns `--help` and `--version` as errors, too, but they go to stdout with code
+            // 0.
             let code = if message.use_stderr() { failure::INPUT } else { 0 };
             let again = |arguments| parse(command(&registry), arguments).err();
             terminal::print_usage(message, arguments, again);
@@ -159,8 +160,8 @@ pub fn run(mut registry: Registry) -> ExitCode {
     }
 }
 
-/// Adds the nearest command to an error about an unknown one. The parser suggests none for short
-/// words such as `rnu`.
+/// Adds the nearest command to an error about an unknown one. The parser itself suggests none for
+/// short words such as `rnu`.
 fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[OsString]) {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
@@ -168,8 +169,8 @@ fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[Os
     let around = arguments
         .iter()
         .skip(1)
-        // Of `trace covnert` the neighbours are the commands of `trace`; options and files change
-        // nothing.
+        // For `trace covnert` the candidates are the commands of `trace`; options and files have no
+        // effect here.
         .fold(all, |command, argument| command.find_subcommand(argument).unwrap_or(command));
     let near = nearest(name, around.get_subcommands().map(clap::Command::get_name));
     if let Some(near) = near
@@ -180,8 +181,8 @@ fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[Os
     }
 }
 
-/// Turns `trace help convert` into `help trace convert`. Our `help` knows the guide, too, so clap's
-/// own is switched off.
+/// Turns `trace help convert` into `help trace convert`. clap's own `help` is switched off, since
+/// ours also shows the guide.
 fn help_in_front(arguments: &mut [OsString], command: &clap::Command) {
     if let [_, name, help, ..] = arguments
         && help == "help"
@@ -191,7 +192,7 @@ fn help_in_front(arguments: &mut [OsString], command: &clap::Command) {
     }
 }
 
-/// Returns the command line, with the names that a registry knows.
+/// Returns the command line, with the names of a registry in it.
 fn command(registry: &Registry) -> clap::Command {
     let trace = |trace| trace::with_targets(trace, registry.formats());
     let command = Arguments::command().mut_subcommand("trace", trace);
@@ -224,20 +225,20 @@ impl Command {
     }
 }
 
-/// Returns the name by which the command line was called: a user's own binary has its own.
+/// Returns the program's name as it was called: a user's own binary has another name.
 fn called() -> String {
     let path = std::env::args_os().next().unwrap_or_default();
     let name = std::path::Path::new(&path).file_stem().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 
-/// Calls `work` and makes a panic in it a failure like others.
+/// Calls `work`, and turns a panic in it into a failure.
 ///
-/// A panic does not print itself, since most are a policy's, and those the run explains. Where it
-/// happened is kept for those that are faults of ours. With `RUST_BACKTRACE` it does print.
+/// A panic prints nothing itself: most come from policies, and the run explains those. The place of
+/// the panic is kept, for bugs of Mumakil. With `RUST_BACKTRACE` the panic is printed, too.
 fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let last = Arc::new(Mutex::new(None));
-    // The first panic hook is kept for RUST_BACKTRACE, whose output it makes.
+    // Keep the first panic hook: it prints the output of RUST_BACKTRACE.
     let (noted, print) = (last.clone(), panic::take_hook());
     panic::set_hook(Box::new(move |info| {
         if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
@@ -246,7 +247,7 @@ fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
         *noted.lock() = info.location().map(ToString::to_string);
     }));
     match panic::catch_unwind(AssertUnwindSafe(work)) {
-        // The run has caught the panic itself and lost its place, which the hook has noted.
+        // The run caught the panic itself without its place, which the hook has noted.
         Ok(Err(Failure::Bug { words, .. })) => {
             Err(Failure::Bug { words, place: last.lock().take() })
         }
@@ -264,7 +265,7 @@ mod tests {
     use crate::workload::JobEntry;
     use crate::workload::format::{ConversionTarget, Format, FormatContents, TraceJob, other};
 
-    /// A policy that does not last.
+    /// A policy that panics.
     struct Fragile;
 
     impl Scheduler for Fragile {
@@ -301,7 +302,7 @@ mod tests {
         command(&Registry::builtin()).debug_assert();
     }
 
-    /// A list of names, one a line.
+    /// A format: a list of names, one in a line.
     struct Names;
 
     impl Format for Names {

@@ -1,5 +1,5 @@
-//! The guide: a chapter for each subject, for users of Mumakil. The last one, [`tour`], is for its
-//! developers.
+//! The guide: a chapter for each subject, for users of Mumakil. The last chapter, [`tour`], is for
+//! its developers.
 //! ```text
 //! src/guide/faults.md  ->  guide::faults, a module of these docs    `[policies]` links to guide::policies
 //!                      ->  CHAPTERS: `mumakil help faults`
@@ -10,19 +10,19 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chapter {
-    /// Its name on the command line, in its file's name and in links.
+    /// Its name, on the command line, in links and as a file.
     pub name: &'static str,
     /// Its text, as Markdown.
     pub text: &'static str,
 }
 
 impl Chapter {
-    /// Returns the chapter of this name.
+    /// Returns the chapter with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         CHAPTERS.iter().find(|chapter| chapter.name == name)
     }
 
-    /// Returns the chapters that have a word, each with the first heading under which it stands.
+    /// Returns the chapters that contain a word, each with the first heading above it.
     pub fn places(word: &str) -> impl Iterator<Item = (&'static Self, &'static str)> {
         let word = word.to_lowercase();
         CHAPTERS.iter().filter_map(move |chapter| {
@@ -38,17 +38,17 @@ impl Chapter {
         })
     }
 
-    /// Returns its subject: its heading.
+    /// Returns the chapter's heading.
     pub fn title(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
     }
 }
 
-/// Makes a module and an entry of [`CHAPTERS`] of each `src/guide/NAME.md`.
+/// Makes a module and an entry of [`CHAPTERS`] from each `src/guide/NAME.md`.
 ///
 /// In the files, `[policies]` is a link to the file `policies.md`, by a definition at their end.
-/// Here it is a link to the module: of two definitions the first counts, so ours stand before the
-/// text.
+/// Here it must be a link to the module. The first of two definitions counts, so ours stand before
+/// the text.
 macro_rules! chapters {
     ($($name:ident)*) => {
         chapters!(@linked concat!($("[", stringify!($name), "]: mod@", stringify!($name), "\n"),*); $($name)*);
@@ -61,7 +61,7 @@ macro_rules! chapters {
             pub mod $name {}
         )*
 
-        /// All chapters that `mumakil help` shows, in the order in which they are best read.
+        /// All chapters that `mumakil help` shows, in the best order to read them.
         pub const CHAPTERS: &[Chapter] = &[$(Chapter {
             name: stringify!($name),
             text: include_str!(concat!("guide/", stringify!($name), ".md")),
@@ -89,8 +89,8 @@ chapters! {
     tour
 }
 
-/// Every key of scenarios and studies. In a terminal it is `mumakil show reference`, which knows the
-/// policies of your own program, too.
+/// Every key of scenarios and studies. In a terminal, `mumakil show reference` shows them, with the
+/// policies of your own program.
 #[doc = include_str!("guide/reference.md")]
 pub mod reference {}
 

@@ -1,15 +1,15 @@
-//! A run that people watch while it goes on, and meddle with: `mumakil live`.
+//! A run that users watch while it goes on, pause and change: `mumakil live`.
 //!
-//! The run is one like any other, on the virtual clock.
+//! The run is like any other, on the virtual clock.
 //! ```text
 //! the run's thread                    the server's thread             browser
-//!   message  ->  gate: go or wait?  <-  session  <-  POST /command  <-  pause, step, a deed
+//!   message  ->  gate: go or wait?  <-  session  <-  POST /command  <-  pause, step, an action
 //!   events   ->  picture           ->   session  ->  GET /pictures  ->  slots, jobs, decisions
 //! ```
-//! The [`gate`](gate::Gate) holds the run up between two instants; the
-//! [`picture`](picture::LivePicture) is made of its facts. A [`session`](session::Session) repeats
-//! the run with each [`user_action`] in it, the [`server`] serves the page, and a `what_if` shows the
-//! two futures of a deed.
+//! The [`gate`](gate::Gate) pauses the run between two instants. The
+//! [`picture`](picture::LivePicture) is made from its events. A [`session`](session::Session)
+//! repeats the run with each [`user_action`], the [`server`] serves the page, and `what_if` keeps
+//! the pages that compare two futures.
 
 pub mod gate;
 mod holdings;

@@ -1,11 +1,11 @@
-//! The `mumakil` command, with the policies that Mumakil brings.
+//! The `mumakil` command, with the bundled policies.
 
 use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 use mumakil::scenario::Registry;
 
-// A run allocates millions of small messages, which mimalloc serves faster than the system's
+// A run allocates millions of small messages, which mimalloc serves faster than the system
 // allocator.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;

@@ -1,8 +1,10 @@
-//! A policy for the bench of `external`: launches tasks of the first jobs with any until no slot is free.
+//! A policy for the bench `external`: launches tasks of the first jobs that have any, until no slot
+//! is free.
 //!
-//! One file without packages, so that `rustc -O` makes it. It looks for what it needs in the text of a
-//! question and reads nothing else, which is as little as a policy can do: what is measured with it is what
-//! an exchange costs. At its end it says how many questions it answered and how long it computed.
+//! It is one file without packages, for `rustc -O`. It searches the text of a question for the few
+//! words that it needs and reads nothing else, which is the least that a policy can do: the bench
+//! thus measures the cost of an exchange. At its end it prints the number of answers and its
+//! computing time.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Write as _};
@@ -49,23 +51,23 @@ fn main() {
         output.flush().expect("somebody listens");
         line.clear();
     }
-    // The first number is the nanoseconds on a processor.
+    // The first number is the time on a processor, in nanoseconds.
     let computed = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     eprintln!("{asked} {}", computed.split(' ').next().unwrap_or_default());
 }
 
-/// Returns each place behind a word.
+/// Returns each position after a word.
 fn after<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
     text.match_indices(word).map(move |(at, _)| (at, &text[at + word.len()..]))
 }
 
-/// Returns the number behind a word, or 0.
+/// Returns the number after a word, or 0.
 fn number(text: &str, word: &str) -> u64 {
     let rest = text.find(word).map_or("", |at| &text[at + word.len()..]);
     rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|of| of.parse().ok()).unwrap_or(0)
 }
 
-/// Returns the two numbers behind a word, or zeros.
+/// Returns the two numbers after a word, or zeros.
 fn pair(text: &str, word: &str) -> [u64; 2] {
     let rest = text.find(word).map_or("", |at| &text[at + word.len()..]);
     let mut numbers = rest.split(|c: char| !c.is_ascii_digit()).map(|of| of.parse().unwrap_or(0));

@@ -1,8 +1,8 @@
-//! `mumakil branch`: the same past, and another future.
+//! `mumakil branch`: two runs with the same past and different futures.
 //! ```text
 //! run     fair ------ 2 min ------ fair ------> out/…/run
 //! branch  fair ------ 2 min ------ hfsp ------> out/…/branch     `later: [{at: 2min, scheduler: hfsp}]`
-//!         the same events, or refused            compare.html
+//!         the same events until 2 min, or refused           compare.html
 //! ```
 
 use std::path::PathBuf;
@@ -19,18 +19,18 @@ use crate::scenario::{ClockSpec, LaterChange, LoadedScenario, Registry, Scenario
 use crate::units::tell::{counted, span};
 use crate::units::{SimSpan, SimTime};
 
-/// The names of the two runs' folders, and of the page that compares them.
+/// The names of the two runs' folders.
 const RUN: &str = "run";
 const BRANCH: &str = "branch";
 const PAGE: &str = "compare.html";
 
 /// Run a scenario twice, with the same past and another future
 ///
-/// The second run takes the settings from the instant on. Another policy takes over there, whatever
-/// runs; faults and what comes later may be added. Both runs begin at the beginning, and it is checked
-/// that all of their events are the same up to the instant: a setting that would have changed something
-/// before is refused. The scenario of the second run has all of it, so that it can be run again alone. A
-/// page compares the two.
+/// The second run takes the settings from the instant on. Another policy takes over there; faults
+/// and later changes may be added. Both runs begin at the beginning, and Mumakil checks that all
+/// their events are the same up to the instant: a setting that would have changed an event before
+/// is refused. The scenario of the second run has all settings, so that it can be run again alone.
+/// A page compares the two.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -72,7 +72,7 @@ impl BranchArguments {
         let LoadedScenario { scenario, .. } = load(&[])?;
         let LoadedScenario { scenario: set, warnings, .. } = load(&self.sets)?;
         warnings.iter().for_each(|warning| terminal::warn(warning));
-        // Both are loaded in full, so that mistakes in the settings are found with their places.
+        // Load both in full, so that mistakes in the settings are found with their places.
         let branch = branched(&scenario, set, self.at)?;
         let name = format!("out/{}-{}-branch", scenario.name, scenario.seed);
         let target = self.out.unwrap_or_else(|| name.into());
@@ -89,8 +89,8 @@ impl BranchArguments {
         let parted = part(prepared, &folders, until, registry, progress);
         bar.clear();
         let (same, ends) = parted?;
-        // Both had ended before the instant, so nothing could part: a comparison would be of one
-        // run.
+        // Both had ended before the instant, so they cannot differ: the page would compare a run
+        // with itself.
         if ends.iter().all(|end| end.summary.virtual_s < self.at.as_secs_f64()) {
             let end = ends.iter().map(|end| end.summary.virtual_s).fold(0.0, f64::max);
             return Err(Failure::input(format!(
@@ -99,7 +99,7 @@ impl BranchArguments {
                 self.at
             )));
         }
-        // Both at the end: one run without its branch would be of no use.
+        // Keep both folders or neither: one run without its branch would be useless.
         for folder in folders {
             folder.commit()?;
         }
@@ -112,11 +112,11 @@ impl BranchArguments {
     }
 }
 
-/// Runs two scenarios into folders; returns the number of events that both had up to an instant,
-/// and their ends. `progress` makes what each run calls with its progress.
+/// Runs two scenarios into folders. Returns the number of events that both had up to an instant,
+/// and the ends of both. `progress` makes the function that each run calls with its progress.
 ///
 /// # Errors
-/// If one of them cannot be run, or if they part before.
+/// If a run fails, or if the two differ before the instant.
 pub(super) fn part(
     prepared: [&Prepared; 2],
     folders: &[RunFolder; 2],
@@ -127,7 +127,7 @@ pub(super) fn part(
     let mut ends = Vec::with_capacity(2);
     let mut pasts = Vec::with_capacity(2);
     for (number, (prepared, folder)) in prepared.into_iter().zip(folders).enumerate() {
-        // A hash of the events up to the instant is enough to compare, and takes no memory.
+        // A hash of the events up to the instant is enough for a comparison, and takes no memory.
         let (past, watcher) = RunPast::until(until);
         let progress = progress(number);
         let options = Options { progress, watchers: vec![watcher], ..Options::default() };
@@ -145,7 +145,7 @@ pub(super) fn part(
     }
 }
 
-/// Returns the scenario of the branch: the old one, with the settings from the instant on.
+/// Returns the scenario of the branch: the original, with the settings from the instant on.
 fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scenario, Failure> {
     if set == *scenario {
         return Err(Failure::input("the settings change nothing, so there is no branch"));
@@ -154,14 +154,15 @@ fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scena
         return Err(Failure::input("a past repeats itself on `clock: virtual` only"));
     }
     if set.scheduler != scenario.scheduler {
-        // The JobTracker settles at its start whether the policy orders the reading of splits.
+        // The JobTracker decides at its start whether the policy orders the reading of splits.
         if scenario.hadoop.behaviour().policy_reads {
             return Err(Failure::input(
                 "in Mumak a policy says whose splits are read, so it cannot change; set another \
                  `hadoop.line`",
             ));
         }
-        // The policy changes in the run, by `later`, so that both runs begin under the same one.
+        // The policy changes during the run, by `later`, so that both runs begin under the same
+        // policy.
         let policy = std::mem::replace(&mut set.scheduler, scenario.scheduler.clone());
         set.later.push(LaterChange::scheduler(at, policy));
     }
@@ -199,7 +200,7 @@ mod tests {
         assert!(branch(&["scheduler=fair"]).unwrap_err().contains("change nothing"));
         assert!(branch(&["clock=60x"]).unwrap_err().contains("virtual"));
         let mumak = ["hadoop=mumak", "cluster=mumak", "scheduler=fifo"];
-        // The base is none of Mumak's, so this is for the past to say.
+        // A setting that changes the past is found by comparing events, not here.
         assert!(branch(&mumak).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! `mumakil chaos`: random scenarios under the checker.
+//! `mumakil chaos`: random scenarios under the invariant checker.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,16 @@ use crate::scenario::Registry;
 use crate::units::tell::{count, counted};
 
 /// The most real time to make a scenario smaller.
-// Chosen: each try takes up to a second, and most mistakes are small after some dozens.
+// Chosen: each try takes up to a second, and most scenarios are small after some dozens.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Run random scenarios under the checker of invariants
 ///
-/// Each number is a case: a cluster, a workload, a policy, options and faults, drawn from all that a
-/// scenario may say. It is run with `--verify`; some are run twice, to compare every event. A case that breaks
-/// is made as small as it can be while it still breaks in the same way, and written as a scenario that
-/// can be run. With a policy of one's own this finds what it loses, launches too often or forgets.
+/// Each number is a case: a cluster, a workload, a policy, options and faults, drawn from all
+/// settings of a scenario. It is run with `--verify`; some cases are run twice, to compare every
+/// event. The scenario of a case that fails is made as small as possible while it fails in the same
+/// way, and written as a file that can be run. With a policy of your own this finds tasks that it
+/// loses, launches too often or forgets.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -56,7 +57,7 @@ pub(super) struct ChaosArguments {
 
 impl ChaosArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        // Random options must not start a program, whichever policy is asked for.
+        // Random options must not start a program, even with `--policy external`.
         let known = without_programs(registry);
         if let Some(name) = &self.policy
             && known.get(name).is_none()
@@ -84,7 +85,7 @@ fn show(
     HuntCatch { seed, words, yaml, .. }: &HuntCatch,
     folder: Option<&Path>,
 ) -> Result<(), Failure> {
-    // Every line a comment, so that the output is a scenario that can be run.
+    // Comment out every line, so that the output is a scenario that can be run.
     let words = words.replace('\n', "\n# ");
     terminal::print_file(&format!("# case {seed}\n# {words}\n{yaml}\n"))?;
     match folder {
@@ -93,7 +94,7 @@ fn show(
     }
 }
 
-/// Tells what was run.
+/// Returns the counts of the hunt as a line.
 fn told(tally: HuntTally) -> TerminalLines {
     TerminalLines::of(format!(
         "{}: {} twice, {} came to a stall, {} had no end because of faults without end",
@@ -104,7 +105,7 @@ fn told(tally: HuntTally) -> TerminalLines {
     ))
 }
 
-/// Tells what was found.
+/// Returns the number of mistakes, by kind, in words.
 fn found(tally: HuntTally) -> String {
     let kinds = [
         (tally.violations, "with something broken"),

@@ -1,4 +1,4 @@
-//! `mumakil check`: says what is wrong with scenarios and studies, and runs none.
+//! `mumakil check`: reports the mistakes in scenarios and studies, without running them.
 
 use std::path::{Path, PathBuf};
 
@@ -30,12 +30,12 @@ pub(super) struct CheckArguments {
 }
 
 /// Checks a scenario and the files that it names, or a study and all its scenarios; returns a line
-/// about it.
+/// about the result.
 fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Failure> {
     let draft = source::open(path, "scenario")?.with(sets);
     if draft.is_study() {
         let study = Study::of(draft)?;
-        // Of a search, check its first value: the others differ only in a number.
+        // Check only the first value of a search: the others differ in a single number.
         let study = study.first();
         let plan = Plan::new(&study, registry)?;
         plan.warnings.iter().for_each(|warning| terminal::warn(warning));
@@ -69,7 +69,7 @@ impl CheckArguments {
                 }
             }
         }
-        // All files are checked, also after a wrong one; each has printed its own mistakes.
+        // All files are checked, even after an invalid one; each has printed its own mistakes.
         if wrong == 0 { Ok(()) } else { Err(Failure::Told) }
     }
 }

@@ -55,11 +55,11 @@ pub(super) struct CompareArguments {
     /// Replace the page if it exists
     #[arg(long)]
     force: bool,
-    /// Of two runs of the same jobs: tell the first slot that goes to another job, and which jobs then take
-    /// longer or shorter
+    /// For two runs of the same jobs: show the first slot that goes to different jobs, and the jobs
+    /// that then take longer or shorter
     #[arg(long)]
     first: bool,
-    /// With --first: by how much more than this a job has to take longer or shorter
+    /// With --first: show jobs that take longer or shorter by more than this
     #[arg(long, value_name = "TIME", requires = "first", default_value = "10s")]
     by: SimSpan,
     /// With --first: print it as JSON
@@ -67,7 +67,7 @@ pub(super) struct CompareArguments {
     json: bool,
 }
 
-/// The form in which a comparison is printed.
+/// The output of a comparison.
 enum ComparisonText {
     Lines(TerminalLines),
     Json(String),
@@ -82,7 +82,8 @@ enum FolderKind {
 
 impl CompareArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        // Before reading: large runs take long, and the user should not wait for a refusal.
+        // Check this before reading: large runs take long, and the user should not wait for a
+        // refusal.
         if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
             return Err(file::exists(out));
         }
@@ -100,7 +101,7 @@ impl CompareArguments {
                     self.out.is_some().then(|| page::of_runs(registry, &runs, mark.as_ref()));
                 let mut page = page.transpose()?;
                 if let (Some(first), Some(page)) = (&first, &mut page) {
-                    // Behind "In short".
+                    // Insert it after "In short".
                     page.sections.insert(1, first.section());
                 }
                 let told = match first {
@@ -130,14 +131,14 @@ impl CompareArguments {
             _ => TerminalLines::default(),
         };
         match told {
-            // Programs read this, so nothing else is printed beside it.
+            // Programs read JSON: print nothing else beside it.
             ComparisonText::Json(text) => Ok(terminal::print_file(&text)?),
             ComparisonText::Lines(lines) => Ok(terminal::print(&(lines + wrote))?),
         }
     }
 }
 
-/// Compares what these folders hold, with a page if there is to be one.
+/// Compares the results in some folders, and writes the page if there is to be one.
 pub(super) fn folders(
     folders: Vec<PathBuf>,
     out: Option<PathBuf>,
@@ -147,13 +148,13 @@ pub(super) fn folders(
     CompareArguments { folders, out, force, ..CompareArguments::default() }.run(registry)
 }
 
-/// Returns the page that compares runs, each in its folder and with its name.
+/// Returns the page that compares runs, each with its folder and its name.
 pub(super) fn page_of_runs(registry: &Registry, runs: &[(&Path, &str)]) -> Result<String, Failure> {
     let runs = runs.iter().map(|(folder, name)| ComparedRun::read(folder, (*name).to_owned()));
     Ok(page::of_runs(registry, &runs.collect::<Result<Vec<_>, _>>()?, None)?.html())
 }
 
-/// Returns what all folders are of.
+/// Returns the kind of all folders; an error if they differ.
 fn kind_of_all(folders: &[PathBuf]) -> Result<FolderKind, Failure> {
     let first = kind_of(&folders[0])?;
     for folder in &folders[1..] {
@@ -171,7 +172,7 @@ fn kind_of_all(folders: &[PathBuf]) -> Result<FolderKind, Failure> {
     Ok(first)
 }
 
-/// Checks that a folder holds a run.
+/// Checks that a folder has the results of a run.
 pub(super) fn expect_run(folder: &Path) -> Result<(), Failure> {
     match kind_of(folder)? {
         FolderKind::Run => Ok(()),
@@ -182,7 +183,7 @@ pub(super) fn expect_run(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Checks that the folder of a run holds the table of attempts; `use_of_it` says what for.
+/// Checks that a run's folder has the table of attempts; `use_of_it` says what needs it.
 pub(super) fn expect_tasks(folder: &Path, use_of_it: &str) -> Result<(), Failure> {
     if folder.join(AttemptRow::FILE).exists() {
         return Ok(());
@@ -194,7 +195,7 @@ pub(super) fn expect_tasks(folder: &Path, use_of_it: &str) -> Result<(), Failure
     )))
 }
 
-/// At most so many folders are named in a hint.
+/// The most folders named in a hint.
 // Chosen: `out` may hold hundreds of runs.
 const MOST_HINTS: usize = 5;
 
@@ -215,11 +216,11 @@ fn kind_of(folder: &Path) -> Result<FolderKind, Failure> {
 }
 
 impl FolderKind {
-    /// Returns what a folder holds, if it is either.
+    /// Returns the kind of results in a folder; `None` if it has none.
     fn of(folder: &Path) -> Option<Self> {
         let has = |name: &str| folder.join(name).is_file();
         let is_run = || has(RESOLVED) && has(SUMMARY);
-        // First, as a study has a summary, too.
+        // Look for a study first, as it has a summary, too.
         if has(STUDY) { Some(Self::Study) } else { is_run().then_some(Self::Run) }
     }
 
@@ -231,7 +232,7 @@ impl FolderKind {
     }
 }
 
-/// Returns what the folders are called: their own names, or their paths if those are the same.
+/// Returns the names of the folders, or their paths if two names are equal.
 fn names(folders: &[PathBuf]) -> Vec<String> {
     let own = |folder: &PathBuf| {
         folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
@@ -244,7 +245,7 @@ fn names(folders: &[PathBuf]) -> Vec<String> {
     }
 }
 
-/// Makes an unreadable file wrong input: the user has named its folder.
+/// Makes an unreadable file a fault of the input: the user has named its folder.
 pub(super) fn unreadable(error: ReadError) -> Failure {
     Failure::Input(anyhow::Error::new(error))
 }

@@ -1,4 +1,4 @@
-//! `mumakil completions`: what a shell needs to complete our command line.
+//! `mumakil completions`: the script with which a shell completes our command line.
 
 use clap_complete::Shell;
 

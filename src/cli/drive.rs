@@ -1,4 +1,4 @@
-//! `--drive`: what carries the messages of a run.
+//! `--drive`: the carrier of a run's messages.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -15,7 +15,7 @@ pub(super) struct DriveOption {
 fn transports() -> impl TypedValueParser<Value = Transport> {
     PossibleValuesParser::new(["actors", "bare"]).map(|name| match &*name {
         "bare" => Transport::Bare,
-        // The parser lets only the two names through.
+        // The parser accepts only the two names.
         _ => Transport::Actors,
     })
 }

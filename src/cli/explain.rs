@@ -17,14 +17,14 @@ use crate::output::results::RunResults;
 use crate::tables::JobEnd;
 use crate::units::tell::{self, counted, span};
 
-/// So many of the most delayed jobs are shown; the help says "the ten".
+/// The number of most delayed jobs shown; the help says "the ten".
 const WORST: usize = 10;
 
 /// Tell why a job took as long as it did
 ///
-/// A job's time, from its arrival to its end, is split into parts that add up to the millisecond: what
-/// it did, what it waited for, by which rule, and who held the slots meanwhile. Without a job, the ten
-/// that were slowed down most have a line each, and what all jobs together waited for is told.
+/// A job's time, from its arrival to its end, is split into parts that add up to the millisecond:
+/// its work, its waits, the rule behind each wait, and the holders of the slots meanwhile. Without
+/// a job, the ten most slowed-down jobs get a line each, and the waits of all jobs are added up.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +36,7 @@ Exit codes:
   0  done
   2  the folder holds no run that can be explained, or the run has no such job")]
 pub(super) struct ExplainArguments {
-    /// The folder of a run; of a study's run also if it is packed: out/study/runs/ID
+    /// The folder of a run; a packed run of a study also has one: out/study/runs/ID
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// The number or the name of a job
@@ -53,7 +53,7 @@ impl ExplainArguments {
         let folder = &folders.paths[0];
         let told = read(folder)?;
         let holders = told.holders();
-        // Finding the holders takes a walk over all slots, so only jobs that are shown get them.
+        // Finding the holders takes a pass over all slots: do it only for the jobs shown.
         let in_short = |place| ExplainedJob::of(&told, place, &holders);
         let explain = |place| {
             let mut one = in_short(place);
@@ -81,20 +81,20 @@ impl ExplainArguments {
     }
 }
 
-/// Reads the run in a folder.
+/// Reads the run in a folder, with its explanations.
 fn read(folder: &Path) -> Result<ToldRun, Failure> {
     compare::expect_run(folder)?;
     compare::expect_tasks(folder, "explain reads there what jobs waited for")?;
     RunResults::new(folder).told().map_err(compare::unreadable)
 }
 
-/// Returns the place of the job with this number or name.
+/// Returns the index of the job with this number or name.
 fn find(told: &ToldRun, name: &str) -> Result<usize, Failure> {
     let number: Option<u32> = name.parse().ok();
     let has_number = |job: &ToldJob| Some(job.row.job) == number;
     let named = |job: &ToldJob| job.row.name == name;
     let jobs = &told.jobs;
-    // The number first: it is unique, and a job may be called `3`.
+    // Try the number first: it is unique, and a job may be called `3`.
     if let Some(place) = jobs.iter().position(has_number).or_else(|| jobs.iter().position(named)) {
         return Ok(place);
     }
@@ -105,7 +105,7 @@ fn find(told: &ToldRun, name: &str) -> Result<usize, Failure> {
     Err(Failure::input(format!("the run has no job `{name}`\n   = {hint}")))
 }
 
-// ---- for people ----
+// ---- for readers ----
 
 fn story_of(told: &ToldRun, one: &ExplainedJob) -> TerminalLines {
     let job = &told.jobs[one.place];
@@ -123,8 +123,8 @@ fn story_of(told: &ToldRun, one: &ExplainedJob) -> TerminalLines {
     lines
 }
 
-/// Returns the most delayed jobs: compared with their time alone if the run recorded it, else with
-/// their time without other jobs and mishaps.
+/// Returns the most delayed jobs. The delay is the sojourn divided by the isolated time if the run
+/// has it, else by the time without other jobs and mishaps.
 fn worst_of(
     told: &ToldRun,
     all: &[ExplainedJob],
@@ -134,9 +134,10 @@ fn worst_of(
     let times = |one: &ExplainedJob| match alone.is_empty() {
         true => Some(one.times_undelayed()),
         false => {
-            // A job of which no time alone is known cannot be ranked beside those of which it is.
+            // A job without an isolated time cannot be ranked beside jobs that have one.
             let alone = *alone.get(&told.jobs[one.place].row.job)?;
-            // A job without tasks takes no time alone: count a millisecond, the unit of the tables.
+            // A job without tasks has an isolated time of zero: count a millisecond, the tables'
+            // unit.
             Some(one.sojourn_ms as f64 / alone.max(1) as f64)
         }
     };
@@ -171,7 +172,7 @@ fn worst_of(
     lines + parts(told, &ExplainedJob::whole(all, holders), total)
 }
 
-/// Returns a line for each part.
+/// Returns a line for each part of a job's time.
 fn parts(told: &ToldRun, sums: &[PartSum], total: u64) -> TerminalLines {
     let mut rows = Vec::new();
     for sum in sums {
@@ -186,7 +187,7 @@ fn parts(told: &ToldRun, sums: &[PartSum], total: u64) -> TerminalLines {
     table(&rows, &[Left, Right, Right, Left])
 }
 
-/// Tells a wait in a few words.
+/// Returns a part of the time in a few words.
 fn described(told: &ToldRun, sum: &PartSum, total: u64) -> String {
     let mut text = format!("{} {}", sum.share_of(total), sum.part.word());
     if let Some(rule) = sum.rule {
@@ -209,7 +210,7 @@ fn texts<const N: usize>(texts: [&str; N]) -> Vec<String> {
 
 // ---- for programs ----
 
-/// A job as JSON has it.
+/// A job in the JSON output.
 #[derive(Serialize)]
 struct OneJob<'a> {
     job: u32,
@@ -228,9 +229,9 @@ struct OnePart<'a> {
     part: explain::SojournPart,
     ms: u64,
     rule: Option<explain::WaitRule>,
-    /// The ten jobs that held most slots, the first most of all, and then the ten pools.
+    /// The ten jobs that held most slots, largest first, and then the ten pools.
     held_by: Vec<OneHolder<'a>>,
-    /// The slot time of other jobs.
+    /// The slot time of all other jobs, in milliseconds.
     #[serde(skip_serializing_if = "is_nothing")]
     others_slot_ms: u64,
 }
@@ -285,7 +286,7 @@ fn pretty(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("names and numbers are JSON")
 }
 
-/// Prints a list value by value, since all of them at once may not fit into memory.
+/// Prints a JSON array value by value: all values at once may not fit into memory.
 fn print_list<T: Serialize>(values: impl Iterator<Item = T>) -> Result<(), Failure> {
     let mut is_empty = true;
     for value in values {

@@ -1,4 +1,4 @@
-//! Failures of a command, each with the exit code that tells its kind.
+//! Failures of a command, with the exit code for each kind.
 
 use std::fmt::{self, Display};
 use std::io;
@@ -14,34 +14,33 @@ use crate::scenario::ScenarioError;
 use crate::trace::TraceError;
 use crate::yaml::Finding;
 
-/// The exit code of a run that failed, or an expectation of it.
-// The codes are listed in `cli` and in `mumakil help exits`; scripts rely on them.
+/// The exit code of a failed run or a failed expectation.
+// `cli` and `mumakil help exits` list the codes; scripts rely on them.
 const RUN: u8 = 1;
-/// The exit code of bad input, and of a wrong command line.
+/// The exit code of invalid input or an invalid command line.
 pub(super) const INPUT: u8 = 2;
-/// The exit code of faults that no change of the user's files can mend.
+/// The exit code of faults outside the user's files: the system, or a bug.
 const ENVIRONMENT: u8 = 3;
 
-/// Why a command did not do what it was asked to.
+/// A reason why a command failed.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The run failed.
     Run(anyhow::Error),
-    /// The scenario or the command line is wrong.
+    /// The scenario or the command line is invalid.
     Input(anyhow::Error),
-    /// The system does not let us.
+    /// The system refuses an operation.
     Environment(anyhow::Error),
-    /// Mumakil is wrong.
+    /// Mumakil has a bug.
     Bug {
         /// The panic's message.
         words: String,
-        /// Where, in the source.
+        /// The place of the panic in the source.
         place: Option<String>,
     },
-    /// The scenario's text is wrong, in one place or several.
+    /// The scenario's text has one or more mistakes.
     Findings(Vec<Finding>),
-    /// Everything was printed already, scenario by scenario; only the exit code of bad input is
-    /// left.
+    /// All mistakes are printed already, file by file; only the exit code of invalid input is left.
     Told,
 }
 
@@ -51,7 +50,7 @@ impl Failure {
         Self::Run(anyhow::Error::msg(message))
     }
 
-    /// Returns the failure of wrong input.
+    /// Returns the failure of invalid input.
     pub(super) fn input(message: impl Display + fmt::Debug + Send + Sync + 'static) -> Self {
         Self::Input(anyhow::Error::msg(message))
     }
@@ -67,7 +66,7 @@ impl Failure {
         ExitCode::from(code)
     }
 
-    /// Returns it in a line.
+    /// Returns the failure as a single line.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Run(error) | Self::Input(error) | Self::Environment(error) => {
@@ -103,7 +102,7 @@ impl Failure {
                         line.into_iter().for_each(|(style, part)| lines.part(style, part));
                         lines.end();
                     }
-                    // An empty line between two findings, and none after the last.
+                    // Print an empty line between two mistakes, and none after the last.
                     if 0 < behind {
                         lines.end();
                     }
@@ -139,8 +138,8 @@ impl From<TraceError> for Failure {
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
         match error {
-            // The user has named the folder: another name or `--force` helps. A full disk is no
-            // input.
+            // The user has named the folder: another name or `--force` helps. A full disk is an
+            // environment failure.
             OutputError::Exists { .. } | OutputError::Foreign { .. } | OutputError::Busy { .. } => {
                 Self::Input(error.into())
             }
@@ -171,7 +170,7 @@ impl From<EmulationError> for Failure {
     }
 }
 
-/// Here only printing fails with a bare `io::Error`; errors of files have their paths.
+/// Only printing fails with a bare `io::Error`; errors of files come with their paths.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Environment(anyhow::Error::new(error).context("cannot write to stdout"))

@@ -9,7 +9,7 @@ use super::progress::RunBar;
 use crate::disk::File;
 use crate::output::{AsideFile, OutputError, ReplacedFiles};
 
-/// Writes a file with what `fill` puts into it; one that is there is replaced only by force.
+/// Writes a file; `fill` writes its content. An existing file is replaced only with `force`.
 pub(super) fn write(
     target: &Path,
     force: bool,
@@ -22,7 +22,7 @@ pub(super) fn write(
         OutputError::Write { source, .. } => cannot(target, source),
         error => error.into(),
     };
-    // Hidden until it is whole: an interrupted command leaves the old file as it was.
+    // Hide the file until it is whole: an interrupted command leaves the old file as it was.
     let mut aside = AsideFile::create(target, over).map_err(failure)?;
     fill(aside.file()).map_err(|error| cannot(target, error))?;
     aside.put().map(drop).map_err(failure)
@@ -37,7 +37,7 @@ pub(super) fn exists(target: &Path) -> Failure {
 pub(super) fn cannot(target: &Path, error: io::Error) -> Failure {
     let kind = error.kind();
     let error = anyhow::Error::new(error).context(format!("cannot write {}", target.display()));
-    // A folder's name or an impossible one is the user's mistake, not the disk's.
+    // A folder's name or an impossible name is the user's mistake, not the disk's.
     match kind {
         io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => Failure::Input(error),
         _ => Failure::Environment(error),

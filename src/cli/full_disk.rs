@@ -1,5 +1,5 @@
-//! A disk that fails at any of the operations that change it: each command says so, and what it
-//! leaves is whole or not there.
+//! Tests with a disk that fails at any writing operation: each command reports it, and leaves its
+//! results whole or not at all.
 
 use std::ffi::OsString;
 use std::fs;
@@ -33,7 +33,7 @@ charts: [{bars: {metric: makespan}}]
 expect: [makespan > 0s]
 ";
 
-/// A folder with what the commands need.
+/// Returns a folder with the files that the commands need.
 fn room() -> TempDir {
     let room = TempDir::new().unwrap();
     fs::write(room.path().join("small.yaml"), SCENARIO).unwrap();
@@ -42,7 +42,7 @@ fn room() -> TempDir {
     room
 }
 
-/// Does what words say; each that begins with `@` is a path in the room.
+/// Executes a command line; a word that begins with `@` is a path in the folder.
 fn call(room: &Path, words: &str) -> Result<(), Failure> {
     let registry = Registry::builtin();
     let word = |word: &str| match word.strip_prefix('@') {
@@ -65,7 +65,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Checks that nothing hidden is in a folder or below, and that runs, studies and pages are whole.
+/// Checks that a folder has no hidden files, and that its runs, studies and pages are whole.
 fn check(folder: &Path, told: &str) {
     let has = |name: &str| folder.join(name).exists();
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
@@ -81,12 +81,13 @@ fn check(folder: &Path, told: &str) {
             assert!(fs::read_to_string(&path).unwrap().trim_end().ends_with("</html>"), "{told}");
         }
     }
-    // The last files that a run and a study write.
+    // A whole run has `perf.json`, and a whole study has its report.
     assert!(!has(RESOLVED) || has("perf.json"), "{told}: {}", folder.display());
     assert!(!(has(STUDY) && has(SUMMARY)) || has(REPORT), "{told}: {}", folder.display());
 }
 
-/// Lets each operation of a command fail, alone and with all after it; returns how many there are.
+/// Lets each writing operation of a command fail, alone and together with all later ones; returns
+/// the number of operations.
 fn fail_at_each(before: &[&str], words: &str) -> usize {
     let ready = room();
     before.iter().for_each(|words| call(ready.path(), words).unwrap());
@@ -108,7 +109,7 @@ fn fail_at_each(before: &[&str], words: &str) -> usize {
             };
             let told = format!("{words}, {good} good, {bad} bad, {}: {error:#}", at.display());
             assert!(told.ends_with("no room, says a test"), "{told}");
-            // By its own name, by that which it will have, or by the folder that it is made in.
+            // The error may name the file, its final name, or its folder.
             let name = at.file_name().unwrap().to_string_lossy();
             let is_named = error.to_string().contains(&*name) || name.starts_with(HIDDEN);
             assert!(is_named && error.to_string().starts_with("cannot write "), "{told}");
@@ -156,7 +157,7 @@ fn a_study_survives_a_disk_that_fails_at_any_operation() {
 fn a_packed_study_survives_a_disk_that_fails_at_any_operation() {
     let study = "study @study.yaml --quiet --jobs 1 --keep packed --out @out";
     assert!(40 < fail_at_each(&[], study));
-    // Over a pack that has its index, which is cut off.
+    // The study already has a pack with an index, which the command cuts off.
     assert!(40 < fail_at_each(&[study], &format!("{study} --set sweep.seeds=2")));
 }
 

@@ -1,4 +1,4 @@
-//! The commands in groups, as the help shows them. Clap itself has only one list.
+//! The groups of commands in the help. clap itself has only one list.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Look up", &["list", "show", "theory", "help", "man", "completions"]),
 ];
 
-/// Returns the template of the help: the parser's own, but for the groups.
+/// Returns the template of the help: clap's own, but with groups.
 pub(super) fn template(command: &clap::Command) -> String {
     let styles = command.get_styles();
     let (header, literal) = (styles.get_header(), styles.get_literal());
@@ -20,8 +20,8 @@ pub(super) fn template(command: &clap::Command) -> String {
     for (title, names) in GROUPS {
         let _ = writeln!(text, "{header}{title}:{header:#}");
         for name in names {
-            // The text of each command stays at the command; a test finds names that are missing
-            // here.
+            // The description of each command stays at the command; a test finds commands missing
+            // in the groups.
             let about = command.find_subcommand(name).and_then(clap::Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
             let _ = writeln!(text, "  {literal}{name:width$}{literal:#}  {about}");

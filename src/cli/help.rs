@@ -17,7 +17,8 @@ Examples:
   mumakil help run
   mumakil help trace convert")]
 pub(super) struct HelpArguments {
-    /// A topic of the guide, a command, or a word to look up; without, topics and commands are listed
+    /// A topic of the guide, a command, or a word to look up; without it, topics and commands are
+    /// listed
     topic: Vec<String>,
 }
 
@@ -28,7 +29,7 @@ impl HelpArguments {
         registry: &Registry,
     ) -> Result<(), Failure> {
         command.build();
-        // A chapter goes before a command of the same name.
+        // A chapter takes precedence over a command of the same name.
         if let Some(chapter) = self.topic.first().and_then(|name| Chapter::find(name)) {
             return match self.topic.get(1) {
                 None => Ok(pager::print(&markdown::shown(chapter.text, terminal::width()))?),
@@ -39,8 +40,7 @@ impl HelpArguments {
             match command.find_subcommand(name).cloned() {
                 Some(found) => command = found,
                 None => match near(&command, name, depth) {
-                    // A single unknown word may be a key, a quantity or another name that `show`
-                    // knows.
+                    // A single unknown word may be a key, a quantity or another name for `show`.
                     None if self.topic.len() == 1 => {
                         return show::ShowArguments::of(self.topic.remove(0)).run(registry);
                     }
@@ -52,7 +52,7 @@ impl HelpArguments {
     }
 }
 
-/// Returns the failure of a further word behind the name of a topic.
+/// Returns the failure of a superfluous word after the name of a topic.
 fn too_much(chapter: &Chapter, more: &str) -> Failure {
     let name = chapter.name;
     Failure::input(format!(
@@ -60,15 +60,15 @@ fn too_much(chapter: &Chapter, more: &str) -> Failure {
     ))
 }
 
-/// Returns the command or, for the first name, the chapter that is probably meant by a name.
+/// Returns the command that a mistyped name probably means, or the chapter if it is the first name.
 fn near<'c>(command: &'c clap::Command, name: &str, depth: usize) -> Option<&'c str> {
     let commands = command.get_subcommands().map(clap::Command::get_name);
-    // Behind a command, as in `help trace convert`, no chapter can stand.
+    // No chapter can stand after a command, as in `help trace convert`.
     let chapters = CHAPTERS.iter().map(|chapter| chapter.name).filter(|_| depth == 0);
     nearest(name, commands.chain(chapters))
 }
 
-/// Returns the failure of a name that neither a command nor a chapter has.
+/// Returns the failure of a name that is neither a command nor a chapter.
 fn unknown(name: &str, near: Option<&str>) -> Failure {
     let hint = match near {
         Some(near) => format!("did you mean `{near}`?"),
@@ -77,7 +77,7 @@ fn unknown(name: &str, near: Option<&str>) -> Failure {
     Failure::input(format!("no topic or command `{name}`\n   = {hint}"))
 }
 
-/// Returns the list of the guide's chapters, as it stands below the list of the commands.
+/// Returns the list of the guide's chapters, for the end of the list of commands.
 pub(super) fn topics() -> String {
     let mut text = format!("{BOLD}Topics of the guide (`mumakil help TOPIC`):{BOLD:#}\n");
     let width = CHAPTERS.iter().map(|chapter| chapter.name.len()).max().unwrap_or_default();

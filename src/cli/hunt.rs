@@ -1,4 +1,4 @@
-//! The part that `mumakil chaos` and `mumakil policy try` share: the options of a hunt, and its
+//! The common code of `mumakil chaos` and `mumakil policy try`: the options of a hunt, and its
 //! progress.
 
 use std::num::NonZero;
@@ -26,8 +26,8 @@ pub(super) struct Cases {
 }
 
 impl Cases {
-    /// Hunts for at most `time`. Each mistake is shown at once, since the user may end a long hunt
-    /// at any moment.
+    /// Hunts for at most `time`. Shows each mistake at once, since the user may end a long hunt at
+    /// any moment.
     pub(super) fn hunt(
         self,
         subject: Subject,
@@ -46,8 +46,7 @@ impl Cases {
         let mut shown = Ok(());
         let tally = hunt(&wanted, registry, |caught| match caught {
             None => bar.tick(),
-            // The folder for scenarios cannot be written: let the hunt end, and report the first
-            // error.
+            // A scenario could not be written: let the hunt end, and report the first error.
             Some(_) if shown.is_err() => {}
             Some(catch) => shown = bar.beside(|| show(&catch)),
         });
@@ -56,8 +55,8 @@ impl Cases {
     }
 }
 
-/// Prints the result of a hunt, with a line of JSON if wanted; returns a failure if something was
-/// found.
+/// Prints the result of a hunt, with a line of JSON if wanted; returns a failure if it found a
+/// mistake.
 pub(super) fn close(
     told: &TerminalLines,
     json: Option<String>,

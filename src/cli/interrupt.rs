@@ -1,15 +1,14 @@
-//! Signals. Ctrl-C, and being told to end: nothing half-written stays behind.
+//! Signals: Ctrl-C or SIGTERM ends the process without half-written files.
 //!
 //! ```text
 //! out/.mumakil-…  is being written, hidden          Ctrl-C: the signal thread removes it
-//! rename          puts it in its place              the signal thread waits for it
-//! out/mine-42/    is there, as a whole              Ctrl-C: it stays
+//! rename          gives it its final name           the signal thread waits for the end
+//! out/mine-42/    is whole                          Ctrl-C: it stays
 //! ```
-//! A process that ends by a signal drops no values, so their destructors cannot remove hidden
-//! files.
+//! A process that a signal ends runs no destructors, so these cannot remove hidden files.
 //!
-//! Ctrl-C comes from a person, SIGTERM from a program: Slurm sends it before the time limit. The
-//! exit codes differ as in shells, 128 and the number of the signal: 130 and 143.
+//! Ctrl-C comes from a user, SIGTERM from a program: Slurm sends it before the time limit. The exit
+//! codes are those of shells, 128 plus the number of the signal: 130 and 143.
 
 use std::io;
 
@@ -17,19 +16,19 @@ use super::progress::RunBar;
 use super::terminal;
 use crate::output::{HIDDEN, remove_unfinished};
 
-/// Watches for signals that end us, from here on; `after` says what that means.
+/// Handles signals that end the process, from now on; `after` says what that means for the results.
 pub(super) fn guard(bar: &RunBar, after: &'static str) {
     guard_with(bar, after, || {});
 }
 
-/// Does the same, and calls `last` before anything else.
+/// Does the same as [`guard`], and calls `last` first when a signal comes.
 pub(super) fn guard_with(bar: &RunBar, after: &'static str, last: impl Fn() + Send + 'static) {
     let bar = bar.clone();
     let end = move |signal: Signal| {
         last();
-        // Hold this guard until the exit: no thread may put a file in place meanwhile.
+        // Hold this guard until the exit: meanwhile no thread may rename a file into its place.
         let _removed = remove_unfinished();
-        // Without this the message would begin behind the bar and the terminal's `^C`.
+        // Else the message would begin after the bar and the terminal's `^C`.
         bar.clear();
         terminal::error(&format!("{}{after}", signal.told()));
         std::process::exit(signal.exit_code());
@@ -42,7 +41,7 @@ pub(super) fn guard_with(bar: &RunBar, after: &'static str, last: impl Fn() + Se
     }
 }
 
-/// The number of a signal that ends us.
+/// The number of a signal that ends the process.
 #[derive(Clone, Copy, Debug)]
 struct Signal(i32);
 
@@ -61,8 +60,8 @@ impl Signal {
     }
 }
 
-/// Calls `end` when a signal comes. Only the first call in a process counts: it removes all hidden
-/// files, of all threads.
+/// Calls `end` when a signal comes. Only the first call in a process has an effect: it removes the
+/// hidden files of all threads.
 #[cfg(unix)]
 fn watch(end: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,10 +73,10 @@ fn watch(end: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     if WATCHED.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
-    // Messages and exit codes are made from the number.
+    // Messages and exit codes are computed from the number.
     assert_eq!(SIGINT, Signal::INTERRUPT.0, "the number is the same on every system");
     let mut wanted = vec![SIGINT, SIGTERM];
-    // `nohup` makes a process ignore SIGHUP, to outlive its terminal: do not undo that.
+    // `nohup` makes a process ignore SIGHUP, to outlive its terminal: respect that.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !is_ignored(SIGHUP, &status) {
         wanted.push(SIGHUP);
@@ -95,7 +94,7 @@ fn watch(end: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     }
 }
 
-/// Returns whether a process ignores a signal, by its `/proc/self/status` on Linux.
+/// Returns whether a process ignores a signal, from its `/proc/self/status` on Linux.
 #[cfg(unix)]
 fn is_ignored(signal: i32, status: &str) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -104,21 +103,21 @@ fn is_ignored(signal: i32, status: &str) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Leaves Ctrl-C to a program that has the terminal.
+/// Ignores Ctrl-C while another program uses the terminal.
 pub(super) fn ignore_ctrl_c() {
     use signal_hook::{consts::SIGINT, flag};
-    // If this fails, Ctrl-C ends us together with the pager, or a moment before it.
+    // If this fails, Ctrl-C ends this process together with the pager, or a moment before.
     let _ = flag::register(SIGINT, std::sync::Arc::default());
 }
 
-/// Makes a file that grows beyond the system's limit (`ulimit -f`) an error, as a full disk is. By
-/// default the signal would end the process without a message.
+/// Makes a write beyond the system's file limit (`ulimit -f`) an error, like a full disk. By
+/// default a signal would end the process without a message.
 pub(super) fn outlive_limits() {
     #[cfg(unix)]
     {
         use signal_hook::{consts::SIGXFSZ, flag};
-        // The flag itself is never read: to have any handler makes the write fail with an error. If
-        // it cannot be registered, the signal ends us as usual.
+        // The flag is never read: any handler makes the write fail with an error. If it cannot be
+        // registered, the signal ends the process as usual.
         let _ = flag::register(SIGXFSZ, std::sync::Arc::default());
     }
 }

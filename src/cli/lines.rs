@@ -1,26 +1,27 @@
-//! Text for a terminal: lines, in which no name can do more than stand there.
+//! Text for a terminal, made safe: no name in it can control the terminal.
 //!
-//! Text from files may hold anything: a trace's job may be called
+//! Text from files may have any characters; a trace's job may be called
 //! ```text
 //! "a\u{1b}[2J"                clears the screen
-//! "a\nerror: disk full"       looks like a message of ours
-//! "a\u{202e}txt.sh"           turns the direction of what follows
+//! "a
+//! error: disk full"       looks like a message of Mumakil
+//! "a\u{202e}txt.sh"           turns the direction of the following text
 //! ```
-//! So everything that is printed is [`TerminalLines`], whose parts pass through [`plain`], which
-//! shows such characters as escapes. Only this file ends lines and begins colours.
+//! So all output is [`TerminalLines`], and each piece of text passes through [`plain`], which shows
+//! such characters as escapes. Only this file ends lines and begins colours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use anstyle::Style;
 
-/// The style of the one thing in a block that the eye should find first.
+/// The style of the one thing in a block that a reader should see first.
 pub(super) const BOLD: Style = Style::new().bold();
 
-/// Lines with colours; `terminal` removes these where they would not be seen.
+/// Lines with colours; `terminal` removes the colours where they cannot be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TerminalLines {
-    /// Only texts that [`plain`] returned, our styles, and ends of lines.
+    /// Holds only texts that [`plain`] returned, our styles, and line ends.
     text: String,
 }
 
@@ -38,7 +39,7 @@ impl TerminalLines {
         self.end();
     }
 
-    /// Adds a line of which the beginning is bold.
+    /// Adds a line whose beginning is bold.
     pub(super) fn bold(&mut self, head: impl AsRef<str>, rest: impl AsRef<str>) {
         self.part(BOLD, head);
         self.line(rest);
@@ -54,29 +55,29 @@ impl TerminalLines {
         self.text.push('\n');
     }
 
-    /// Adds a message of which further lines are a part: they are indented, so that none can be
-    /// taken for a message of its own.
+    /// Adds a message of one or more lines. Indents its further lines, so that none looks like
+    /// another message.
     pub(super) fn message(&mut self, text: &str) {
         for (number, line) in text.split('\n').enumerate() {
             let margin =
-                // Lines that are indented already, such as hints, keep their own margin.
+                // Lines that are indented already, such as hints, keep their margin.
                 if number == 0 || line.is_empty() || line.starts_with("  ") { "" } else { "  " };
             self.part(Style::new(), margin);
             self.line(line);
         }
     }
 
-    /// Returns whether there is none.
+    /// Returns whether there are no lines.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Returns them with the colours.
+    /// Returns the lines with colours.
     pub(super) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns them without colours.
+    /// Returns the lines without colours.
     pub(super) fn bare(&self) -> String {
         anstream::adapter::strip_str(&self.text).to_string()
     }
@@ -102,12 +103,13 @@ impl std::iter::Sum for TerminalLines {
     }
 }
 
-/// Returns a text in which what a terminal would obey is written as in a program: `\u{1b}`, `\n`.
+/// Returns a text with its control characters as escapes: `\u{1b}`, `
+/// `.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     shown(text, controls_terminal)
 }
 
-/// Returns the text of a file as a terminal may have it: with its lines and columns.
+/// Returns a file's text with escapes for control characters, except line ends and tabs.
 pub(super) fn plain_file(text: &str) -> Cow<'_, str> {
     shown(text, |c| controls_terminal(c) && !['\n', '\t'].contains(&c))
 }
@@ -128,15 +130,15 @@ fn shown(text: &str, is_shown: fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns whether a terminal obeys a character instead of showing it: control characters, ends of
-/// lines and paragraphs, and marks that turn the direction of text.
+/// Returns whether a character controls the terminal: control characters, ends of lines and
+/// paragraphs, and marks that turn the direction of text.
 fn controls_terminal(c: char) -> bool {
-    // The separators of lines and of paragraphs, which Unicode does not count as control
-    // characters.
+    // The separators of lines and paragraphs; Unicode does not count them as control characters.
     const ENDS: std::ops::RangeInclusive<char> = '\u{2028}'..='\u{2029}';
-    // The marks of Arabic letters, of left-to-right and of right-to-left text.
+    // Marks for Arabic letters, for left-to-right and for right-to-left text.
     const MARKS: [char; 3] = ['\u{61c}', '\u{200e}', '\u{200f}'];
-    // With these and the isolates, "Trojan Source" attacks reorder what is shown (CVE-2021-42574).
+    // With embeddings and isolates, "Trojan Source" attacks reorder the shown text
+    // (CVE-2021-42574).
     const EMBEDDINGS: std::ops::RangeInclusive<char> = '\u{202a}'..='\u{202e}';
     const ISOLATES: std::ops::RangeInclusive<char> = '\u{2066}'..='\u{2069}';
     c.is_control()

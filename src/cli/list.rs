@@ -1,4 +1,4 @@
-//! `mumakil list`: the names of each kind of thing. `mumakil show` shows one of them.
+//! `mumakil list`: the names of all scenarios, policies, quantities or tables.
 
 use clap::ValueEnum;
 use indexmap::IndexMap;
@@ -54,7 +54,7 @@ impl ListArguments {
     }
 }
 
-/// Returns a line for each name, with what it means.
+/// Returns a line for each name, with its meaning.
 fn aligned<'a>(named: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> TerminalLines {
     // Names are ASCII, so bytes are columns.
     let width = named.clone().map(|(name, _)| name.len()).max().unwrap_or_default();
@@ -65,7 +65,7 @@ fn aligned<'a>(named: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Termi
     lines
 }
 
-/// Returns the tables with the first sentence about each.
+/// Returns the tables, each with the first sentence of its description.
 fn tables() -> TerminalLines {
     let first = |about: &'static str| about.split_once(". ").map_or(about, |(first, _)| first);
     let tables = tables::all();
@@ -87,7 +87,7 @@ fn listings() -> TerminalLines {
     lines
 }
 
-/// Returns each policy with what it does; its options stand below it, as they would in YAML.
+/// Returns each policy with its description; its options stand below it, as in YAML.
 fn schedulers(registry: &Registry) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let width = registry.names().map(str::len).max().unwrap_or_default();
@@ -101,7 +101,7 @@ fn schedulers(registry: &Registry) -> TerminalLines {
     lines
 }
 
-/// Returns the quantities with what they are, below what they have their numbers for.
+/// Returns the quantities with their descriptions, grouped by what they are measured on.
 fn quantities() -> TerminalLines {
     let mut groups: IndexMap<&str, Vec<(&str, &str)>> = IndexMap::new();
     for (name, of, about) in expect::quantities() {

@@ -1,4 +1,4 @@
-//! `mumakil live`: a run that people watch in a browser, hold up and meddle with.
+//! `mumakil live`: a run that users watch in a browser, pause and change.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -20,17 +20,18 @@ use crate::record::OnProgress;
 use crate::scenario::{ClockSpec, LoadedScenario, Registry};
 use crate::units::tell::span;
 
-/// The process stays for so long after the session, so that browsers get the last picture.
-// Chosen: some pictures long, and no delay that people notice.
+/// The time that the process stays after the session, so that browsers get the last picture.
+// Chosen: long enough for several pictures, too short to notice.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-/// Watch a run in a browser, hold it up and meddle with it
+/// Watch a run in a browser, pause it and change it
 ///
-/// The first line is the address of a page, for a browser on this machine. The run waits there at its
-/// beginning. It can be run at any speed, paused, stepped and moved to any instant; while it stands, jobs
-/// can be submitted and killed, nodes stopped and started, and the policy changed. Each of these deeds is
-/// written into a scenario that repeats the session with the same bytes, which the page offers. Ctrl-C
-/// ends it; results are written with --out, when the page's session is finished.
+/// The first line is the address of a page, for a browser on this machine. The run waits there at
+/// its beginning. It can be run at any speed, paused, stepped and moved to any instant. While it is
+/// paused, jobs can be submitted and killed, nodes stopped and started, and the policy changed.
+/// Each of these actions is written into a scenario that repeats the session with the same bytes;
+/// the page offers it. Ctrl-C ends the session; --out writes results when the page's session is
+/// finished.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -48,14 +49,14 @@ pub(super) struct LiveArguments {
     /// A file, or the name of a scenario that Mumakil brings (see `mumakil list scenarios`)
     #[arg(value_name = "SCENARIO")]
     scenario: PathBuf,
-    /// How many seconds of the run pass in a second, such as 60x or 0.1x; `max` for as many as can
+    /// The seconds of the run that pass in a second, such as 60x or 0.1x; `max` for no limit
     #[arg(long, value_name = "FACTOR", default_value = "60x")]
     speed: Speed,
     /// The port of the page; 0 takes a free one
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     port: u16,
-    /// The address to listen at. Anybody who can reach another than the default, and has seen the token,
-    /// which travels unencrypted, can watch and act
+    /// The address to listen at. With another than the default, anybody who can reach it and has
+    /// seen the token, which travels unencrypted, can watch and act
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
     /// Write the results of the finished session into a folder, as `mumakil run` does
@@ -68,16 +69,16 @@ pub(super) struct LiveArguments {
     force: bool,
 }
 
-/// A run that has come to its end.
+/// A run that has ended.
 struct LiveResult {
     prepared: Arc<Prepared>,
     ran: LiveOutput,
 }
 
 enum LiveOutput {
-    /// It writes no files.
+    /// The run writes no files.
     Bare(Box<Emulated>),
-    /// It has a folder, which is still hidden.
+    /// The run has a folder, which is still hidden.
     Kept(RunFolder, Box<KeptRun>),
 }
 
@@ -89,7 +90,7 @@ impl LiveResult {
         }
     }
 
-    /// Puts its folder in its place, and prints the same lines as `mumakil run`.
+    /// Gives the folder its final name, and prints the same lines as `mumakil run`.
     fn close(self) -> Result<(), Failure> {
         let Self { prepared, ran } = self;
         let LiveOutput::Kept(folder, kept) = ran else { return Ok(()) };
@@ -100,10 +101,10 @@ impl LiveResult {
     }
 }
 
-/// The owner of the session.
+/// The owner of a session, which compares two futures for it.
 struct Owner {
     registry: Registry,
-    /// Whether it has results to write.
+    /// Whether the session writes results.
     writes: bool,
 }
 
@@ -118,19 +119,18 @@ impl Host for Owner {
 }
 
 impl Owner {
-    /// Runs two futures into folders that are removed afterwards; returns the page that compares
-    /// them.
+    /// Runs two futures into temporary folders; returns the page that compares them.
     fn compare(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, Failure> {
         let TwoFutures { until, prepared, names, .. } = futures;
         let prepared = prepared.each_ref().map(|prepared| &**prepared);
-        // Hidden folders of this name, never put in place, are removed when dropped.
+        // Use hidden folders, which are removed when dropped.
         let target = std::env::temp_dir().join("mumakil-what-if");
         let folders = [RunFolder::create(&target, false)?, RunFolder::create(&target, false)?];
         let progress = |number: usize| -> Option<OnProgress> {
             let (scenario, jobs) = (&prepared[number].scenario, prepared[number].jobs());
             let (far, until) = (far.clone(), scenario.until);
             Some(Box::new(move |progress| {
-                // The two futures are played one after the other: each is half of the work.
+                // The two futures run one after the other: each is half of the work.
                 far((number as f64 + share(progress, jobs, until)) / 2.0);
             }))
         };
@@ -168,20 +168,19 @@ impl LiveArguments {
                 self.host
             ));
         }
-        // See now whether the folder can be written, before the user works on a session for an
-        // hour.
+        // Check now whether the folder can be written, before the user spends an hour on a session.
         drop(self.folder()?);
         terminal::print(&TerminalLines::of(server.url()))?;
-        // From here on, Ctrl-C removes the hidden folder of the scene that is being played.
+        // From here on, Ctrl-C removes the hidden folder of the run in progress.
         interrupt::guard(&RunBar::new(), ": the session is over, no results were written");
         let session = Session::new(prepared, warnings, registry.clone(), self.speed);
         let host = Owner { registry: registry.clone(), writes: self.out.is_some() };
         server.serve(session.clone(), host)?;
         let told = self.play(&session, registry);
-        // Also after an error: the page has to say that the session is over.
+        // Do this after an error, too: the page has to show that the session is over.
         session.finish();
         farewell();
-        // Folders of futures that are still being played would stay behind when the process ends.
+        // Remove the folders of futures in progress: they would stay when the process ends.
         let _removed = remove_unfinished();
         told
     }
@@ -191,14 +190,15 @@ impl LiveArguments {
         Ok(self.out.as_deref().map(create).transpose()?)
     }
 
-    /// Plays scene after scene until the session ends; then reports the last one, if it came to its
-    /// end.
+    /// Runs scene after scene until the session ends; then reports the last one, if its run has
+    /// ended.
     fn play(&self, session: &Arc<Session>, registry: &Registry) -> Result<(), Failure> {
         let mut scene = session.scene();
         loop {
             let played = self.scene(session, registry, &scene);
             let words = match &played {
-                // The user has turned to another scene, by a deed or back in time, or has left.
+                // The user has started another scene, by an action or by going back in time, or has
+                // left.
                 Ok(None) => match session.given_up() {
                     Some(next) => {
                         scene = next;
@@ -222,7 +222,7 @@ impl LiveArguments {
         }
     }
 
-    /// Plays a scene; returns its run, unless that is given up.
+    /// Runs a scene; returns its run, or `None` if the user gave it up.
     fn scene(
         &self,
         session: &Arc<Session>,
@@ -232,7 +232,8 @@ impl LiveArguments {
         let (pace, around) = (Some(session.begin(scene)), Some(session.around()));
         let options = Options { pace, around, ..Options::default() };
         let prepared = scene.prepared.clone();
-        // A new hidden folder for each scene: a given-up one is dropped with its files.
+        // Use a new hidden folder for each scene: dropping it removes the files of a scene that was
+        // given up.
         let ran = match self.folder()? {
             Some(folder) => {
                 let kept = prepared.fill(&folder, registry, options);

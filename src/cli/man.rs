@@ -16,7 +16,7 @@ pub(super) struct ManArguments {
 
 impl ManArguments {
     pub(super) fn run(self, mut command: clap::Command) -> Result<(), Failure> {
-        // Only now do subcommands have their options that all share, and their full names.
+        // Build first: this gives subcommands their common options and their full names.
         command.build();
         for name in self.command {
             let found = command.find_subcommand(&name).cloned();

@@ -1,7 +1,7 @@
-//! Markdown as a terminal shows it: what the guide and the reference are written in.
+//! Markdown on a terminal, for the guide and the reference.
 //!
-//! Headings stand at the margin and all else is indented, so that the structure shows without
-//! colours. Text is wrapped; code is not.
+//! Headings stand at the margin and all other blocks are indented, so that the structure shows
+//! without colours. Text is wrapped; code is not.
 
 use anstyle::{AnsiColor, Effects, Style};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -10,14 +10,14 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 use super::lines::TerminalLines;
 
 const CODE: Style = AnsiColor::Cyan.on_default();
-/// The longest line: longer ones are hard to read, however wide the terminal is.
-// Chosen; also the width where no terminal says its own.
+/// The longest line: longer lines are hard to read, even on a wide terminal.
+// Chosen; also the width if the terminal's is unknown.
 const WIDEST: usize = 100;
 /// The narrowest layout: below this, tables have no room.
 const NARROWEST: usize = 40;
 const MARGIN: &str = "  ";
 
-/// Returns a text of Markdown laid out for a terminal of so many columns.
+/// Returns Markdown laid out for a terminal of this many columns.
 pub(super) fn shown(markdown: &str, columns: Option<u16>) -> TerminalLines {
     let width = columns.map_or(WIDEST, usize::from).clamp(NARROWEST, WIDEST);
     let mut page = TerminalPage { width, ..TerminalPage::default() };
@@ -27,41 +27,41 @@ pub(super) fn shown(markdown: &str, columns: Option<u16>) -> TerminalLines {
     page.lines
 }
 
-/// The part of the page that is written, and the block that is being read.
+/// The page written so far, and the block in progress.
 #[derive(Default)]
 struct TerminalPage {
     width: usize,
     lines: TerminalLines,
-    /// Whether the last block was a point of a list: points stand close together, other blocks apart.
+    /// Whether the last block was a list item: items stand close together, other blocks apart.
     ends_in_point: bool,
-    /// The lists around the block: the number of the next point, if points have numbers.
+    /// The lists around the block: the number of the next item, if the list has numbers.
     lists: Vec<Option<u64>>,
-    /// The marks of the points around the block, such as `- `; empty once the point's first line has it.
+    /// The marks of the items around the block, such as `- `; empty after the item's first line.
     marks: Vec<ListMark>,
     text: StyledText,
-    /// The link around the text, within one.
+    /// The target of the link around the text.
     link: Option<LinkTarget>,
     rows: Vec<Vec<String>>,
     is_code: bool,
 }
 
-/// How a link's target is shown.
+/// A link's target, by the way in which it is shown.
 enum LinkTarget {
-    /// Its text says it: an address.
+    /// The link's text is the address itself.
     Told,
-    /// Its text is shown, and then this.
+    /// The link's text is shown, and the target after it.
     Behind(String, Style),
-    /// It stands instead of the text, the name of a chapter: the command that shows it.
+    /// The target is a chapter: the command that shows it stands instead of the text.
     Instead(String),
 }
 
-/// The mark before a point of a list.
+/// The mark before a list item.
 struct ListMark {
     text: String,
     is_written: bool,
 }
 
-/// Words in lines that were broken on purpose.
+/// Words, in lines that end at hard breaks.
 #[derive(Default)]
 struct StyledText {
     style: Style,
@@ -70,7 +70,7 @@ struct StyledText {
     is_apart: bool,
 }
 
-/// Letters that stand in one line, with their colours, and how many columns they take.
+/// A word: letters with their styles, and their width in columns.
 #[derive(Default)]
 struct StyledWord {
     parts: Vec<(Style, String)>,
@@ -82,16 +82,16 @@ impl TerminalPage {
         match event {
             Event::Text(text) if self.is_code => self.code(&text),
             Event::Text(_) | Event::Code(_)
-                // The command that shows the chapter stands instead of the link's text.
+                // The chapter's command stands instead of the link's text.
                 if matches!(self.link, Some(LinkTarget::Instead(_))) => {}
             Event::Text(text) => self.text.add(&text, self.text.style),
-            // Keep the backticks: without colours nothing else tells code from text.
+            // Keep the backticks: without colours only these tell code from text.
             Event::Code(code) => {
                 let style = CODE.effects(self.text.style.get_effects());
                 self.text.add(&format!("`{code}`"), style);
             }
             Event::InlineHtml(text) => self.text.add(&text, self.text.style),
-            // A line break in the source is only a space between two words.
+            // A line break in the source is a space between two words.
             Event::SoftBreak => self.text.is_apart = true,
             Event::HardBreak => self.text.lines.push(Vec::new()),
             Event::Start(tag) => self.begin(tag),
@@ -170,7 +170,7 @@ impl TerminalPage {
         }
     }
 
-    /// Adds an empty line, if there is none.
+    /// Adds an empty line, unless the last line is empty.
     fn gap(&mut self) {
         let text = self.lines.as_str();
         if !text.is_empty() && !text.ends_with("\n\n") {
@@ -178,7 +178,7 @@ impl TerminalPage {
         }
     }
 
-    /// Returns how far a block within points is indented.
+    /// Returns the indentation of a block within list items, in columns.
     fn indent(&self) -> usize {
         MARGIN.len() + self.marks.iter().map(|mark| mark.text.len()).sum::<usize>()
     }
@@ -191,8 +191,7 @@ impl TerminalPage {
         }
     }
 
-    /// Adds the text that was read, if there is any, as a paragraph or a point, whose lines hang behind its
-    /// mark.
+    /// Adds the text read so far, if any, as a paragraph or a list item, indented under its mark.
     fn paragraph(&mut self) {
         let text = std::mem::take(&mut self.text.lines);
         if text.is_empty() {
@@ -235,7 +234,7 @@ impl TerminalPage {
 
     fn table(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
-        // A table may have an empty heading, since Markdown asks for one.
+        // A table may have an empty heading, which Markdown requires: leave it out.
         if rows[0].iter().all(String::is_empty) {
             rows.remove(0);
         }
@@ -251,7 +250,7 @@ impl TerminalPage {
         let natural: usize = (0..columns).map(|column| widest(column).unwrap_or(0) + 2).sum();
         for row in rows {
             table.add_row(row);
-            // Cells will be wrapped: an empty row keeps rows of several lines apart.
+            // Cells will be wrapped: an empty row separates rows of several lines.
             if self.width < natural {
                 table.add_row([""]);
             }
@@ -277,7 +276,7 @@ impl StyledText {
                 self.lines.push(Vec::new());
             }
             let line = self.lines.last_mut().expect("there is a line");
-            // Without a space before it, this part belongs to the last word: `code`, then a full
+            // Without a space before it, this text continues the last word: `code`, then a full
             // stop.
             if std::mem::take(&mut self.is_apart) || line.is_empty() {
                 line.push(StyledWord::default());
@@ -286,7 +285,7 @@ impl StyledText {
         }
     }
 
-    /// Takes the text without its colours, for cells and headings.
+    /// Takes the text without its styles, for cells and headings.
     fn take_plain(&mut self) -> String {
         self.is_apart = false;
         let words = std::mem::take(&mut self.lines).into_iter().flatten();
@@ -297,7 +296,7 @@ impl StyledText {
 
 impl LinkTarget {
     fn of(link_type: LinkType, address: &str) -> Self {
-        // A link to `policies.md` is a chapter; one to `https://…/x.md` is not.
+        // A link to `policies.md` is a chapter; a link to `https://…/x.md` is not.
         let chapter = address.strip_suffix(".md").filter(|chapter| !chapter.contains(':'));
         let command = chapter.map(|chapter| match chapter {
             "reference" => "`mumakil show reference`".to_owned(),
@@ -326,7 +325,7 @@ impl StyledWord {
 mod tests {
     use super::*;
 
-    /// Returns a text as it is shown on 44 columns without colours.
+    /// Returns Markdown laid out on 44 columns, without colours.
     fn bare(markdown: &str) -> String {
         shown(markdown, Some(44)).bare()
     }

@@ -1,6 +1,6 @@
-//! A line a minute for readers of a log: where stderr is no terminal, there is no bar.
+//! A line a minute for readers of a log, if stderr is no terminal and so has no bar.
 //!
-//! The first line comes after a minute, so short work stays silent. This file only makes the lines;
+//! The first line comes after a minute, so short work prints none. This file only makes the lines;
 //! `progress` counts and prints.
 
 use std::time::Duration;
@@ -16,22 +16,22 @@ use crate::units::tell::{self, count, counted};
 /// The time between two lines.
 pub(super) const MINUTE: Duration = Duration::from_secs(60);
 
-/// Before this share is done, no time is estimated for the rest.
-// Chosen: an estimate from less would be off by many times.
+/// The share of the work before which the remaining time is not estimated.
+// Chosen: an estimate from less would be wrong by a large factor.
 const LITTLE: f64 = 0.01;
 
-/// How far the work of many runs is.
+/// The progress of many runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunCounts {
-    /// How many runs have ended, with those that failed.
+    /// The number of runs that have ended, including failed ones.
     pub(super) ended: u64,
-    /// Of how many.
+    /// The number of all runs.
     pub(super) of: u64,
-    /// How many have failed.
+    /// The number of failed runs.
     pub(super) failed: u64,
 }
 
-/// Returns the line about many runs, or cases: `12:03  1,234 of 10,000 runs, 3 failed, …`.
+/// Returns the line about many runs or cases: `12:03  1,234 of 10,000 runs, 3 failed, …`.
 pub(super) fn of_runs(
     clock: &str,
     thing: &str,
@@ -50,7 +50,7 @@ pub(super) fn of_runs(
     line
 }
 
-/// Returns the line about a run: of how many jobs, and after which real time.
+/// Returns the line about one run: its jobs, and the real time so far.
 pub(super) fn of_jobs(
     clock: &str,
     progress: &RunProgress,
@@ -74,24 +74,25 @@ pub(super) fn of_jobs(
     line
 }
 
-/// The minutes that have had their line.
+/// The minutes for which a line was printed.
 #[derive(Debug, Default)]
 pub(super) struct Minutes {
     told: u64,
 }
 
 impl Minutes {
-    /// Returns whether a line is due at a time after the beginning, and notes that it was printed.
+    /// Returns whether a line is due; `after` is the time since the beginning. Counts the line as
+    /// printed.
     pub(super) fn is_due(&mut self, after: Duration) -> bool {
         let minutes = after.as_secs() / MINUTE.as_secs();
         let is_due = self.told < minutes;
-        // Progress may come seldom: missed minutes get one line, not one each.
+        // Progress may come seldom: missed minutes get a single line.
         self.told = minutes.max(self.told);
         is_due
     }
 }
 
-/// Returns what the clock on the wall says: `12:03`.
+/// Returns the wall-clock time: `12:03`.
 pub(super) fn clock() -> String {
     let now = Local::now();
     format!("{:02}:{:02}", now.hour(), now.minute())
@@ -117,12 +118,12 @@ mod tests {
         let now = SimTime::from_micros(7_200_000_000);
         let progress = RunProgress { now, submitted: 10, ended: 5, attempts: 0, events: 0 };
         let line = |jobs| of_jobs("12:03", &progress, jobs, None, Duration::from_secs(120));
-        // A quarter has taken two minutes.
+        // A quarter of the jobs has taken two minutes.
         assert_eq!(
             line(20),
             "12:03  5 of 20 jobs, 2 h 00 min passed at 60x, about 6 min 00 s left"
         );
-        // Too little to tell.
+        // Too few jobs for an estimate.
         assert_eq!(line(501), "12:03  5 of 501 jobs, 2 h 00 min passed at 60x");
     }
 

@@ -1,5 +1,5 @@
-//! Runs that a user names by their folder, `out/study/runs/ID`, though they are in a pack there.
-//! They are unpacked into a temporary folder while they are read.
+//! Runs in a pack that the user names as folders, `out/study/runs/ID`: they are unpacked into a
+//! temporary folder while they are read.
 
 use std::path::{Path, PathBuf};
 
@@ -8,16 +8,17 @@ use super::interrupt;
 use super::progress::RunBar;
 use crate::output::{AsideFolder, OutputError, Packs, ReplacedFiles, RunPlace};
 
-/// Folders of runs, some of which are there only as long as this is.
+/// Folders of runs. The unpacked ones exist until this value is dropped.
 pub(super) struct Folders {
-    /// Where each is.
+    /// The paths of the folders.
     pub(super) paths: Vec<PathBuf>,
-    /// Removed when dropped.
+    /// The temporary folder, which dropping removes.
     _unpacked: Option<AsideFolder>,
 }
 
 impl Folders {
-    /// Finds the folders that a user has named. One that is not found keeps its path, for the error message.
+    /// Finds the folders that the user has named. A folder that is not found keeps its path, for
+    /// the error message.
     pub(super) fn of(named: &[PathBuf]) -> Result<Self, Failure> {
         let (mut paths, mut unpacked) = (Vec::new(), None);
         for (place, path) in named.iter().enumerate() {
@@ -31,7 +32,7 @@ impl Folders {
                 unpacked = Some(AsideFolder::create(&room, ReplacedFiles::Anything)?);
             }
             let room = unpacked.as_ref().expect("it was made above").path().join(place.to_string());
-            // Keep the last part of the path, by which the output names the run.
+            // Keep the last part of the path, since the output uses it as the run's name.
             let folder = room.join(path.file_name().unwrap_or_default());
             run.copy_into(&folder)?;
             paths.push(folder);
@@ -40,10 +41,11 @@ impl Folders {
     }
 }
 
-/// Returns the run that would be in a folder, if a pack beside it has that.
+/// Returns the run of a folder that does not exist, from a pack beside it; `None` if no pack has
+/// it.
 fn packed(folder: &Path) -> Result<Option<RunPlace>, OutputError> {
     let (Some(runs), Some(id)) = (folder.parent(), folder.file_name()) else { return Ok(None) };
-    // No such folder either: the caller reports the path that the user has typed.
+    // The parent folder is missing, too: the caller reports the path that the user typed.
     let Ok(entries) = std::fs::read_dir(runs) else { return Ok(None) };
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut packs = Packs::default();

@@ -1,4 +1,4 @@
-//! Long texts on a terminal: page by page, if there is a program for that.
+//! Shows long texts page by page, if the terminal has a pager.
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
@@ -8,13 +8,13 @@ use super::interrupt;
 use super::lines::TerminalLines;
 use super::terminal;
 
-/// The pager unless `$PAGER` names one; `-R` passes colours on. Where `less` is missing, the text
-/// is printed without a message.
+/// The pager if `$PAGER` names none; `-R` keeps colours. If `less` is missing, the text is printed
+/// without a message.
 const DEFAULT: &str = "command -v less > /dev/null || exit 127; exec less -R";
-/// The exit codes of a shell that cannot run a program, and that cannot find it.
+/// The exit codes of a shell that cannot run a program, or cannot find it.
 const NO_PROGRAM: [i32; 2] = [126, 127];
 
-/// Prints a text: through a pager if it is longer than the terminal, and directly if it is short or
+/// Prints a text: through a pager if it is longer than the terminal, or directly if it is short or
 /// goes to a file.
 pub(super) fn print(lines: &TerminalLines) -> io::Result<()> {
     let height = terminal::height().map_or(usize::MAX, usize::from);
@@ -31,20 +31,22 @@ pub(super) fn print(lines: &TerminalLines) -> io::Result<()> {
     }
 }
 
-/// Shows a text with a program; returns whether there was such a program. A shell runs it, as POSIX
-/// asks for: `$PAGER` may have quotes, variables and pipes.
+/// Shows a text with a pager; returns whether that worked. A shell runs it, as POSIX requires:
+/// `$PAGER` may have quotes, variables and pipes.
 fn page(pager: &OsStr, text: &str) -> bool {
     let mut command = Command::new("sh");
     command.arg("-c").arg(pager).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
-        // `PAGER=less` without `-R` would show colours as letters; a user's own LESS stays.
+        // `PAGER=less` without `-R` would show colours as letters; keep LESS if the user has set
+        // it.
         command.env("LESS", "R");
     }
-    // Ctrl-C is for the pager. If we ended first, the shell and the pager would both read the keys.
+    // Leave Ctrl-C to the pager: if this process ended first, the shell and the pager would both
+    // read the keys.
     interrupt::ignore_ctrl_c();
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut stdin) = child.stdin.take() {
-        // A reader who closes the pager early has read enough.
+        // A user who closes the pager early has read enough, so ignore the error.
         let _ = stdin.write_all(text.as_bytes());
     }
     let ended = child.wait();

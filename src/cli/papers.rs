@@ -1,4 +1,4 @@
-//! `mumakil papers`: the published experiments, repeated and judged.
+//! `mumakil papers`: repeats the published experiments and judges the results.
 
 use std::path::{Path, PathBuf};
 
@@ -71,7 +71,7 @@ impl PapersArguments {
             experiments.extend(file.listed()?.map(|listed| (listed, file)));
         }
         let chosen = self.chosen(&experiments)?;
-        // Before any run: a folder with other content is refused, not mixed with results.
+        // Check before any run: a folder with other content is refused, not mixed with results.
         papers::check(&self.out)?;
         let (bar, at_work) = (StudyBar::new("run", false), AtWork::default());
         at_work.guard(bar.bar());
@@ -87,7 +87,7 @@ impl PapersArguments {
             for (_, file) in experiments.iter().filter(|(of, _)| *of == listed) {
                 self.repeat(file, &mut experiment, registry, &bar, &at_work)?;
             }
-            // It is on the list and has no file: say so rather than leave it out.
+            // The experiment is listed but has no file: report that rather than leave it out.
             if experiment.files.is_empty() {
                 let why = "no scenario repeats it yet".to_owned();
                 experiment.files.push(FileOutcome::Skipped(why));
@@ -107,7 +107,7 @@ impl PapersArguments {
         verdicts::fail_if_any(rows.iter().filter(|row| row.verdict == Judgement::Fails).count())
     }
 
-    /// Returns the experiments that are asked for, in the order of the list.
+    /// Returns the experiments that the user asks for, in the order of the list.
     fn chosen(
         &self,
         files: &[(ListedExperiment, ExperimentFile)],
@@ -145,7 +145,7 @@ impl PapersArguments {
         bar: &StudyBar,
         at_work: &AtWork,
     ) -> Result<(), Failure> {
-        // The file says itself which folder its traces are in, so it is read twice: here without
+        // The file itself names the folder of its traces, so read it twice: the first time without
         // them.
         let about = Study::of_any(file.draft(None)?)?.experiment.unwrap_or_default();
         experiment.published.clone_from(&about.published);
@@ -171,7 +171,7 @@ impl PapersArguments {
         let mut session = StudySession::new(out, None, self.pace, registry, bar, at_work)?;
         session.keep(study.clone(), BroughtFiles::Links);
         let sheet = session.run(&study, true)?;
-        // Beside the bar, or it would be drawn over.
+        // Print it beside the bar, or the bar would overwrite it.
         for doubt in session.doubts() {
             bar.beside(|| terminal::warn(&format!("{}: {doubt}", experiment.id)));
         }
@@ -193,7 +193,7 @@ impl PapersArguments {
     }
 }
 
-/// Returns the table, and its sum.
+/// Returns the table and its totals.
 fn told(rows: &[VerdictRow], markdown: bool, sum: String) -> TerminalLines {
     table(rows, markdown) + TerminalLines::of("") + TerminalLines::of(sum)
 }

@@ -1,7 +1,7 @@
-//! `mumakil policy`: begins a policy of one's own that is a program, and tries it.
+//! `mumakil policy`: begins a policy of your own as an external program, and tries it.
 //! ```text
 //! policy new mine.py   -> mine.py: an adapter and a policy of twenty lines, to be changed
-//! policy try mine.py   -> random small clusters, each twice: mistakes, with a scenario that shows them
+//! policy try mine.py   -> random small clusters, each run twice: mistakes, each with its scenario
 //! run … --set 'scheduler={external: {command: [python3, mine.py]}}'
 //! ```
 
@@ -37,7 +37,7 @@ impl PolicyArguments {
     }
 }
 
-/// Returns the word that starts a program's file: without `./` the system would look in PATH.
+/// Returns the command for a program's file: without `./` the system would look in PATH.
 fn as_program(file: &Path) -> String {
     let is_bare = file.parent().is_none_or(|parent| parent.as_os_str().is_empty());
     let file = file.display();

@@ -1,4 +1,4 @@
-//! The progress of a run, or of many: a bar on a terminal, a line a minute in a log.
+//! The progress of one or many runs: a bar on a terminal, or a line a minute in a log.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,22 +18,22 @@ use crate::study::StudyPace;
 use crate::units::{SimSpan, tell};
 
 /// The steps of a run's bar.
-// Chosen: finer than its sixteen columns show, so that the estimated rest is smooth.
+// Chosen: finer than the sixteen columns of the bar, so that the estimated time changes smoothly.
 const STEPS: u64 = 1_000;
 
-/// The bar's width, so small that the whole line fits into 80 columns.
+/// The bar's width in columns; with it, the whole line fits into 80 columns.
 const WIDTH: usize = 16;
 
-/// A bar that appears when a run takes a while; without a terminal there is none.
+/// A bar that appears when a run takes a while; without a terminal it prints nothing.
 #[derive(Debug, Clone)]
 pub(super) struct RunBar {
     bar: ProgressBar,
 }
 
 impl RunBar {
-    /// Returns a bar that has not appeared yet.
+    /// Returns a bar that is not shown yet.
     pub(super) fn new() -> Self {
-        // `ProgressBar` draws on stderr, and nothing at all unless that is a terminal.
+        // `ProgressBar` draws on stderr, and only if that is a terminal.
         let bar = ProgressBar::new(STEPS);
         let style =
             ProgressStyle::with_template(&format!("{{bar:{WIDTH}}} {{msg}}   {{eta}} left"))
@@ -42,7 +42,7 @@ impl RunBar {
         Self { bar }
     }
 
-    /// Returns what a run of `jobs` jobs has to call.
+    /// Returns the function to which a run with `jobs` jobs reports its progress.
     pub(super) fn watch(&self, scenario: &Scenario, jobs: u64) -> OnProgress {
         let (bar, until) = (self.bar.clone(), scenario.until);
         let (is_watched, mut lines) = (terminal::is_watched(), Minutes::default());
@@ -57,24 +57,24 @@ impl RunBar {
         })
     }
 
-    /// Takes the bar away; it does not come back.
+    /// Removes the bar for good.
     pub(super) fn clear(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// A bar for the runs of a study, and for those in flight.
+/// A bar for the runs of a study, with the names of those in progress.
 #[derive(Debug)]
 pub(super) struct StudyBar {
     bar: RunBar,
     in_flight: Mutex<IndexMap<usize, String>>,
     failed: Arc<AtomicU64>,
-    /// Writes the lines of a log, where there is no terminal.
+    /// Writes the lines of a log, if there is no terminal.
     _lines: Option<Ticker>,
 }
 
 impl StudyBar {
-    /// Returns a bar for things like runs, of which there are none yet; one that is quiet says nothing.
+    /// Returns a bar that counts runs, or another `thing`; a quiet bar prints nothing.
     pub(super) fn new(thing: &'static str, quiet: bool) -> Self {
         let bar = ProgressBar::new(0);
         if quiet {
@@ -95,36 +95,36 @@ impl StudyBar {
         &self.bar
     }
 
-    /// Adds runs.
+    /// Adds runs to the total.
     pub(super) fn more(&self, runs: usize) {
         self.bar.bar.inc_length(runs as u64);
     }
 
-    /// Counts one that is done, whatever it was called.
+    /// Counts a run that is done and was not begun with a name.
     pub(super) fn tick(&self) {
         self.bar.bar.inc(1);
     }
 
-    /// Takes the bar away for as long as something else is printed.
+    /// Hides the bar while `print` prints.
     pub(super) fn beside<R>(&self, print: impl FnOnce() -> R) -> R {
         self.bar.bar.suspend(print)
     }
 
-    /// Shows that a run has begun.
+    /// Shows the name of a run that has begun.
     pub(super) fn begin(&self, run: usize, name: String) {
         self.in_flight.lock().insert(run, name);
         self.show();
     }
 
-    /// Shows that a run has ended.
+    /// Counts a run that has ended, and removes its name.
     pub(super) fn end(&self, run: usize) {
-        // `shift_remove` keeps the order of the others, so that names do not jump.
+        // `shift_remove` keeps the order of the other names, so that they do not jump.
         self.in_flight.lock().shift_remove(&run);
         self.bar.bar.inc(1);
         self.show();
     }
 
-    /// Shows that a run has ended, and has failed.
+    /// Counts a run that has failed, and removes its name.
     pub(super) fn fail(&self, run: usize) {
         self.failed.fetch_add(1, Ordering::Relaxed);
         self.end(run);
@@ -135,13 +135,13 @@ impl StudyBar {
         show(&self.bar.bar, &names.join(" | "));
     }
 
-    /// Takes the bar away; it does not come back.
+    /// Removes the bar for good.
     pub(super) fn clear(&self) {
         self.bar.clear();
     }
 }
 
-/// Writes a line a minute about what a bar counts, while there is something to do.
+/// Writes a line a minute about the bar's counts, while work is left.
 fn lines(thing: &'static str, bar: &ProgressBar, failed: &Arc<AtomicU64>) -> Ticker {
     let (bar, failed, mut pace) = (bar.clone(), failed.clone(), StudyPace::default());
     Ticker::new([MINUTE; 2], move || {
@@ -155,22 +155,22 @@ fn lines(thing: &'static str, bar: &ProgressBar, failed: &Arc<AtomicU64>) -> Tic
     })
 }
 
-/// Shows words behind a bar.
+/// Shows a text after a bar.
 fn show(bar: &ProgressBar, words: &str) {
     bar.set_message(plain(words).into_owned());
 }
 
-/// Returns how much of a run is done: the share of its jobs, or of its time if that is more.
+/// Returns the share of a run that is done: of its jobs, or of its time if that is more.
 pub(super) fn share(progress: &RunProgress, jobs: u64, until: Option<SimSpan>) -> f64 {
     let of_jobs = f64::from(progress.ended) / (jobs as f64).max(1.0);
-    // A run with `until` may end before its jobs do: the further of the two counts.
+    // A run with `until` may end before its jobs do: the larger share counts.
     let of_time = until.map_or(0.0, |until| progress.now.as_secs_f64() / until.as_secs_f64());
     of_jobs.max(of_time).clamp(0.0, 1.0)
 }
 
 fn message(progress: &RunProgress, jobs: u64, real: Duration) -> String {
     let cluster_time = progress.now.as_secs_f64();
-    // Not zero: the first call may come within the clock's resolution.
+    // Avoid zero: the first call may come within the clock's resolution.
     let speed_up = cluster_time / real.as_secs_f64().max(1e-9);
     format!(
         "{} of {jobs} jobs   {} passed at {}",

@@ -1,7 +1,7 @@
-//! `mumakil py`: a Python module that loads what Mumakil leaves.
+//! `mumakil py`: a Python module that loads the results of Mumakil.
 //!
-//! A file and not a package: it belongs beside the notebook that imports it, and to the version that
-//! wrote the results.
+//! It is a file and no package: it belongs beside the notebook that imports it, and to the version
+//! that wrote the results.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::lines::TerminalLines;
 use super::{file, terminal};
 use crate::tables::{self, CellKind};
 
-/// The module, without the kinds of the tables' columns.
+/// The module, without the types of the tables' columns.
 const MODULE: &str = include_str!("py/mumakil.py");
 const COLUMNS: &str = "= {}  # made of Mumakil's own tables";
 
@@ -44,7 +44,7 @@ impl PyArguments {
     }
 }
 
-/// Returns the module as it is written.
+/// Returns the text of the module.
 fn module() -> String {
     let mut columns = "= {\n".to_owned();
     for table in tables::all() {

@@ -1,15 +1,15 @@
-//! Old names of commands, such as `schedulers` for `list schedulers`. They still work.
+//! Old names of commands, such as `schedulers` for `list schedulers`, which still work.
 //!
 //! They are replaced before the parser sees them: a hidden command would still appear in
 //! completions.
 
 use std::ffi::OsString;
 
-/// Replaces the old name of a command, also behind `help`.
+/// Replaces the old name of a command, also after `help`.
 pub(super) fn in_new_words(arguments: &mut Vec<OsString>) {
     let is_option = |argument: &OsString| argument.to_string_lossy().starts_with('-');
     let Some(at) = (1..arguments.len()).find(|at| !is_option(&arguments[*at])) else { return };
-    // `help schedulers` shows the help of `list`, without a further word.
+    // `help schedulers` shows the help of `list`, so it needs no second word.
     if arguments[at] == "help" {
         if let Some(topic) = arguments.get_mut(at + 1)
             && let Some([command, _]) = new(topic, false)
@@ -17,14 +17,14 @@ pub(super) fn in_new_words(arguments: &mut Vec<OsString>) {
             *topic = command.into();
         }
     } else if let Some(new) = new(&arguments[at], !arguments[at + 1..].iter().all(is_option)) {
-        // `schema --protocol` is `show schema protocol` now.
+        // `schema --protocol` is called `show schema protocol` now.
         let protocol = arguments.iter_mut().filter(|argument| *argument == "--protocol");
         protocol.for_each(|argument| *argument = "protocol".into());
         arguments.splice(at..=at, new.map(OsString::from));
     }
 }
 
-/// Returns the words that have replaced a name, without or with something behind it.
+/// Returns the new words for an old name; `has_more` says whether words follow it.
 fn new(old: &OsString, has_more: bool) -> Option<[&'static str; 2]> {
     Some(match (old.to_str()?, has_more) {
         ("schedulers", _) => ["list", "schedulers"],

@@ -1,4 +1,4 @@
-//! `mumakil run`: a scenario in, a folder of results and a few lines out.
+//! `mumakil run`: runs a scenario, and writes a folder of results and a few lines.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -63,10 +63,10 @@ pub(super) struct RunArguments {
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
-    /// Check the emulator's own invariants while it runs; on the virtual clock only
+    /// Check the emulator's own invariants during the run; on the virtual clock only
     #[arg(long)]
     verify: bool,
-    /// How much real time the run may take, such as 10min; what it has shown by then is kept
+    /// The real time that the run may take, such as 10min; results up to then are kept
     #[arg(long, value_name = "TIME")]
     time_limit: Option<SimSpan>,
     #[command(flatten)]
@@ -96,7 +96,7 @@ impl RunArguments {
         let scenario = &prepared.scenario;
         let target =
             self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());
-        // The folder is put in its place as a whole, and would take the trace's file away.
+        // Refuse this: committing the folder replaces it as a whole, and the trace would be lost.
         if self.perfetto.as_ref().is_some_and(|file| file.starts_with(&target)) {
             return Err(Failure::input(
                 "--perfetto names a file in the folder of the results, which is replaced as a \
@@ -104,9 +104,10 @@ impl RunArguments {
             ));
         }
         let bar = RunBar::new();
-        // Before the folder: Ctrl-C removes what stands half-made beside the results.
+        // Do this before the folder exists: Ctrl-C removes a half-made folder beside the results.
         interrupt::guard(&bar, ", no results were written");
-        // Before the run: an existing folder must not be found out after hours of work.
+        // Create the folder before the run: an existing one must not be refused after hours of
+        // work.
         let folder = RunFolder::create(&target, self.force)?;
         let trace = self.perfetto.map(|file| perfetto::create(&file, self.force));
         let trace = trace.transpose()?;
@@ -125,8 +126,7 @@ impl RunArguments {
         let kept = prepared.fill(&folder, registry, options);
         bar.clear();
         let kept = kept?;
-        // The folder last: if the trace cannot be put in its place, there are no results without
-        // it.
+        // Commit the folder last: if the trace cannot be written, there are no results without it.
         let trace = trace.map(AsideFile::put).transpose()?;
         let target = folder.commit()?;
 
@@ -139,9 +139,9 @@ impl RunArguments {
             });
             tell(&prepared, &kept, &target, traced)?;
         }
-        // After the lines: also a run that stalled has results to look at.
+        // Do this after the lines: even a run that stalled has results to look at.
         verdict_of_kept(&prepared, &kept)?;
-        // Explanations are made of the table of attempts; without it there is nothing to check.
+        // Explanations need the table of attempts; without it there is nothing to check.
         if self.verify && prepared.scenario.record.tasks {
             check_explained(&target)?;
         }
@@ -149,7 +149,7 @@ impl RunArguments {
     }
 }
 
-/// Tells of a run whose results are in their place, and then what else was written.
+/// Prints the lines about a run with results, and then the other files that were written.
 pub(super) fn tell(
     prepared: &Prepared,
     KeptRun { emulated, digest, verdicts, real, .. }: &KeptRun,
@@ -162,7 +162,7 @@ pub(super) fn tell(
         summary: &emulated.summary,
         real: *real,
         lag: emulated.lag.as_ref().map(|lag| lag.value_at_quantile(0.99) as f64 / 1e6),
-        // On a clock of real time, or with a time limit, another machine gets other bytes.
+        // In real time, or with a time limit, another machine may get other bytes.
         digest: (scenario.clock == ClockSpec::Virtual && emulated.stop != StopReason::TimeLimit)
             .then(|| digest.to_string()),
         elsewhere: emulated.elsewhere,
@@ -175,7 +175,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// Checks that the parts of each job's time add up to all of it.
+/// Checks that the parts of each job's time add up to its sojourn.
 fn check_explained(folder: &std::path::Path) -> Result<(), Failure> {
     let told =
         RunResults::new(folder).told().map_err(|error| Failure::Environment(error.into()))?;
@@ -192,18 +192,18 @@ fn check_explained(folder: &std::path::Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns a span of real time.
+/// Returns a span as real time.
 pub(super) fn real(limit: SimSpan) -> Duration {
     Duration::from_micros(limit.as_micros())
 }
 
-/// Returns the failure of a run that has results, if it is one.
+/// Returns the failure of a run whose results are written, if it is a failure.
 pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Failure> {
     if let Some(verifier) = &emulated.verifier
         && !verifier.violations().is_empty()
     {
         let found = verifier.violations().len() as u64 + verifier.more();
-        // The first ten: later ones mostly follow from them.
+        // Show the first ten: later ones mostly follow from these.
         let shown = verifier.violations().iter().take(10);
         let lines: String = shown.map(|violation| format!("\n  {violation}")).collect();
         return Err(Failure::run(format!(
@@ -234,8 +234,7 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
     }
 }
 
-/// Returns the failure of a run with results in a folder: its own, or that its jobs' times alone
-/// are missing.
+/// Returns the failure of a run with results in a folder: the run's own, or missing isolated times.
 pub(super) fn verdict_of_kept(prepared: &Prepared, kept: &KeptRun) -> Result<(), Failure> {
     verdict(prepared, &kept.emulated)?;
     kept.lacks_alone().map_or(Ok(()), |why| {
@@ -243,7 +242,7 @@ pub(super) fn verdict_of_kept(prepared: &Prepared, kept: &KeptRun) -> Result<(),
     })
 }
 
-/// Returns a line about jobs that were never submitted, if there are some.
+/// Returns a line about jobs that were never submitted; empty if there are none.
 fn unsubmitted(jobs: &[std::sync::Arc<str>]) -> String {
     let Some(first) = jobs.first() else { return String::new() };
     let others = match jobs.len() - 1 {

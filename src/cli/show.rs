@@ -1,7 +1,7 @@
-//! `mumakil show`: one thing by its name, whatever kind of thing it is.
+//! `mumakil show`: shows a key, scenario, policy, quantity or table by its name.
 //!
-//! If several things have the name, the message lists the command for each. Scenarios and schemas
-//! are printed exactly, for files; all else is wrapped to the terminal.
+//! If several of these share the name, the message lists a command for each. Scenarios and schemas
+//! are printed exactly, for files; all other texts are wrapped to the terminal.
 
 use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Table};
 use super::failure::Failure;
@@ -16,14 +16,15 @@ use crate::scenario::{self, Reference, Registry, STARTERS, Starter};
 use crate::study;
 use crate::tables::{self, CellKind, ColumnInfo, TableInfo};
 
-/// At most so many likely names are suggested: `w1` alone is an option of a dozen policies.
+/// The most suggestions for a name: `w1` alone is an option of a dozen policies.
 const FEW: usize = 3;
 
 /// Show a key, a scenario, a policy, a quantity or a table
 ///
-/// `reference` is all keys of scenarios and studies. `schema` is the JSON Schema of scenarios, for editors;
-/// `schema study` is that of studies, and `schema protocol` that of the lines between Mumakil and a policy
-/// that is a program: under `said` what Mumakil says, under `heard` what the policy answers.
+/// `reference` is all keys of scenarios and studies. `schema` is the JSON Schema of scenarios, for
+/// editors; `schema study` is the one of studies, and `schema protocol` the one of the lines
+/// between Mumakil and an external policy: Mumakil's lines under `said`, the policy's answers under
+/// `heard`.
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "mumakil show [OPTIONS] [KIND] <NAME>",
@@ -39,7 +40,7 @@ and as the first line of a scenario, for editors with the YAML language server:
   # yaml-language-server: $schema=scenario.schema.json"
 )]
 pub(super) struct ShowArguments {
-    /// The name; where several things have it, their kind goes before it: `scenario`, `scheduler`,
+    /// The name; if several things have it, put the kind before it: `scenario`, `scheduler`,
     /// `quantity`, `table` or `key`
     #[arg(value_name = "NAME")]
     first: String,
@@ -59,7 +60,7 @@ enum NameKind {
 }
 
 impl NameKind {
-    /// The kinds whose names need no word before them.
+    /// The kinds whose names may stand alone.
     const PLAIN: [Self; 5] = [Scenario, Scheduler, Quantity, Table, Key];
     const ALL: [Self; 6] = [Scenario, Scheduler, Quantity, Table, Key, Schema];
 
@@ -82,20 +83,20 @@ impl NameKind {
     }
 }
 
-/// The text for a name, as it is printed.
+/// A text to print.
 enum PrintedText {
     File(String),
     Page(TerminalLines),
 }
 
 impl ShowArguments {
-    /// Asks for the thing of a name.
+    /// Returns the arguments for a single name.
     pub(super) const fn of(name: String) -> Self {
         Self { first: name, second: None }
     }
 
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        // The schema of studies has the keys of scenarios, too.
+        // The schema of studies includes the keys of scenarios.
         let names = AllNames { registry, keys: Reference::of(&study::schema(registry)) };
         let printed = match (&*self.first, &self.second) {
             // `show schema` is short for the schema of scenarios.
@@ -111,14 +112,14 @@ impl ShowArguments {
     }
 }
 
-/// All that has a name.
+/// All names that can be shown.
 struct AllNames<'a> {
     registry: &'a Registry,
     keys: Reference,
 }
 
 impl AllNames<'_> {
-    /// Returns the text for a name, if only one thing of these kinds has it.
+    /// Returns the text for a name, if exactly one thing of these kinds has it.
     fn one(&self, name: &str, kinds: &[NameKind]) -> Result<PrintedText, Failure> {
         let has_it = |kind: &NameKind| Some((*kind, self.find(*kind, name)?));
         let mut found: Vec<_> = kinds.iter().filter_map(has_it).collect();
@@ -141,14 +142,14 @@ impl AllNames<'_> {
             Scenario => {
                 Starter::find(name).map(|starter| PrintedText::File(starter.text.to_owned()))
             }
-            // First the registry: a key of this name below `scheduler` need not be a policy.
+            // Ask the registry first: a key below `scheduler` need not be a policy.
             Scheduler => {
                 self.registry.get(name).and_then(|_| part(&format!("scheduler.{name}"))).map(page)
             }
             Quantity => quantity(name).map(page),
             Table => tables::all().iter().find(|table| table.file == name).map(columns),
             Key if name == "reference" => Some(page(self.keys.markdown())),
-            // A study calls an axis by the path of its field.
+            // A study names an axis by the path of its field.
             Key => part(name).or_else(|| part(name.strip_prefix("sweep.")?)).map(page),
             Schema => {
                 let schema = match name {
@@ -175,7 +176,7 @@ impl AllNames<'_> {
             Some((last, [])) => format!("did you mean {last}?"),
             Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
             None if kinds == [Key] => "`mumakil show reference` lists all keys".to_owned(),
-            // No name is near: perhaps it is a word of the guide.
+            // No name is near: the word may occur in the guide.
             None => match places() {
                 none if none.is_empty() => "`mumakil list` says what there is".to_owned(),
                 places => places,
@@ -185,7 +186,7 @@ impl AllNames<'_> {
         Failure::input(format!("unknown {what} `{name}`\n   = {hint}"))
     }
 
-    /// Returns the names of a kind that an unknown name may mean.
+    /// Returns the names of a kind that resemble an unknown name.
     fn like(&self, kind: NameKind, name: &str) -> Vec<String> {
         let near = match kind {
             Scenario => nearest(name, STARTERS.iter().map(|starter| starter.name)),
@@ -216,7 +217,7 @@ fn page(markdown: String) -> PrintedText {
     PrintedText::Page(markdown::shown(&markdown, terminal::width()))
 }
 
-/// Returns what there is to say of a quantity.
+/// Returns the text about a quantity.
 fn quantity(name: &str) -> Option<String> {
     let (name, of, about) = expect::quantities().find(|(known, ..)| *known == name)?;
     let tables = tables::all();
@@ -229,7 +230,7 @@ fn quantity(name: &str) -> Option<String> {
     Some(format!("# {name}\n\n{}.\n\nA quantity: {of}{from}.\n", capital(about)))
 }
 
-/// Returns what a table has, and a line for each column.
+/// Returns the text about a table, with a line for each column.
 fn columns(of: &TableInfo) -> PrintedText {
     let mut lines = markdown::shown(&format!("# {}\n\n{}\n", of.file, of.about), terminal::width());
     lines.line("");
@@ -245,7 +246,7 @@ fn columns(of: &TableInfo) -> PrintedText {
     PrintedText::Page(lines)
 }
 
-/// Returns what a column holds, by its unit if it has one.
+/// Returns the type of a column's values, with the unit if it has one.
 fn holds(column: &ColumnInfo) -> String {
     let holds = match column.kind {
         CellKind::SlotTime => "slots × ms",
@@ -258,7 +259,7 @@ fn holds(column: &ColumnInfo) -> String {
     format!("{holds}{}", if column.may_be_empty { ", or empty" } else { "" })
 }
 
-/// Returns what a column means, and what expectations call it.
+/// Returns the meaning of a column, and its name in expectations.
 fn meaning(column: &ColumnInfo) -> String {
     let mut text = column.about.to_owned();
     if let CellKind::Words(words) = column.kind {
@@ -272,7 +273,7 @@ fn meaning(column: &ColumnInfo) -> String {
 mod tests {
     use super::*;
 
-    /// Returns what is printed, or the message that tells why nothing is.
+    /// Returns the printed text, or the error message.
     fn shown(name: &str, kinds: &[NameKind]) -> String {
         let registry = Registry::builtin();
         let names =

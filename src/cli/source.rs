@@ -1,4 +1,4 @@
-//! `SCENARIO`: a file, or the name of a scenario that Mumakil brings.
+//! `SCENARIO`: a file, or the name of a bundled scenario.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub(super) struct Overrides {
     /// Set a value of the scenario, such as cluster.nodes=50
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(super) sets: Vec<String>,
-    /// The clock, of a command that takes it.
+    /// The clock, for commands that have `--clock`.
     #[arg(skip)]
     pub(super) clock: Option<ClockSpec>,
 }
@@ -38,11 +38,11 @@ pub(super) fn load(
     Ok(draft.resolve_with_files(registry)?)
 }
 
-/// Opens a study, with arguments of `--set` over it.
+/// Opens a study, with the settings of `--set` applied.
 pub(super) fn open_study(study: &Path, sets: &[String]) -> Result<Draft, Failure> {
     let draft = open(study, "study")?.with(sets);
-    // A file with a `base` is meant as a study, though its `sweep` is missing: let that be
-    // reported.
+    // A file with a `base` is meant as a study even if its `sweep` is missing: let the study's
+    // reader report that.
     if !draft.is_study() && !draft.says("base") {
         return Err(Failure::input(format!(
             "{0} has no `sweep`, so it is a scenario, of one run; run it with `mumakil run {0}`",
@@ -52,13 +52,13 @@ pub(super) fn open_study(study: &Path, sets: &[String]) -> Result<Draft, Failure
     Ok(draft)
 }
 
-/// Opens a file, or a starter; a file wins over a starter of the same name.
+/// Opens a file or a bundled scenario; a file takes precedence.
 pub(super) fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
     let name = path.to_str().filter(|_| !path.is_file()).unwrap_or_default();
     if let Some(starter) = Starter::find(name) {
         return Ok(Draft::of(starter.name, starter.text)?);
     }
-    // A word without a dot or a slash is a name; for anything else the error is about a file.
+    // A word without a dot or a slash is a name; otherwise the error is about a file.
     if !name.is_empty() && !name.contains(['/', '\\', '.']) && !path.exists() {
         let is_study = kind == "study";
         let known = STARTERS.iter().filter(|starter| starter.is_study() == is_study);
@@ -76,11 +76,11 @@ pub(super) fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
 }
 
 impl Overrides {
-    /// Puts what the command line says over a draft.
+    /// Applies the command line's settings to a draft.
     pub(super) fn put_over(&self, draft: &mut Draft) {
         self.sets.iter().for_each(|set| draft.set(&format!("--set {set}"), set));
         if let Some(seed) = self.seed {
-            // After `--set`: the option of its own name wins over `--set seed=…`.
+            // Apply `--seed` after `--set`: the option takes precedence over `--set seed=…`.
             draft.set(&format!("--seed {seed}"), &format!("seed={seed}"));
         }
         if let Some(clock) = self.clock {

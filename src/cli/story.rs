@@ -1,4 +1,4 @@
-//! The last lines of a run: what people ask first, in words and units.
+//! The last lines of a run: the main results, in words and units.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use crate::units::tell::{self, Detail, counted, percent, span};
 
 /// The last lines of a run.
 pub(super) struct RunStory<'a> {
-    /// The run in numbers.
+    /// The numbers of the run.
     pub(super) summary: &'a Summary,
     /// The real time that the run took.
     pub(super) real: Duration,
-    /// The 99th percentile of how late timers fired, in virtual seconds; on the scaled clock only.
+    /// The 99th percentile of the delays of timers, in virtual seconds; only with the scaled clock.
     pub(super) lag: Option<f64>,
-    /// The digest of its outputs, where the same run again would have the same.
+    /// The digest of its outputs; `None` if another run may give other bytes.
     pub(super) digest: Option<String>,
-    /// The work of the policy, if it is another program.
+    /// The work of the policy, if it is an external program.
     pub(super) elsewhere: Option<ExternalWork>,
-    /// How many invariants were broken, if they were checked.
+    /// The number of broken invariants; `None` if they were not checked.
     pub(super) violations: Option<u64>,
 }
 
 impl RunStory<'_> {
-    /// Returns the lines. One thing is bold.
+    /// Returns the lines; one thing in them is bold.
     pub(super) fn tell(&self) -> TerminalLines {
         let summary = self.summary;
         let mut lines = TerminalLines::default();
@@ -38,7 +38,7 @@ impl RunStory<'_> {
         lines.bold(&summary.run.scenario, about);
         let mut line = |word: &str, parts: &[Option<String>]| {
             let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
-            // A run without reduces, faults or a checker has no line about them.
+            // Leave out a line that has no numbers, such as one about faults.
             if !parts.is_empty() {
                 lines.line(format!("  {word:<9}{}", parts.join("   ")));
             }
@@ -82,7 +82,7 @@ impl RunStory<'_> {
             });
             line("faults", &[Some(counted(incidents, "incident")), lost]);
         }
-        // The real time may be a few milliseconds: show it as fine as that.
+        // The real time may be a few milliseconds: show it that finely.
         let close = |seconds| tell::time(seconds, Detail::Mark);
         let (of, real) = (span(summary.virtual_s), close(self.real.as_secs_f64()));
         line("ran", &[Some(format!("{of} of cluster time in {real}"))]);
@@ -96,7 +96,7 @@ impl RunStory<'_> {
         lines
     }
 
-    /// Returns the outcomes of the jobs. `0 succeeded` is shown, other zeros are not.
+    /// Returns the outcomes of the jobs. Shows `0 succeeded`, but no other zeros.
     fn outcomes(&self) -> [Option<String>; 4] {
         let [succeeded, others @ ..] = self.summary.outcomes();
         let [failed, killed, left] = others.map(some);
@@ -104,7 +104,8 @@ impl RunStory<'_> {
     }
 }
 
-/// Returns how many questions the policy's program has answered, and its share of the time.
+/// Returns the number of questions that the external policy has answered, and its share of the
+/// time.
 fn external_lines(elsewhere: ExternalWork, real: Duration) -> [Option<String>; 2] {
     let speed = tell::count(elsewhere.per_second() as u64);
     let share = percent(elsewhere.share_of(real));
@@ -116,7 +117,7 @@ fn told((count, word): (u64, &str)) -> String {
     format!("{} {word}", tell::count(count))
 }
 
-/// Prints how many there are, if any.
+/// Prints a count with its noun; `None` for zero.
 fn some(counted: (u64, &str)) -> Option<String> {
     (0 < counted.0).then(|| told(counted))
 }

@@ -1,9 +1,9 @@
-//! `mumakil study`: a scenario with axes in, many runs, their tables and a report out.
+//! `mumakil study`: from a scenario with axes to many runs, their tables and a report.
 //! ```text
 //! folder    STUDY is a file, a name, or the folder of results
-//! Plan      which runs; a StudySession claims the folder and does the missing ones
-//! at_work   signs of life beside the work, for `status`
-//! outcome   the last lines;   merge: parts from several machines;   on: tasks for Slurm, Kubernetes
+//! Plan      the runs; a StudySession claims the folder and does the missing ones
+//! at_work   signs of life during the work, for `status`
+//! outcome the last lines; merge: parts from several machines; on: tasks for Slurm, Kubernetes
 //! ```
 
 mod at_work;
@@ -50,8 +50,8 @@ use crate::units::tell::counted;
 
 /// Run a scenario many times, with other values and other seeds
 ///
-/// Results are kept run by run. A study that was stopped continues where it was when it is started
-/// again. A study that was changed does only the runs that are new.
+/// Results are kept run by run. A study that was interrupted continues when it is started again. A
+/// study that was changed does only its new runs.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
@@ -98,8 +98,8 @@ struct StudyRunArguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     pace: PaceOptions,
-    /// Work on the study beside other processes that do so in the same folder, here or on other machines:
-    /// each takes the next run that no other has, and the last one writes the results
+    /// Work on the study together with other processes in the same folder, here or on other
+    /// machines: each takes the next free run, and the last process writes the results
     #[arg(long, conflicts_with = "shard")]
     join: bool,
     /// Do only a part of the runs, in a folder of its own: 1/3 is the first of three; `mumakil study merge`
@@ -113,7 +113,7 @@ struct StudyRunArguments {
     /// Set a value of the study, such as sweep.seeds=20
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
-    /// Copy the files that the scenarios name into the folder, so that it can be given to somebody
+    /// Copy the files that the scenarios name into the folder, so that it can be given away
     #[arg(long)]
     bring_files: bool,
     /// Print nothing but errors
@@ -123,13 +123,13 @@ struct StudyRunArguments {
     on: on::ElsewhereArguments,
 }
 
-/// How runs are done.
+/// The options for doing runs.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct PaceOptions {
-    /// How many runs at the same time [default: one for each core]
+    /// The number of runs at the same time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]
     jobs: Option<NonZero<usize>>,
-    /// How much real time each run may take, such as 10min; one that takes longer has failed
+    /// The real time that each run may take, such as 10min; a run that takes longer has failed
     #[arg(long, value_name = "TIME")]
     time_limit: Option<SimSpan>,
     #[command(flatten)]
@@ -152,7 +152,7 @@ impl StudyRunArguments {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study.expect("clap asks for it"), self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
-        // A process that joins has the whole study as its part: other processes may be there, too.
+        // A process that joins takes the whole study as its part: others may work on it, too.
         let shard = self.shard.or(self.join.then_some(Shard::WHOLE));
         if study.search.is_some() && shard.is_some() {
             return Err(Failure::input(
@@ -162,8 +162,8 @@ impl StudyRunArguments {
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let bring = match (self.bring_files, &self.on.on) {
             (true, _) => BroughtFiles::All,
-            // Tasks run elsewhere: there, only files on the study's own file system are sure to be
-            // found.
+            // Tasks run on other machines, which may reach only files on the study's own file
+            // system.
             (false, Some(_)) => BroughtFiles::FromElsewhere,
             (false, None) => BroughtFiles::Links,
         };
@@ -173,7 +173,7 @@ impl StudyRunArguments {
             return self.on.run(&work, registry);
         }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());
-        // Before the first write: from here on, Ctrl-C removes what is half written.
+        // Do this before the first write: from here on, Ctrl-C removes half-written files.
         at_work.guard(bar.bar());
         let mut session = StudySession::new(out, shard, self.pace, registry, &bar, &at_work)?;
         session.form = self.keep;
@@ -189,12 +189,14 @@ impl StudyRunArguments {
             real: session.began.elapsed(),
             workers: session.workers,
         };
-        // A part has no results of its own; the process that ends last writes those of all.
+        // A part has no results of its own; the process that ends last writes those of the whole
+        // study.
         if let Some(shard) = shard {
             return session.leave(shard, &sheet, &done, self.quiet);
         }
         let Concluded { findings, .. } = conclude(&sheet, &session.store, &session.out)?;
-        // After `conclude`: until then this process is at work, and its report may fail.
+        // Do this after `conclude`: until then this process is at work, and writing its report may
+        // fail.
         session.ends()?;
         if !self.quiet {
             let told = outcome::tell(&sheet, &findings) + answer;
@@ -206,38 +208,38 @@ impl StudyRunArguments {
     }
 }
 
-/// A study on its way, or several with the same bar.
+/// The work on a study, or on several studies that share a bar.
 pub(super) struct StudySession<'r> {
     pub(super) store: Store,
-    /// The claim of the folder, from its first run on.
+    /// The claim of the folder, from the first run on.
     claim: Option<FolderClaim>,
     pub(super) out: PathBuf,
-    /// The study to be written into the folder, until that is done.
+    /// The study that is still to be written into the folder.
     kept: Option<(Study, BroughtFiles)>,
-    /// Its part; `None` for a process that is alone in the folder.
+    /// The part of the study to do; `None` for a process that has the folder for itself.
     shard: Option<Shard>,
-    /// How runs are kept, if the user says.
+    /// How runs are kept; `None` if the user does not say.
     form: Option<StoreForm>,
     pace: PaceOptions,
     registry: &'r Registry,
     bar: &'r StudyBar,
     at_work: &'r AtWork,
-    /// The signs of life, from its first run on.
+    /// The signs of life, from the first run on.
     signs: Option<SignsOfLife>,
-    /// How many runs its part has, and how many were missing.
+    /// The number of runs in the part, and how many of them were missing.
     mine: usize,
     done: usize,
-    /// Those of them that failed.
+    /// The runs that failed.
     failed: Vec<String>,
-    /// How many worked at a time.
+    /// The number of workers at the same time.
     workers: usize,
-    /// The warnings of its runs.
+    /// The warnings of the runs.
     doubts: RunWarnings,
     began: Instant,
 }
 
 impl<'r> StudySession<'r> {
-    /// Begins nothing yet.
+    /// Returns a session that has begun nothing yet.
     pub(super) fn new(
         out: PathBuf,
         shard: Option<Shard>,
@@ -267,31 +269,31 @@ impl<'r> StudySession<'r> {
         })
     }
 
-    /// Sets the study that is written into the folder, with the files that it names.
+    /// Sets the study to write into the folder, with the files that it names.
     pub(super) fn keep(&mut self, study: Study, which: BroughtFiles) {
         self.kept = Some((study, which));
     }
 
-    /// Prints the warnings of its runs.
+    /// Prints the warnings of the runs.
     pub(super) fn warn(&self) {
         self.doubts().for_each(|doubt| terminal::warn(&doubt));
     }
 
-    /// Returns the warnings of its runs.
+    /// Returns the warnings of the runs.
     pub(super) fn doubts(&self) -> impl Iterator<Item = String> {
         self.doubts.told()
     }
 
-    /// Gives the last sign of life: all is done.
+    /// Writes the last sign of life, as done.
     pub(super) fn ends(&self) -> Result<(), Failure> {
         Ok(self.at_work.ends(End::Done, None)?)
     }
 
-    /// Does the runs of a study that are missing.
+    /// Does the missing runs of a study.
     pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
         let done = self.run_missing(study, quiet);
         if let (Err(failure), Some(_)) = (&done, &self.signs) {
-            // The failure itself is reported; that its sign cannot be written is nothing beside it.
+            // The failure itself is reported; an unwritable sign does not matter beside it.
             let _ = self.at_work.ends(End::Failed, Some(failure.words()));
         }
         done
@@ -323,7 +325,7 @@ impl<'r> StudySession<'r> {
         Ok(sheet)
     }
 
-    /// Writes into the folder what the study is.
+    /// Writes the study and its manifest into the folder.
     fn say_study(&mut self, plan: &Plan, sheet: &StudyManifest) -> Result<(), Failure> {
         write_sheet(sheet, &self.out)?;
         if let Some((study, which)) = self.kept.take() {
@@ -332,7 +334,7 @@ impl<'r> StudySession<'r> {
         Ok(())
     }
 
-    /// Does all runs that are missing, in a folder where no other process works. If some fail, the results
+    /// Does all missing runs, in a folder where no other process works. If some fail, the results
     /// of the others are written.
     fn run_alone(
         &mut self,
@@ -346,7 +348,7 @@ impl<'r> StudySession<'r> {
         self.mine = plan.part(Shard::WHOLE).count();
         let left = missing.len();
         self.work(plan, missing.into_iter().map(|run| Ok(NextRun::Run(run))), left)?;
-        // Notes of runs that succeed now, or of an earlier form of the study, would mislead
+        // Notes of runs that have succeeded now, or of an earlier form of the study, would mislead
         // `status`.
         failed::keep_only(&self.store, &self.failed)?;
         if self.failed.is_empty() {
@@ -354,7 +356,7 @@ impl<'r> StudySession<'r> {
         }
         self.bar.clear();
         let failed: Vec<&str> = self.failed.iter().map(String::as_str).collect();
-        // A search has one cell at a time: without a failed one nothing is left to report.
+        // A search has one cell at a time: without a failed one no result is left.
         let rest = sheet.without(&failed).filter(|_| study.search.is_none());
         if let Some(rest) = &rest {
             conclude(rest, &self.store, &self.out)?;
@@ -366,7 +368,7 @@ impl<'r> StudySession<'r> {
         Err(outcome::failed(&failed, &self.store, rest.is_some())?)
     }
 
-    /// Does runs of a part that are missing and that no other process has.
+    /// Does the missing runs of a part that no other process has taken.
     fn run_shared(
         &mut self,
         part: Shard,
@@ -376,34 +378,35 @@ impl<'r> StudySession<'r> {
         let sign = self.signs.as_ref().expect("it has begun").name.clone();
         self.mine = plan.part(part).count();
         if part != Shard::WHOLE {
-            // A part of its own folder: no other process would try its failed runs again.
+            // A part has a folder of its own: no other process would try its failed runs again.
             let own: FxHashSet<&str> = plan.part(part).map(|run| &*plan.runs[run].id).collect();
             let noted = failed::noted(&self.store)?.into_iter();
             noted.filter(|id| own.contains(&**id)).for_each(|id| failed::forget(&self.store, &id));
         }
         let shared = SharedRuns::new(plan, part, &self.store, &sign)?;
         let left = shared.left();
-        // All is done and reported already: leave the folder as it is.
+        // All runs are done and reported already: leave the folder as it is.
         if left == 0 && self.has_results_of(sheet) {
             return Ok(());
         }
         self.say_study(plan, sheet)?;
         if 0 < left {
-            // A summary says "complete", which this study will not be until these runs are done.
+            // Remove the summary: it means "complete", which the study is not before these runs are
+            // done.
             let _ = fs::remove_file(self.out.join(SUMMARY));
         }
         self.work(plan, shared, left)
     }
 
-    /// Claims the folder. A process that joins others waits for one that is alone there, as the last one is
-    /// that writes the results.
+    /// Claims the folder. A process that joins others waits for a process that has the folder for
+    /// itself, since the last process writes the results that way.
     fn claim(&self, sheet: &StudyManifest, quiet: bool) -> Result<FolderClaim, Failure> {
         let form =
             self.form.unwrap_or_else(|| StoreForm::usual(self.share(), sheet.runs().count()));
         let claim = || self.store.claim(&sheet.study, self.share(), form);
         let mut claimed = claim();
-        // A process that is alone ends some time, and the claim is tried again; a second lone one
-        // gives up.
+        // Such a process ends some time, and the claim is tried again. A second process that wants
+        // the folder for itself gives up.
         while self.shard.is_some() && matches!(claimed, Err(OutputError::Busy { .. })) {
             if !quiet {
                 let out = self.out.display();
@@ -419,12 +422,12 @@ impl<'r> StudySession<'r> {
         self.shard.map_or(FolderAccess::Alone, |_| FolderAccess::Together)
     }
 
-    /// Returns whether the folder has the results of a study, be it without the runs that failed.
+    /// Returns whether the folder has the results of a study, with or without its failed runs.
     fn has_results_of(&self, sheet: &StudyManifest) -> bool {
         self.out.join(SUMMARY).is_file() && read_sheet(&self.out).is_ok_and(|kept| kept == *sheet)
     }
 
-    /// Does the runs of an iterator, `left` of them as far as is known, and shows the progress.
+    /// Does the runs of an iterator and shows the progress; `left` is the expected number of runs.
     fn work(
         &mut self,
         plan: &Plan,
@@ -436,7 +439,7 @@ impl<'r> StudySession<'r> {
         let workers = workers(plan, self.pace.jobs, left);
         self.workers = self.workers.max(workers);
         let claim = self.claim.as_ref().expect("a process that works has claimed the folder");
-        // Numbers of runs, to be sorted below; names of runs have no order.
+        // Note indices of runs, to be sorted below; names of runs have no order.
         let mut failed = Vec::new();
         let PaceOptions { time_limit, drive: DriveOption { transport }, .. } = self.pace;
         let effort = RunEffort { workers, time_limit: time_limit.map(real), transport };
@@ -462,7 +465,7 @@ impl<'r> StudySession<'r> {
                 (0..runs).for_each(|_| self.bar.tick());
             }
         });
-        // The pack gets its index also after an error: runs that were kept must be found again.
+        // Close the pack after an error, too: its index makes the kept runs findable.
         let closed = claim.close();
         if let Err(error) = worked {
             self.bar.clear();
@@ -470,13 +473,13 @@ impl<'r> StudySession<'r> {
         }
         closed?;
         self.store.refresh()?;
-        // Workers end in any order, but messages follow the study's.
+        // Workers end in any order, but messages follow the order of the study.
         failed.sort_unstable();
         self.failed.extend(failed.into_iter().map(|run| plan.runs[run].id.clone()));
         Ok(())
     }
 
-    /// Ends the work on a part, or beside other processes. The last one that ends writes the results.
+    /// Ends the work on a part, or beside other processes. The last process writes the results.
     fn leave(
         mut self,
         shard: Shard,
@@ -485,8 +488,7 @@ impl<'r> StudySession<'r> {
         quiet: bool,
     ) -> Result<(), Failure> {
         self.ends()?;
-        // Give the shared lock back: the lock for one process alone waits for all others, also for
-        // ours.
+        // Give up the shared lock: the exclusive lock waits for all shared ones, even our own.
         self.claim = None;
         self.store.refresh()?;
         let noted = failed::noted(&self.store)?;
@@ -498,8 +500,8 @@ impl<'r> StudySession<'r> {
             Ok(claim) if missing == 0 && !self.has_results_of(sheet) => {
                 return merge::conclude_all(&claim, quiet);
             }
-            // Another process is still at work and will be the last, or there is nothing to
-            // conclude.
+            // Another process is still at work and will be the last, or the results are written
+            // already.
             Ok(_) | Err(OutputError::Busy { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -531,7 +533,7 @@ impl<'r> StudySession<'r> {
         Ok(())
     }
 
-    /// Searches; returns the sheet of all that was tried, and the answer as a line.
+    /// Searches; returns the manifest with all tried values, and the answer as lines.
     fn search(
         &mut self,
         study: &Study,
@@ -540,19 +542,19 @@ impl<'r> StudySession<'r> {
     ) -> Result<(StudyManifest, TerminalLines), Failure> {
         let (mut hunt, mut measured) = (search.begin(), BTreeMap::new());
         while let Some(value) = hunt.next() {
-            // Warnings are about the base, so the first value shows them for all.
+            // Warnings are about the base, so those of the first value are enough.
             let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
             let found = search.judge(&sheet, &self.store).map_err(outcome::unreadable)?;
             hunt.note(value, found.state == VerdictState::Holds);
             measured.insert(value, found.measured);
         }
-        // Its runs are all there: this only writes the sheet of all values that were tried.
+        // All runs are done: this only writes the manifest with all tried values.
         let sheet = self.run(&study.probing(search, &hunt.tried()), true)?;
         let found = match hunt.answer() {
             Some(value) => format!("{} = {value} is the least with {}", search.over, search.until),
             None => format!("not even {} = {} has {}", search.over, search.to, search.until),
         };
-        // If no value will do, the largest was tried.
+        // If no value holds, the largest was tried.
         let numbers = &measured[&hunt.answer().unwrap_or(search.to)];
         let mut lines = TerminalLines::of(format!("  search   {found}"));
         lines.line(format!("           {numbers}"));
@@ -560,10 +562,10 @@ impl<'r> StudySession<'r> {
     }
 }
 
-/// Returns how many of `runs` go on at a time; without `jobs` one for each core.
+/// Returns the number of workers for `runs` runs; without `jobs` one for each core.
 fn workers(plan: &Plan, jobs: Option<NonZero<usize>>, runs: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-    // On a clock of real time, runs side by side would make each other late.
+    // In real time, simultaneous runs would delay each other.
     let most = if plan.is_repeatable() { jobs.map_or_else(cores, NonZero::get) } else { 1 };
     most.min(runs)
 }
@@ -579,7 +581,7 @@ fn warn(plan: &Plan) {
     }
 }
 
-/// Reads `2/5`.
+/// Parses `2/5`.
 fn shard(text: &str) -> Result<Shard, String> {
     let parts = text.split_once('/').and_then(|(index, count)| {
         Some((index.parse::<usize>().ok()?, count.parse::<usize>().ok()?))
@@ -609,7 +611,7 @@ impl From<PlanError> for Failure {
     }
 }
 
-/// Prints how long something took.
+/// Prints a duration.
 fn lasted(real: Duration) -> String {
     crate::units::tell::span(real.as_secs_f64())
 }

@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use super::lines::{TerminalLines, plain};
 use super::terminal;
 
-/// On which side a column's cells begin.
+/// The side to which a column is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     /// Texts.
@@ -14,7 +14,7 @@ pub(super) enum Align {
     Right,
 }
 
-/// Returns rows as lines of aligned columns, indented by two, and as wide as the terminal at most.
+/// Returns rows as lines of aligned columns, indented by two and at most as wide as the terminal.
 pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> TerminalLines {
     let mut table = Table::new();
     *table.style_mut() = presets::NOTHING;
@@ -33,8 +33,8 @@ pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> TerminalLines {
     lines(&table)
 }
 
-/// Returns the cells of a row with control characters escaped: an end of a line in a name would
-/// make it look like another row.
+/// Returns the cells of a row with control characters escaped: a line end in a name would look like
+/// another row.
 pub(super) fn cells(row: &[String]) -> Vec<String> {
     row.iter().map(|cell| plain(cell).into_owned()).collect()
 }

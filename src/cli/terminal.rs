@@ -1,8 +1,8 @@
-//! Printing: results to stdout, talk to stderr, bold and colour only for people.
+//! Printing: results to stdout, messages to stderr; bold text and colours only on a terminal.
 //!
-//! Only this file writes to stdout and stderr: [`TerminalLines`], in which no name can steer a
-//! terminal, and files, which are exact unless a terminal shows them. `anstream` removes colours
-//! where they would not be seen (no terminal, `NO_COLOR`, `CLICOLOR`).
+//! Only this file writes to stdout and stderr. It prints [`TerminalLines`], in which no name can
+//! control the terminal, and files, which are exact except on a terminal. `anstream` removes
+//! colours where they cannot be seen (no terminal, `NO_COLOR`, `CLICOLOR`).
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -16,18 +16,18 @@ use super::lines::{TerminalLines, plain, plain_file};
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Prints a result. A reader who closes the pipe has seen enough: that is no error.
+/// Prints a result. A closed pipe is no error: its reader has seen enough.
 pub(super) fn print(lines: &TerminalLines) -> io::Result<()> {
     write(lines.as_str())
 }
 
-/// Prints the help that the parser of the command line has made of our own words.
+/// Prints help that clap has formatted from our own texts.
 pub(super) fn print_help(help: &clap::builder::StyledStr) -> io::Result<()> {
     write(&format!("{}\n", help.ansi()))
 }
 
-/// Prints a file, such as a trace or a table for other programs: exactly, but on a terminal what
-/// would steer it is shown.
+/// Prints a file, such as a trace or a table for other programs: exactly, but on a terminal with
+/// control characters escaped.
 pub(super) fn print_file(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let shown = if stdout.is_terminal() { plain_file(text) } else { text.into() };
@@ -46,34 +46,34 @@ fn seen_enough(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Returns the line that says where results are, and with which of their files to start.
+/// Returns the line that names the folder of results, and the file to start with.
 pub(super) fn results_line(folder: &Path, start: &str) -> TerminalLines {
     TerminalLines::of(format!("wrote {} (start with {start})", folder.display()))
 }
 
-/// Returns how many columns the terminal has that results are printed to, if it is one.
+/// Returns the width of the terminal behind stdout, in columns; `None` if it is no terminal.
 pub(super) fn width() -> Option<u16> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0)
 }
 
-/// Returns how many lines the terminal has that results are printed to, if it is one.
+/// Returns the height of the terminal behind stdout, in lines; `None` if it is no terminal.
 pub(super) fn height() -> Option<u16> {
     terminal_size::terminal_size_of(io::stdout()).map(|(_, height)| height.0)
 }
 
-/// Returns whether results are seen in colours.
+/// Returns whether stdout shows colours.
 pub(super) fn has_colours() -> bool {
     anstream::stdout().current_choice() != anstream::ColorChoice::Never
 }
 
-/// Prints an error; further lines of it are indented.
+/// Prints an error message; its further lines are indented.
 pub(super) fn error(message: &str) {
     let mut lines = TerminalLines::default();
     lines.message(message);
     error_of(lines);
 }
 
-/// Prints an error, which may have lines and colours of its own.
+/// Prints an error message that brings its own lines and colours.
 pub(super) fn error_of(lines: TerminalLines) {
     say(ERROR, "error", lines);
 }
@@ -85,26 +85,25 @@ pub(super) fn warn(message: &dyn Display) {
     say(WARNING, "warning", lines);
 }
 
-/// Prints a line to stderr: of a policy's program, or about the progress.
+/// Prints a line to stderr: from an external policy, or about the progress.
 pub(super) fn pass_on(line: &str) {
-    // If stderr is closed, there is no other place to report that.
+    // If stderr is closed, the error cannot be reported anywhere.
     let _ = anstream::stderr().write_all(TerminalLines::of(line).as_str().as_bytes());
 }
 
-/// Returns whether a person sees stderr while the command runs.
+/// Returns whether a user sees stderr while the command runs.
 pub(super) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Prints what is wrong with a command line, or the help that it asks for; `of` says of arguments
-/// what is wrong with them. The parser quotes arguments as they are, so it is shown such as cannot
-/// steer a terminal.
+/// Prints an error about the command line, or the help that it asks for. clap quotes arguments
+/// unchanged, so `of` repeats the error for arguments whose control characters are escaped.
 pub(super) fn print_usage(
     error: clap::Error,
     arguments: Vec<OsString>,
     of: impl FnOnce(Vec<OsString>) -> Option<clap::Error>,
 ) {
-    // The parser repeats wrong arguments in its message, so they need the same care as names.
+    // clap repeats wrong arguments in its message, so they need escapes like names.
     let is_harmless =
         |argument: &OsString| plain(&argument.to_string_lossy()) == *argument.to_string_lossy();
     let error = if arguments.iter().all(is_harmless) {
@@ -113,12 +112,11 @@ pub(super) fn print_usage(
         let shown = |argument: OsString| plain(&argument.to_string_lossy()).into_owned().into();
         match of(arguments.into_iter().map(shown).collect()) {
             Some(error) => error,
-            // With escapes in place of the characters the arguments are right, so only the kind is
-            // left.
+            // With escapes the arguments are correct, so only the kind of the error is left.
             None => return self::error(&error.kind().to_string()),
         }
     };
-    // Help goes to stdout and is no error; a reader who closes it has read enough.
+    // Help goes to stdout and is no error; a closed pipe is none either.
     let _ = error.print();
 }
 
@@ -127,6 +125,6 @@ fn say(style: Style, word: &str, message: TerminalLines) {
     lines.part(style, word);
     lines.part(Style::new(), ": ");
     lines += message;
-    // If stderr is closed, there is no other place to report that.
+    // If stderr is closed, the error cannot be reported anywhere.
     let _ = anstream::stderr().write_all(lines.as_str().as_bytes());
 }

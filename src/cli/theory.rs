@@ -1,4 +1,4 @@
-//! `mumakil theory`: what the closed forms of delay scheduling come to, side by side.
+//! `mumakil theory`: the results of the closed forms of delay scheduling, side by side.
 
 use indexmap::IndexMap;
 
@@ -23,21 +23,22 @@ const PAPER: [(&str, f64); 6] = [
 ];
 /// The number that is computed from `locality`, unless the user gives it.
 const SKIPS: &str = "skips";
-/// At most so many columns.
-// Chosen: more do not fit on a wide terminal.
+/// The most columns of the table.
+// Chosen: more columns do not fit on a wide terminal.
 const MOST_COLUMNS: usize = 20;
 
-/// Print what theory expects of delay scheduling
+/// Print the results of theory for delay scheduling
 ///
-/// The closed forms are functions of the language of expectations: see `mumakil help metrics`. Several
-/// values of a number are a column each; of several numbers, a column for each combination.
+/// The closed forms are functions of the language of expectations: see `mumakil help metrics`. If a
+/// number has several values, each gets a column; if several numbers have, each combination gets
+/// one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   mumakil theory jobs=5,10,20,50
   mumakil theory nodes=620 slots=5 tasks=10,100 skips=0,50,100")]
 pub(super) struct TheoryArguments {
-    /// Nodes, slots (of a node), replicas, jobs, tasks, locality or skips, where they are not the paper's
+    /// Nodes, slots (of a node), replicas, jobs, tasks, locality or skips, if not as in the paper
     #[arg(value_name = "NAME=NUMBER")]
     numbers: Vec<String>,
 }
@@ -49,7 +50,8 @@ impl TheoryArguments {
             let (name, numbers) = assignment(text)?;
             asked.insert(name, numbers);
         }
-        // Before the combinations are made: five lists of ten numbers are a hundred thousand.
+        // Check this before making the combinations: five lists of ten numbers are a hundred
+        // thousand.
         if MOST_COLUMNS < asked.values().map(Vec::len).product() {
             return Err(Failure::input(format!("there are more than {MOST_COLUMNS} combinations")));
         }
@@ -69,7 +71,7 @@ impl TheoryArguments {
     }
 }
 
-/// Returns the name and the numbers of `jobs=5,10`.
+/// Parses `jobs=5,10` into its name and numbers.
 fn assignment(text: &str) -> Result<(&'static str, Vec<f64>), Failure> {
     let names = || PAPER.iter().map(|(name, _)| *name).chain([SKIPS]);
     let (name, numbers) = text.split_once('=').unwrap_or((text, ""));
@@ -86,13 +88,14 @@ fn assignment(text: &str) -> Result<(&'static str, Vec<f64>), Failure> {
     Ok((known, numbers.map_err(wrong)?))
 }
 
-/// Returns a line of what all columns have in common, and a table of the rest and of the forms.
+/// Returns a line with the numbers that all columns share, and a table of the others and the forms.
 fn told(mut columns: Vec<IndexMap<&str, f64>>) -> Result<TerminalLines, DomainError> {
     for column in &mut columns {
         if !column.contains_key(SKIPS) {
             let [nodes, replicas, tasks] = ["nodes", "replicas", "tasks"].map(|name| column[name]);
             let skips = DelayedJob { nodes, replicas, tasks }.skips_for(column["locality"])?;
-            // A count of skipped offers is whole; rounding down would miss the wanted locality.
+            // The count of skipped offers is whole; rounding it down would miss the wanted
+            // locality.
             column.insert(SKIPS, skips.ceil());
         }
     }
@@ -108,7 +111,7 @@ fn told(mut columns: Vec<IndexMap<&str, f64>>) -> Result<TerminalLines, DomainEr
             rows.push(row(name, numbers.collect(), ""));
         }
     }
-    // Functions of a plain `x`, such as a logarithm, are no closed forms of scheduling.
+    // Skip functions of a plain `x`, such as a logarithm: they are no closed forms of scheduling.
     for form in FUNCTIONS.iter().filter(|form| form.parameters != ["x"]) {
         let answer = |column: &IndexMap<&str, f64>| {
             let numbers: Vec<f64> = form.parameters.iter().map(|name| column[name]).collect();

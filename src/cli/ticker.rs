@@ -1,11 +1,11 @@
-//! A thread that calls a function again and again beside the work.
+//! A thread that calls a function repeatedly, beside the main work.
 
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 
-/// Calls until this is dropped; dropping waits for a call that is going on.
+/// Calls a function until this value is dropped; dropping waits for a call in progress.
 #[derive(Debug)]
 pub(super) struct Ticker {
     stop: Option<Sender<()>>,
@@ -13,9 +13,9 @@ pub(super) struct Ticker {
 }
 
 impl Ticker {
-    /// Begins; the first time is after this span, and then after the other one again and again.
+    /// Begins the calls. `spans` are the time before the first call, and the time between calls.
     pub(super) fn new(spans: [Duration; 2], mut tick: impl FnMut() + Send + 'static) -> Self {
-        // Nothing is ever sent: dropping `stop` wakes the thread at once, whatever it waits for.
+        // The channel carries no message: dropping `stop` wakes the thread at once.
         let (stop, stopped) = bounded(0);
         let thread = thread::spawn(move || {
             let [mut span, next] = spans;
@@ -32,7 +32,7 @@ impl Drop for Ticker {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic in the thread has been printed by the hook.
+            // The panic hook has printed a panic of the thread.
             let _ = thread.join();
         }
     }

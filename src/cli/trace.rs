@@ -1,6 +1,6 @@
-//! `mumakil trace`: looks into traces, converts them, makes smaller ones of them.
+//! `mumakil trace`: inspects traces, converts them, and makes smaller ones.
 //! ```text
-//! TraceInput -> formats.recognise: SWIM, Rumen, SLS, CSV, YAML, by what is in the file -> Trace
+//! TraceInput -> formats.recognise: SWIM, Rumen, SLS, CSV or YAML, by the file's content -> Trace
 //!   inspect             a screenful about it
 //!   convert             its jobs in another format
 //!   sample, scale, fold another trace of the same format            -> TraceOutput: file, .gz, stdout
@@ -29,8 +29,8 @@ mod reshape;
 /// Inspect traces, convert them, make smaller ones of them
 ///
 /// Traces are files of SWIM, of Rumen, of YARN's Scheduler Load Simulator (SLS), plain or gzipped,
-/// and Mumakil's own lists of jobs: tables (CSV) and YAML. A file's format is told by what is in
-/// it.
+/// and Mumakil's own lists of jobs: tables (CSV) and YAML. Mumakil recognises a file's format by
+/// its content.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct TraceArguments {
@@ -59,7 +59,7 @@ impl TraceArguments {
     }
 }
 
-/// Lets `--to` be any format that jobs can be written in.
+/// Allows for `--to` the formats in which jobs can be written.
 pub(super) fn with_targets(trace: clap::Command, formats: &Formats) -> clap::Command {
     let targets = formats.iter().filter_map(|format| format.target());
     let targets: Vec<PossibleValue> =
@@ -69,7 +69,7 @@ pub(super) fn with_targets(trace: clap::Command, formats: &Formats) -> clap::Com
     })
 }
 
-/// The input of every command about traces.
+/// The input of all commands about traces.
 #[derive(Debug, clap::Args)]
 struct TraceInput {
     /// The trace
@@ -77,28 +77,28 @@ struct TraceInput {
     /// Leave broken records out, and count them, instead of stopping at the first
     #[arg(long)]
     lenient: bool,
-    /// The size of the cluster's blocks: where a trace knows only bytes, a map reads one. The default
-    /// is that of the default cluster
+    /// The size of the cluster's blocks: where a trace knows only bytes, a map reads one block. The
+    /// default is that of the default cluster
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = block)]
     block: Bytes,
 }
 
-/// Reads the size of a block.
+/// Parses the size of a block.
 fn block(text: &str) -> Result<Bytes, String> {
     match text.parse()? {
-        // A map reads one block: with none, a job would have endless maps.
+        // A map reads one block: with blocks of no bytes, a job would have endlessly many maps.
         Bytes::ZERO => Err("a block has at least one byte".to_owned()),
         size => Ok(size),
     }
 }
 
 impl TraceInput {
-    /// Reads the file in the format that it shows.
+    /// Reads the file, in the format that its content shows.
     fn recognise(&self, formats: &Formats) -> Result<Trace, Failure> {
         self.read(formats.recognise(&self.file)?)
     }
 
-    /// Reads the file, which is in this format; says what was left out.
+    /// Reads the file in this format; warns about records that were left out.
     fn read(&self, format: &'static dyn Format) -> Result<Trace, Failure> {
         let strictness = Strictness::of(self.lenient);
         let trace = Trace::read_as(format, &self.file, self.block, strictness)?;
@@ -113,7 +113,7 @@ impl TraceInput {
     }
 }
 
-/// Where the commands that make a trace write it.
+/// The output of the commands that make a trace.
 #[derive(Debug, clap::Args)]
 struct TraceOutput {
     /// The file to write, gzipped if it ends in `.gz`; `-` for stdout
@@ -129,13 +129,11 @@ impl TraceOutput {
     fn write(&self, trace: &Trace) -> Result<(), Failure> {
         if self.out == Path::new("-") {
             let mut text = Vec::new();
-            // In memory first, as the terminal shows control characters in names instead of obeying
-            // them.
+            // Write into memory first: on a terminal, control characters in names must be escaped.
             trace.write_to(&mut text).map_err(|error| file::cannot(&self.out, error))?;
             return Ok(terminal::print_file(&String::from_utf8_lossy(&text))?);
         }
-        // A device or a pipe is written to directly; only a file is written hidden and then put in
-        // place.
+        // Write to a device or pipe directly; only a file is written hidden and then renamed.
         let is_stream = fs::metadata(&self.out).is_ok_and(|at| !at.is_file() && !at.is_dir());
         if is_stream {
             let stream = OpenOptions::new().write(true).open(&self.out);
@@ -146,13 +144,13 @@ impl TraceOutput {
         file::write(&self.out, self.force, |to| self.fill(trace, to))
     }
 
-    /// Writes a trace into what is open.
+    /// Writes a trace into an open file or stream.
     fn fill(&self, trace: &Trace, to: impl Write) -> io::Result<()> {
         let mut to = BufWriter::new(to);
         if self.out.extension().is_some_and(|ending| ending == "gz") {
             let mut gzip = GzEncoder::new(&mut to, Compression::default());
             trace.write_to(&mut gzip)?;
-            // Dropping would swallow an error of the last bytes.
+            // Finish it here: dropping would hide an error of the last bytes.
             gzip.finish()?;
         } else {
             trace.write_to(&mut to)?;

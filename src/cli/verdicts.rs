@@ -1,11 +1,11 @@
-//! Verdicts on expectations, in lines.
+//! The verdicts on expectations, in lines.
 
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use crate::expect::{Expectation, ExpectationVerdict, Figure, VerdictState};
 use crate::units::tell::counted;
 
-/// Returns the lines about each expectation.
+/// Returns the lines about all expectations.
 pub(super) fn tell(expected: &[Expectation], found: &[ExpectationVerdict]) -> TerminalLines {
     expected.iter().zip(found).map(|(expected, found)| line(expected, found)).sum()
 }
@@ -14,7 +14,7 @@ fn line(expected: &Expectation, found: &ExpectationVerdict) -> TerminalLines {
     let what = expected.what.as_ref().unwrap_or(&expected.that);
     let mut lines = TerminalLines::of(format!("  {:<9}{what}", word(found.state)));
     let mut more = |words: &str| lines.line(format!("           {words}"));
-    // With a title the expression itself stands beneath; without one it is the title.
+    // The expression stands below the title, unless it is the title.
     if expected.what.is_some() {
         more(&expected.that);
     }
@@ -43,13 +43,13 @@ fn line(expected: &Expectation, found: &ExpectationVerdict) -> TerminalLines {
     lines
 }
 
-/// Returns a published number beside ours, in words.
+/// Returns a published number beside the measured one, in words.
 fn beside(figure: &Figure) -> String {
     let what = if figure.what.is_empty() { "" } else { &format!("{}: ", figure.what) };
     format!("{what}published {}, ours {}", figure.published.text, figure.compared())
 }
 
-/// Returns the word for a state, as people read it.
+/// Returns the word for a verdict's state, for readers.
 pub(super) fn word(state: VerdictState) -> &'static str {
     match state {
         VerdictState::Holds => "holds",
@@ -64,7 +64,7 @@ pub(super) fn judge(found: &[ExpectationVerdict]) -> Result<(), Failure> {
     fail_if_any(found.iter().filter(|found| found.state == VerdictState::Fails).count())
 }
 
-/// Returns the failure of so many expectations, if any.
+/// Returns the failure for this number of failed expectations; none for zero.
 pub(super) fn fail_if_any(failed: usize) -> Result<(), Failure> {
     match failed {
         0 => Ok(()),

@@ -1,13 +1,13 @@
-//! Decides when a watched run may go on.
+//! The gate decides when a watched run may go on.
 //!
-//! A state machine without a clock of its own:
+//! It is a state machine without a clock of its own:
 //! ```text
 //! user    want(Run)            want(Step(Heartbeat))
 //! run     ask(2.0 s, wall)     ask(2.1 s, wall)    see(heartbeat)    ask(2.1 s)    ask(2.4 s)
 //! answer  Wait(30 ms), Go      Go                  -> wish: Pause    Go            Stand
 //! ```
-//! It holds a run up between two instants only, never among the messages of one instant, so that a
-//! deed at a pause comes after all that has happened.
+//! It pauses a run only between two instants, never among the messages of one instant, so that an
+//! action at a pause comes after everything that has happened.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,28 +16,28 @@ use std::time::Duration;
 use crate::mapred::{Event, Fact, JobFact, LedgerFact, TrackerFact, WorldFact};
 use crate::units::{SimSpan, SimTime};
 
-/// A run that is later than this gives its delay up, rather than hurry to make up for it.
-// Chosen: a delay that people see; a shorter one, of a busy machine, is made up for unseen.
+/// The delay up to which a run hurries to catch up; after a longer delay it does not.
+// Chosen: users notice such a delay, but not the hurry after a shorter one.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// How many seconds of the run pass in a second; none for as many as the machine can.
+/// The virtual seconds that pass in a real second; `None` for as many as the machine can.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed(Option<f64>);
 
 impl Speed {
-    /// As fast as the machine.
+    /// As fast as the machine can.
     pub const MOST: Self = Self(None);
     // Chosen: at this speed a heartbeat interval of 3 s takes eight hours.
     const SLOWEST: f64 = 1e-4;
-    // Chosen: no machine emulates a cluster faster; `max` is for that.
+    // Chosen: no machine emulates a cluster faster; `max` means no limit.
     const FASTEST: f64 = 1e6;
 
-    /// Returns the speed of a factor, if it is from a ten-thousandth to a million.
+    /// Returns the speed of a factor; `None` unless it is from a ten-thousandth to a million.
     pub fn new(factor: f64) -> Option<Self> {
         (Self::SLOWEST..=Self::FASTEST).contains(&factor).then_some(Self(Some(factor)))
     }
 
-    /// Returns the factor.
+    /// Returns the factor; `None` for no limit.
     pub const fn factor(self) -> Option<f64> {
         self.0
     }
@@ -70,14 +70,14 @@ impl fmt::Display for Speed {
     }
 }
 
-/// The kind of instant behind which a run is to stop.
+/// The kind of event after which a run is to pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiveStep {
-    /// A tracker has the reply to its heartbeat.
+    /// A tracker gets the reply to its heartbeat.
     Heartbeat,
-    /// The JobTracker or its policy has launched, killed, suspended or resumed something.
+    /// The JobTracker or its policy launches, kills, suspends or resumes an attempt.
     Decision,
-    /// A job has ended.
+    /// A job ends.
     JobEnd,
 }
 
@@ -100,43 +100,43 @@ impl LiveStep {
 /// A wish of the user for the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LiveRequest {
-    /// To stand still.
+    /// To pause.
     Pause,
-    /// To go on, at the speed.
+    /// To go on at the set speed.
     Run,
-    /// To go on as fast as the machine up to an instant, and to stand still there.
+    /// To go on as fast as possible up to an instant, and pause there.
     To(SimTime),
-    /// The same, behind what comes next.
+    /// To go on as fast as possible up to the next event of a kind, and pause after it.
     Step(LiveStep),
-    /// To the end, as fast as the machine.
+    /// To go on to the end, as fast as possible.
     End,
-    /// To give the run up.
+    /// To abandon the run.
     Leave,
 }
 
-/// The gate's answer to a run that comes to its next message.
+/// The gate's answer to a run that has a next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateTurn {
-    /// It is delivered.
+    /// Deliver the message.
     Go,
-    /// It is delivered after this long.
+    /// Deliver the message after this real time.
     Wait(Duration),
-    /// It is held back until the user wants something else.
+    /// Hold the message back until the user wants something else.
     Stand,
-    /// The run is given up.
+    /// Abandon the run.
     Leave,
 }
 
-/// When the next message may be delivered.
+/// The gate of a run.
 #[derive(Debug)]
 pub struct Gate {
     wish: LiveRequest,
     speed: Speed,
-    /// The instant of the last message, if there was one.
+    /// The instant of the last message; `None` before the first.
     at: Option<SimTime>,
-    /// The present instant: not before the last message, and before the next one.
+    /// The current virtual time: at or after the last message, and before the next one.
     now: SimTime,
-    /// The wall time and the virtual instant from which the speed is counted; `None` until the next
+    /// The real time and the virtual instant from which the speed is counted; `None` until the next
     /// `ask`.
     since: Option<(Duration, SimTime)>,
 }
@@ -147,12 +147,12 @@ impl Gate {
         Self { wish, speed, at: None, now: SimTime::ZERO, since: None }
     }
 
-    /// Returns how far time has come.
+    /// Returns the current virtual time.
     pub const fn now(&self) -> SimTime {
         self.now
     }
 
-    /// Returns how far the run has come, if it has begun.
+    /// Returns the current virtual time; `None` before the run has begun.
     pub fn position(&self) -> Option<SimTime> {
         self.at.map(|_| self.now)
     }
@@ -162,9 +162,9 @@ impl Gate {
         self.speed
     }
 
-    /// Sets what is wanted.
+    /// Sets the request of the user.
     pub fn want(&mut self, wish: LiveRequest) {
-        // Count the speed anew: the time of a pause must not be made up for.
+        // Count the speed from now: the run must not catch up the time of a pause.
         self.wish = wish;
         self.since = None;
     }
@@ -175,17 +175,17 @@ impl Gate {
         self.since = None;
     }
 
-    /// Returns whether it holds the run up until the user wants something else.
+    /// Returns whether the run is paused until the user wants something else.
     pub fn stands(&self) -> bool {
         self.wish == LiveRequest::Pause
     }
 
-    /// The run is over.
+    /// Notes that the run is over.
     pub fn end(&mut self) {
         self.want(LiveRequest::Pause);
     }
 
-    /// Takes an event of the run: it may be the one up to which the user wanted to step.
+    /// Notes an event of the run, which may be the one up to which the user wanted to step.
     pub fn see(&mut self, event: &Event) {
         if let LiveRequest::Step(step) = self.wish
             && step.is(&event.fact)
@@ -194,14 +194,14 @@ impl Gate {
         }
     }
 
-    /// The next message is due at `next`; the wall clock says `wall`.
+    /// Returns the answer for a message that is due at `next`; `wall` is the real time.
     pub fn ask(&mut self, next: SimTime, wall: Duration) -> GateTurn {
         match self.wish {
             LiveRequest::Leave => return GateTurn::Leave,
-            // The rest of an instant is delivered, also after a wish to pause.
+            // Deliver the rest of an instant even after a request to pause.
             _ if self.at.is_some_and(|at| next <= at) => {}
-            // Time comes up to the wanted instant even where nothing happens, so that a deed can be
-            // done there.
+            // Time reaches the wanted instant even without an event there, so that an action can be
+            // taken there.
             LiveRequest::To(to) if to < next => {
                 self.now = self.now.max(to);
                 self.want(LiveRequest::Pause);
@@ -221,14 +221,13 @@ impl Gate {
         GateTurn::Go
     }
 
-    /// Returns how long it is to the next message, and lets time come as far as it has.
+    /// Returns the real time to the next message, and advances the virtual time.
     fn wait(&mut self, next: SimTime, wall: Duration) -> Duration {
         let Speed(Some(factor)) = self.speed else { return Duration::ZERO };
         let (from, began) = *self.since.get_or_insert((wall, self.now));
         let left = next.saturating_since(began).as_secs_f64() / factor;
         let past = wall.saturating_sub(from);
-        // A far message at a low speed is centuries away, which would overflow: wait a day and ask
-        // again.
+        // The time to a distant message at a low speed may overflow: wait a day and ask again.
         let left = Duration::from_secs_f64(left.min(past.as_secs_f64() + 86_400.0));
         if past < left {
             let come = began + SimSpan::from_micros((past.as_secs_f64() * factor * 1e6) as u64);
@@ -236,7 +235,8 @@ impl Gate {
             let before = SimTime::from_micros(next.as_micros().saturating_sub(1));
             self.now = self.now.max(come.min(before));
         } else if left + PATIENCE < past {
-            // The machine is too slow, or the run was held up: count from here instead of hurrying.
+            // The machine is too slow, or the run was held up: count from here instead of catching
+            // up.
             self.since = Some((wall, next));
         }
         left.saturating_sub(past)
@@ -302,7 +302,7 @@ mod tests {
     fn a_machine_that_is_too_slow_does_not_run_after_what_is_lost() {
         let mut gate = gate(LiveRequest::Run, "1x");
         assert_eq!(gate.ask(ms(1_000), wall(0)), GateTurn::Wait(wall(1_000)));
-        // Ten seconds late, and the next message is due a second later all the same.
+        // The run is ten seconds late, but the next message is still a second away.
         assert_eq!(gate.ask(ms(1_000), wall(11_000)), GateTurn::Go);
         assert_eq!(gate.ask(ms(2_000), wall(11_000)), GateTurn::Wait(wall(1_000)));
     }

@@ -1,4 +1,4 @@
-//! The shares of pools and queues, for the picture. After each new picture the policy is asked
+//! The shares of pools and queues in the picture: after each new picture, the policy is asked
 //! again.
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::session::Session;
 use crate::mapred::{Offer, Scheduler, SlotKind, Wrapper};
 
-/// A policy that also reports its pools to the session.
+/// A wrapper around a policy that reports its pools to the session.
 pub(super) struct AskedPolicy {
     pub(super) policy: Box<dyn Scheduler>,
     pub(super) session: Arc<Session>,
@@ -23,8 +23,7 @@ impl Wrapper for AskedPolicy {
 
     fn offer_inner(&mut self, offer: &mut Offer<'_>) {
         self.policy.offer(offer);
-        // After the offer, and without changing anything: a watched run is the same as an unwatched
-        // one.
+        // Ask after the offer, and change nothing: watching must not affect the run.
         self.session.weigh(|picture| {
             let view = offer.view();
             for kind in SlotKind::BOTH {

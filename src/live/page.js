@@ -1,6 +1,6 @@
-// The page of `mumakil live`. Pictures come as server-sent events, commands go as JSON; all that is shown
-// comes from the newest picture, so a page that is loaded anew, or a second one, shows the same.
-// Texts of the scenario reach the page as text only (textContent), never as markup.
+// The page of `mumakil live`. Pictures come as server-sent events, commands go as JSON. The page is
+// drawn from the newest picture only, so a reloaded or a second page shows the same.
+// Texts of the scenario enter the page only as text (textContent), never as markup.
 "use strict";
 
 const token = new URLSearchParams(location.search).get("token") || "";
@@ -14,7 +14,7 @@ let is_drawn = true;    // whether that is on the screen
 let chosen = null;      // the slot that the keyboard is at: {node, slot}
 let pages = { shown: 0, since: performance.now(), rate: 0 };
 
-// ---- how things are told ----
+// ---- texts for values ----
 
 function clock(us) {
   const two = (n) => String(n).padStart(2, "0");
@@ -37,7 +37,7 @@ function element(name, text, kind) {
   return made;
 }
 
-// Puts rows into a table, and leaves alone what is the same.
+// Puts rows into a table, and leaves unchanged cells alone.
 function fill(id, rows, dress) {
   const body = $(id).tBodies[0];
   rows.forEach((cells, index) => {
@@ -126,8 +126,9 @@ function deed_of(kind, said, way) {
 
 // ---- the map ----
 
-// Where everything is, in pixels of the page. Racks stand side by side; a node is a block of its slots, maps above
-// reduces. Where there are too many for that, a node is a cell whose fill is how much of it is busy.
+// The positions of all slots, in pixels of the page. Racks stand side by side; a node is a block of
+// its slots, maps above reduces. With too many slots for that, a node is a cell, filled by the
+// share of its busy slots.
 function plan(width) {
   const racks = layout.racks.map(() => []);
   layout.nodes.forEach(([, rack], node) => racks[rack].push(node));
@@ -136,7 +137,7 @@ function plan(width) {
   const biggest = Math.max(1, ...full.map((nodes) => nodes.length));
   const room = 520;
   for (const cell of [26, 22, 18, 14, 12, 10, 8, 6, 5, 4, 3, 0]) {
-    // Without slots: as large as fits, two pixels at least.
+    // Without slots, a node is as large as fits, at least two pixels.
     const sizes = cell ? [[cell * most + 4, 2 * cell + 5]] : [[9, 9], [7, 7], [5, 5], [4, 4], [3, 3], [2, 2]];
     for (const [wide, high] of sizes) {
       const across = Math.max(1, Math.min(biggest, Math.floor((width - 12) / wide), Math.ceil(Math.sqrt(biggest * high / wide * 1.6))));
@@ -179,7 +180,7 @@ function prepare() {
   is_drawn = false;
 }
 
-// Pools and users keep the colour that they were given first.
+// Pools and users keep the first colour that they get.
 const given = new Map();
 const colour_of_name = (name) => {
   if (!given.has(name)) given.set(name, given.size % COLOURS);
@@ -201,7 +202,7 @@ function draw_map() {
   context.font = "11px system-ui, sans-serif";
   context.fillStyle = colours.ink;
   titles.forEach(([text, x, y, room]) => context.fillText(text, x, y, room));
-  // By colour, since to change it costs more than to fill.
+  // Draw colour by colour: changing the colour costs more than filling.
   const boxes = Array.from({ length: COLOURS + 2 }, () => []);
   layout.nodes.forEach(([, , maps, reduces], node) => {
     const [x, y] = places[node], start = starts[node], all = maps + reduces;
@@ -257,7 +258,7 @@ function box_of({ node, slot }) {
   return slot < maps ? [x + slot * cell, y, cell - 1, cell - 1] : [x + (slot - maps) * cell, y + cell + 1, cell - 1, cell - 1];
 }
 
-// Returns the slot at a place; of a node that is a cell, its first that somebody holds.
+// Returns the slot at a position; for a node that is a cell, its first held slot.
 function slot_at(event) {
   const box = $("map").getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
   const { cell, wide, high, places } = the_plan;
@@ -455,7 +456,7 @@ function draw() {
   if (past >= 1000) pages = { shown: 0, since: performance.now(), rate: Math.round(pages.shown * 1000 / past) };
 }
 
-// A browser has six connections to one server. A page that nobody sees leaves them to others.
+// A browser opens six connections to one server. A hidden page leaves them to others.
 let source = null;
 
 function listen() {

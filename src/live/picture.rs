@@ -1,7 +1,7 @@
-//! The picture of a run on a page: the holder of each slot, the progress of jobs, shares, and
+//! The picture of a run on the page: the holders of slots, the progress of jobs, shares, and
 //! reasons.
 //!
-//! It is made from the facts alone, as tables are, and knows neither page nor clock.
+//! It is made from the events alone, like the tables, and knows neither page nor clock.
 //! ```text
 //! PageLayout (once)    node-1: 2 map slots, 1 reduce slot      node-2: 2 map slots, 1 reduce slot
 //! Frame.slots (often)  [  0,  0,            -1,                  0, -1,             -1 ]
@@ -23,41 +23,41 @@ use crate::mapred::{
 use crate::record::{BookedJob, RunBooks};
 use crate::units::{SimSpan, SimTime};
 
-/// A free slot.
+/// A free slot, in a frame.
 pub const FREE: i64 = -1;
-/// A slot of a machine or a tracker that does not run.
+/// A slot of a stopped machine or tracker, in a frame.
 pub const DOWN: i64 = -2;
 
-/// The page shows this many decisions and incidents.
+/// The number of decisions and incidents that the page lists.
 // Chosen: more lines than a screen shows beside the slots.
 const SAID: usize = 40;
-/// Latencies are those of the last so many heartbeats and launches.
-// Enough for ten values above the 99th percentile; sorted anew for each frame.
+/// The number of heartbeats and launches over which latencies are taken.
+// Enough for ten values above the 99th percentile; each frame sorts them anew.
 const WINDOW: usize = 1_000;
-/// The page lists at most so many jobs.
+/// The most jobs that the page lists.
 // A frame is sent thirty times a second: thousands of rows would fill the connection.
 const JOBS: usize = 200;
-// So many of the listed jobs may have ended.
+// The most ended jobs among them.
 const ENDED: usize = 20;
 
-/// The picture, made from the run's facts.
+/// The picture of a run.
 pub struct LivePicture {
     books: RunBooks,
     nodes: Vec<PictureNode>,
-    /// By number.
+    /// By job number.
     jobs: Vec<JobTally>,
-    /// Those that have not ended, in the order of their arrival.
+    /// The jobs that have not ended, in the order of their arrival.
     live: Vec<JobId>,
-    /// Those that have ended last.
+    /// The jobs that have ended last.
     over: VecDeque<JobId>,
-    /// How pools stand, as their policy last said.
+    /// The slots and shares of pools, as their policy last computed them.
     weighed: BTreeMap<String, PerSlot<Option<SlotStanding>>>,
     said: VecDeque<PictureRemark>,
     beats: u64,
     round_trips: Window,
     queued: Window,
     waited: Window,
-    /// The policy, and those that take over, in their order.
+    /// The current policy, and the policies that take over later, in their order.
     policies: VecDeque<String>,
 }
 
@@ -68,7 +68,7 @@ struct PictureNode {
     slots: PerSlot<Vec<Option<AttemptId>>>,
 }
 
-/// Counts of a job.
+/// The counts of a job's tasks.
 #[derive(Clone, Copy, Default)]
 struct JobTally {
     held: PerSlot<u32>,
@@ -101,7 +101,7 @@ impl Window {
         self.0.push_back(span.as_micros());
     }
 
-    /// Returns the median, that of which one in a hundred is above, and the largest.
+    /// Returns the median, the 99th percentile and the largest; `None` without values.
     fn quantiles(&self) -> Option<[u64; 3]> {
         let mut sorted: Vec<u64> = self.0.iter().copied().collect();
         sorted.sort_unstable();
@@ -110,7 +110,7 @@ impl Window {
     }
 }
 
-/// The part of the page that does not move.
+/// The fixed part of the page.
 #[derive(Debug, Serialize)]
 pub struct PageLayout {
     /// The name of the scenario.
@@ -119,39 +119,38 @@ pub struct PageLayout {
     pub seed: u64,
     /// The names of the racks.
     pub racks: Vec<String>,
-    /// The nodes: name, number of the rack, map slots, reduce slots. Slots in a [`Frame`] come in this
-    /// order, maps first.
+    /// The nodes: name, index of the rack, map slots, reduce slots. The slots of a [`Frame`] have
+    /// this order, with maps first in each node.
     pub nodes: Vec<(String, u32, u32, u32)>,
     /// The names of all policies.
     pub policies: Vec<String>,
 }
 
-/// The part of the page that moves.
+/// The changing part of the page.
 #[derive(Debug, Serialize)]
 pub struct Frame {
-    /// The job that holds each slot.
+    /// The number of the job that holds each slot, [`FREE`] or [`DOWN`].
     pub slots: Vec<i64>,
-    /// Jobs: those that have not ended, then the last that have.
+    /// The listed jobs: those that have not ended, then the last ones that have.
     pub jobs: Vec<JobRow>,
-    /// How many jobs were submitted, how many have ended, and how many of those that have not are not
-    /// listed.
+    /// The numbers of submitted jobs, of ended jobs, and of jobs that go on but are not listed.
     pub counts: [u64; 3],
-    /// The pools or queues of jobs that have not ended.
+    /// The pools or queues of the jobs that have not ended.
     pub pools: Vec<GroupRow>,
-    /// Their users.
+    /// The users of these jobs.
     pub users: Vec<GroupRow>,
-    /// The last lines that were said, the newest first.
+    /// The last decisions and incidents, the newest first.
     pub said: Vec<SaidRow>,
-    /// How many heartbeats were answered.
+    /// The number of answered heartbeats.
     pub beats: u64,
-    /// In microseconds, of the last thousand: the median, one in a hundred, the largest. From a status
-    /// to its reply,
+    /// The time from a heartbeat to its reply, in microseconds: the median, the 99th percentile and
+    /// the largest of the last thousand.
     pub round_trip: Option<[u64; 3]>,
-    /// of that in the JobTracker's line,
+    /// The part of it that the heartbeat waited in the JobTracker's queue.
     pub queued: Option<[u64; 3]>,
-    /// and how long a task waited that could have been launched.
+    /// The time that a task waited for its launch, likewise.
     pub waited: Option<[u64; 3]>,
-    /// The policy.
+    /// The current policy.
     pub policy: String,
 }
 
@@ -166,7 +165,7 @@ pub struct JobRow {
     pub user: Arc<str>,
     /// Its pool or queue.
     pub pool: Arc<str>,
-    /// How it ended, if it has.
+    /// The outcome of the job; `None` while it goes on.
     pub ended: Option<&'static str>,
     /// Maps: all, done, in a slot.
     pub maps: [u32; 3],
@@ -174,7 +173,7 @@ pub struct JobRow {
     pub reduces: [u32; 3],
     /// When it was submitted, in microseconds.
     pub submitted_us: u64,
-    /// When it ended.
+    /// When it ended, in microseconds; `None` while it goes on.
     pub ended_us: Option<u64>,
 }
 
@@ -183,15 +182,15 @@ pub struct JobRow {
 pub struct GroupRow {
     /// Its name.
     pub name: Arc<str>,
-    /// How many of its jobs have not ended.
+    /// The number of its jobs that have not ended.
     pub jobs: u32,
-    /// Map slots: held, tasks that wait.
+    /// Map slots held, and map tasks that wait.
     pub maps: [u32; 2],
-    /// Reduce slots: the same.
+    /// Reduce slots held, and reduce tasks that wait.
     pub reduces: [u32; 2],
-    /// Its shares of map and reduce slots, as its policy last computed them.
+    /// Its shares of map and reduce slots, as its policy last computed them; `None` if unknown.
     pub share: [Option<f64>; 2],
-    /// The slots that its policy promises it.
+    /// The minimum shares of map and reduce slots that its policy promises; `None` for no promise.
     pub min_share: [Option<u32>; 2],
 }
 
@@ -200,18 +199,18 @@ pub struct GroupRow {
 pub struct SaidRow {
     /// When, in microseconds.
     pub at_us: u64,
-    /// What: `launch`, `kill`, `suspend`, `resume`, `job`, `incident` or `policy`.
+    /// The kind: `launch`, `kill`, `suspend`, `resume`, `job`, `incident` or `policy`.
     pub what: &'static str,
-    /// Whom it concerns.
+    /// The task, job or machine that it concerns.
     pub whom: String,
-    /// Where.
+    /// The node, if the line is about one.
     #[serde(rename = "where")]
     pub place: Option<String>,
-    /// Why, or what.
+    /// The reason, or the description.
     pub why: String,
 }
 
-/// Why a slot is held.
+/// The reason why an attempt holds a slot.
 #[derive(Debug, Serialize)]
 pub struct HoldReason {
     /// The job that holds the slot.
@@ -228,40 +227,40 @@ pub struct HoldReason {
     pub pool: Arc<str>,
     /// When it was assigned, in microseconds.
     pub assigned_us: Option<u64>,
-    /// When its work began.
+    /// When its work began, in microseconds.
     pub started_us: Option<u64>,
-    /// How far its input is.
+    /// The locality of its input: on the node, in the rack, elsewhere.
     pub locality: Option<&'static str>,
-    /// Whether another attempt of the task was running.
+    /// Whether another attempt of the task ran at its launch.
     pub speculative: bool,
-    /// The code of the reason.
+    /// The code of the policy's reason.
     pub code: Option<&'static str>,
-    /// The reason.
+    /// The policy's reason, in words.
     pub reason: Option<String>,
 }
 
-/// The details of a job, which the page asks for.
+/// The details of a job, at the page's request.
 #[derive(Debug, Serialize)]
 pub struct JobStory {
-    /// As in the list.
+    /// The job's row in the list.
     #[serde(flatten)]
     pub row: JobRow,
     /// Its class.
     pub class: Arc<str>,
     /// When its splits were read, in microseconds.
     pub initialised_us: Option<u64>,
-    /// When its first task was assigned.
+    /// When its first task was assigned, in microseconds.
     pub first_launch_us: Option<u64>,
-    /// When its maps were done.
+    /// When its maps were done, in microseconds.
     pub maps_done_us: Option<u64>,
-    /// Its maps by how far their input was: on the node, in the rack, elsewhere.
+    /// The numbers of its maps with input on the node, in the rack, and elsewhere.
     pub locality: [u64; 3],
-    /// Attempts that failed, that were killed, and how often some were suspended.
+    /// The numbers of failed attempts, killed attempts, and suspensions.
     pub ill: [u32; 3],
 }
 
 impl PageLayout {
-    /// Returns what does not move in a run.
+    /// Returns the fixed part of the page for a run.
     pub fn of(prepared: &Prepared, policies: Vec<String>) -> Self {
         let labels = prepared.labels();
         let topology = &prepared.topology;
@@ -280,7 +279,7 @@ impl PageLayout {
 }
 
 impl LivePicture {
-    /// Returns the picture of a run that has not begun.
+    /// Returns the picture of a run before its begin.
     pub fn new(topology: &Topology, policies: impl IntoIterator<Item = String>) -> Self {
         let empty = |slots: u32| vec![None; slots as usize];
         let node = |slots: PerSlot<u32>| PictureNode {
@@ -307,9 +306,9 @@ impl LivePicture {
         self.policies.front().cloned().unwrap_or_default()
     }
 
-    /// Takes an event of the run into the picture.
+    /// Updates the picture with an event of the run.
     pub fn see(&mut self, event: &Event) {
-        // Most facts are heartbeats and no book has an entry for them: be done with them first.
+        // Most events are heartbeats, which the run's state does not record: handle them first.
         if let Fact::Tracker(_, TrackerFact::Heartbeat { rtt, queued }) = event.fact {
             self.beats += 1;
             self.round_trips.add(rtt);
@@ -318,16 +317,15 @@ impl LivePicture {
         }
         self.books.enter(event);
         self.move_slots(event);
-        // The output of a finished map went down with its tracker: the map counts as not done
-        // again.
+        // The output of a finished map is lost with its tracker: the map no longer counts as done.
         if let Some((lost, _)) = self.books.lost() {
             self.count_done(lost, -1);
         }
         let at = event.at;
         match event.fact {
             Fact::Job(job, JobFact::Submitted(_)) => {
-                // Job numbers are dense but need not arrive in order: jobs of a trace and later
-                // ones mix.
+                // Job numbers are dense but may arrive out of order: jobs of a trace mix with later
+                // ones.
                 if self.jobs.len() <= job.index() {
                     self.jobs.resize(job.index() + 1, JobTally::default());
                 }
@@ -342,8 +340,8 @@ impl LivePicture {
                 self.say(at, RemarkKind::Ended { job, outcome });
             }
             Fact::Ledger(attempt, tracker, LedgerFact::Assigned { role, reason, waited, .. }) => {
-                // Setup, cleanup and task-cleanup attempts do not wait for the policy: they are no
-                // part of the delay.
+                // Setup, cleanup and task-cleanup attempts do not wait for the policy: leave them
+                // out.
                 if role == Role::Work && attempt.task.is_work() {
                     self.waited.add(waited);
                 }
@@ -373,8 +371,8 @@ impl LivePicture {
             }
             Fact::World(WorldFact::PolicyChanged) => {
                 self.policies.pop_front();
-                // The next policy has pools of its own, or none: shares of the last one would be
-                // wrong.
+                // The next policy has pools of its own, or none: drop the shares of the last
+                // policy.
                 self.weighed.clear();
                 self.say(at, RemarkKind::Policy(self.policy()));
             }
@@ -399,10 +397,10 @@ impl LivePicture {
         }
     }
 
-    /// Notes how many slots a pool holds and what its share is.
+    /// Notes the slots that a pool holds, and its share.
     pub fn weigh(&mut self, pool: &str, kind: SlotKind, holding: SlotStanding) {
         match self.weighed.get_mut(pool) {
-            // Look first: `entry` would copy the name for each picture.
+            // Look it up first: `entry` would copy the name for each picture.
             Some(weighed) => weighed[kind] = Some(holding),
             None => self.weighed.entry(pool.to_owned()).or_default()[kind] = Some(holding),
         }
@@ -419,7 +417,7 @@ impl LivePicture {
         }
     }
 
-    /// Gives an attempt the first free slots of its tracker, or takes its slots back.
+    /// Gives an attempt the first free slots of its tracker, or frees its slots.
     fn move_slots(&mut self, event: &Event) {
         let Some(shift) = self.books.shift() else { return };
         let Fact::Attempt(attempt, ..) = event.fact else {
@@ -429,8 +427,8 @@ impl LivePicture {
         let slots = &mut node.slots[attempt.slot()];
         let (from, to) =
             if 0 < shift.slots { (None, Some(attempt)) } else { (Some(attempt), None) };
-        // A tracker has slots in numbers only. The picture gives them places, which an attempt
-        // keeps.
+        // A tracker only counts its slots. The picture gives each slot a position, which the
+        // attempt keeps.
         let places = slots.iter_mut().filter(|slot| **slot == from);
         let mut moved = 0;
         for place in places.take(shift.slots.unsigned_abs() as usize) {
@@ -440,17 +438,16 @@ impl LivePicture {
         let work = attempt.task.is_work();
         if let Some(tally) = self.jobs.get_mut(attempt.job().index()).filter(|_| work) {
             let change = if 0 < shift.slots { moved } else { -moved };
-            // `moved` counts places that were found: more slots than the node has are not shown as
-            // held.
+            // `moved` counts the positions found: slots beyond the node's are not shown as held.
             tally.held[attempt.slot()] = tally.held[attempt.slot()].saturating_add_signed(change);
         }
     }
 
-    /// Returns the present frame.
+    /// Returns the current frame.
     pub fn frame(&self) -> Frame {
         let [pools, users] = self.groups();
         let hidden = self.live.len().saturating_sub(JOBS - ENDED);
-        // The newest first, as jobs that go on follow their arrival and ended ones their end.
+        // List ended jobs with the newest first; jobs that go on keep the order of their arrival.
         let ended = self.over.iter().rev();
         let listed = self.live.iter().take(JOBS - ENDED).chain(ended);
         Frame {
@@ -469,11 +466,10 @@ impl LivePicture {
     }
 
     fn slots(&self) -> Vec<i64> {
-        // Hadoop's default is two map and two reduce slots a node; the capacity is only a guess.
+        // Two map and two reduce slots a node are Hadoop's default; the capacity is only a guess.
         let mut all = Vec::with_capacity(self.nodes.len() * 4);
         for node in &self.nodes {
-            // An attempt may still hold a slot of a stopped machine, until its tracker's end is
-            // noted.
+            // An attempt may hold a slot of a stopped machine until the tracker is declared lost.
             let empty = if node.is_up { FREE } else { DOWN };
             let holder =
                 |slot: &Option<AttemptId>| slot.map_or(empty, |attempt| i64::from(attempt.job().0));
@@ -498,7 +494,7 @@ impl LivePicture {
         })
     }
 
-    /// Returns the pools and the users of the jobs that have not ended, by name.
+    /// Returns the pools and the users of the jobs that have not ended, sorted by name.
     fn groups(&self) -> [Vec<GroupRow>; 2] {
         let mut groups: [BTreeMap<&Arc<str>, GroupRow>; 2] = Default::default();
         for id in &self.live {
@@ -526,7 +522,7 @@ impl LivePicture {
         for (name, row) in &mut groups[0] {
             if let Some(weighed) = self.weighed.get(&***name) {
                 let share = |kind| weighed[kind]?.share.map(SlotShare::slots);
-                // No minimum is the usual case: the page shows nothing rather than a row of zeros.
+                // Most pools have no minimum share: show nothing then, rather than zeros.
                 let min_share = |kind| Some(weighed[kind]?.min_share).filter(|slots| 0 < *slots);
                 row.share = SlotKind::BOTH.map(share);
                 row.min_share = SlotKind::BOTH.map(min_share);
@@ -565,23 +561,23 @@ impl LivePicture {
         self.books.job(job).map_or_else(|| job.to_string(), |job| job.spec.name.to_string())
     }
 
-    /// Returns what an attempt is called where people read it.
+    /// Returns the name of an attempt for readers.
     fn called(&self, attempt: AttemptId) -> String {
         let (job, task) = (self.job_called(attempt.job()), attempt.task);
         let again = match attempt.number {
             0 => String::new(),
-            // People count from one, and a first attempt needs no number. Wide, as the number may
-            // be the largest.
+            // Readers count from one, and the first attempt needs no number. Widen it: the number
+            // may be the largest `u32`.
             number => format!(", attempt {}", u64::from(number) + 1),
         };
         format!("{job} {} {}{again}", task.kind.word(), task.index)
     }
 
-    /// Returns why a slot is held: the slot of this number of a node, maps first.
+    /// Returns the reason why a slot of a node is held, maps first; `None` if it is free or does
+    /// not exist.
     pub fn why(&self, node: u32, slot: u32) -> Option<HoldReason> {
         let at = self.nodes.get(node as usize)?;
-        // The numbers come from a browser: a node or slot that there is not has no answer, and no
-        // panic.
+        // The indices come from a browser: a node or slot that does not exist must not panic.
         let attempt = (*at.slots.map.iter().chain(&at.slots.reduce).nth(slot as usize)?)?;
         let spec = &self.books.job(attempt.job())?.spec;
         let known = self.books.attempt(attempt);
@@ -602,7 +598,7 @@ impl LivePicture {
         })
     }
 
-    /// Returns what is known of a job.
+    /// Returns the details of a job; `None` if it does not exist.
     pub fn job(&self, id: u32) -> Option<JobStory> {
         let row = self.job_row(JobId(id))?;
         let job = self.books.job(JobId(id))?;
@@ -624,7 +620,8 @@ mod tests {
     use crate::mapred::{AttemptFact, PhaseTimes, SlotCounts, SlotShare, SlotStanding, TaskId};
     use crate::scenario::{self, Registry};
 
-    /// Two nodes with two map slots and a reduce slot each, and a job of four maps.
+    /// Returns the picture of two nodes with two map slots and a reduce slot each, and a job of
+    /// four maps.
     fn picture() -> (LivePicture, Prepared) {
         let text = "
 cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
@@ -732,7 +729,7 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         );
         let pool = &picture.frame().pools[0];
         assert_eq!((pool.share, pool.min_share), ([Some(2.5), None], [Some(1), None]));
-        // The next policy does not inherit shares that this one computed.
+        // The next policy does not inherit the shares of the last one.
         tell(&mut picture, 9, Fact::World(WorldFact::PolicyChanged));
         assert_eq!(picture.frame().pools[0].share, [None, None]);
         // The map is lost with its machine.

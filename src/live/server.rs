@@ -1,17 +1,17 @@
-//! The page of a session, over HTTP, for browsers on the same machine.
+//! The HTTP server for the page of a session, for browsers on the same machine.
 //!
-//! Anybody who knows the token may look and act; the console shows it in the address of the page.
-//! Each request passes three checks:
+//! Anyone with the token may watch and act; the console shows it in the page's address. Each
+//! request passes three checks:
 //! ```text
 //! GET /picture?token=5f3a…          wrong token                  -> 403
 //! Host: 127.0.0.1:4040              a name but `localhost`       -> 403 (DNS may point any name here)
 //! Origin: http://127.0.0.1:4040     another site's page asks     -> 403
 //! ```
-//! Headers keep an answer from being read as another kind of page, and the page from loading
-//! anything.
+//! Headers keep browsers from reading an answer as another type of content, and the page from
+//! loading other resources.
 //!
-//! Pictures are server-sent events, each the newest: a slow browser misses those between, and the
-//! run never waits for a browser.
+//! Pictures are server-sent events, and each is the newest: a slow browser misses some, and the run
+//! never waits for a browser.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -46,17 +46,18 @@ use crate::units::{SimSpan, SimTime};
 /// The largest body of a command, in bytes.
 // Chosen: the largest command is a job or a policy with its options, some hundred bytes.
 const LARGEST: usize = 64 << 10;
-/// So many connections are served at once; further ones wait.
+/// The most connections served at once; further ones wait.
 // Chosen below the usual limit of 256 to 1024 open files; a browser opens six at most.
 const CONNECTIONS: usize = 128;
 /// A request must arrive within this time.
-// Chosen: a connection that sends nothing would keep its place for ever otherwise.
+// Chosen: else a connection that sends nothing would keep its place for ever.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// After so long without a picture a browser gets a comment: if it is gone, sending fails.
-// The standard of server-sent events suggests a comment every 15 seconds, for proxies that give up.
+/// After this long without a picture, a browser gets a comment: sending fails if it has closed.
+// The standard of server-sent events suggests a comment every 15 seconds, because of proxies that
+// time out.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-/// The rights of the page that compares two futures.
+/// The content security policy of the page that compares two futures.
 // `sandbox` without `allow-same-origin`: its scripts run, but cannot call this server's commands.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                            img-src data:; sandbox allow-scripts allow-downloads; base-uri 'none'; \
@@ -66,7 +67,7 @@ const HTML: &str = include_str!("page.html");
 const CSS: &str = include_str!("page.css");
 const JS: &str = include_str!("page.js");
 
-/// A server that listens.
+/// A server that listens but does not yet serve.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -74,39 +75,39 @@ pub struct Server {
     token: String,
 }
 
-/// Why there is no server.
+/// A reason why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The address is taken, or not this machine's.
+    /// The address is taken, or does not belong to this machine.
     #[error("cannot listen at {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The system gives no randomness.
+    /// The system gives no random bits.
     #[error("the system gives no random token")]
     Token(#[source] getrandom::Error),
-    /// The system gives no thread.
+    /// The system starts no thread.
     #[error("cannot start the server")]
     Start(#[source] io::Error),
 }
 
 /// The command that has opened the session.
 pub trait Host: Send + Sync + 'static {
-    /// The user ends the session in the browser.
+    /// Called when the user ends the session in the browser.
     fn finish(&self, session: &Session);
 
-    /// Runs two futures, reports its progress to `far`, and returns the page that compares them, or
-    /// why there is none. This may take long.
+    /// Runs two futures, and reports the progress to `far`. Returns the page that compares them, or
+    /// the reason of a failure. This may take long.
     fn foresee(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, String>;
 }
 
-/// Takes the share that is done, from 0 to 1.
+/// Receives the share of the work that is done, from 0 to 1.
 pub type ReportProgress = Arc<dyn Fn(f64) + Send + Sync>;
 
-/// The state that all requests share.
+/// The state shared by all requests.
 struct RequestContext {
     session: Arc<Session>,
     host: Arc<dyn Host>,
@@ -117,17 +118,17 @@ struct RequestContext {
 }
 
 impl Server {
-    /// Listens at an address; port 0 is any free one.
+    /// Listens at an address; port 0 means any free port.
     ///
     /// # Errors
-    /// If that cannot be, or if there is no token.
+    /// If the address cannot be used, or the system gives no token.
     pub fn listen(host: IpAddr, port: u16) -> Result<Self, ServerError> {
         let address = SocketAddr::new(host, port);
         let listen = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(listen)?;
-        // The runtime requires it of a listener that it takes over.
+        // The runtime requires this of a listener that it takes over.
         listener.set_nonblocking(true).map_err(listen)?;
-        // Port 0 has become a real one now.
+        // Port 0 has become a real port now.
         let address = listener.local_addr().map_err(listen)?;
         Ok(Self { listener, address, token: token().map_err(ServerError::Token)? })
     }
@@ -147,10 +148,10 @@ impl Server {
         format!("http://{address}/?token={}", self.token)
     }
 
-    /// Serves a session on a thread of its own, as long as the process lives.
+    /// Serves a session on a thread of its own, until the process ends.
     ///
     /// # Errors
-    /// If there is no thread.
+    /// If the thread cannot be started.
     pub fn serve(self, session: Arc<Session>, host: impl Host) -> Result<(), ServerError> {
         let Self { listener, address, token } = self;
         let (page, policy) = page();
@@ -172,7 +173,7 @@ impl Server {
     }
 }
 
-/// Returns 128 random bits of the system, as hexadecimal digits.
+/// Returns 128 random bits from the system, as hexadecimal digits.
 fn token() -> Result<String, getrandom::Error> {
     let mut bits = [0; 16];
     getrandom::fill(&mut bits)?;
@@ -182,10 +183,9 @@ fn token() -> Result<String, getrandom::Error> {
     }))
 }
 
-/// Returns the page, and the policy that lets it run its own script and no other.
+/// Returns the page, and the content security policy that allows only the page's own script.
 fn page() -> (Bytes, HeaderValue) {
-    // Browsers compare the hash with the text between the tags, so the page must hold it byte for
-    // byte.
+    // Browsers hash the text between the tags, so the page must contain it byte for byte.
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; \
@@ -202,7 +202,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Arc<RequestContext>) {
     loop {
         let Ok(place) = places.clone().acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
-            // Too many open files, perhaps: wait until other connections end, rather than spin.
+            // There may be too many open files: wait until other connections end, rather than spin.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -212,7 +212,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Arc<RequestContext>) {
                 let site = site.clone();
                 async move { Ok::<_, Infallible>(site.answer(request).await) }
             });
-            // An error here is a broken connection: a browser was closed. Nothing is lost.
+            // An error here is a broken connection, such as a closed browser, and does no harm.
             let _ = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(PATIENCE)
@@ -223,7 +223,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Arc<RequestContext>) {
     }
 }
 
-/// A user's command, as a browser sends it.
+/// A command of the user, as a browser sends it.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 enum PageCommand {
@@ -251,7 +251,7 @@ enum NextStep {
 }
 
 impl PageCommand {
-    /// Carries out the command. This may take long.
+    /// Executes the command, which may take long.
     fn act(self, session: &Arc<Session>, host: &Arc<dyn Host>) -> Result<(), SessionRefusal> {
         match self {
             Self::Pause {} => session.pause(),
@@ -277,12 +277,12 @@ impl PageCommand {
                 host.finish(session);
                 Ok(())
             }
-            // The other commands have arms of their own above, so `action` refuses nothing here.
+            // The arms above handle all other commands, so `action` refuses nothing here.
             deed => session.act(deed.action()?),
         }
     }
 
-    /// Returns the deed, if the command does something to the cluster.
+    /// Returns the action on the cluster; an error if the command is none.
     fn action(self) -> Result<UserAction, SessionRefusal> {
         Ok(match self {
             Self::Stop { node } => UserAction::Stop(node),
@@ -306,7 +306,7 @@ impl PageCommand {
     }
 }
 
-/// Plays two futures on a thread of their own.
+/// Runs two futures on a thread of their own.
 fn foresee(
     session: &Arc<Session>,
     host: &Arc<dyn Host>,
@@ -323,7 +323,7 @@ fn foresee(
     };
     thread::Builder::new().name("what-if".to_owned()).spawn(work).map(drop).map_err(|_| {
         let words = "the system gives no thread";
-        // Otherwise the outlook would be `Playing` for ever, and no other could begin.
+        // Else the comparison would be `Playing` for ever, and no other could begin.
         session.set_what_if_page(&futures, Err(words.to_owned()));
         SessionRefusal::Untimely(words)
     })
@@ -331,7 +331,7 @@ fn foresee(
 
 impl RequestContext {
     async fn answer(&self, request: Request<Incoming>) -> Response<HttpAnswer> {
-        // A comparison has scripts of its own. The browser gives it an origin of its own: its
+        // The comparison has scripts of its own. The browser gives it a separate origin: its
         // scripts can read the token in the address, but can send nothing to this server.
         let policy = match request.uri().path() {
             "/outlook" => HeaderValue::from_static(PAGE_POLICY),
@@ -343,7 +343,7 @@ impl RequestContext {
                 let words = serde_json::json!({ "error": words });
                 let mut response = whole("application/json", words.to_string());
                 *response.status_mut() = status;
-                // Close it, or strangers could hold all 128 places.
+                // Close the connection, or strangers could hold all 128 of them.
                 if status == StatusCode::FORBIDDEN {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
@@ -371,7 +371,8 @@ impl RequestContext {
     ) -> Result<Response<HttpAnswer>, (StatusCode, String)> {
         let no = |status: StatusCode, words: &str| Err((status, words.to_owned()));
         let query = Query(request.uri().query().unwrap_or_default().to_owned());
-        // Before the token: a lured browser must not find out by trying whether a token is right.
+        // Check this before the token: a foreign page must not learn whether a guessed token is
+        // right.
         if !self.is_meant(request.headers()) {
             return no(StatusCode::FORBIDDEN, "this is no address of this server");
         }
@@ -381,8 +382,8 @@ impl RequestContext {
             return no(StatusCode::FORBIDDEN, words);
         }
         let path = request.uri().path().to_owned();
-        // Only `/command` changes anything. A `GET` must not, since pages and images can cause one
-        // anywhere.
+        // Only `/command` changes the session. A `GET` must not, since any page or image can cause
+        // one.
         let is_post = path == "/command";
         if *request.method() != if is_post { Method::POST } else { Method::GET } {
             return no(StatusCode::METHOD_NOT_ALLOWED, "this is asked for in another way");
@@ -417,8 +418,8 @@ impl RequestContext {
             "/scenario" => {
                 let (name, yaml) = session.scenario();
                 let mut response = whole("text/yaml; charset=utf-8", yaml);
-                // A scenario's name has only characters that need no quoting in a header; if not,
-                // the browser names it.
+                // A scenario's name needs no quoting in a header; if it did, the browser would
+                // choose a name.
                 let named = format!("attachment; filename=\"{name}-live.yaml\"");
                 if let Ok(named) = HeaderValue::try_from(named) {
                     response.headers_mut().insert(header::CONTENT_DISPOSITION, named);
@@ -440,8 +441,8 @@ impl RequestContext {
     ) -> Result<Response<HttpAnswer>, (StatusCode, String)> {
         let kind = request.headers().get(header::CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        // A form of another site cannot send this type; a script must ask first, and gets no
-        // permission.
+        // A form on another site cannot send this type; a script there must ask first, and is
+        // refused.
         if kind.split(';').next().unwrap_or_default().trim() != "application/json" {
             let words = "a command is `application/json`".to_owned();
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, words));
@@ -458,7 +459,7 @@ impl RequestContext {
         };
         let command: PageCommand = serde_json::from_slice(&body)
             .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
-        // A deed on a large workload takes seconds; on this thread it would hold up all pictures.
+        // An action on a large workload takes seconds: on this thread it would delay all pictures.
         let (session, host) = (self.session.clone(), self.host.clone());
         let done = tokio::task::spawn_blocking(move || command.act(&session, &host)).await;
         let done = done.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
@@ -469,10 +470,10 @@ impl RequestContext {
         Ok(whole("application/json", "{\"done\":true}"))
     }
 
-    /// Returns whether a request is meant for this server, and comes from its own page if from any.
+    /// Returns whether a request is meant for this server, and comes from no page but its own.
     fn is_meant(&self, headers: &HeaderMap) -> bool {
         let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-        // With two `Host` headers a proxy might look at the one and we at the other.
+        // With two `Host` headers, a proxy might check one and this server the other.
         if headers.get_all(header::HOST).iter().count() != 1 {
             return false;
         }
@@ -482,8 +483,8 @@ impl RequestContext {
     }
 }
 
-/// Returns whether a `Host` is this server. A name is refused: its owner can make it mean this
-/// address.
+/// Returns whether a `Host` header names this server. Refuses domain names: their owners can make
+/// them point to this address.
 fn is_ours(host: &str, address: SocketAddr) -> bool {
     let own = address.ip();
     if host == format!("localhost:{}", address.port()) {
@@ -501,16 +502,16 @@ fn is_ours(host: &str, address: SocketAddr) -> bool {
     })
 }
 
-/// Compares in a time that does not depend on where the texts differ.
+/// Compares in a time that does not depend on the position of a difference.
 fn is_same(given: &[u8], token: &[u8]) -> bool {
     let pairs = given.iter().zip(token);
-    // Look at all bytes, even after a difference; `black_box` keeps the compiler from leaving
+    // Look at all bytes, even after a difference; `black_box` keeps the compiler from stopping
     // early.
     let differs = pairs.fold(0, |differs, (given, own)| differs | (given ^ own));
     given.len() == token.len() && std::hint::black_box(differs) == 0
 }
 
-/// Makes a YAML tree of the value that a browser sends; a text is read as YAML, as in a scenario.
+/// Converts a JSON value from a browser into YAML; a text is parsed as YAML, as in a scenario.
 fn tree(value: serde_json::Value) -> Result<Value, SessionRefusal> {
     let tree = match value {
         serde_json::Value::String(text) => serde_yaml::from_str(&text),
@@ -519,7 +520,7 @@ fn tree(value: serde_json::Value) -> Result<Value, SessionRefusal> {
     tree.map_err(|error| SessionRefusal::Wrong(error.to_string()))
 }
 
-/// The part of an address behind `?`. Our keys and values need no escapes.
+/// The query string of an address. Its keys and values need no escapes.
 struct Query(String);
 
 impl Query {
@@ -562,22 +563,22 @@ fn whole(kind: &'static str, text: impl Into<Bytes>) -> Response<HttpAnswer> {
     response
 }
 
-/// Sends the newest picture whenever the browser has taken the one before.
+/// Sends the newest picture whenever the browser has received the last one.
 fn pictures(session: &Session) -> Response<HttpAnswer> {
     let mut newest = session.pictures();
-    // A new browser gets the present picture at once, even if the run is paused.
+    // A new browser gets the current picture at once, even if the run is paused.
     newest.mark_changed();
     let (to, from) = mpsc::channel(1);
     tokio::spawn(async move {
         loop {
             let is_new = match timeout(SIGN_OF_LIFE, newest.changed()).await {
                 Ok(Ok(())) => true,
-                // The session is gone: the process ends.
+                // The session has been dropped: the process ends.
                 Ok(Err(_)) => return,
                 Err(_) => false,
             };
-            // Waits until the browser has taken the picture before; fails if it is gone. Only then
-            // take the newest picture, or it would be old when it is sent.
+            // Wait until the browser has received the last picture; this fails if it has closed.
+            // Take the newest picture only then, or it would be old when it is sent.
             let Ok(room) = to.reserve().await else { return };
             room.send(match is_new {
                 true => {

@@ -1,18 +1,18 @@
-//! A session: a run that people watch, hold up and meddle with, and the scenario that it comes to.
+//! A session: a run that users watch, pause and change, and the scenario that repeats it.
 //!
-//! A session *is* a scenario. A deed at a pause becomes an entry of it, and the run is repeated:
+//! A session *is* a scenario. An action at a pause becomes an entry of it, and the run is repeated:
 //! ```text
 //! paused at 10 s; the user stops node-2
 //!   -> the first scenario, with {at: 10000001us, stop: node-2}
-//!   -> the old run is given up (`LiveRequest::Leave`), a new one runs to 10 s (`LiveRequest::To`)
+//!   -> the old run is abandoned (`LiveRequest::Leave`), a new one runs to 10 s (`LiveRequest::To`)
 //!   -> its events up to 10 s are compared with the old ones
-//!        the same: paused at 10 s again    other ones: the deed is taken back
+//!        equal: paused at 10 s again       different: the action is taken back
 //! ```
 //! To go back in time, the session repeats the same scenario up to an earlier instant.
 //!
-//! The run has a thread of its own, which calls the session by a `SceneWatcher`; the web server and the
-//! console hold the [`Session`]. A channel of one place holds the newest picture: a slow browser
-//! misses some.
+//! The run has a thread of its own, which calls the session through a `SceneWatcher`; the web
+//! server and the console hold the [`Session`]. A channel with room for one picture holds the
+//! newest: a slow browser misses some.
 
 use std::mem;
 use std::sync::Arc;
@@ -35,19 +35,19 @@ use crate::runtime::ClockPace;
 use crate::scenario::{Registry, Scenario, Warning};
 use crate::units::{SimSpan, SimTime};
 
-/// The least time between two pictures: thirty a second, which looks smooth.
+/// The least real time between two pictures: thirty a second look smooth.
 const PICTURE: Duration = Duration::from_micros(33_333);
 
-/// The page shows this many lines of the session's log.
+/// The number of lines of the session's log on the page.
 const LOG: usize = 30;
 
-/// Why something cannot be done.
+/// A reason to refuse a request of the user.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SessionRefusal {
-    /// It does not go with what the session does at the moment.
+    /// The request is impossible in the current phase of the session.
     #[error("{0}")]
     Untimely(&'static str),
-    /// It does not go with the scenario.
+    /// The request does not fit the scenario.
     #[error("{0}")]
     Wrong(String),
 }
@@ -59,13 +59,13 @@ const REPEATING: SessionRefusal =
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionPhase {
-    /// Stands still.
+    /// The run is paused.
     Paused,
-    /// Goes on at its speed.
+    /// The run goes on at the set speed.
     Running,
-    /// Goes on as fast as the machine to some instant or step.
+    /// The run goes on as fast as possible, to an instant or a step.
     Going,
-    /// Repeats what was, to an instant.
+    /// The past is being repeated, up to an instant.
     Repeating,
     /// The run is over.
     Ended,
@@ -73,16 +73,16 @@ pub enum SessionPhase {
     Finished,
 }
 
-/// A picture of the run and the state of the session, as the browser gets them.
+/// A picture of the run and the state of the session, as sent to browsers.
 #[derive(Serialize)]
 struct SentPicture<'a> {
     number: u64,
     phase: SessionPhase,
     now_us: u64,
     speed: Option<f64>,
-    /// How many jobs the scenario has.
+    /// The number of jobs in the scenario.
     all_jobs: u64,
-    /// Which run of the session this is.
+    /// The number of this run in the session.
     scene: u64,
     log: Vec<&'a LogLine>,
     outlooks: Vec<WhatIfRow<'a>>,
@@ -97,46 +97,46 @@ struct LogLine {
     text: String,
 }
 
-/// A run that is to be played.
+/// A run to play: a scenario, and how far it goes at first.
 #[derive(Clone)]
 pub struct LiveScene {
     /// The scenario.
     pub prepared: Arc<Prepared>,
-    /// The instant up to which it runs as fast as it can; `None` for a run that begins paused.
+    /// The instant up to which it runs as fast as possible; `None` for a run that begins paused.
     to: Option<SimTime>,
-    /// The past that the run must repeat up to there.
+    /// The past that the run must repeat up to that instant.
     same: Option<Box<RunBefore>>,
 }
 
-/// The run as it was before a deed.
+/// The run before an action.
 #[derive(Clone)]
 struct RunBefore {
     past: RunPast,
-    /// Whether the run was over: that may cut an instant short, which has more events in a run that goes
-    /// on.
+    /// Whether the run was over. It may then have stopped within an instant, and a run that goes on
+    /// has more events in that instant.
     is_over: bool,
     prepared: Arc<Prepared>,
     words: String,
 }
 
-/// A changed list of deeds, and the scenario with them. It holds the lock of the session.
+/// A changed list of actions, and the scenario with them. It holds the lock of the session.
 struct DeedsMade<'s> {
     state: MutexGuard<'s, SessionState>,
     done: Vec<TimedDeed>,
     prepared: Arc<Prepared>,
     warnings: Vec<Warning>,
-    /// The phase before.
+    /// The phase before the change.
     stood: SessionPhase,
 }
 
-/// How the session is to end.
+/// The way in which the session is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SessionEnd {
     /// The session goes on.
     Open,
-    /// It ends when the run does.
+    /// The session ends when the run does.
     AtEnd,
-    /// At once.
+    /// The session ends at once.
     Now,
 }
 
@@ -145,9 +145,9 @@ struct SessionState {
     picture: LivePicture,
     past: RunPast,
     prepared: Arc<Prepared>,
-    /// The deeds done to the first scenario so far.
+    /// The actions so far.
     done: Vec<TimedDeed>,
-    /// The past that the run must repeat.
+    /// The past that the current run must repeat.
     same: Option<Box<RunBefore>>,
     next: Option<LiveScene>,
     phase: SessionPhase,
@@ -156,26 +156,26 @@ struct SessionState {
     wants_holdings: bool,
     log: Vec<LogLine>,
     outlooks: WhatIfs,
-    /// The warnings that the user has read.
+    /// The warnings that the user has seen.
     warned: Vec<Warning>,
     last: SessionEnd,
 }
 
-/// Two futures with the same past, to be played and compared.
+/// Two futures with the same past, to run and compare.
 pub struct TwoFutures {
     number: u64,
     /// The instant up to which both must be the same.
     pub until: SimTime,
-    /// The scenario without the deed, and with it.
+    /// The scenario without the action, and with it.
     pub prepared: [Arc<Prepared>; 2],
-    /// Their names.
+    /// The names of the two futures.
     pub names: [String; 2],
 }
 
 /// A session.
 pub struct Session {
     registry: Registry,
-    /// The scenario before the first deed.
+    /// The scenario before the first action.
     first: Scenario,
     state: Mutex<SessionState>,
     turned: Condvar,
@@ -185,7 +185,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins a session, paused at the beginning of a run. The user has read `warnings` already.
+    /// Begins a session, paused before the run begins. The user has seen `warnings` already.
     pub fn new(
         prepared: Prepared,
         warnings: Vec<Warning>,
@@ -225,12 +225,12 @@ impl Session {
         LiveScene { prepared: self.state.lock().prepared.clone(), to: None, same: None }
     }
 
-    /// Begins a scene; returns the pace that holds its run up.
+    /// Begins a scene; returns the pace that controls its run.
     pub fn begin(self: &Arc<Self>, scene: &LiveScene) -> Box<dyn ClockPace> {
         let mut state = self.state.lock();
         let speed = state.gate.speed();
         let wish = match (state.last, scene.to) {
-            // The user has left since the last run was given up.
+            // The user has left since the last run was abandoned.
             (SessionEnd::Now, _) => LiveRequest::Leave,
             (_, Some(to)) => LiveRequest::To(to),
             (SessionEnd::AtEnd, None) => LiveRequest::End,
@@ -247,13 +247,13 @@ impl Session {
         Box::new(SceneWatcher { session: self.clone(), shown: self.began })
     }
 
-    /// Returns what is put around the policies of its runs, so that the picture has their shares.
+    /// Returns a wrapper for the policies of the runs, so that the picture gets their shares.
     pub fn around(self: &Arc<Self>) -> WrapPolicy {
         let session = self.clone();
         Box::new(move |policy| Box::new(AskedPolicy { policy, session: session.clone() }))
     }
 
-    /// Lets a policy tell the picture how its pools stand, once for each picture that is made.
+    /// Lets a policy report its pools to the picture, once after each picture.
     pub(super) fn weigh(&self, tell: impl FnOnce(&mut LivePicture)) {
         let mut state = self.state.lock();
         if mem::take(&mut state.wants_holdings) {
@@ -261,25 +261,26 @@ impl Session {
         }
     }
 
-    /// The run has ended by itself. Waits until the user goes back in time or does something, and
-    /// returns that scene; returns `None` when the session is to end.
+    /// Notes that the run has ended by itself. Waits until the user goes back in time or takes an
+    /// action, and returns that scene; returns `None` when the session ends.
     pub fn end(&self, words: &str) -> Option<LiveScene> {
         let mut state = self.state.lock();
         if state.next.is_some() {
-            // The user turned to another scene while this run came to its end: do not log an end.
+            // The user chose another scene while this run was ending: do not log its end.
             return state.next.take();
         }
         state.gate.end();
         state.log(words.to_owned());
-        // The run may end before the pause up to which it had to repeat: compare what there is.
+        // The run may end before the instant up to which it had to repeat: compare as much as there
+        // is.
         if !state.takes_back() {
             state.phase = SessionPhase::Ended;
             self.show(&mut state);
         }
-        // A deed that is being prepared is waited for.
+        // Wait for an action in preparation.
         while state.next.is_none()
-            // While `prepare` works on a deed the phase is `Repeating`: it leaves a next scene or
-            // settles.
+            // While `prepare` works on an action, the phase is `Repeating`; it then sets a next
+            // scene or settles.
             && (state.last == SessionEnd::Open || state.phase == SessionPhase::Repeating)
         {
             self.turned.wait(&mut state);
@@ -287,49 +288,49 @@ impl Session {
         state.next.take()
     }
 
-    /// The run was given up: returns the next scene, or nothing if the session is over.
+    /// Returns the next scene after a run was abandoned; `None` if the session is over.
     pub fn given_up(&self) -> Option<LiveScene> {
         self.state.lock().next.take()
     }
 
-    /// The session is over.
+    /// Ends the session, for the page.
     pub fn finish(&self) {
         let mut state = self.state.lock();
         state.phase = SessionPhase::Finished;
         self.show(&mut state);
     }
 
-    // ---- what people ask ----
+    // ---- queries ----
 
     /// Returns the layout of the page, which does not change, as JSON.
     pub fn layout(&self) -> Bytes {
         self.layout.clone()
     }
 
-    /// Returns the newest picture, as JSON, and those that follow.
+    /// Returns the newest picture, as JSON, and all that follow.
     pub fn pictures(&self) -> watch::Receiver<Bytes> {
         self.pictures.subscribe()
     }
 
-    /// Returns why a slot is held.
+    /// Returns the reason why a slot is held; `None` if it is free or does not exist.
     pub fn why(&self, node: u32, slot: u32) -> Option<HoldReason> {
         self.state.lock().picture.why(node, slot)
     }
 
-    /// Returns what is known of a job.
+    /// Returns the details of a job; `None` if it does not exist.
     pub fn job(&self, job: u32) -> Option<JobStory> {
         self.state.lock().picture.job(job)
     }
 
-    /// Returns the scenario that repeats the session.
+    /// Returns the name and the YAML of the scenario that repeats the session.
     pub fn scenario(&self) -> (String, String) {
         let scenario = &self.state.lock().prepared.scenario;
         (scenario.name.to_string(), scenario.to_yaml())
     }
 
-    // ---- what people want ----
+    // ---- requests ----
 
-    /// Stands still.
+    /// Pauses the run.
     ///
     /// # Errors
     /// If the past is being repeated.
@@ -337,7 +338,7 @@ impl Session {
         self.want(LiveRequest::Pause)
     }
 
-    /// Goes on.
+    /// Goes on with the run at the set speed.
     ///
     /// # Errors
     /// If the run is over, or the past is being repeated.
@@ -345,7 +346,7 @@ impl Session {
         self.want(LiveRequest::Run)
     }
 
-    /// Goes on to the next of something.
+    /// Goes on to the next event of a kind.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -371,14 +372,14 @@ impl Session {
                     "the run is over: go back to an earlier instant",
                 ));
             }
-            // A pause after the end asks for nothing: the page may send one just as the run ends.
+            // Ignore a pause after the end: the page may send one just as the run ends.
             SessionPhase::Ended | SessionPhase::Finished => return Ok(()),
             SessionPhase::Paused | SessionPhase::Running | SessionPhase::Going => {}
         }
         state.phase = match wish {
             LiveRequest::Run => SessionPhase::Running,
-            // The run may be within an instant. The gate lets the rest of it through, and
-            // `SceneWatcher::wait` sets the phase when the run really stands.
+            // The run may be within an instant. The gate lets the rest of it pass, and
+            // `SceneWatcher::wait` sets the phase when the run is really paused.
             LiveRequest::Pause => state.phase,
             LiveRequest::To(_) | LiveRequest::Step(_) | LiveRequest::End | LiveRequest::Leave => {
                 SessionPhase::Going
@@ -390,7 +391,7 @@ impl Session {
         Ok(())
     }
 
-    /// Goes to an instant, forth or back.
+    /// Goes to an instant, forward or back.
     ///
     /// # Errors
     /// If the past is being repeated, or if the run was over before the instant.
@@ -398,8 +399,8 @@ impl Session {
         {
             let mut state = self.state.lock();
             state.must_be_open()?;
-            // Actors cannot run backwards, so an earlier instant is reached by running all of it
-            // again.
+            // Actors cannot run backwards, so reach an earlier instant by running from the
+            // beginning.
             let is_back = state.gate.position().is_some_and(|now| to < now);
             if is_back
                 && matches!(
@@ -419,21 +420,21 @@ impl Session {
         self.want(LiveRequest::To(to))
     }
 
-    /// Goes to the end, and ends the session there.
+    /// Goes to the end of the run, and ends the session there.
     pub fn close(&self) {
         let mut state = self.state.lock();
-        // A user who has left at once must not be made to wait for the end.
+        // If the user has left already, do not wait for the end.
         if state.last == SessionEnd::Open {
             state.last = SessionEnd::AtEnd;
         }
         let phase = state.phase;
-        // A repetition comes to rest by `settle`, which looks at `last`: do not disturb it here.
+        // A repetition ends with `settle`, which looks at `last`: do not disturb it here.
         if phase != SessionPhase::Repeating {
             self.settle(&mut state, phase);
         }
     }
 
-    /// Ends the session where it is.
+    /// Ends the session at the current instant.
     pub fn leave(&self) {
         let mut state = self.state.lock();
         state.last = SessionEnd::Now;
@@ -442,13 +443,14 @@ impl Session {
         self.turned.notify_all();
     }
 
-    /// Does something to the cluster, a microsecond from now. This may take long, where jobs are many.
+    /// Takes an action on the cluster, a microsecond from now. This may take long if the jobs are
+    /// many.
     ///
     /// # Errors
-    /// If the session does not stand still, or if it does not go with the scenario.
+    /// If the run is not paused, or the action does not fit the scenario.
     pub fn act(&self, deed: UserAction) -> Result<(), SessionRefusal> {
         let words = deed.words();
-        // One microsecond, the smallest step of the clock: nothing of the past can see the deed.
+        // Use one microsecond, the clock's smallest step: no past event can see the action.
         let mut made = self.prepare(|state, done| {
             done.push((state.gate.now() + SimSpan::from_micros(1), deed));
             Ok(())
@@ -457,10 +459,11 @@ impl Session {
         state.log(words.clone());
         state.warn(made.warnings);
         state.done = made.done;
-        // A run that has not begun has no past that a deed could change, and no instant to go to.
+        // A run that has not begun has no past for the action to change, and no instant to return
+        // to.
         let to = state.gate.position();
         let same = to.map(|_| {
-            // `begin` opens another past for the new run, so the old one need not be copied.
+            // `begin` opens another past for the new run, so this one need not be copied.
             let past = mem::replace(&mut state.past, RunPast::open(None));
             let is_over = made.stood == SessionPhase::Ended;
             Box::new(RunBefore { past, is_over, prepared: state.prepared.clone(), words })
@@ -469,10 +472,11 @@ impl Session {
         Ok(())
     }
 
-    /// Takes back what was done last, and goes to where one was, or to before it was done.
+    /// Takes back the last action, and returns to the current instant, or to before the action if
+    /// that is earlier.
     ///
     /// # Errors
-    /// If the session does not stand still, or if nothing was done.
+    /// If the run is not paused, or there is no action to take back.
     pub fn undo(&self) -> Result<(), SessionRefusal> {
         let mut last = SimTime::ZERO;
         let mut made = self.prepare(|_, done| {
@@ -485,17 +489,17 @@ impl Session {
         let state = &mut *made.state;
         state.log("the last deed is taken back".to_owned());
         state.done = made.done;
-        // The user may stand before the deed after going back: stay there, and never go forward.
+        // After going back, the user may be before the action: stay there, and never go forward.
         let to = state.gate.position().map(|now| now.min(before(last)));
         self.switch_to(state, LiveScene { prepared: made.prepared, to, same: None });
         Ok(())
     }
 
-    /// Prepares what comes without a deed and what would come of it, a microsecond from now; the session
+    /// Prepares the futures without an action and with it, a microsecond from now; the session
     /// stays where it is.
     ///
     /// # Errors
-    /// As [`Self::act`], or if another deed is looked into already.
+    /// As [`Self::act`], or if another comparison is in progress.
     pub fn foresee(&self, deed: UserAction) -> Result<TwoFutures, SessionRefusal> {
         let words = deed.words();
         let DeedsMade { mut state, done, prepared, warnings, stood } =
@@ -508,12 +512,12 @@ impl Session {
         let began = state.outlooks.begin(now, words.clone());
         let told =
             began.ok_or(SessionRefusal::Untimely("another deed is looked into: wait for it"));
-        // A look that is refused leaves nothing in the log.
+        // A refused comparison leaves no warnings in the log.
         if told.is_ok() {
             state.warn(warnings);
         }
-        // A run that is over may have been cut short within its last instant, so compare only up to
-        // there.
+        // A run that is over may have stopped within its last instant, so compare only up to that
+        // instant.
         let until =
             if stood == SessionPhase::Ended { Some(now) } else { done.last().map(|(at, _)| *at) };
         let futures = told.map(|number| TwoFutures {
@@ -526,27 +530,27 @@ impl Session {
         futures
     }
 
-    /// Notes how much of two futures is played, from 0 to 1.
+    /// Notes how much of two futures is done, from 0 to 1.
     pub fn foreseen(&self, futures: &TwoFutures, done: f64) {
         let mut state = self.state.lock();
         state.outlooks.go_on(futures.number, done);
         self.show(&mut state);
     }
 
-    /// Notes the page that compares two futures, or why there is none.
+    /// Notes the page that compares two futures, or the reason of a failure.
     pub fn set_what_if_page(&self, futures: &TwoFutures, page: Result<String, String>) {
         let mut state = self.state.lock();
         state.outlooks.end(futures.number, page);
         self.show(&mut state);
     }
 
-    /// Returns the page that compares two futures.
+    /// Returns the page that compares two futures; `None` if there is none.
     pub fn what_if_page(&self, number: u64) -> Option<Bytes> {
         self.state.lock().outlooks.page(number)
     }
 
-    /// Prepares the first scenario with other deeds in it. Meanwhile pictures are still served, but
-    /// deeds, steps and runs are refused.
+    /// Prepares the first scenario with other actions. Meanwhile pictures are served, but actions,
+    /// steps and runs are refused.
     fn prepare(
         &self,
         change: impl FnOnce(&SessionState, &mut Vec<TimedDeed>) -> Result<(), SessionRefusal>,
@@ -556,13 +560,14 @@ impl Session {
             state.must_stand()?;
             let mut done = state.done.clone();
             change(&state, &mut done)?;
-            // The lock is open below: in this phase other deeds and steps are refused meanwhile.
+            // The lock is released below: this phase makes other actions and steps be refused
+            // meanwhile.
             let stood = mem::replace(&mut state.phase, SessionPhase::Repeating);
             self.show(&mut state);
             (done, stood)
         };
-        // Without the lock: to read and draw a large workload takes seconds, and the page stays
-        // alive.
+        // Do this without the lock: reading and drawing a large workload takes seconds, and the
+        // page must stay responsive.
         let made = with(&self.first, &done, &self.registry);
         let mut state = self.state.lock();
         // The user left in the meantime: the run's thread ends and would not play another scene.
@@ -596,17 +601,17 @@ impl Session {
         self.turned.notify_all();
     }
 
-    /// Gives the run up for another scene.
+    /// Abandons the run for another scene.
     fn switch_to(&self, state: &mut SessionState, scene: LiveScene) {
         state.switch_to(scene);
         self.show(state);
         self.turned.notify_all();
     }
 
-    /// Makes a picture of the present state and gives it to all browsers.
+    /// Makes a picture of the current state and sends it to all browsers.
     fn show(&self, state: &mut SessionState) {
         state.number += 1;
-        // The policy may answer with its shares at its next offer; the next picture shows them.
+        // The policy reports its shares at its next offer; the next picture shows them.
         state.wants_holdings = true;
         let sent = SentPicture {
             number: state.number,
@@ -627,13 +632,14 @@ impl SessionState {
     fn log(&mut self, text: String) {
         let at_us = self.gate.now().as_micros();
         self.log.push(LogLine { at_us, text });
-        // Cut seldom and by many lines: to remove the first line each time would move all others.
+        // Cut seldom and many lines at once: removing the first line each time would move all
+        // others.
         if 2 * LOG < self.log.len() {
             self.log.drain(..LOG);
         }
     }
 
-    /// Logs warnings that are new to the user.
+    /// Logs warnings that the user has not seen.
     fn warn(&mut self, warnings: Vec<Warning>) {
         for warning in warnings {
             if !self.warned.contains(&warning) {
@@ -649,13 +655,13 @@ impl SessionState {
         self.gate.want(LiveRequest::Leave);
     }
 
-    /// Compares the repeated past with the first one. If the last deed has changed it, logs that,
-    /// takes the deed back and plans the run without it.
+    /// Compares the repeated past with the original. If the last action has changed it, logs that,
+    /// takes the action back and plans the run without it.
     fn takes_back(&mut self) -> bool {
         let Some(same) = self.same.take() else { return false };
         let RunBefore { past, is_over, prepared, words } = *same;
-        // A run that was over may have stopped within an instant. Its events need only be the
-        // beginning of the new ones.
+        // A run that was over may have stopped within an instant: its events must only begin the
+        // new ones.
         let parted = match is_over {
             true => self.past.parts_before(&past),
             false => self.past.parts_from(&past),
@@ -665,8 +671,8 @@ impl SessionState {
             "{words}: this would have changed what had happened by {parted} already, so it is taken \
              back"
         ));
-        // The deed to take back is the last of the list: no other could be added while this was
-        // repeated.
+        // The action to take back is the last in the list: none could be added during the
+        // repetition.
         let to = self.done.pop().map(|(at, _)| before(at));
         self.switch_to(LiveScene { prepared, to, same: None });
         true
@@ -694,7 +700,7 @@ impl SessionState {
     }
 }
 
-/// Holds up the run of a scene, and sees what happens there.
+/// Controls the run of a scene, and notes its events.
 struct SceneWatcher {
     session: Arc<Session>,
     /// When the last picture was made.
@@ -702,11 +708,11 @@ struct SceneWatcher {
 }
 
 impl SceneWatcher {
-    /// Makes a picture if the last one is old.
+    /// Makes a picture if the last one is too old.
     fn show(&mut self, state: &mut SessionState, wall: Instant) {
         if PICTURE <= wall.saturating_duration_since(self.shown) {
-            // Add a whole period, so that pictures keep their rate; but after a long hold-up make
-            // one picture and not all the missed ones.
+            // Add a whole period, so that pictures keep their rate; but after a long pause make one
+            // picture, not all the missed ones.
             let missed = wall.checked_sub(PICTURE).unwrap_or(wall);
             self.shown = missed.max(self.shown + PICTURE);
             self.session.show(state);
@@ -731,7 +737,7 @@ impl ClockPace for SceneWatcher {
     }
 
     fn wait(&mut self, at: SimTime) -> bool {
-        // `self.show` borrows all of `self` below, so the guard must borrow another handle.
+        // `self.show` borrows all of `self` below, so lock through another handle.
         let session = self.session.clone();
         let mut state = session.state.lock();
         loop {
@@ -744,7 +750,7 @@ impl ClockPace for SceneWatcher {
                 GateTurn::Leave => return false,
                 GateTurn::Wait(wait) => {
                     self.show(&mut state, wall);
-                    // Wake for the next picture at the latest: time goes on between two distant
+                    // Wake for the next picture at the latest: time advances between two distant
                     // messages.
                     session.turned.wait_for(&mut state, wait.min(self.rest(wall)));
                 }
@@ -754,7 +760,7 @@ impl ClockPace for SceneWatcher {
                         continue;
                     }
                     session.settle(&mut state, SessionPhase::Paused);
-                    // Set no phase in this loop: a deed that is being prepared has set its own.
+                    // Set no phase in this loop: an action in preparation has set its own.
                     while state.gate.stands() {
                         session.turned.wait(&mut state);
                     }
@@ -808,7 +814,7 @@ workload:
         SimTime::ZERO + SimSpan::from_secs(secs)
     }
 
-    /// A session whose runs are played on a thread of their own.
+    /// A session whose runs are executed on a thread of their own.
     struct Played(Arc<Session>, Option<thread::JoinHandle<()>>);
 
     impl Played {
@@ -831,7 +837,7 @@ workload:
             Self(session, Some(thread::spawn(play)))
         }
 
-        /// Waits until it stands, in a scene; returns the state's phase and instant.
+        /// Waits until the run of a scene is paused; returns the phase and the instant.
         fn stands(&self, scene: u64) -> (SessionPhase, SimTime) {
             loop {
                 {
@@ -846,7 +852,7 @@ workload:
             }
         }
 
-        /// Goes to an instant of a scene, and waits until it stands there.
+        /// Goes to an instant of a scene, and waits until the run is paused there.
         fn goes(&self, scene: u64, to: SimTime) {
             self.0.go(to).unwrap();
             while self.0.state.lock().gate.now() < to {
@@ -855,7 +861,7 @@ workload:
             assert_eq!(self.stands(scene), (SessionPhase::Paused, to));
         }
 
-        /// Waits until the run of a scene is over; returns when.
+        /// Waits until the run of a scene is over; returns the instant.
         fn ends(&self, scene: u64) -> SimTime {
             loop {
                 match self.stands(scene) {
@@ -879,7 +885,7 @@ workload:
         }
     }
 
-    /// A session whose runs nobody plays.
+    /// A session whose runs are never executed.
     fn idle() -> Arc<Session> {
         Session::new(prepared(TWO_JOBS), Vec::new(), Registry::builtin(), Speed::MOST)
     }
@@ -948,7 +954,7 @@ workload:
         assert!(session.foresee(job_c()).is_ok());
     }
 
-    /// Mumak's run is over within an instant, whose rest is never played.
+    /// Mumak's run is over within an instant, whose rest is never run.
     #[test]
     fn a_mumak_that_is_over_goes_on_too() {
         let played = Played::new(&TWO_JOBS.replace("heartbeat: 3s", "line: mumak"));
@@ -977,7 +983,7 @@ workload:
         assert_eq!(played.last_words(), "node-1 is stopped");
         played.goes(2, secs(31));
         assert_eq!(session.state.lock().picture.frame().slots[0], super::super::picture::DOWN);
-        // Back, and the deed is taken back.
+        // Go back: the action is taken back.
         session.undo().unwrap();
         assert_eq!(played.stands(3), (SessionPhase::Paused, secs(30)));
         assert!(session.state.lock().prepared.scenario.faults.is_empty());
@@ -989,7 +995,7 @@ workload:
         let session = &played.0;
         played.stands(1);
         played.goes(1, secs(30));
-        // As if something else had happened before.
+        // Pretend that the past had another event.
         let other = Event { at: secs(29), fact: Fact::Job(JobId(0), JobFact::Running) };
         session.state.lock().past.add(&other);
         session.act(UserAction::Stop(0)).unwrap();

@@ -1,4 +1,4 @@
-//! A user's deed at a pause becomes an entry of the scenario, in `faults` or `later`:
+//! Actions of the user at a pause, which become entries of the scenario, in `faults` or `later`:
 //! ```text
 //! stop, start a node; kill a job          faults: [{at: 10000001us, stop: node-2}]
 //! submit a job; another policy            later:  [{at: 10000001us, submit: {name: c, maps: 1}}]
@@ -12,23 +12,23 @@ use crate::emulation::{EmulationError, Prepared};
 use crate::scenario::{Draft, Registry, Scenario, Warning};
 use crate::units::SimTime;
 
-/// A deed of the user on the cluster.
+/// An action of the user on the cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UserAction {
     /// A machine stops.
     Stop(u32),
-    /// A machine that was stopped starts.
+    /// A stopped machine starts.
     Start(u32),
-    /// A user kills a job.
+    /// A job is killed.
     Kill(String),
-    /// A job is submitted, written as in `workload.jobs`.
+    /// A job is submitted, given as in `workload.jobs`.
     Submit(Value),
     /// Another policy takes over.
     Scheduler(Value),
 }
 
 impl UserAction {
-    /// Returns the list of the scenario that it belongs to, and the entry there.
+    /// Returns the scenario's list for the action, and the entry in it.
     fn entry(&self, at: SimTime) -> (&'static str, Value) {
         let node = |number: u32| TrackerId(number).to_string().into();
         let (list, key, value) = match self {
@@ -38,13 +38,13 @@ impl UserAction {
             Self::Submit(job) => ("later", "submit", job.clone()),
             Self::Scheduler(choice) => ("later", "scheduler", choice.clone()),
         };
-        // Microseconds, the unit of the clock: seconds as a fraction would be rounded.
+        // Write microseconds, the unit of the clock: fractions of seconds would be rounded.
         let at = Value::from(format!("{}us", at.as_micros()));
         let entry = [("at", at), (key, value)].map(|(key, value)| (Value::from(key), value));
         (list, Value::Mapping(entry.into_iter().collect()))
     }
 
-    /// Returns the deed in words, for the log.
+    /// Returns the action in words, for the log.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Stop(number) => format!("{} is stopped", TrackerId(*number)),
@@ -63,23 +63,22 @@ impl UserAction {
     }
 }
 
-/// A deed, and when it happens.
+/// An action, and the instant when it takes effect.
 pub(super) type TimedDeed = (SimTime, UserAction);
 
-/// Returns the pause at which a deed was done: a microsecond before it takes effect.
+/// Returns the pause at which an action was taken: a microsecond before it takes effect.
 pub(super) fn before(deed: SimTime) -> SimTime {
     SimTime::from_micros(deed.as_micros().saturating_sub(1))
 }
 
-/// Returns a scenario with deeds in it, and its warnings.
+/// Returns a scenario with actions added, and its warnings.
 pub(super) fn with(
     scenario: &Scenario,
     done: &[TimedDeed],
     registry: &Registry,
 ) -> Result<(Prepared, Vec<Warning>), SessionRefusal> {
     let wrong = |error: &dyn std::fmt::Display| SessionRefusal::Wrong(error.to_string());
-    // By way of its text, so that the same checks with the same messages meet a deed as a written
-    // entry.
+    // Go through YAML text, so that an action gets the same checks and messages as a written entry.
     let mut tree: Value =
         serde_yaml::from_str(&scenario.to_yaml()).map_err(|error| wrong(&error))?;
     for (at, deed) in done {
@@ -92,7 +91,7 @@ pub(super) fn with(
         }
     }
     let text = serde_yaml::to_string(&tree).map_err(|error| wrong(&error))?;
-    // As if this file lay beside the scenario: relative paths of traces start from there.
+    // Place the file beside the scenario: relative paths of traces start there.
     let file = scenario.folder.join("session.yaml").display().to_string();
     let draft = Draft::of(&file, &text).map_err(|error| wrong(&error))?;
     let loaded = draft.resolve(registry).map_err(|error| wrong(&error))?;

@@ -1,6 +1,7 @@
-//! The outlook of a deed: two futures from one instant, each to its end, side by side on a page.
+//! Comparisons of two futures, with and without an action: each runs to its end, and a page shows
+//! both.
 //!
-//! The session keeps their progress and pages; the command runs them.
+//! The session keeps the progress and the pages; the command runs the futures.
 
 use std::collections::VecDeque;
 
@@ -9,42 +10,42 @@ use serde::Serialize;
 
 use crate::units::SimTime;
 
-/// The newest so many are kept; a page has some hundred kilobytes.
+/// The most comparisons kept, the newest; a page has some hundred kilobytes.
 const KEPT: usize = 8;
 
-/// The outlooks of a session.
+/// The comparisons of a session.
 #[derive(Default)]
 pub(super) struct WhatIfs {
     all: VecDeque<WhatIf>,
     number: u64,
 }
 
-/// A future that is looked into.
+/// A comparison of two futures.
 struct WhatIf {
     number: u64,
     at: SimTime,
-    /// The deed in words.
+    /// The action in words.
     words: String,
     come: FutureState,
 }
 
-/// How far a future has been played.
+/// The state of a comparison.
 enum FutureState {
-    /// Both futures are played; how much of that is done.
+    /// Both futures are being run; the number is the share that is done, from 0 to 1.
     Playing(f64),
-    /// The page.
+    /// Both are done, and this is the page.
     Page(Bytes),
-    /// There is none.
+    /// The comparison failed, for this reason.
     Failed(String),
 }
 
-/// An outlook as the page shows it.
+/// A comparison in the list on the page.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct WhatIfRow<'o> {
     number: u64,
     at_us: u64,
     words: &'o str,
-    /// How much of it is done, from 0 to 1.
+    /// The share that is done, from 0 to 1.
     done: f64,
     failed: Option<&'o str>,
     /// Whether there is a page.
@@ -52,13 +53,13 @@ pub(super) struct WhatIfRow<'o> {
 }
 
 impl WhatIfs {
-    /// Begins one; returns its number, or nothing while another is being played.
+    /// Begins a comparison; returns its number, or `None` while another is in progress.
     pub(super) fn begin(&mut self, at: SimTime, words: String) -> Option<u64> {
-        // Two runs at once slow the session down, and four would be worse.
+        // The two runs of a comparison slow the session down; four would be worse.
         if self.all.iter().any(|one| matches!(one.come, FutureState::Playing(_))) {
             return None;
         }
-        // The first is no longer being played: only one is at a time.
+        // The oldest is not in progress: only one is at a time.
         if self.all.len() == KEPT {
             self.all.pop_front();
         }
@@ -68,12 +69,12 @@ impl WhatIfs {
         Some(number)
     }
 
-    /// Notes how much of it is done.
+    /// Notes the share of a comparison that is done.
     pub(super) fn go_on(&mut self, number: u64, done: f64) {
         self.set(number, FutureState::Playing(done));
     }
 
-    /// Notes its page, or why there is none.
+    /// Notes the page of a comparison, or the reason of its failure.
     pub(super) fn end(&mut self, number: u64, page: Result<String, String>) {
         self.set(
             number,
@@ -82,13 +83,13 @@ impl WhatIfs {
     }
 
     fn set(&mut self, number: u64, come: FutureState) {
-        // Progress that comes late, for an outlook that was dropped, changes nothing.
+        // Ignore late progress of a comparison that was dropped.
         if let Some(one) = self.all.iter_mut().find(|one| one.number == number) {
             one.come = come;
         }
     }
 
-    /// Returns a page.
+    /// Returns the page of a comparison; `None` if there is none.
     pub(super) fn page(&self, number: u64) -> Option<Bytes> {
         self.all.iter().find_map(|one| match &one.come {
             FutureState::Page(page) if one.number == number => Some(page.clone()),
@@ -96,7 +97,7 @@ impl WhatIfs {
         })
     }
 
-    /// Returns all, the newest first.
+    /// Returns all comparisons, the newest first.
     pub(super) fn rows(&self) -> Vec<WhatIfRow<'_>> {
         self.all.iter().rev().map(WhatIf::row).collect()
     }

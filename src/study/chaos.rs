@@ -1,4 +1,4 @@
-//! Random scenarios under the invariant checker: cases that no test thought of.
+//! Random scenarios under the invariant checker: cases that no test covers.
 //!
 //! ```text
 //! case 4711 -> draw: a random scenario -> trial: run it under the checker
@@ -7,8 +7,8 @@
 //! ```
 //! Each [`Subject`] of a [`Hunt`] has its own list of judges.
 //!
-//! The settings to draw from are not listed here: they are read from the JSON Schema, so that an option, a policy
-//! or a kind of fault that is new is drawn from its first day on.
+//! The settings to draw come from the JSON Schema, so a new option, policy or kind of fault is
+//! drawn as soon as it exists.
 
 mod draw;
 mod judge;
@@ -37,51 +37,51 @@ use mumakil_core::mapred::{ExternalWork, Policy as _};
 use mumakil_policies::external::External;
 use mumakil_scenario::{Registry, schema};
 
-/// The subject of a hunt, and how long it goes on.
+/// A hunt for mistakes: the program, the cases and the time.
 #[derive(Clone, Debug)]
 pub struct Hunt {
-    /// The party whose mistakes are hunted.
+    /// The program whose mistakes are hunted.
     pub subject: Subject,
-    /// The number of the first case.
+    /// The seed of the first case.
     pub seed: u64,
-    /// How many cases.
+    /// The number of cases.
     pub runs: u64,
-    /// How many cases are run at a time.
+    /// The number of cases that run at the same time.
     pub workers: NonZero<usize>,
-    /// After this time no new case is begun.
+    /// The real time after which no new case begins.
     pub time: Option<Duration>,
     /// The real time to make a scenario smaller. In a hunt that reports each mistake once, also the
-    /// time to try further cases after the first that shows one.
+    /// time to try further cases after the first mistake.
     pub patience: Duration,
 }
 
 /// The counts of a hunt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HuntTally {
-    /// How many cases were run.
+    /// Cases that were run.
     pub runs: u64,
-    /// In how many of them something was broken.
+    /// Cases with a broken invariant or another mistake.
     pub violations: u64,
-    /// How many of them had no end, though nothing in them goes wrong for ever.
+    /// Cases that never ended, though no fault in them recurs.
     pub endless: u64,
-    /// How many were said to have stalled, but could go on.
+    /// Cases that were ended as stalled, but could go on.
     pub stalled: u64,
-    /// How many really stalled: a result like any other, and no mistake.
+    /// Cases that really stalled, which is a result and no mistake.
     pub deadlocks: u64,
-    /// How many had no end, where faults that recur may be the cause.
+    /// Cases that never ended, where faults that recur may be the cause.
     pub unended: u64,
-    /// How many were to be run a second time, and compared.
+    /// Cases that were chosen to run twice.
     pub repeated: u64,
-    /// The answers of programs in runs that came to an end.
+    /// The answers of programs in runs that ended.
     #[serde(skip)]
     pub elsewhere: ExternalWork,
-    /// How long the runs took.
+    /// The real time of all runs.
     #[serde(skip)]
     pub real: Duration,
 }
 
 impl HuntTally {
-    /// Returns whether nothing was found.
+    /// Returns whether no mistake was found.
     pub const fn is_clean(&self) -> bool {
         self.violations == 0 && self.endless == 0 && self.stalled == 0
     }
@@ -99,32 +99,32 @@ impl HuntTally {
     }
 }
 
-/// A mistake that the hunt has found.
+/// A mistake found by a hunt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HuntCatch {
-    /// The number of the first case that shows it.
+    /// The seed of the first case that shows it.
     pub seed: u64,
-    /// How many cases show it, in a hunt that reports each mistake once.
+    /// The number of cases that show it, in a hunt that reports each mistake once.
     pub cases: u64,
-    /// The mistake, in a line or several.
+    /// The mistake in words, of one or more lines.
     pub words: String,
-    /// The last lines of a program about itself.
+    /// The last lines that an external program wrote to stderr.
     pub said: Vec<String>,
-    /// The smallest scenario that was found to show it.
+    /// The smallest scenario found that shows the mistake.
     pub yaml: String,
 }
 
-/// Returns a registry without policies that are programs: a drawn command could start any program.
+/// Returns a registry without external policies: a drawn command could start any program.
 pub fn without_programs(registry: &Registry) -> Registry {
     let mut registry = registry.clone();
     registry.remove(External::NAME);
     registry
 }
 
-/// Hunts; calls `tell` with `None` for each case that is done, and with each catch. Mumakil is
-/// tried [without programs](without_programs), and each wrong case is reported at once. A program
-/// shows few mistakes in many cases: each mistake is reported once, at the end, in the order of the
-/// first cases that show it.
+/// Hunts for mistakes; calls `tell` with `None` after each case, and with each mistake. Mumakil is
+/// tried [without programs](without_programs), and each of its mistakes is reported at once. An
+/// external program shows few mistakes in many cases: each of them is reported once, at the end, in
+/// the order of the first cases that show it.
 pub fn hunt(
     hunt: &Hunt,
     registry: &Registry,
@@ -136,20 +136,20 @@ pub fn hunt(
     let schema = schema(registry);
     let draw = |seed| hunt.subject.draw(seed, &schema, registry);
     let trial = |seed| Trial::new(&hunt.subject, registry, seed);
-    // Makes the scenario of a mistake as small as it can be while it still shows the mistake.
+    // Makes the scenario of a mistake as small as possible while the mistake still shows.
     let catch = |seed, cases, wrong: CaseFlaw| {
         let shows = |tree: &serde_yaml::Value| {
-            // A text without `nodes` is shorter, but the preset's cluster behind it is larger:
-            // refuse it.
+            // Refuse a scenario without `nodes`: it is shorter, but uses the preset's larger
+            // cluster.
             let is_sized = tree.get("cluster").and_then(|cluster| cluster.get("nodes")).is_some();
             let shown = is_sized.then(|| trial(seed).of(tree).1).flatten();
             shown.filter(|other| wrong.is_in(other))
         };
         let (smallest, shown) = shrink::shrink(draw(seed), hunt.patience, shows);
-        // The smallest one says it best.
+        // The smallest scenario describes the mistake best.
         let CaseFlaw { words, said, .. } = shown.unwrap_or(wrong);
-        // The scenario with the subject in its place, so that `mumakil run` shows the mistake as it
-        // is.
+        // Write the scenario with the program as its policy, so that `mumakil run` shows the
+        // mistake.
         HuntCatch {
             seed,
             cases,
@@ -189,23 +189,23 @@ pub fn hunt(
     wrong.sort_by_key(|(seed, _)| *seed);
     let mut kinds = IndexMap::<String, (u64, u64, CaseFlaw)>::new();
     for (seed, wrong) in wrong {
-        // Cases are in order here, so each kind keeps its first case.
+        // Cases are in order here, so each mistake keeps its first case.
         kinds.entry(wrong.sign().to_owned()).or_insert((seed, 0, wrong)).1 += 1;
     }
     kinds.into_values().for_each(|(seed, cases, wrong)| tell(Some(catch(seed, cases, wrong))));
     tally
 }
 
-/// Runs each case of a hunt, some at a time, until no more is to be begun.
+/// Runs the cases of a hunt on several threads, until no further case should begin.
 fn each_case(hunt: &Hunt, is_over: impl Fn() -> bool + Sync, run: impl Fn(u64) + Sync) {
     let begun = AtomicU64::new(0);
     let next = || {
         let case = begun.fetch_add(1, Ordering::Relaxed);
-        // Numbers wrap, so that a hunt may begin near the largest seed.
+        // Seeds wrap round, so that a hunt may begin near the largest seed.
         (case < hunt.runs && !is_over()).then(|| hunt.seed.wrapping_add(case))
     };
     thread::scope(|scope| {
-        // Workers take the next number when they are free: cases take from milliseconds to 20 s.
+        // A worker takes the next case when it is free: cases take from milliseconds to 20 s.
         for _ in 0..hunt.workers.get() {
             scope.spawn(|| std::iter::from_fn(next).for_each(&run));
         }

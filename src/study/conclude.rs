@@ -1,11 +1,11 @@
-//! From the runs of a study to its results.
+//! Makes a study's results from its runs.
 //!
 //! ```text
 //! study_runs   reads a run's tables when an expression asks for them
 //!   findings   for each metric and cell: a number for each seed, their mean and interval
 //!     comparisons -> paired   for two compared values: the ratio by seed, and a verdict
 //!   merged     latency histograms of all seeds, added up
-//! tables, report (with the charts of the study, or the usual ones)
+//! tables, report (with the charts of the study, or the default ones)
 //! ```
 
 pub(crate) mod comparisons;

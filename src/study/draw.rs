@@ -1,15 +1,15 @@
-//! `charts:`: what a study draws.
+//! `charts:`: the charts of a study.
 //!
 //! ```text
 //! sweep:  {cluster.nodes: [10, 20, 40], scheduler: [fair, hfsp], hadoop.slow_start: [0, 1]}
 //! charts: [{line: mean(sojourn), over: cluster.nodes, by: scheduler}]
-//!   -> kind `line`; nodes lie under it, one line for each scheduler,
+//!   -> kind `line`: nodes on the horizontal axis, one line for each scheduler,
 //!      and a chart for each slow start, unless `where: {hadoop.slow_start: 1}` chooses one
 //! ```
 //!
-//! To add a kind is to write a file here, which has its options, what it makes of the keys that all
-//! charts have, and its drawing (`ChartKind`); and to put it into the list of `kinds!`. Code that all kinds
-//! share is in `canvas`, and refusals of any kind are in `check`.
+//! To add a kind of chart, write a file here with its options, its properties and its drawing
+//! (`ChartKind`), and add it to the list of `kinds!`. `canvas` has the code that all kinds share,
+//! and `check` refuses wrong charts of any kind.
 
 mod bars;
 mod boxes;
@@ -53,15 +53,15 @@ pub(crate) use canvas::ChartMaterial;
 pub use expressions::OneOrMore;
 pub use stack::StackedSlots;
 
-/// One entry makes at most so many charts.
-// Chosen: a page of more charts is hardly read; one axis too many is the usual cause.
+/// The most charts that one entry makes.
+// Chosen: a reader hardly looks at a page of more charts; mostly they come from one axis too many.
 pub(crate) const MOST_CHARTS: usize = 12;
 
-/// Makes [`ChartSpec`] of the list of kinds: of each what it is for, its key, the options that stand
-/// there, and what they make.
+/// Makes [`ChartSpec`] from the list of kinds: the purpose of each, its key, the type of its
+/// options, and the type that draws it.
 macro_rules! kinds {
     ($($(#[$story:meta])* $key:ident: $options:ty => $kind:ident,)*) => {
-        /// A chart of a study, as it is written.
+        /// A chart of a study, as the user writes it.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         pub struct ChartSpec {
@@ -76,18 +76,19 @@ macro_rules! kinds {
             /// The axis that makes several lines, bars or rows.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub by: Option<String>,
-            /// Axes of which one value is shown.
+            /// Axes with a single value on the chart.
             #[serde(rename = "where", skip_serializing_if = "IndexMap::is_empty")]
             #[schemars(with = "BTreeMap<String, serde_json::Value>")]
             pub fixed: IndexMap<String, Value>,
-            /// The numbers of a published figure, shown beside ours: a list of one for each value that lies
-            /// under the chart, or `{value: number}`; for several lines or bars `{name: …}`.
+            /// The numbers of a published figure, shown beside ours: a list with a number for each
+            /// value on the horizontal axis, or `{value: number}`; for several lines or bars
+            /// `{name: …}`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub published: Option<PublishedPoints>,
             /// The title.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub title: Option<String>,
-            /// Whether values lie on a logarithmic axis.
+            /// Whether the axis of values is logarithmic.
             #[serde(skip_serializing_if = "std::ops::Not::not")]
             pub log: bool,
         }
@@ -96,7 +97,7 @@ macro_rules! kinds {
             /// The keys of all kinds.
             const KINDS: &[&str] = &[$(stringify!($key)),*];
 
-            /// Returns the kinds that it has, with their keys.
+            /// Returns the kinds that an entry names, with their keys.
             fn kinds(&self) -> Vec<(&'static str, Box<dyn ChartKind + '_>)> {
                 let mut kinds: Vec<(&'static str, Box<dyn ChartKind + '_>)> = Vec::new();
                 $(
@@ -117,11 +118,12 @@ kinds! {
     bars: OneOrMore => BarChart,
     /// A metric over two axes.
     heat: String => HeatMap,
-    /// A metric under the compared values over that under their base, paired by seed, with its interval.
+    /// A metric under each compared value, divided by the metric under its base, paired by seed,
+    /// with its interval.
     ratio: String => RatioChart,
-    /// How a number of jobs or tasks is distributed.
+    /// The distribution of a number over jobs or tasks.
     ecdf: OneOrMore => Distribution,
-    /// The same as boxes.
+    /// The distribution of a number over jobs or tasks, as boxes.
     boxes: OneOrMore => BoxPlot,
     /// A histogram up to its rarest values.
     percentiles: String => PercentilePlot,
@@ -129,20 +131,20 @@ kinds! {
     stack: StackedSlots => SlotStack,
 }
 
-/// Where on the page each axis goes.
+/// The use of each axis on the page.
 #[derive(Debug)]
 struct Layout {
     over: Option<usize>,
     by: Option<usize>,
-    /// The compared axis, if all its values are on each chart.
+    /// The compared axis, if each chart shows all its values.
     compared: Option<usize>,
-    /// The axes of which the expressions have chosen the values.
+    /// The axes whose values the expressions choose themselves.
     chosen: Vec<usize>,
-    /// The cells of each chart have these values; the axes above are at their first.
+    /// The cell of each chart; axes that lie on the page have their first value.
     charts: Vec<Vec<usize>>,
 }
 
-/// A chart, and the numbers that were published of it.
+/// A chart, and the published numbers that belong to it.
 #[derive(Clone, Debug)]
 pub struct Picture {
     /// The chart.
@@ -151,21 +153,21 @@ pub struct Picture {
     pub figures: Vec<Figure>,
 }
 
-/// A chart of which nothing was published.
+/// A chart without published numbers.
 impl From<Drawing> for Picture {
     fn from(drawing: Drawing) -> Self {
         Self { drawing, figures: Vec::new() }
     }
 }
 
-/// Draws all charts that a study has.
+/// Draws all charts of a study.
 pub(crate) fn draw(
     specs: &[ChartSpec],
     material: &ChartMaterial<'_>,
 ) -> Result<Vec<Picture>, ReadError> {
     let mut pictures = Vec::new();
     for spec in specs {
-        // The study was checked when it was read, but its folder may have been edited since: leave
+        // The study was checked when it was read, but its folder may have been edited since. Leave
         // out a chart that cannot be drawn any more, rather than lose the whole report.
         let Ok((_, kind)) = spec.kind() else { continue };
         let Ok(layout) = spec.layout(&*kind, &material.space) else { continue };
@@ -191,7 +193,7 @@ pub(crate) fn draw(
     Ok(pictures)
 }
 
-/// Returns the axes of which all expressions of a kind have chosen the values themselves.
+/// Returns the axes whose values all expressions of a chart choose themselves.
 fn chosen(kind: &dyn ChartKind, space: &Space) -> Vec<usize> {
     let Some(asked) = ask(kind, space) else { return Vec::new() };
     let chosen: Vec<Vec<usize>> = asked.iter().map(|asked| asked.plan.chosen()).collect();
@@ -200,7 +202,7 @@ fn chosen(kind: &dyn ChartKind, space: &Space) -> Vec<usize> {
     (0..space.axes.len()).filter(by_all).collect()
 }
 
-/// Returns the axis that the study compares.
+/// Returns the index of the compared axis; an error if the study compares nothing.
 fn compared(space: &Space) -> Result<usize, YamlProblem> {
     space.compared.ok_or_else(|| {
         let message = "a chart of ratios needs a study that compares";
@@ -213,9 +215,9 @@ fn itself_chosen(name: &str, at: Path) -> YamlProblem {
     YamlProblem::value(at, message).hint("all would show the same: leave this out")
 }
 
-/// Returns what the expressions of a kind mean; `None` unless all mean something.
+/// Parses the expressions of a chart; `None` if any of them is wrong.
 fn ask<'c>(kind: &'c dyn ChartKind, space: &Space) -> Option<Vec<AskedExpression<'c>>> {
-    // A stack of slots has no expression: it reads the run's timeline itself.
+    // A stack of slots has no expression: it reads the run's list of attempts itself.
     let Some(shown) = kind.nature().shows else { return Some(Vec::new()) };
     let expressions = kind.expressions().into_iter();
     let asked = expressions.map(|(name, text)| {
@@ -226,7 +228,7 @@ fn ask<'c>(kind: &'c dyn ChartKind, space: &Space) -> Option<Vec<AskedExpression
 }
 
 impl ChartSpec {
-    /// Returns its kind, and the key that it stands at.
+    /// Returns the kind of the chart, with its key; an error unless the entry names exactly one.
     fn kind(&self) -> Result<(&'static str, Box<dyn ChartKind + '_>), YamlProblem> {
         let mut kinds = self.kinds().into_iter();
         match (kinds.next(), kinds.next()) {
@@ -236,7 +238,7 @@ impl ChartSpec {
         }
     }
 
-    /// Finds the axes, and the cells of each chart.
+    /// Returns the use of each axis, and the cell of each chart.
     fn layout(&self, kind: &dyn ChartKind, space: &Space) -> Result<Layout, YamlProblem> {
         let axis = |key: &str, name: &Option<String>| {
             name.as_ref().map(|name| axes::find(space, name, Path::of(key))).transpose()
@@ -265,15 +267,13 @@ impl ChartSpec {
         let mut choices: Vec<Vec<usize>> = Vec::new();
         for (place, axis) in space.axes.iter().enumerate() {
             let is_one = laid_out(place) || chosen.contains(&place);
-            // An axis on the page has all its values on each chart; its place in `charts` is only a
-            // start.
+            // Each chart shows all values of such an axis: its cell only needs a first value.
             choices.push(if is_one { vec![0] } else { (0..axis.values.len()).collect() });
         }
         for (key, axis) in [("over", over), ("by", by)] {
             let Some(axis) = axis else { continue };
             let name = space.axes[axis].name();
-            // After `choices`: these refusals need the name of the axis, and their order decides
-            // the message.
+            // Check this after `choices`: the order of these refusals decides the message.
             if compared == Some(axis) {
                 let message = format!("the values of `{name}` are what this chart compares");
                 return Err(YamlProblem::value(Path::of(key), message));
@@ -301,7 +301,7 @@ impl ChartSpec {
         Ok(Layout { over, by, compared, chosen, charts })
     }
 
-    /// Returns the caption of its chart of a cell; `before` is the number of charts before it.
+    /// Returns the caption of the chart of a cell; `before` is the number of charts before it.
     fn caption(
         &self,
         kind: &dyn ChartKind,
@@ -316,7 +316,7 @@ impl ChartSpec {
             [layout.over, layout.by, layout.compared].contains(&Some(axis))
                 || layout.chosen.contains(&axis)
         };
-        // An axis of one value tells nothing about this chart beside others.
+        // An axis with a single value distinguishes no charts.
         let told = (0..space.axes.len())
             .filter(|axis| !laid_out(*axis) && 1 < space.axes[*axis].values.len());
         let place = space.describe(cell, &told.collect::<Vec<_>>());
@@ -333,7 +333,7 @@ impl ChartSpec {
         let word = kind.nature().word;
         let description = format!("A {word} of {what}{over}{by}, over {seeds}.");
         let id = format!("{study}-{}", before + 1);
-        // Beneath the title stands the expression, unless the title is the expression itself.
+        // The expression stands below the title, unless it is the title.
         let beneath = if what == title || kind.expressions().is_empty() {
             String::new()
         } else {

@@ -1,6 +1,7 @@
-//! Many runs: studies that vary a scenario and say what came of it, and the hunt for scenarios that break.
+//! Many runs: studies that vary a scenario and report the results, and the hunt for scenarios that
+//! break.
 //!
-//! The topmost library: it makes scenarios, has `mumakil-run` run them, and reads their results.
+//! The topmost library: it makes scenarios, runs them with `mumakil-run`, and reads their results.
 //! ```text
 //! sweep: {cluster.nodes: [10, 20], scheduler: [fair, hfsp], seeds: 3}
 //!   plan      4 cells, 12 runs, each named by a hash:  3f9a…, 81c2…, …
@@ -8,13 +9,14 @@
 //!   conclude  cells.csv, comparisons.csv, report.html  (from the runs alone)
 //! ```
 //!
-//! - `plan`: a file becomes a [`Study`], and a study a [`Plan`] of runs, each known by a hash of all that
-//!   decides its results. A [`StudyManifest`] says in the study's folder which run is which.
-//! - `run`: workers do the runs that are missing, and leave each whole or not at all; several processes may
-//!   share them.
-//! - `watch`: processes give signs of life; these and the runs show the progress of a study.
-//! - `conclude`: from the sheet and the runs alone come the numbers, the tables, the charts (`draw`) and the
-//!   report.
+//! - `plan`: a file becomes a [`Study`], and a study a [`Plan`] of runs, each named by a hash of
+//!   everything that decides its results. A [`StudyManifest`] in the study's folder lists the runs
+//!   of each cell.
+//! - `run`: workers do the missing runs, and keep each run whole or not at all; several processes
+//!   may share the runs.
+//! - `watch`: processes write signs of life; these files and the runs show the progress of a study.
+//! - `conclude`: makes the numbers, the tables, the charts (`draw`) and the report from the
+//!   manifest and the runs alone.
 //! - [`papers`]: the published experiments, each of which is a study; [`chaos`]: random scenarios.
 
 pub mod chaos;

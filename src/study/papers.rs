@@ -4,9 +4,9 @@
 //! LIST   DS-F5-7  "IO-heavy jobs under FIFO, fair sharing and delay scheduling"
 //! FILES  delay-scheduling/DS-F5-7.yaml          experiment: {id: DS-F5-7, …}
 //!        delay-scheduling/DS-F5-7-fabric.yaml   experiment: {id: DS-F5-7, …}
-//! report a row for each expectation of both files
+//! report: a row for each expectation of both files
 //! ```
-//! The list names every experiment, also one without a file, so that a missing file is noticed.
+//! The list names every experiment, even one without a file, so that a missing file is noticed.
 
 mod report;
 mod tally;
@@ -21,7 +21,7 @@ use mumakil_yaml::YamlProblem;
 pub use report::{FileOutcome, RepeatedExperiment, VerdictRow, check, report};
 pub use tally::VerdictTally;
 
-/// An experiment of the list.
+/// An experiment in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedExperiment {
     /// Its id.
@@ -85,7 +85,7 @@ pub const LIST: &[ListedExperiment] = listed!(
     "MK-19" "Mumak's 19-job trace in Mumak's own model"
 );
 
-// The text is in the binary, so that `mumakil papers` runs anywhere, without the repository.
+// The binary has the texts, so that `mumakil papers` runs anywhere, without the repository.
 macro_rules! files {
     ($($paper:literal / $name:literal)*) => {
         &[$((concat!($paper, "/", $name, ".yaml"), include_str!(concat!(
@@ -158,7 +158,7 @@ pub struct ExperimentFile {
     pub text: String,
 }
 
-/// Returns the files of all experiments: those of a folder, or else those in the binary.
+/// Returns the files of all experiments, from a folder or else from the binary.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -172,7 +172,7 @@ pub fn files(folder: Option<&Path>) -> io::Result<Vec<ExperimentFile>> {
     };
     let mut paths = Vec::new();
     list(folder, &mut paths)?;
-    // `read_dir` has no order; the report and its numbers must not depend on the file system.
+    // Sort: `read_dir` has no order, and the report must not depend on the file system.
     paths.sort();
     let read = |path: PathBuf| Ok(ExperimentFile { text: fs::read_to_string(&path)?, path });
     paths.into_iter().map(read).collect()
@@ -191,20 +191,20 @@ fn list(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 impl ExperimentFile {
-    /// Returns the draft, whose relative paths begin in `folder`, if one is given.
+    /// Returns the file as a draft, whose relative paths begin in `folder` if that is given.
     ///
     /// # Errors
-    /// If it is no YAML.
+    /// If the file is no YAML.
     pub fn draft(&self, folder: Option<&Path>) -> Result<Draft, ScenarioError> {
         let name = self.path.file_name().unwrap_or_default();
         let path = folder.map_or(self.path.clone(), |folder| folder.join(name));
         Draft::of(&path.display().to_string(), &self.text)
     }
 
-    /// Returns the experiment of the list that it repeats; `None` of a file that is none.
+    /// Returns the listed experiment that the file repeats; `None` if it repeats none.
     ///
     /// # Errors
-    /// If it is no YAML, or the experiment is not on the list.
+    /// If the file is no YAML, or its experiment is not in the list.
     pub fn listed(&self) -> Result<Option<ListedExperiment>, ScenarioError> {
         let draft = self.draft(None)?;
         let Some(id) = draft.experiment_id() else { return Ok(None) };

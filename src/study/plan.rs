@@ -1,9 +1,9 @@
-//! The file of a study becomes the runs that it wants.
+//! Turns the file of a study into a plan of runs.
 //!
 //! ```text
 //! study.yaml -> spec (axes, compared, search) -> runs: cells and runs, each with its hash
-//!                                                  named_files: those that the scenarios name
-//! the folder <- manifest: which run is which; resolved: the whole study; brought_files: copies
+//!                                                 named_files: the files that scenarios name
+//! the folder <- manifest: the runs of each cell; resolved: the whole study; brought_files: copies
 //! ```
 
 pub(crate) mod axes;

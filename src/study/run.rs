@@ -3,7 +3,7 @@
 //! shared_runs  claims/3f9a… -> ours      (only if several processes share the folder)
 //! work         a thread does the run, in a hidden folder
 //! store        runs/3f9a…/ appears as a whole, or the run goes into a pack
-//! failed       or a note tells why there is no such run;   run_warnings: those of runs that are there
+//! failed or a note has the reason why not; run_warnings: the warnings of the runs in the store
 //! ```
 //! `forecast` tries a few runs and estimates the time of all.
 

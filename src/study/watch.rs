@@ -1,4 +1,4 @@
-//! The progress of a study, by whichever processes and machines.
+//! The progress of a study, over all its processes and machines.
 //! ```text
 //! process on node a -> at-work/a-4711-….json   {done: 40, running: [...], runs_a_minute: 12}
 //! process on node b -> at-work/b-1234-….json   (sign_files; the content is a life_sign, with its pace)

@@ -1,11 +1,11 @@
-//! Blocks whose copies are lost, or made again: what becomes of the jobs that read them, as users see it.
+//! Blocks whose copies are lost or made again, and the jobs that read them, as users see it.
 
 use std::fs;
 
 use crate::Room;
 
-/// Runs a scenario; returns the outcome of its job, and what befell blocks: what it was, and how many of
-/// them.
+/// Runs a scenario; returns the outcome of its job, and the incidents of blocks, each with the
+/// number of blocks.
 fn run(yaml: &str) -> (String, Vec<(String, u64)>) {
     let room = Room::new();
     room.write("a.yaml", yaml);

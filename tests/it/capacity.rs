@@ -1,4 +1,4 @@
-//! The capacity scheduler: queues have what is theirs, and lend what they do not use.
+//! The capacity scheduler: queues get their guaranteed slots, and lend slots that they do not use.
 
 use std::fmt::Write as _;
 
@@ -16,8 +16,8 @@ const SLOTS: u32 = 40;
 
 const RULES: [&str; 3] = ["0.20", "0.21", "1.x"];
 
-/// A queue: its share of the one around it and the most that it gets, both in twentieths, the maps
-/// of its job, and the queues inside of it.
+/// A queue: its share of its parent and its maximum, both in twentieths, the maps of its job, and
+/// its child queues.
 #[derive(Clone, Debug)]
 struct Drawn {
     share: u32,
@@ -26,8 +26,7 @@ struct Drawn {
     inside: Vec<Self>,
 }
 
-/// A queue without others inside: its name, its guaranteed slots, the most that it gets, and the maps
-/// of its job.
+/// A queue without children: its name, its guaranteed slots, its maximum, and the maps of its job.
 #[derive(Debug)]
 struct Leaf {
     name: String,
@@ -36,7 +35,7 @@ struct Leaf {
     maps: u32,
 }
 
-/// Draws two or three queues whose shares make a whole, the first with others inside.
+/// Draws two or three queues whose shares add up to one; the first has children.
 fn queues(inside: BoxedStrategy<Vec<Drawn>>) -> BoxedStrategy<Vec<Drawn>> {
     let cuts = prop::sample::subsequence(vec![5u32, 10, 15], 1..3);
     let rest = prop::collection::vec((0u32..12, 1u32..50), 3);
@@ -60,7 +59,7 @@ fn tree() -> BoxedStrategy<Vec<Drawn>> {
     queues(prop_oneof![none.clone(), queues(none)].boxed())
 }
 
-/// Writes queues as a scenario has them; each is called by its number after its parent's name.
+/// Returns queues in YAML; the name of each is its parent's name and a number.
 fn yaml_of(queues: &[Drawn], parent: &str) -> String {
     let mut yaml = String::new();
     for (number, Drawn { share, most, inside, .. }) in queues.iter().enumerate() {
@@ -89,7 +88,7 @@ fn leaves(queues: &[Drawn], parent: &str, slots: f64, most: f64) -> Vec<Leaf> {
     found.collect()
 }
 
-/// Returns how many slots queues can fill that may have so many.
+/// Returns the number of slots that queues can fill within a common maximum.
 fn fillable(queues: &[Drawn], most: f64) -> f64 {
     let sum: f64 = queues
         .iter()
@@ -104,8 +103,8 @@ fn fillable(queues: &[Drawn], most: f64) -> f64 {
     sum.min(most)
 }
 
-/// A scenario in which a queue `q` that has nothing to do lends all its slots to one of short maps,
-/// until a job of long ones comes to each queue inside of it.
+/// A scenario in which an idle queue `q` lends all its slots to a queue of short maps, until a job
+/// of long maps comes to each queue inside `q`.
 fn lent(rules: &str, queues: &[Drawn]) -> (String, Vec<Leaf>) {
     let leaves = leaves(queues, "q", 0.75 * f64::from(SLOTS), f64::from(SLOTS));
     let mut jobs = "{name: hog, pool: hog, maps: 4000, map_time: 20s}".to_owned();
@@ -133,7 +132,7 @@ scheduler:
     (yaml, leaves)
 }
 
-/// Returns the most map slots that each of so many jobs ever held.
+/// Returns the most map slots that each job ever held.
 fn peaks(folder: &TempDir, jobs: usize) -> Vec<f64> {
     let mut peaks = vec![0.0f64; jobs];
     let rows: Vec<SlotsRow> = RunResults::new(folder.path()).all().unwrap();
@@ -154,10 +153,11 @@ proptest! {
     ) {
         let (yaml, leaves) = lent(rules, &queues);
         let (folder, _) = run(&yaml);
-        // All but the slots that a heartbeat is yet to fill, which may bring a single task.
+        // Slots that a heartbeat is yet to fill are missing; each heartbeat may bring a single
+        // task.
         let lent = held(&folder, leaves.len() + 1, 59.0)[0];
         prop_assert!(0.75 * f64::from(SLOTS) <= lent, "{lent} are lent");
-        // A task's length, and a heartbeat for each slot of a tracker.
+        // Wait for the length of a task, and a heartbeat for each slot of a tracker.
         let held = held(&folder, leaves.len() + 1, 60.0 + 20.0 + 4.0 * 3.0 + 6.0);
         for (leaf, held) in leaves.iter().zip(&held[1..]) {
             let owed = (leaf.slots + 1e-6).floor().min((leaf.most + 1e-6).floor());
@@ -172,7 +172,7 @@ proptest! {
         queues in tree(),
     ) {
         let (yaml, leaves) = lent(rules, &queues);
-        // Without the hog, which would fill what is left.
+        // Leave out the hog, which would fill the remaining slots.
         let (folder, _) = run(&yaml.replace("maps: 4000", "maps: 1"));
         let peaks = peaks(&folder, leaves.len() + 1);
         for (leaf, peak) in leaves.iter().zip(&peaks[1..]) {
@@ -212,7 +212,8 @@ scheduler:
             limit = limit.min((f64::from(SLOTS) * factor) as u32);
         }
         prop_assert!(held.iter().all(|held| *held <= f64::from(limit)), "{held:?} above {limit}");
-        // In line: those before have their limit, one what is left, the others nothing.
+        // Users are served in line: the first have their limit, one has the remaining slots, the
+        // others none.
         let all: f64 = held.iter().sum();
         prop_assert_eq!(all, f64::from(SLOTS.min(limit * users)));
         prop_assert!(held.is_sorted_by(|a, b| a >= b), "{held:?}");
@@ -232,7 +233,7 @@ fn starts(folder: &TempDir, job: u32) -> Vec<f64> {
 
 #[test]
 fn what_a_heartbeat_brings_depends_on_the_line() {
-    // Two nodes hold all input, and a tracker asks every 3 s.
+    // Two nodes hold all input, and a tracker sends a heartbeat every 3 s.
     for (rules, maps) in [("0.20", 1.0), ("0.21", 1.0), ("1.x", 4.0)] {
         let yaml = format!(
             "{EXACT}
@@ -286,11 +287,11 @@ scheduler: {{capacity: {{rules: \"{rules}\"{factor}}}}}
         greedy,
         "no wait that is said is none"
     );
-    // A delay takes the place of what the rules say.
+    // The option `delay` replaces the default rules.
     assert_eq!(locality("0.21", ", delay: {w1: 5min, w2: 5min}"), 40);
 }
 
-/// Jobs of one slot a map fill the cluster; one of three slots a map comes.
+/// Jobs with one slot a map fill the cluster; then a job with three slots a map comes.
 fn wide(rules: &str) -> String {
     format!(
         "{EXACT}
@@ -313,7 +314,7 @@ fn a_tracker_is_kept_for_a_job_whose_tasks_take_several_slots() {
     for rules in RULES {
         let (folder, _) = run(&wide(rules));
         let starts = starts(&folder, 1);
-        // 5 s until it may run, the rest of maps that run on, and a heartbeat for each.
+        // It waits 5 s until it may run, for the end of running maps, and for a heartbeat each.
         assert!(starts[0] < 60.0 + 5.0 + 20.0 + 12.0, "{rules}: {starts:?}");
         assert_eq!(starts.len(), 4);
         assert_eq!(held(&folder, 2, starts[0] + 2.0)[1], 3.0, "{rules}: three slots a map");
@@ -409,7 +410,7 @@ scheduler:
     let (folder, _) = run(&yaml(""));
     assert_eq!(held(&folder, 3, 590.0), [20.0, 20.0, 0.0]);
     let (folder, _) = run(&yaml(", reclaim_after: 1min"));
-    // 10 s until the claim is made; tasks are killed 9 s before it is due, or a tick later.
+    // The claim is made after 10 s; tasks are killed 9 s before it is due, or a tick later.
     assert_eq!(held(&folder, 3, 120.0 + 45.0)[2], 0.0);
     assert_eq!(held(&folder, 3, 120.0 + 10.0 + 60.0 + 12.0), [20.0, 4.0, 16.0]);
     let killed = attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed");
@@ -419,7 +420,7 @@ scheduler:
 
 #[test]
 fn no_claim_is_overlooked_that_falls_due_between_two_looks() {
-    // Heartbeats of 300 ms, and a look at claims every 5 s.
+    // Heartbeats come every 300 ms, and claims are checked every 5 s.
     for after in [60, 62, 64] {
         let yaml = format!(
             "{EXACT}
@@ -495,10 +496,10 @@ scheduler: {{capacity: {{rules: \"{rules}\", allocations: {{init_poll: 10s, {lim
         let firsts: Vec<f64> = (0..3).map(|job| starts(&folder, job)[0]).collect();
         firsts.iter().map(|first| ((first - firsts[0]) / 10.0).round()).collect::<Vec<f64>>()
     };
-    // One more each time that the jobs are looked at.
+    // One more job is initialised at each check.
     let one_waits = "queues: {default: {max_initialised_per_user: 1}}";
     assert_eq!(jobs("0.21", one_waits), [0.0, 1.0, 2.0]);
-    // One after another has ended.
+    // Jobs run one after the other.
     assert_eq!(jobs("1.x", "max_system_jobs: 1"), [0.0, 7.0, 14.0]);
     assert_eq!(jobs("1.x", "queues: {default: {max_active_tasks: 1}}"), [0.0, 7.0, 14.0]);
     assert_eq!(jobs("1.x", "max_system_jobs: 3"), [0.0; 3]);

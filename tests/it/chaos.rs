@@ -1,7 +1,8 @@
-//! Random clusters, shared or not, workloads and faults, with the invariant checker on.
+//! Random clusters (shared or not), workloads and faults, with the invariant checker on.
 //!
-//! In any of these runs every job ends, every task succeeds exactly once, no slot is over-committed
-//! and time never runs back. A policy of the test's own suspends, resumes and kills at random.
+//! In each of these runs every job ends, every task succeeds exactly once, no slot is
+//! over-committed and time never goes back. The test's own policy suspends, resumes and kills
+//! attempts at random.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ use mumakil::units::SimSpan;
 use proptest::prelude::*;
 use rand::RngExt;
 
-/// Launches whatever fits, and stops, resumes and kills at random.
+/// A policy that launches as much as fits, and suspends, resumes and kills at random.
 struct Restless {
     rng: ChaCha8Rng,
     running: Vec<AttemptId>,
@@ -102,7 +103,7 @@ fn run_into(yaml: &str, folder: Option<PathBuf>) -> Emulated {
     emulate(&loaded.scenario, &registry, options).unwrap_or_else(|error| panic!("{error}\n{yaml}"))
 }
 
-/// Runs a scenario and returns how many of its jobs succeeded and failed.
+/// Runs a scenario and returns the numbers of its jobs that succeeded and failed.
 fn outcomes(yaml: &str) -> (u64, u64) {
     let run = run(yaml);
     let verifier = run.verifier.expect("the checker was asked for");
@@ -115,7 +116,7 @@ fn outcomes(yaml: &str) -> (u64, u64) {
     (summary.jobs_succeeded, summary.jobs_failed)
 }
 
-/// Every policy, with what makes it do all it can.
+/// Every policy, with options that use many of its features.
 const SCHEDULERS: [&str; 22] = [
     "fifo",
     "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}, reduce_gate: coupling}}",
@@ -149,7 +150,7 @@ const SCHEDULERS: [&str; 22] = [
     "restless",
 ];
 
-/// The parts of a scenario that are drawn.
+/// The drawn parts of a scenario.
 #[derive(Debug)]
 struct Drawn {
     seed: u64,
@@ -158,7 +159,7 @@ struct Drawn {
     nodes: u32,
     racks: u32,
     slots: (u32, u32),
-    /// The settings of sharing, as part of the cluster.
+    /// The settings of a shared cluster.
     sharing: &'static str,
     jobs: Vec<(u32, u32, u32, bool)>,
     scheduler: &'static str,
@@ -187,7 +188,7 @@ impl Drawn {
             } else {
                 String::new()
             };
-            // Every other job reads its input beside computing.
+            // Every other job reads its input while it computes.
             let map = if number % 2 == 0 {
                 "map_time: {log_normal: {mean: 15s, cv: 0.5}}"
             } else {
@@ -220,7 +221,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         ],
         0..4,
     );
-    // Quick to find a task slow, so that many are.
+    // Settings that soon find a task slow, so that there are many second attempts.
     let speculation = prop::sample::select(vec![
         "speculation: off",
         "speculation: late",
@@ -249,14 +250,14 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         .prop_map(|(seed, line, mut settings, nodes, racks, slots, sharing, jobs, with)| {
             let (scheduler, speculation) = with;
             settings.push(speculation);
-            // Where slots have a size, tasks take two: so many are there.
+            // If slots have a size, tasks take two: have at least two.
             let least = if scheduler.contains("map_slot") { 2 } else { 1 };
             let slots = (slots.0.max(least), slots.1.max(least));
             Drawn { seed, line, settings, nodes, racks, slots, sharing, jobs, scheduler }
         })
 }
 
-/// Faults of every kind for machines and attempts, so that a run still comes to its end.
+/// Faults of every kind for machines and attempts, after which a run still ends.
 const BEFALLS: [&str; 16] = [
     "{at: 40s, stop: {nodes: 30 %, for: 5min}}",
     "{at: 1min, stop: {rack: rack-1}}, {at: 20min, start: {rack: rack-1}}",
@@ -285,7 +286,7 @@ proptest! {
         befalls in prop::sample::subsequence(BEFALLS.to_vec(), 1..6),
     ) {
         drawn.settings.extend(["expiry: 2min", "launch_expiry: started", "task_timeout: 1min"]);
-        // Where a crash takes most of a job's outputs with it, the job may never end.
+        // If a crash loses most of a job's outputs, the job may never end.
         drawn.nodes = drawn.nodes.max(4);
         drawn.slots = (drawn.slots.0.max(2), drawn.slots.1.max(2));
         let (succeeded, failed) = outcomes(&drawn.yaml(&befalls));
@@ -308,9 +309,10 @@ proptest! {
 
     #[test]
     fn dying_machines_and_failing_tasks_leave_nothing_undone(mut drawn in drawn()) {
-        // Soon missed, and what waits long for a slot that a resumed attempt took fails.
+        // Trackers are declared lost soon, and a task fails if it waits long for a slot that a
+        // resumed attempt took.
         drawn.settings.extend(["expiry: 2min", "launch_expiry: started"]);
-        // A tracker is blacklisted as soon as one job did without it.
+        // A tracker is blacklisted as soon as one job avoids it.
         drawn.settings.extend(["tracker_failures: 1", "tracker_faults: 1", "blacklist: true"]);
         let faults = [
             "{at: 40s, stop: node-1}",
@@ -353,7 +355,7 @@ proptest! {
             let faults = [&restart, &pause, "{loss: 2 %}", "{duplication: 5 %}"];
             let (succeeded, failed) = outcomes(&drawn.yaml(&faults));
             prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
-            // A job that is recovered fails for no other reason here.
+            // A recovered job fails for no other reason here.
             prop_assert!(failed == 0 || recover.is_empty());
         }
         let disks = ["{at: 50s, disk: {nodes: [node-1]}}", "{at: 100s, disk: {nodes: [node-1]}}", &pause];
@@ -375,8 +377,8 @@ proptest! {
         prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
     }
 
-    /// A job may go on without some of its tasks, and then its end may be that of an attempt that
-    /// its kill has still to wind up.
+    /// A job may end without some of its tasks. Its last event may then be the end of an attempt
+    /// that its kill has still to clean up.
     #[test]
     fn a_killed_job_with_failing_tasks_leaves_nothing_undone(mut drawn in drawn(), at in 20u32..120) {
         drawn.settings.extend(["map_failures: 50 %", "reduce_failures: 50 %", "max_attempts: 2"]);
@@ -402,7 +404,7 @@ record: {events: true}
     assert!(events.contains(r#""fact":"tracker blacklisted","node":"node-"#));
 }
 
-/// Two jobs on ten nodes that need about half an hour.
+/// Two jobs on ten nodes that take about half an hour.
 fn two_jobs(faults: &str) -> String {
     format!(
         "
@@ -417,7 +419,8 @@ faults: [{faults}]
     )
 }
 
-/// Runs a scenario with the checker on; returns when its jobs ended, in seconds, and its bytes.
+/// Runs a scenario with the checker on; returns when its jobs ended, in seconds, and the bytes of
+/// its results.
 fn ends(yaml: &str) -> (f64, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let run = run_into(yaml, Some(folder.path().to_owned()));

@@ -1,4 +1,4 @@
-//! One golden drawing of each kind of chart.
+//! A golden drawing for each kind of chart.
 
 use mumakil::chart::{
     Arrangement, AxisUnit, Bar, BarFate, BarOwner, BarSeries, Bars, BoxSeries, Boxes, Caption,
@@ -17,7 +17,7 @@ fn caption(id: &str, title: &str) -> Caption {
     }
 }
 
-/// Returns the drawing with a line for each element, as a reader of differences wants it.
+/// Returns a drawing with one element a line, so that differences are easy to read.
 fn lines(drawing: &Drawing) -> String {
     drawing.inline().replace("><", ">\n<")
 }
@@ -29,7 +29,7 @@ fn noise(number: u32) -> f64 {
     f64::from((mixed ^ (mixed >> 13)) >> 8) / f64::from(1 << 24)
 }
 
-/// Returns so many values spread over a factor of about a hundred.
+/// Returns `count` values, spread over a factor of about a hundred.
 fn sample(seed: u32, count: u32, scale: f64) -> Vec<f64> {
     (0..count).map(|i| scale * 10f64.powf(noise(seed * 1_000 + i) + noise(i * 7 + seed))).collect()
 }
@@ -154,7 +154,7 @@ fn bars_with_whiskers() {
     insta::assert_snapshot!(lines(&chart.draw()));
 }
 
-/// Two bars with long names, and what was published of all but one.
+/// Two bars with long names, and published numbers for all but one.
 #[test]
 fn published_bars() {
     let published = [vec![Some(0.02), Some(0.37), Some(0.84)], vec![Some(0.75), None, Some(0.94)]];
@@ -178,7 +178,7 @@ fn published_bars() {
     insta::assert_snapshot!(lines(&chart.draw()));
 }
 
-/// Lines that were published at our numbers, at others and at none.
+/// Lines with published numbers at measured points, at other points, and with none.
 #[test]
 fn published_lines() {
     let line = |name: &str, ours: [f64; 4], published: &[(f64, f64)]| {
@@ -328,7 +328,7 @@ fn gantt() {
             start += length + 1.5;
         }
     }
-    // One that is too short to be seen as long as it is.
+    // A bar that is too short to be visible at its true length.
     bars.push(GanttBar { row: 9, start: 160.0, end: 160.05, ..bars[0].clone() });
     let chart = Gantt {
         caption: caption("gantt", "What ran where"),

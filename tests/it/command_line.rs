@@ -1,4 +1,4 @@
-//! Behaviour that transcripts cannot show: exit codes, pipes, folders that cannot be written, Ctrl-C.
+//! Behaviour that transcripts cannot show: exit codes, pipes, read-only folders, Ctrl-C.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::{Room, root};
 
-/// A run of no time.
+/// A scenario that runs in an instant.
 const SMALL: &str = "name: small\nworkload: {jobs: [{name: a, maps: 2, map_time: 5s}]}\n";
 
 fn stderr(output: &std::process::Output) -> String {
@@ -248,7 +248,7 @@ fn an_existing_folder_is_replaced_only_by_force_and_only_if_it_is_ours() {
     assert_eq!(room.names(), ["empty", "out", "small.yaml"]);
 }
 
-/// Others read results too, and a web server that shows a report is another user.
+/// Other users read results too, such as a web server that shows a report.
 #[test]
 #[cfg(unix)]
 fn what_is_written_has_the_permissions_of_any_other_file() {

@@ -1,11 +1,11 @@
-//! The commit-pending quirk, seen from outside: in `timeline.csv`.
+//! The commit-pending quirk, as `timeline.csv` shows it.
 
 use std::collections::BTreeMap;
 
 use mumakil::emulation::{Options, emulate};
 use mumakil::scenario::{self, Registry};
 
-/// One row of the timeline.
+/// A row of the timeline.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     running: i64,
@@ -46,8 +46,8 @@ fn timeline(mode: &str) -> BTreeMap<u64, BTreeMap<u32, Row>> {
 /// The map slots of the scenario's cluster.
 const SLOTS: i64 = 4;
 
-/// Returns for how many milliseconds on end the jobs count more running maps than there are
-/// slots, at most, and whether meanwhile one of them held a slot that another counted.
+/// Returns the longest time, in milliseconds, in which the jobs count more running maps than there
+/// are slots; and whether meanwhile a job held a slot that another job counted.
 fn overcounted(mode: &str) -> (u64, bool) {
     let mut now: BTreeMap<u32, Row> = BTreeMap::new();
     let (mut longest, mut began, mut is_shared) = (0, None, false);
@@ -70,7 +70,7 @@ fn overcounted(mode: &str) -> (u64, bool) {
 fn with_the_quirk_a_slot_is_counted_twice_for_about_a_heartbeat() {
     let (longest, is_shared) = overcounted("quirk");
     assert!(is_shared, "no job holds a slot that another counts");
-    // A heartbeat is 3 s, and the two trackers' lie apart.
+    // Heartbeats come every 3 s, and the two trackers send theirs at different times.
     assert!((1_000..=4_500).contains(&longest), "{longest} ms");
 }
 

@@ -15,7 +15,7 @@ fn run(room: &Room, scenario: &str, out: &str) {
     room.mumakil(&format!("run {scenario} --quiet --verify --out {out}")).assert().success();
 }
 
-/// Asserts that two runs left the same; names the first line that differs.
+/// Asserts that two runs left the same files; names the first line that differs.
 fn assert_same(one: &Path, other: &Path) {
     assert_eq!(files(one), files(other));
     for file in files(one).into_iter().filter(|file| file != PERF) {
@@ -55,7 +55,7 @@ fn every_scenario_gives_the_same_bytes_again_also_on_a_busy_machine_and_without_
         assert_same(&room.path("first"), &room.path("again"));
         while_all_cores_spin(|| run(&room, &scenario, "busy"));
         assert_same(&room.path("first"), &room.path("busy"));
-        // Actors add nothing but transport.
+        // Actors only carry messages, so a run without them gives the same files.
         run(&room, &format!("{scenario} --drive bare"), "bare");
         assert_same(&room.path("first"), &room.path("bare"));
     }

@@ -1,4 +1,4 @@
-//! `explain`: parts that add up, whoever schedules and whatever goes wrong.
+//! `explain`: the parts of a job's time add up, under every policy and with faults.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::Room;
 
-/// Jobs that crowd a small cluster, of which one task in ten fails and a node goes off for a while.
+/// Jobs that crowd a small cluster; one task in ten fails, and a node is off for a while.
 const SCENARIO: &str = "
 name: a
 cluster: {nodes: 5, map_slots: 2, reduce_slots: 1}
@@ -21,7 +21,7 @@ hadoop: {expiry: 1min}
 record: {decisions: true}
 ";
 
-/// Runs the scenario; returns what is explained of all jobs.
+/// Runs the scenario; returns the explanations of all jobs.
 fn explained(room: &Room, scheduler: &str) -> Vec<Value> {
     room.write("a.yaml", &format!("{SCENARIO}scheduler: {scheduler}\n"));
     let ran = room.mumakil("run a.yaml --verify --quiet --force").output().unwrap();
@@ -46,7 +46,7 @@ fn the_parts_of_every_job_are_its_sojourn() {
             assert_eq!((sum, job["sojourn_ms"].as_u64()), (*sojourn, Some(*sojourn)), "{job}");
             let waits = parts.iter().filter(|part| !part["rule"].is_null());
             for wait in waits.filter(|wait| 10_000 < wait["ms"].as_u64().unwrap()) {
-                // Nobody waits ten seconds for what nobody holds.
+                // A job that waits ten seconds for a slot waits for a holder of that slot.
                 assert!(!wait["held_by"].as_array().unwrap().is_empty(), "{scheduler}: {job}");
             }
         }
@@ -100,7 +100,7 @@ fn what_cannot_be_explained_says_why() {
         assert!(told.contains(message), "{arguments}: {told}");
         assert_eq!(output.status.code(), Some(2), "{arguments}");
     }
-    // Without the attempts there is nothing to walk back along.
+    // An explanation needs the table of attempts.
     fs::remove_file(room.path("out/a-42/tasks.csv")).unwrap();
     let output = room.mumakil("explain out/a-42").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -129,7 +129,8 @@ fn decisions_say_who_was_refused_what() {
     assert!(!room.path("out/a-42/decisions.csv").exists());
 }
 
-/// While the JobTracker is away nobody else holds slots that a job waits for, and nothing is done again.
+/// While the JobTracker is away, no other job holds slots that a job waits for, and no work is
+/// repeated.
 #[test]
 fn a_job_that_waits_for_the_job_tracker_is_told_so() {
     for fault in ["restart: 30min, recover: true", "pause: 30min"] {
@@ -147,14 +148,15 @@ fn a_job_that_waits_for_the_job_tracker_is_told_so() {
             let parts = told["parts"].as_array().unwrap();
             let away = parts.iter().find(|part| part["part"] == "job-tracker-away");
             let away = away.map_or(0, |part| part["ms"].as_u64().unwrap());
-            // But for tasks that were under way when it went.
+            // A few seconds are missing, for tasks that were running when the JobTracker stopped.
             let range = 29 * 60_000..=30 * 60_000;
             assert!(range.contains(&away), "{fault} in {line}: {away} of {told}");
         }
     }
 }
 
-/// Thirty reduces of a pool that may have two of six slots wait for that limit, though they follow one another.
+/// Thirty reduces of a pool with at most two of the six slots wait for that limit, not for each
+/// other.
 #[test]
 fn a_limit_is_told_though_the_job_waits_for_its_own_tasks() {
     let room = Room::new();
@@ -170,11 +172,11 @@ fn a_limit_is_told_though_the_job_waits_for_its_own_tasks() {
     let limited =
         parts.iter().filter(|part| part["part"] == "reduce-wait" && part["rule"] == "limit");
     let limited: u64 = limited.map(|part| part["ms"].as_u64().unwrap()).sum();
-    // Fifteen waves of 40 s, of which fourteen are before the last reduce.
+    // There are fifteen waves of 40 s, fourteen of them before the last reduce.
     assert!(9 * 60_000 < limited, "{told}");
 }
 
-/// Where the run has looked how long each job takes alone, that is the measure.
+/// If the run has recorded the jobs' isolated times, these are the measure.
 #[test]
 fn the_worst_are_ranked_by_their_slowdown_where_that_is_known() {
     let room = Room::new();

@@ -1,4 +1,5 @@
-//! Policies that are other programs: bad neighbours, and three in Python that do as ours do.
+//! External policies: programs that misbehave, and three in Python that decide as the built-in ones
+//! do.
 
 use std::fs;
 use std::process::Command;
@@ -17,7 +18,7 @@ workload: {jobs: [{name: a, maps: 1, map_time: 5s}]}
 
 const HELLO: &str = r#"echo '{"hello":{"protocol":1}}'; "#;
 
-/// Answers everything, and launches the only map; what it does at the end is to be said.
+/// Answers everything, and launches the only map; each test adds what the policy does at the end.
 pub(crate) const GOOD: &str = r#"
 read -r line; echo '{"hello":{"protocol":1}}'
 number=0; deeds='{"map":{"job":0}}'
@@ -29,7 +30,7 @@ while read -r line; do
 done
 "#;
 
-/// Runs a shell's script as the policy; returns the exit code and what was said on stderr.
+/// Runs a shell script as the policy; returns the exit code and the text on stderr.
 fn run(room: &Room, script: &str) -> (Option<i32>, String) {
     room.write("small.yaml", SCENARIO);
     room.write("policy.sh", script);
@@ -45,7 +46,7 @@ fn run(room: &Room, script: &str) -> (Option<i32>, String) {
     (output.status.code(), told)
 }
 
-/// Returns whether a process of this number is there, and no corpse.
+/// Returns whether a process with this id exists and is no zombie.
 fn lives(pid: &str) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     !status.is_empty() && !status.contains(") Z ")
@@ -158,7 +159,8 @@ pub(crate) fn tables(room: &Room, scheduler: &str, out: &str) -> [Vec<u8>; 2] {
     ["jobs.csv", "tasks.csv"].map(|name| fs::read(room.path(out).join(name)).unwrap())
 }
 
-/// FIFO, Algorithm 2 and FSP in Python decide what ours decide, with the same reasons.
+/// FIFO, Algorithm 2 and FSP in Python make the same decisions as the built-in policies, with the
+/// same reasons.
 #[test]
 fn policies_in_python_do_as_ours_do() {
     if lacks_python() {
@@ -173,7 +175,7 @@ fn policies_in_python_do_as_ours_do() {
     }
 }
 
-/// Each file stands alone, so each has the adapter; a change is made in all of them.
+/// Each file stands alone, so each contains the adapter; a change must be made in all of them.
 #[test]
 fn the_policies_in_python_have_one_adapter() {
     let mut policies = files(&root().join("scenarios/policies"));
@@ -188,7 +190,7 @@ fn the_policies_in_python_have_one_adapter() {
     assert!(1 < policies.len() && policies.iter().all(|name| adapter(name) == first));
 }
 
-/// Lines that begin well and go wrong somewhere.
+/// Lines of a policy that begin correctly and go wrong somewhere.
 fn lines() -> impl Strategy<Value = String> {
     let number = || prop_oneof![3 => 0..4_u64, 1 => any::<u64>()];
     let deed = prop_oneof![

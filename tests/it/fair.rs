@@ -1,4 +1,4 @@
-//! The fair schedulers: shares, waits and kills, as the paper and Hadoop's code have them.
+//! The fair schedulers: shares, waits and kills, as in the paper and in Hadoop's code.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::Room;
 
-/// Runs a scenario, with the invariant checker, and keeps what it leaves.
+/// Runs a scenario with the invariant checker, and keeps its results.
 pub(crate) fn run(yaml: &str) -> (TempDir, Emulated) {
     let registry = Registry::builtin();
     let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
@@ -27,13 +27,13 @@ pub(crate) fn run(yaml: &str) -> (TempDir, Emulated) {
     (folder, run)
 }
 
-/// A cluster on which nothing but the work takes time.
+/// A cluster on which only the work takes time.
 pub(crate) const EXACT: &str = "
 hadoop: {setup_cleanup: false, task_cleanup: false, start_up: 0s, heartbeat_phase: 0s, commit_pending: slot-held}
 record: {timeline: true, sample: 1s}
 ";
 
-/// An attempt of a map, as `tasks.csv` has it.
+/// An attempt of a map, from `tasks.csv`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Attempt {
     pub(crate) job: u32,
@@ -55,7 +55,7 @@ pub(crate) fn attempts(folder: &TempDir) -> Vec<Attempt> {
     rows.into_iter().filter_map(of_map).collect()
 }
 
-/// Returns the map slots that each of so many jobs held at an instant.
+/// Returns the map slots that each job held at an instant, in seconds.
 pub(crate) fn held(folder: &TempDir, jobs: usize, at: f64) -> Vec<f64> {
     let mut held = vec![0.0; jobs];
     let rows: Vec<SlotsRow> = RunResults::new(folder.path()).all().unwrap();
@@ -67,11 +67,11 @@ pub(crate) fn held(folder: &TempDir, jobs: usize, at: f64) -> Vec<f64> {
     held
 }
 
-/// A pool: its weight, its minimum share, and how many maps its job has.
+/// A pool: its weight, its minimum share, and the number of maps of its job.
 type Drawn = (u32, u32, u32);
 
-/// Returns a scenario in which jobs of long maps come to a cluster of 40 slots that is full of
-/// short ones.
+/// Returns a scenario in which jobs of long maps come to a cluster whose 40 slots are full of short
+/// maps.
 fn full_cluster(variant: &str, pools: &[Drawn]) -> String {
     let mut declared = String::new();
     let mut jobs = "{name: hog, maps: 4000, map_time: 20s}".to_owned();
@@ -97,7 +97,7 @@ scheduler:
     )
 }
 
-/// Returns the exact shares of the hog and of the others.
+/// Returns the exact shares of the hog and of the other jobs.
 fn shares(pools: &[Drawn]) -> Vec<f64> {
     let claim = |(weight, min, maps): &Drawn| Claim {
         weight: f64::from(*weight),
@@ -114,7 +114,7 @@ fn shares(pools: &[Drawn]) -> Vec<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A task's length and a few heartbeats after jobs have come, every pool has its share.
+    /// Every pool has its share, the time of a task and a few heartbeats after the jobs have come.
     #[test]
     fn slots_follow_the_max_min_shares_within_the_length_of_a_task(
         variant in prop::sample::select(vec!["paper", "hadoop"]),
@@ -123,12 +123,13 @@ proptest! {
         let (folder, _) = run(&full_cluster(variant, &pools));
         let held = held(&folder, pools.len() + 1, 60.0 + 20.0 + 15.0);
         for (held, share) in held.iter().zip(shares(&pools)) {
-            // Slots are whole, and one that is just free is nobody's.
+            // Slots are whole, and a slot that has just become free counts for no pool.
             prop_assert!((held - share).abs() < 2.0, "{held} slots for a share of {share}: {pools:?}");
         }
     }
 
-    /// However many are starved: nobody falls below its share, and nobody dies for nothing.
+    /// Even with many starved pools, no pool falls below its share, and no task is killed
+    /// needlessly.
     #[test]
     fn no_more_is_killed_than_is_lacking_and_nobody_falls_below_its_share(
         variant in prop::sample::select(vec!["paper", "hadoop"]),
@@ -160,7 +161,7 @@ scheduler:
         let lacking = (owed - free).max(0.0);
         let killed: Vec<Attempt> =
             attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed").collect();
-        // Those that `until` cuts off are not in the table as killed.
+        // Attempts that `until` cuts off are not in the table as killed.
         prop_assert!(killed.len() as f64 <= lacking, "{} killed for {lacking}", killed.len());
         prop_assert!(killed.iter().all(|attempt| (attempt.job as usize) < hogs.len()));
         let after = held(&folder, hogs.len() + 1, 590.0);
@@ -194,7 +195,7 @@ scheduler:
     );
     let (folder, _) = run(&yaml);
     assert_eq!(held(&folder, 2, 149.0), [40.0, 0.0], "nobody is killed before the time-out");
-    // Half a second until it is seen, and two heartbeats.
+    // Wait half a second for the check, and two heartbeats.
     assert_eq!(held(&folder, 2, 120.0 + 1.5 + 30.0 + 0.5 + 6.0), [28.0, 12.0]);
     let killed = attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed");
     let starts: Vec<f64> = killed.map(|attempt| attempt.start).collect();
@@ -253,14 +254,14 @@ scheduler: {{fifo: {{delay: {{w1: {w1}, w2: 0s}}}}}}
 "
         )
     };
-    // Every node asks once in three seconds.
+    // Every node sends a heartbeat every three seconds.
     let (folder, _) = run(&yaml("10s"));
     assert_eq!(attempts(&folder)[0].locality, "node");
     let (folder, _) = run(&yaml("0s"));
     assert_eq!(attempts(&folder)[0].locality, "rack");
 }
 
-/// Returns what `mumakil check` says of a scenario that is wrong.
+/// Returns the message of `mumakil check` about an invalid scenario.
 fn complaints(room: &Room, scheduler: &str, pool: &str) -> String {
     let yaml = format!(
         "workload: {{jobs: [{{name: a, pool: {pool}, maps: 1, map_time: 1s}}]}}\nscheduler:\n  {scheduler}\n"

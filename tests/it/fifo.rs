@@ -6,7 +6,7 @@ use mumakil::emulation::{Options, emulate};
 use mumakil::scenario::{self, Registry};
 use serde::Deserialize;
 
-/// One attempt.
+/// A row of `tasks.csv`.
 #[derive(Debug, Deserialize)]
 struct Row {
     job: u32,
@@ -16,7 +16,7 @@ struct Row {
     start_ms: u64,
 }
 
-/// Runs a cluster without setup tasks and latencies, on which everything is exact.
+/// Runs jobs on a cluster without setup tasks and latencies, where all times are exact.
 fn attempts(cluster: &str, jobs: &str) -> Vec<Row> {
     let text = format!(
         "
@@ -95,7 +95,7 @@ fn near_maps_come_first() {
         "nodes: 4, racks: 2, map_slots: 1, hdfs: {replication: 1}",
         "{name: a, maps: 40, map_time: 10s}",
     );
-    // Each node runs what it holds before anything from another rack.
+    // Each node runs the maps of its own blocks before maps from another rack.
     for node in ["node-1", "node-2", "node-3", "node-4"] {
         let own: Vec<&str> =
             rows.iter().filter(|row| row.node == node).map(|row| row.locality.as_str()).collect();

@@ -1,7 +1,7 @@
-//! The README and the guide are kept true: their transcripts are typed again, their scenarios are
-//! checked, and what is made of the program is made again.
+//! The README and the guide stay true: the commands of their transcripts are executed again, their
+//! scenarios are checked, and generated texts are generated again.
 //!
-//! `make transcripts` writes what there is now.
+//! `make transcripts` writes the current output into the files.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -27,7 +27,7 @@ for a name of your own.
 
 ";
 
-/// The README and all chapters that people have written, by their paths in the repository.
+/// Returns the README and all handwritten chapters, with their paths in the repository.
 fn texts() -> Vec<(String, String)> {
     let chapters = names(&root().join("src/guide")).into_iter();
     let chapters = chapters.filter(|name| name.ends_with(".md"));
@@ -37,7 +37,7 @@ fn texts() -> Vec<(String, String)> {
     paths.map(read).map(|(text, path)| (path, text)).collect()
 }
 
-/// Compares a file with what it should be, or writes it if that is asked for.
+/// Compares a file with its expected content, or writes that with `MUMAKIL_UPDATE`.
 pub(crate) fn compare(path: &str, made: &str) {
     let written = fs::read_to_string(root().join(path)).unwrap_or_default();
     if std::env::var_os("MUMAKIL_UPDATE").is_some() {
@@ -63,10 +63,10 @@ fn the_transcripts_are_true() {
     }
 }
 
-/// Returns a text in which every command of a `console` block is followed by what it prints now.
+/// Returns a text in which each command of a `console` block is followed by its current output.
 ///
-/// The commands of a text are typed one after the other in one folder, which has the repository's
-/// scenarios. Times that a run took on this machine are left as they stand.
+/// The commands of a text are executed one after the other in one folder, which has the
+/// repository's scenarios. Times that a run took on this machine are left as they stand.
 #[cfg(unix)]
 fn typed_again(text: &str) -> String {
     let room = Room::new();
@@ -115,7 +115,7 @@ fn without_wall_clock(printed: &str) -> String {
 
 #[test]
 fn every_scenario_and_study_of_the_guide_is_in_order() {
-    // Programs that name files are for readers who have these files.
+    // Programs that name files are for readers who have the files.
     let has_files =
         |block: &&str| [".gz", ".csv", ".tsv", ".json"].iter().any(|ending| block.contains(ending));
     let (mut scenarios, mut studies) = (0, 0);
@@ -162,7 +162,7 @@ fn the_format_of_the_guide_is_the_one_that_is_tested() {
     let pieces: Vec<&str> = pieces.map(|rest| rest.split("```").next().unwrap()).collect();
     assert!(3 < pieces.len(), "{pieces:?}");
     for piece in pieces {
-        // Lines that a newcomer need not know yet may be left out.
+        // The guide may leave out lines of the program that a newcomer need not know.
         let mut lines = program.lines();
         for line in piece.lines() {
             assert!(lines.any(|other| other == line), "{line}\n{piece}");
@@ -206,7 +206,7 @@ fn links_lead_to_files() {
         for target in inline.chain(defined).filter(|target| !target.starts_with("http")) {
             assert!(root().join(folder).join(target).exists(), "{path}: {target}");
         }
-        // A link by name needs its target, or it is no link where the file is read.
+        // A link by name needs a definition, or it is no link where the file is read.
         for chapter in CHAPTERS {
             let (link, target) = (format!("[{}]", chapter.name), format!("[{}]: ", chapter.name));
             assert!(

@@ -1,12 +1,12 @@
-//! How heartbeats queue at the JobTracker.
+//! The queue of heartbeats at the JobTracker.
 
 use std::fs;
 
 use mumakil::emulation::{Options, emulate};
 use mumakil::scenario::{self, Registry};
 
-/// Returns how many microseconds heartbeats wait on average, if each takes the JobTracker 1 ms and so
-/// many trackers send one every second, give or take the fuzz.
+/// Returns the mean wait of a heartbeat in microseconds. Each takes the JobTracker 1 ms, and every
+/// tracker sends one a second, more or less by the fuzz.
 fn mean_wait_us(trackers: u32, fuzz: &str) -> f64 {
     let text = format!(
         "

@@ -1,4 +1,5 @@
-//! HFSP and its yardsticks: what is suspended and resumed, what work is lost, who ends when.
+//! HFSP and its reference policies: suspensions and resumptions, lost work, and the order in which
+//! jobs end.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,20 +18,20 @@ use proptest::prelude::*;
 
 use crate::Room;
 
-/// A cluster on which nothing but the work takes time.
+/// A cluster on which only the work takes time.
 const EXACT: &str = "
 hadoop: {line: \"1.x\", heartbeat: 3s, setup_cleanup: false, task_cleanup: false, start_up: 0s, \
 commit_pending: none, launch_expiry: reported}
 ";
 
-/// A run's deeds on attempts.
+/// The events of a run's attempts and jobs.
 #[derive(Debug, Default)]
 struct Story {
-    /// The most attempts that were suspended on a tracker at a time.
+    /// The most attempts that were suspended on a tracker at the same time.
     most_suspended: usize,
     suspended: BTreeMap<AttemptId, TrackerId>,
     resumed: u32,
-    /// How long the successful attempts worked, without what they were suspended.
+    /// The working time of the successful attempts, without suspensions.
     worked: BTreeMap<TaskId, SimSpan>,
     started: BTreeMap<AttemptId, SimTime>,
     killed: u32,
@@ -42,7 +43,7 @@ struct Story {
     notes: Vec<&'static str>,
 }
 
-/// Keeps the story of a run.
+/// Collects the story of a run.
 struct Teller(Arc<Mutex<Story>>);
 
 impl Watcher for Teller {
@@ -95,7 +96,7 @@ impl Watcher for Teller {
     }
 }
 
-/// Runs a scenario, and once more with the invariant checker, which can only watch alone.
+/// Runs a scenario twice, the second time with the invariant checker: a run has only one watcher.
 fn run(yaml: &str) -> (Story, Emulated) {
     let registry = Registry::builtin();
     let loaded = scenario::parse("test.yaml", yaml, &[], &registry);
@@ -112,7 +113,7 @@ fn run(yaml: &str) -> (Story, Emulated) {
     (story, run)
 }
 
-/// Jobs of maps alone: when they come, how many there are, how long each takes.
+/// Returns jobs of maps only, each with its arrival, its number of maps, and the seconds of a map.
 fn maps(jobs: &[(u64, u32, u64)]) -> String {
     let mut yaml = "workload:\n  jobs:\n".to_owned();
     for (number, (submit, maps, seconds)) in jobs.iter().enumerate() {
@@ -125,7 +126,7 @@ fn maps(jobs: &[(u64, u32, u64)]) -> String {
     yaml
 }
 
-/// The same task takes the same time under every policy, so it can be seen what work was lost.
+/// A drawn workload. A task takes the same time under every policy, so lost work shows.
 #[derive(Debug)]
 struct Drawn {
     jobs: Vec<(u64, u32, u64)>,
@@ -206,10 +207,11 @@ proptest! {
     }
 }
 
-/// The papers' first example: a cluster that one job fills, and two short ones on the way.
+/// The arrivals and sizes of the papers' first example: a job that fills a cluster, and two short
+/// jobs that come later.
 const EXAMPLE: [(u64, u64); 3] = [(0, 30), (10, 10), (15, 10)];
 
-/// Returns when the jobs of the example end on a server that can be divided at will.
+/// Returns when the jobs of the example end on a server that can be divided into any fractions.
 fn fluid(discipline: FluidDiscipline) -> Vec<f64> {
     let number = |number: u64| exact(number as f64).expect("it is finite");
     let job = |(arrival, size): (u64, u64)| FluidJob {
@@ -222,7 +224,7 @@ fn fluid(discipline: FluidDiscipline) -> Vec<f64> {
     course.jobs.iter().map(|job| approximate(&job.finish)).collect()
 }
 
-/// Returns when the jobs of the example end on a cluster of 20 slots, with tasks of such a length.
+/// Returns when the jobs of the example end on a cluster of 20 slots, with tasks of this length.
 fn on_a_cluster(scheduler: &str, task_ms: u64) -> Vec<f64> {
     let mut yaml = "
 hadoop: {line: \"1.x\", heartbeat: 100ms, out_of_band: true, setup_cleanup: false, start_up: 0s, \
@@ -262,15 +264,15 @@ fn the_yardsticks_come_closer_to_their_fluid_models_as_tasks_shrink() {
         (hfsp, FluidDiscipline::Fsp),
     ] {
         let [coarse, fine] = [2_000, 200].map(|task_ms| error(scheduler, discipline, task_ms));
-        // A job comes while tasks are under way: it waits for one at most, and so do those after it.
+        // A job that comes while tasks run waits for one task at most, and so do the jobs after it.
         assert!(coarse <= 4.0, "{scheduler}: off by {coarse} s with tasks of 2 s");
-        // Of every 0.2 s, a heartbeat's way there and back takes a few milliseconds.
+        // A heartbeat's way there and back takes a few milliseconds of every 0.2 s.
         assert!(fine <= 1.5, "{scheduler}: off by {fine} s with tasks of 0.2 s");
     }
 }
 
-/// Returns what is done after 50 min of a large job, with a short one every 10 s that could fill the
-/// cluster for as long.
+/// Returns the share of a large job that is done after 50 min, while every 10 s a short job comes
+/// that could fill the cluster for 10 s.
 fn stream_of_small_jobs(scheduler: &str) -> f64 {
     let mut yaml = format!(
         "{EXACT}cluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\nuntil: 3000s\nscheduler: {scheduler}\n\
@@ -329,7 +331,7 @@ fn a_tracker_that_bears_no_more_says_so_and_says_when_it_does_again() {
     assert_eq!((full, free), (1, 1), "{:?}", story.notes);
 }
 
-/// Runs jobs on a cluster of so many nodes with so many slots of each kind.
+/// Runs jobs on a cluster with this many nodes, and this many slots of each kind in a node.
 fn on(nodes: u32, slots: u32, scheduler: &str, jobs: &str) -> (Story, Emulated) {
     run(&format!(
         "{EXACT}cluster: {{nodes: {nodes}, map_slots: {slots}, reduce_slots: {slots}, memory: 64GiB}}\n\
@@ -337,7 +339,7 @@ fn on(nodes: u32, slots: u32, scheduler: &str, jobs: &str) -> (Story, Emulated) 
     ))
 }
 
-/// Four reduces of an hour are measured after a minute: what is left of them is nearly all.
+/// Four reduces of an hour are measured after a minute: then nearly all of their work is left.
 #[test]
 fn a_large_job_of_few_reduces_makes_room_once_it_is_measured() {
     let jobs = "
@@ -400,8 +402,9 @@ fn a_job_of_unknown_size_goes_last_whatever_is_guessed() {
     assert!(story.ended[&0] < 260.0, "it has the cluster for itself: {:?}", story.ended);
 }
 
-/// A small job can use all eight slots and one comes every ten seconds, which is all that the cluster
-/// can do: once there are more jobs than slots, the papers' virtual cluster has none for the largest.
+/// Every ten seconds a small job comes that can use all eight slots, which is all that the cluster
+/// can do. Once there are more jobs than slots, the papers' virtual cluster gives the largest job
+/// none.
 #[test]
 fn whole_virtual_slots_starve_the_largest_job_and_a_note_says_so() {
     let done = stream_of_small_jobs("hfsp");
@@ -418,8 +421,8 @@ fn whole_virtual_slots_starve_the_largest_job_and_a_note_says_so() {
     assert!(!story.notes.iter().any(is_told), "{:?}", story.notes);
 }
 
-/// Four reduces of 300 s on two slots, of which the first is the sample: it is measured after a minute.
-/// A reduce of 10 s that comes before can take the other slot, unless all of the job is spared.
+/// Four reduces of 300 s on two slots; the first is the sample, measured after a minute. A reduce
+/// of 10 s that comes earlier can take the other slot, unless the whole job is spared.
 #[test]
 fn a_job_in_training_keeps_its_slots_where_it_is_spared() {
     let jobs = "
@@ -436,8 +439,8 @@ fn a_job_in_training_keeps_its_slots_where_it_is_spared() {
     assert!((70.0..110.0).contains(&training), "a minute after the large one reduced: {training}");
 }
 
-/// One reduce slot, which a first job holds for a minute. Then both others have a reduce: the maps of one
-/// still take four minutes, those of the other are done.
+/// A first job holds the only reduce slot for a minute. Then two other jobs have a reduce: the maps
+/// of one take four more minutes, those of the other are done.
 #[test]
 fn a_reduce_whose_maps_are_not_done_stands_last_in_line() {
     let jobs = "
@@ -457,8 +460,8 @@ fn a_reduce_whose_maps_are_not_done_stands_last_in_line() {
     assert!(maps_done < 200.0, "{maps_done}");
 }
 
-/// Two jobs of forty maps of 10 s on eight slots, whose pools weigh 1 and 3: with six virtual slots the
-/// second would end first, with four it would not.
+/// Two jobs of forty maps of 10 s on eight slots, whose pools weigh 1 and 3. With six virtual slots
+/// the second job ends first; with four it would not.
 #[test]
 fn jobs_share_the_virtual_cluster_by_the_weights_of_their_pools() {
     let jobs = "
@@ -499,8 +502,8 @@ fn wrong_weights_of_pools_are_told_with_their_places() {
     }
 }
 
-/// With the seed 6 a map of the first job fails for good, which the job bears. Its reduces come when all of
-/// its other maps are done; they used to wait until nobody else had any.
+/// With seed 6 a map of the first job fails for good, which the job survives. Its reduces come when
+/// all its other maps are done; they used to wait until no other job had reduces.
 #[test]
 fn reduces_do_not_wait_for_a_map_that_has_failed_for_good() {
     let ends = |arrival: &str| {

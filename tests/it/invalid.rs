@@ -1,7 +1,7 @@
-//! Wrong scenarios: every `tests/invalid/NAME.yaml` gives exactly what `NAME.stderr` says.
+//! Invalid scenarios: every `tests/invalid/NAME.yaml` gives exactly the text of `NAME.stderr`.
 //!
-//! Adding a case is adding a file. `MUMAKIL_UPDATE=1 cargo test --test it invalid` writes what is
-//! printed now; read the difference before committing it.
+//! To add a case, add a file. `MUMAKIL_UPDATE=1 cargo test --test it invalid` writes the current
+//! output; read the difference before committing it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ fn check(file: &Path) -> Result<(), String> {
     draft.resolve(&registry()).map(drop).map_err(|error| error.to_string())
 }
 
-/// Returns what `main` would print for a file, with its path as seen from the repository.
+/// Returns the message that `main` would print for a file, with its path in the repository.
 fn stderr(file: &Path) -> String {
     match check(file) {
         Ok(()) => "nothing is wrong\n".to_owned(),
@@ -131,7 +131,7 @@ fn every_expected_message_has_its_scenario() {
     }
 }
 
-/// A text with most of what scenarios have, to be damaged.
+/// A scenario with most kinds of settings, to be damaged.
 const WHOLE: &str = "\
 name: whole
 seed: 7
@@ -147,7 +147,7 @@ classes: {small: maps <= 2, large: true}
 faults: [{at: 10min, stop: node-3}, {at: 5min, kill: a}, {loss: 10 %}]
 ";
 
-/// The same with jobs that are drawn.
+/// A scenario with drawn jobs, to be damaged.
 const MIXED: &str = "\
 workload:
   preset: srt

@@ -15,7 +15,7 @@ workload:
 record: {events: true}
 ";
 
-/// Runs with these lines after the scenario; returns its events and its summary.
+/// Runs the scenario with more lines; returns its events and its summary.
 fn run(more: &str) -> (String, String) {
     let room = Room::new();
     room.write("a.yaml", &format!("{SCENARIO}{more}\n"));
@@ -58,7 +58,8 @@ fn the_past_stays_as_it_was_under_any_policy_and_whatever_comes_later() {
     }
 }
 
-/// HFSP has suspended attempts when it gives way: one that does not suspend would never let them go on.
+/// HFSP has suspended attempts when the next policy takes over; a policy without suspension would
+/// never resume them.
 #[test]
 fn what_a_policy_has_suspended_its_successor_resumes_or_kills() {
     let eager = "{hfsp: {preemption: eager, map_preemption: eager}}";
@@ -71,7 +72,7 @@ fn what_a_policy_has_suspended_its_successor_resumes_or_kills() {
     let killed = |events: &str| count(events, r#""code":"policy-changed""#);
     let (fifo, _) = run(&at.replace("NEXT", "fifo"));
     assert!(halted <= killed(&fifo), "{halted} and {}", killed(&fifo));
-    // The yardsticks are HFSP with other sizes, and go on with what is suspended as it does.
+    // The reference policies are HFSP with other sizes, and resume suspended attempts as it does.
     for next in [eager, "fsp", "srpt"] {
         let (again, _) = run(&at.replace("NEXT", next));
         assert_eq!(killed(&again), 0, "{next}");
@@ -79,7 +80,7 @@ fn what_a_policy_has_suspended_its_successor_resumes_or_kills() {
     }
 }
 
-/// A policy with time of its own takes over from one without, and gives way again.
+/// A policy with timers takes over from one without, and is replaced again.
 #[test]
 fn a_policy_that_takes_over_has_its_own_time_and_only_once() {
     let pools = "{fair: {preemption: true, allocations: {min_share_after: 10s, \
@@ -92,7 +93,7 @@ fn a_policy_that_takes_over_has_its_own_time_and_only_once() {
     let (events, _) = run(&changes);
     let kills = r#""order":"kill""#;
     assert!(0 < count(&events, kills), "nothing is preempted for the pool's minimum");
-    // The same without the changes in between kills the same.
+    // Without the changes in between, as many are killed.
     let once = format!("later:\n- {{at: 60s, scheduler: {pools}}}\n- {{at: 70s, {urgent}}}");
     assert_eq!(count(&events, kills), count(&run(&once).0, kills));
 }
@@ -129,7 +130,8 @@ fn a_branch_has_the_same_past_and_can_be_run_again_alone() {
     assert!(!room.path("d").exists());
 }
 
-/// Alone, a job that came later is one of those that run one after the other, under one policy.
+/// To measure isolated times, all jobs run one after the other under one policy, including a later
+/// job.
 #[test]
 fn how_long_a_job_takes_alone_is_known_of_one_that_came_later() {
     let room = Room::new();
@@ -144,7 +146,7 @@ fn how_long_a_job_takes_alone_is_known_of_one_that_came_later() {
     assert!(alone.contains("urgent"), "{alone}");
 }
 
-/// In Mumak a job's end lets the next one come, but before the start none does.
+/// In Mumak the end of a job lets the next one come, but no job comes before the start.
 #[test]
 fn a_job_that_came_and_ended_before_the_start_lets_no_other_come_twice() {
     let room = Room::new();

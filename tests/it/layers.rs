@@ -1,4 +1,4 @@
-//! Layers of a scenario: nothing that somebody has set is lost without a word.
+//! Layers of a scenario: no setting of a user is lost without a warning.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ cluster:
 workload: {jobs: [{name: a, maps: 4, map_time: 5s}]}
 ";
 
-/// The cluster of a study or of an argument that says the other half of three parts.
+/// The cluster of a study or an argument that sets the other half of three parts.
 const OVER: &str = "{hdfs: {replication: 2}, network: {rack: 10MB/s}, jobtracker: {init: 2s}}";
 
 /// A scheduler with settings of every kind.
@@ -43,7 +43,7 @@ fn cells(room: &Room, study: &str) -> Vec<Scenario> {
     plan.runs.iter().map(|run| plan.scenario(run)).collect()
 }
 
-/// Returns what a command that goes well says of settings that are gone.
+/// Returns the warnings of a successful command about lost settings.
 fn told(room: &Room, arguments: &[&str]) -> String {
     let output = room.mumakil("").args(arguments).output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
@@ -110,7 +110,7 @@ fn a_value_of_an_axis_keeps_the_options_of_its_own_name() {
     let kept = |cell: &Scenario| cell.to_yaml().contains("prod:");
     assert_eq!(cells.iter().map(kept).collect::<Vec<_>>(), [false, true, true, false]);
     assert!(cells[2].to_yaml().contains("w1: 9s"));
-    // Of many cells it is told once what the others do not have.
+    // Several cells give one warning about the settings that they lack.
     assert_eq!(
         told(&room, &["check", "study.yaml"]),
         "warning: with `fifo`, `hfsp` for `scheduler` (study.yaml) these settings of base.yaml have \
@@ -157,7 +157,7 @@ fn what_an_argument_does_to_a_file_a_study_does_that_says_the_same() {
         let mut written = cells(&room, &format!("{study}\nsweep: {{seeds: 1}}")).remove(0);
         let base = Draft::read(&room.path("base.yaml")).unwrap().with(&[set.to_owned()]);
         let set = base.resolve(&Registry::builtin()).unwrap().scenario;
-        // A study has a name of its own, and records what it reads.
+        // A study has its own name, and records only the data that it reads.
         (written.name, written.record) = (set.name.clone(), set.record.clone());
         assert_eq!(written.to_yaml(), set.to_yaml(), "{study}");
     }
@@ -165,7 +165,7 @@ fn what_an_argument_does_to_a_file_a_study_does_that_says_the_same() {
 
 const MIX: &str = "{jobs: 3, types: {a: {maps: 2, map_time: 5s}}}";
 
-/// Returns which source a scenario has its jobs from.
+/// Returns the kind of source of a scenario's jobs.
 fn source(scenario: &Scenario) -> &'static str {
     let [source] = &scenario.workload.sources[..] else { panic!("{:?}", scenario.workload) };
     source.key()

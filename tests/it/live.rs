@@ -1,4 +1,4 @@
-//! A session over HTTP, as a browser has it, and as others try.
+//! A session over HTTP, as a browser uses it, and as attackers try.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ workload:
     - {name: b, maps: 6, map_time: 20s, submit: 5s}
 ";
 
-/// A session that is served.
+/// A session with its server.
 struct Live {
     child: Child,
     lines: BufReader<std::process::ChildStdout>,
@@ -43,13 +43,13 @@ impl Live {
         Self { child, lines, host, token }
     }
 
-    /// Sends bytes as they are; returns the status and the whole answer.
+    /// Sends raw bytes; returns the status and the whole answer.
     fn send(&self, request: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.host).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
-        // A request that is refused half-way is reset, after the answer.
+        // A request that is refused half-way gets its answer, and then a reset.
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok());
@@ -80,7 +80,7 @@ impl Live {
         self.ask("POST", &target, "Content-Type: application/json\r\n", body)
     }
 
-    /// Returns the picture when the session stands.
+    /// Returns the picture when the run is paused.
     fn stands(&self) -> Value {
         for _ in 0..20_000 {
             let (status, answer) = self.get("/picture");
@@ -96,7 +96,7 @@ impl Live {
         panic!("it never stands");
     }
 
-    /// Waits for its end; returns the exit code and what it printed.
+    /// Waits for the end of the process; returns the exit code and the output.
     fn end(mut self) -> (Option<i32>, String) {
         let mut text = String::new();
         self.lines.read_to_string(&mut text).unwrap();
@@ -136,7 +136,7 @@ fn a_session_is_a_scenario_with_the_same_digest() {
         assert_eq!(live.stands()["now_us"], 30_000_000, "{deed}");
     }
     assert_eq!(live.stands()["log"].as_array().unwrap().len(), 4);
-    // Back to before all that, and forth again.
+    // Go back to before all that, and forward again.
     assert_eq!(live.command(&json!({"do": "go", "at": "10s"})), 200);
     assert_eq!(live.stands()["now_us"], 10_000_000);
     assert_eq!(live.command(&json!({"do": "step", "to": "job"})), 200);
@@ -145,7 +145,7 @@ fn a_session_is_a_scenario_with_the_same_digest() {
     live.stands();
     let (_, answer) = live.get("/scenario");
     let yaml = answer.split_once("\r\n\r\n").unwrap().1;
-    // It may come in chunks.
+    // The answer may come in chunks.
     let yaml: Vec<&str> = yaml.split("\r\n").filter(|part| part.contains('\n')).collect();
     room.write("session.yaml", &yaml.concat());
     assert_eq!(live.command(&json!({"do": "finish"})), 200);
@@ -223,7 +223,7 @@ fn one_of_several_jobs_of_a_name_is_killed_by_its_own() {
     assert_eq!(ended.expect("it is killed")["name"], "a-2", "{jobs}");
 }
 
-/// The server keeps no connection of a browser that takes nothing, so that others find a place.
+/// The server closes the connection of a browser that reads nothing, so that others find a place.
 #[test]
 fn who_is_turned_away_keeps_no_connection() {
     let room = Room::new();

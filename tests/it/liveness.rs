@@ -1,4 +1,5 @@
-//! A run ends, or says who waits for what: it neither goes on for ever nor gives up too early.
+//! A run ends, or reports a stall with its cause: it neither goes on for ever nor gives up too
+//! early.
 
 use std::process::Output;
 
@@ -58,7 +59,7 @@ workload: {jobs: [{name: a, maps: 4, reduces: 4, count: 4}]}
     }
 }
 
-/// Reduces of a killed job hold all slots, and under stress the injector probes for ever.
+/// Reduces of a killed job hold all slots, and in stress mode the injector probes for ever.
 #[test]
 fn orphans_that_hold_all_slots_are_told_of() {
     for submission in ["replay", "stress"] {
@@ -79,7 +80,8 @@ workload:
     }
 }
 
-/// They try what they cannot fetch, after longer and longer pauses, for a day: then one gives up its slot.
+/// The orphaned reduces retry their fetches, after longer and longer pauses, for a day: then one
+/// gives up its slot.
 #[test]
 fn orphans_that_try_to_fetch_are_no_stall() {
     let yaml = "
@@ -102,7 +104,7 @@ fn a_long_initialisation_is_no_stall() {
     );
 }
 
-/// Its tracker waits for its time-out and is given up meanwhile.
+/// The tracker waits for its time-out, and is declared lost meanwhile.
 #[test]
 fn a_lost_heartbeat_is_no_stall() {
     let yaml = "
@@ -131,7 +133,7 @@ workload: {jobs: [{name: a, maps: 4, reduces: 1, count: 3}], submission: stress}
     ends(yaml, 1);
 }
 
-/// Its first probe finds no job to come; the one that follows comes when nobody is registered.
+/// The injector's first probe finds no job to submit; the next comes when no tracker is registered.
 #[test]
 fn stress_after_a_restart_of_the_jobtracker_is_no_stall() {
     let yaml = "
@@ -145,7 +147,7 @@ workload:
     goes_on(yaml, 1);
 }
 
-/// No probe has seen yet that there is room, when nothing else has moved for some heartbeats.
+/// When no other event has happened for some heartbeats, no probe has yet seen the free room.
 #[test]
 fn stress_that_has_not_probed_since_the_last_change_is_no_stall() {
     let yaml = "
@@ -167,7 +169,7 @@ until: 30min
     goes_on(yaml, 3);
 }
 
-/// Jobs may fail, or be left.
+/// Asserts that a run does not stall; its jobs may fail or be left.
 fn goes_on(yaml: &str, seed: u32) {
     let output = run(yaml, seed);
     let told = String::from_utf8(output.stderr).unwrap();
@@ -194,7 +196,7 @@ workload: {jobs: [{name: a, maps: 4, map_time: 1min}, {name: b, maps: 1, after: 
     stalls(yaml, 1, &["job a: 2 maps wait for a tracker: none may get tasks"]);
 }
 
-/// A crash that finds no machine comes to nothing, however often it is due.
+/// A crash that finds no living machine has no effect, however often it is due.
 #[test]
 fn crashes_to_come_of_a_dead_cluster_do_not_put_its_stall_off() {
     let yaml = "
@@ -221,7 +223,7 @@ workload:
     stalls(yaml, 42, &["job urgent: 1 reduce waits for a slot: all are taken"]);
 }
 
-/// Every policy waits for its locality, at the latest for as long as it says.
+/// Every policy waits for locality, at most for as long as its option says.
 #[test]
 fn patience_is_no_stall() {
     for policy in [
@@ -233,7 +235,7 @@ fn patience_is_no_stall() {
         "{capacity: {delay: {w1: 3h, w2: 2h}}}",
         "{hfsp: {delay: {w1: 3h, w2: 2h}}}",
     ] {
-        // The input lies on the one node that has no slots, in a rack of its own.
+        // The input lies on the only node without slots, in a rack of its own.
         let yaml = format!(
             "
 cluster:
@@ -249,8 +251,8 @@ workload: {{jobs: [{{name: a, maps: 2, map_time: 1s, input: 128MiB}}]}}
     }
 }
 
-/// With the heartbeats of one node lost for longer than they may be silent, what it did is done anew for
-/// ever: something always moves.
+/// The heartbeats of one node are lost for longer than the expiry. Its work is repeated for ever:
+/// something always moves.
 const ENDLESS: &str = "
 hadoop: {line: 1.x, expiry: 20s}
 cluster: {nodes: 1, hdfs: {replication: 1}}

@@ -53,12 +53,12 @@ mod traces;
 mod transcripts;
 mod workloads;
 
-/// The repository.
+/// Returns the folder of the repository.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A folder of a test's own, in which it calls `mumakil`.
+/// A temporary folder in which a test calls `mumakil`.
 struct Room {
     folder: TempDir,
 }
@@ -84,13 +84,13 @@ impl Room {
         command
     }
 
-    /// Returns what is in the room, hidden files too, in the order of the names.
+    /// Returns the names of all files in the folder, hidden ones too, sorted.
     fn names(&self) -> Vec<String> {
         names(self.folder.path())
     }
 }
 
-/// Returns whether there is no Python, which a test then says aloud that it is skipped for.
+/// Returns whether Python is missing, and then prints that the test is skipped.
 fn lacks_python() -> bool {
     let lacks = Command::new("python3").arg("-V").output().is_err();
     if lacks {
@@ -99,7 +99,7 @@ fn lacks_python() -> bool {
     lacks
 }
 
-/// Returns the names in a folder, in their order.
+/// Returns the names in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
@@ -108,7 +108,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns all files in a folder and below, by their paths from there.
+/// Returns the relative paths of all files in a folder and below.
 fn files(folder: &Path) -> Vec<String> {
     let mut files = Vec::new();
     for name in names(folder) {

@@ -1,4 +1,5 @@
-//! The modified fair scheduler: each mechanism by hand, what it is without them, what it refuses.
+//! The modified fair scheduler: each mechanism alone, the policy without them, and refused
+//! settings.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,17 +18,18 @@ const OFF: [&str; 5] = [
     "priority_adjustment: \"off\"",
 ];
 
-/// Returns the attempts of a run, as the file has them.
+/// Returns the content of a run's `tasks.csv`.
 fn tasks(yaml: &str) -> String {
     fs::read_to_string(run(yaml).0.path().join("tasks.csv")).unwrap()
 }
 
-/// Returns the map slots that each of so many jobs held at an instant.
+/// Returns the map slots that each job held at an instant, in seconds.
 fn held(yaml: &str, jobs: usize, at: f64) -> Vec<f64> {
     fair::held(&run(yaml).0, jobs, at)
 }
 
-/// Returns a scenario of jobs of long maps, each a pool, its number of maps, and when it arrives.
+/// Returns a scenario with jobs of long maps: for each its pool, its number of maps, and its
+/// arrival.
 fn long_jobs(cluster: &str, jobs: &[(&str, u32, u32)], options: &str) -> String {
     let job = |(number, (pool, maps, submit)): (usize, &(&str, u32, u32))| {
         format!("{{name: j{number}, pool: {pool}, maps: {maps}, submit: {submit}s, map_time: 1h}}")
@@ -42,7 +44,7 @@ fn long_jobs(cluster: &str, jobs: &[(&str, u32, u32)], options: &str) -> String 
 
 #[test]
 fn small_jobs_have_a_pool_of_their_own_with_half_of_the_slots_that_one_could_use() {
-    // A quarter of the jobs may be small where nodes have four slots.
+    // With four slots in a node, a quarter of the jobs may be small.
     let jobs = [("a", 40, 0), ("a", 40, 0), ("a", 40, 0), ("a", 3, 60)];
     let held = |option: &str| {
         let options = format!("allocations: {{pools: {{a: {{max_maps: 5}}}}}}, {option}");
@@ -85,7 +87,7 @@ fn the_job_with_most_pending_maps_goes_first() {
     assert_eq!(held(line), [6.0, 0.0, 0.0], "line stays line");
 }
 
-/// The paper's second experiment, with ten jobs.
+/// Returns the paper's second experiment, with ten jobs.
 fn unlike_jobs(seed: u64, scheduler: &str) -> String {
     format!(
         "seed: {seed}
@@ -161,7 +163,7 @@ proptest! {
     }
 }
 
-/// Returns what `mumakil check` says of these options, and its exit code.
+/// Returns the message of `mumakil check` about these options, and its exit code.
 fn check(options: &str) -> (String, Option<i32>) {
     let yaml = format!(
         "workload: {{jobs: [{{name: a, pool: a, maps: 1}}]}}\nscheduler: {{modified-fair: {{{options}}}}}\n"
@@ -222,7 +224,7 @@ fn rounds_in_which_nothing_is_allotted_are_warned_of() {
 
 #[test]
 fn with_one_copy_and_a_writer_all_input_is_on_the_writers_node() {
-    // The cluster's own file has the writer. Two of sixteen map slots are on its node.
+    // The cluster's own file comes from one writer, whose node has two of the sixteen map slots.
     let tasks = tasks(&unlike_jobs(1, "fifo"));
     let local = tasks.lines().filter(|task| task.contains(",map,") && task.contains(",node,"));
     let (on_writer, elsewhere): (Vec<&str>, Vec<&str>) =

@@ -1,11 +1,11 @@
 //! Mumak's model beside Mumak itself, to the millisecond.
 //!
-//! Two jobs on one tracker, whose times follow from Mumak's rules and random numbers by hand; and its
-//! own sample of 19 jobs on 1,545 trackers, under FIFO, whose figures Mumak has printed, over ten seeds.
-//! Prints a table of these: `cargo test --release --test it mumak -- --nocapture`.
+//! Two jobs on one tracker, whose times follow by hand from Mumak's rules and random numbers; and
+//! Mumak's own sample of 19 jobs on 1,545 trackers under FIFO, over ten seeds, with the numbers
+//! that Mumak printed. A table of these is printed by `cargo test --release --test it mumak --
+//! --nocapture`.
 //!
-//! How near maps ran to their input counts all launches, as Mumak does. `jobs.csv` has those alone
-//! that succeeded.
+//! Locality counts all launches, as Mumak does; `jobs.csv` counts only successful attempts.
 
 #![expect(clippy::print_stdout, reason = "the table is read by people")]
 
@@ -17,15 +17,15 @@ use std::thread;
 use mumakil::emulation::{Options, emulate};
 use mumakil::scenario::{self, Registry};
 
-/// Mumak's record of a job.
+/// Mumak's result for a job.
 struct Row {
-    /// The end of its id.
+    /// The end of the job's id.
     job: &'static str,
     succeeds: bool,
-    /// Milliseconds from its submission to its end: the mean and the range over ten seeds.
+    /// Milliseconds from submission to end: the mean and the range over ten seeds.
     mean: f64,
     range: (f64, f64),
-    /// The ranges of how many of its maps were launched on a node of their input, in a rack of it
+    /// The ranges of the numbers of maps launched on a node with their input, in a rack with it,
     /// and elsewhere.
     maps: [(u32, u32); 3],
 }
@@ -62,16 +62,16 @@ const MUMAK: [Row; 19] = [
     row("0020", false, 84_486, (79_552, 88_843), [(73, 93), (191, 227), (26, 52)]),
 ];
 
-/// How a job went.
+/// The emulated result of a job.
 #[derive(Default)]
 struct Ran {
     millis: f64,
     succeeded: bool,
-    /// How many maps were launched at each distance from their input.
+    /// The numbers of maps launched at each distance from their input.
     maps: [u32; 3],
 }
 
-/// Returns the rows of a table of a run, each with a function that finds its columns.
+/// Returns the rows of a run's table, each as a function from a column's name to its value.
 fn rows(table: &Path) -> impl Iterator<Item = impl Fn(&str) -> String> {
     let mut table = csv::Reader::from_path(table).unwrap();
     let columns = table.headers().unwrap().clone();
@@ -101,7 +101,7 @@ fn emulated(trace: &Path, topology: &Path, seed: u64, sets: &[&str]) -> tempfile
     folder
 }
 
-/// Returns how each job of the sample went, by the end of its name.
+/// Returns the result of each job of the sample, by the end of its name.
 fn run(traces: &Path, seed: u64) -> BTreeMap<String, Ran> {
     let [trace, topology] = ["trace", "topology"].map(|what| format!("19-jobs.{what}.json.gz"));
     let folder = emulated(&traces.join(trace), &traces.join(topology), seed, &[]);
@@ -122,15 +122,16 @@ fn run(traces: &Path, seed: u64) -> BTreeMap<String, Ran> {
     ran.into_iter().collect()
 }
 
-/// Returns the mean, the least and the most.
+/// Returns the mean, the smallest and the largest value.
 fn spread(values: &[f64]) -> (f64, f64, f64) {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(0.0, f64::max);
     (values.iter().sum::<f64>() / values.len() as f64, least, most)
 }
 
-/// The first map ends in the very millisecond of a heartbeat. The second one's attempt was killed, so how
-/// it goes is made up. The map of the second job fails, and what becomes of it then is made up.
+/// The first map ends in the same millisecond as a heartbeat. The second map's attempt was killed
+/// in the trace, so its outcome is drawn. The map of the second job fails, so its next attempt is
+/// drawn.
 const TWO_JOBS: &str = r#"
     {"jobID": "job_1_0001", "user": "ann", "submitTime": 1000, "totalMaps": 2, "totalReduces": 1,
      "mapperTriesToSucceed": [0.5, 0.5],
@@ -166,9 +167,9 @@ const TWO_JOBS: &str = r#"
 const ONE_HOST: &str = r#"{"name": "<root>", "children": [
     {"name": "r0", "children": [{"name": "h0", "children": null}]}]}"#;
 
-/// With the seed 42 the only tracker sends heartbeats at 103.902 s, 106.899, 109.902, 112.906, 115.904,
-/// 118.911, 121.916. The second map succeeds (0.382 is below a half) and takes 1 s and 0.0852 of 4 s. The
-/// failed one is tried again for 1 s and 0.2789 of 2 s: 1.557 s.
+/// With seed 42 the only tracker sends heartbeats at 103.902 s, 106.899, 109.902, 112.906, 115.904,
+/// 118.911, 121.916. The second map succeeds (0.382 is below a half) and takes 1 s and 0.0852 of 4
+/// s. The failed map is tried again, for 1 s and 0.2789 of 2 s: 1.557 s.
 #[test]
 fn two_jobs_end_when_mumaks_rules_say_so() {
     let folder = written(TWO_JOBS);
@@ -181,21 +182,23 @@ fn two_jobs_end_when_mumaks_rules_say_so() {
     // at 110.402, starts again at 112.906 and is reported at 115.904.
     let first = [103_000, 103_902, 112_906];
     assert_eq!(times("scheduler=fifo"), [first, [107_000, 109_902, 115_904]]);
-    // When the first map is reported, the update of 106.5 s knows of no reduce: it starts at 109.902.
+    // When the first map is reported, the last update, of 106.5 s, saw no reduce: it starts at
+    // 109.902.
     let fair = [[103_000, 103_902, 115_904], [107_000, 109_902, 115_904]];
     assert_eq!(times("scheduler=fair"), fair);
-    // Jobs are initialised at 105 s and 110 s, and a heartbeat brings one map: those of 106.899 and
-    // 109.902, which brings the reduce, too.
+    // Jobs are initialised at 105 s and 110 s, and a heartbeat launches one map: at 106.899 and at
+    // 109.902, which also launches the reduce.
     let capacity = [[103_000, 106_899, 115_904], [107_000, 112_906, 118_911]];
     assert_eq!(times("scheduler=capacity"), capacity);
-    // A job is as many as trackers, so under stress as well the second one follows the end of the first.
+    // There are as many jobs as trackers, so in stress mode, too, the second job follows the end of
+    // the first.
     for submission in ["serial", "stress"] {
         let times = times(&format!("workload.submission={submission}"));
         assert_eq!(times, [first, [112_907, 115_904, 121_916]], "{submission}");
     }
 }
 
-/// Writes files with a trace and a topology of one host; returns their folder.
+/// Writes a trace and a topology with one host; returns their folder.
 fn written(trace: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("trace.json"), trace).unwrap();
@@ -203,7 +206,7 @@ fn written(trace: &str) -> tempfile::TempDir {
     folder
 }
 
-/// Returns the name, submission, first launch, if any, and end of each job of a run with the seed 42.
+/// Returns the name, submission, first launch (if any) and end of each job, in a run with seed 42.
 fn lives(folder: &Path, sets: &[&str]) -> Vec<(String, [Option<u64>; 3])> {
     let [trace, topology] = ["trace.json", "topology.json"].map(|name| folder.join(name));
     let out = emulated(&trace, &topology, 42, sets);
@@ -214,7 +217,7 @@ fn lives(folder: &Path, sets: &[&str]) -> Vec<(String, [Option<u64>; 3])> {
     rows(&out.path().join("jobs.csv")).map(|of| of_job(&of)).collect()
 }
 
-/// The same two jobs, and before them one of which more maps are logged than it has.
+/// The same two jobs, and before them a job with more maps in its log than it has.
 #[test]
 fn a_job_whose_splits_cannot_be_read_is_submitted_and_fails_when_it_is_initialised() {
     let unreadable = r#"
@@ -225,13 +228,13 @@ fn a_job_whose_splits_cannot_be_read_is_submitted_and_fails_when_it_is_initialis
     let times = |sets: &[&str]| lives(folder.path(), sets).into_iter().map(|life| life.1).collect();
     let life = |submit, launch, finish| [Some(submit), Some(launch), Some(finish)];
     let fails = |at| [Some(103_000), None, Some(at)];
-    // The others come half a second later than without it, and are found by the same heartbeats.
+    // The other jobs come half a second later than without it, and the same heartbeats find them.
     let fifo = [life(103_500, 103_902, 112_906), life(107_500, 109_902, 115_904), fails(103_000)];
     let all: Vec<[Option<u64>; 3]> = times(&["scheduler=fifo"]);
     assert_eq!(all, fifo);
     let all: Vec<[Option<u64>; 3]> = times(&["scheduler=capacity"]);
     assert_eq!(all[2], fails(105_000), "that is when it would be let in");
-    // It ends at once, and so it is followed at once.
+    // The job ends at once, so the next one comes at once.
     for submission in ["serial", "stress"] {
         let all: Vec<_> = times(&[&format!("workload.submission={submission}")]);
         let [first, second] = [life(103_001, 103_902, 112_906), life(112_907, 115_904, 121_916)];
@@ -249,8 +252,8 @@ fn job_of_a_second(id: &str, submit: u64) -> String {
     )
 }
 
-/// Two jobs for one slot, at the same millisecond: it goes to the lower number, though this stands last in
-/// the file. Mumak's fair scheduler compares ids as texts, so there 10000 is the lower one.
+/// Two jobs for one slot, in the same millisecond: the lower number gets it, although it stands
+/// last in the file. Mumak's fair scheduler compares ids as texts, so there 10000 is lower.
 #[test]
 fn of_jobs_submitted_in_one_millisecond_the_lower_id_goes_first() {
     let jobs = [job_of_a_second("10000", 5_000), job_of_a_second("9999", 5_000)];
@@ -271,7 +274,7 @@ fn one_after_another_and_under_stress_jobs_come_as_they_stand_in_the_file() {
     for submission in ["serial", "stress"] {
         let jobs = lives(folder.path(), &[&format!("workload.submission={submission}")]);
         let submitted: Vec<_> = jobs.iter().map(|(name, life)| (&name[6..], life[0])).collect();
-        // The first one's map is reported at 106.899.
+        // The first job's map is reported at 106.899.
         assert_eq!(submitted, [("0001", Some(106_900)), ("0002", Some(103_000))], "{submission}");
     }
 }
@@ -279,7 +282,7 @@ fn one_after_another_and_under_stress_jobs_come_as_they_stand_in_the_file() {
 #[test]
 fn jobs_run_as_long_and_as_near_to_their_input_as_in_mumak() {
     let Some(traces) = crate::traces::real("rumen") else { return };
-    // All ten take too long where nothing is optimised.
+    // All ten seeds take too long in a debug build.
     let seeds: Vec<u64> = (1..=if cfg!(debug_assertions) { 2 } else { 10 }).collect();
     let runs: Vec<BTreeMap<String, Ran>> = thread::scope(|scope| {
         let halves: Vec<_> = seeds

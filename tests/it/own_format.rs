@@ -1,5 +1,5 @@
-//! A format of traces that Mumakil does not know, in a file of its own: what a user's binary adds with
-//! one line, `registry.add_format(&Ants).add_source::<AntJobs>()`, and what it can do then.
+//! A trace format that Mumakil does not know, in a file of its own. A user's program adds it with
+//! one line, `registry.add_format(&Ants).add_source::<AntJobs>()`, and can then use it everywhere.
 
 use std::fs;
 use std::io;
@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Room;
 
-/// A job on a line such as `ant-1 at 30: 12 x 45`: its name, when it comes, and how many maps of how
-/// many seconds it has.
+/// A job from a line such as `ant-1 at 30: 12 x 45`: its name, its arrival, and the number and the
+/// seconds of its maps.
 #[derive(Clone, Debug, PartialEq)]
 struct AntJob {
     name: String,
@@ -84,7 +84,7 @@ impl ForeignJob for AntJob {
     }
 }
 
-/// Returns a job as an ant: all its maps take as long as the first, or as one on average.
+/// Returns a job as an ant; all its maps take as long as the first, or as the mean.
 fn ant(entry: &JobEntry, _block: Bytes) -> TraceJob {
     let map_s = match &entry.map_time {
         Some(TaskTimes::Each(times)) => {
@@ -165,7 +165,7 @@ impl Source for AntJobs {
     }
 }
 
-/// Returns a registry that knows the format: the one line.
+/// Returns a registry with the format, added by that one line.
 fn registry() -> Registry {
     let mut registry = Registry::builtin();
     registry.add_format(&Ants).add_source::<AntJobs>();

@@ -1,4 +1,4 @@
-//! The program of the guide's chapter `extending`, word for word: here it is compiled and run.
+//! The program from the guide's chapter `extending`, word for word, so that it is compiled and run.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! A table of one's own: a type for its rows, and a watcher that writes them.
+//! A user's own table: a type for its rows, and a watcher that writes them.
 
 use mumakil::emulation::{Options, emulate};
 use mumakil::mapred::Event;

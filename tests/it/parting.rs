@@ -1,10 +1,11 @@
-//! `compare --first`: where two runs part, and which jobs then take longer or shorter.
+//! `compare --first`: the first difference of two runs, and the jobs that then take longer or
+//! shorter.
 
 use serde_json::{Value, json};
 
 use crate::Room;
 
-/// Two jobs of which the second comes while the first has more maps than there are slots.
+/// Two jobs; the second comes while the first has more maps than there are slots.
 const SCENARIO: &str = "
 name: a
 cluster: {nodes: 3, map_slots: 2, reduce_slots: 1}
@@ -22,14 +23,14 @@ fn run(room: &Room, folder: &str, set: &str) {
     room.mumakil(&command).assert().success();
 }
 
-/// Returns where two runs part.
+/// Returns the first difference of two runs, as JSON.
 fn first(room: &Room, folders: &str) -> Value {
     let output = room.mumakil(&format!("compare {folders} --first --json")).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Returns what is said of runs that cannot be compared so.
+/// Returns the error about runs that cannot be compared with `--first`.
 fn refusal(room: &Room, arguments: &str) -> String {
     let output = room.mumakil(&format!("compare {arguments} --first")).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -69,8 +70,8 @@ fn fifo_and_fair_part_in_the_quickstart_when_a_query_comes_behind_the_index() {
     assert!(page.contains("Where they part</h2>"));
 }
 
-/// By equal shares the second job goes first as soon as it is there, in line it waits for all of the
-/// first.
+/// With equal shares the second job goes first as soon as it arrives; in line it waits for the
+/// whole first job.
 #[test]
 fn the_slot_goes_to_the_job_that_each_policy_puts_first() {
     let room = Room::new();
@@ -90,7 +91,7 @@ fn a_run_and_its_like_never_part() {
     assert_eq!((&told["slot"], &told["jobs"]), (&Value::Null, &json!([])));
 }
 
-/// With other phases of the heartbeats all is launched at other times and on other nodes, but each slot
+/// Other phases of the heartbeats change the instants and nodes of all launches, but each slot
 /// still goes to the same job.
 #[test]
 fn another_node_or_instant_is_no_parting() {
@@ -122,7 +123,7 @@ fn runs_of_other_jobs_are_refused_with_what_differs() {
     assert!(refusal(&room, "one larger more").contains("two runs part, and here are 3"));
 }
 
-/// Its tables tell all.
+/// The run's tables are enough.
 #[test]
 fn a_run_whose_trace_is_gone_is_compared_all_the_same() {
     let room = Room::new();

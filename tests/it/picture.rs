@@ -1,7 +1,7 @@
-//! The README's picture of a report is cut out of a real one.
+//! The README's picture of a report is cut out of a real report.
 //!
-//! A browser would be needed to draw the page itself, so the picture repeats its head: the title,
-//! the numbers, and the chart of the slots as it stands there.
+//! Only a browser could draw the page itself, so the picture repeats its head: the title, the
+//! numbers, and the chart of the slots as drawn in the report.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::guide::compare;
 
 const PICTURE: &str = "scenarios/quickstart.svg";
 const WIDTH: u32 = 720;
-/// Tiles with numbers, so many in a row.
+/// The number of tiles with numbers in a row.
 const IN_A_ROW: usize = 5;
 const MARGIN: u32 = 12;
 const GAP: u32 = 8;
@@ -24,7 +24,7 @@ fn the_picture_is_cut_out_of_a_report() {
     compare(PICTURE, &picture(&fs::read_to_string(room.path("run/report.html")).unwrap()));
 }
 
-/// Returns what stands between two marks, and what follows.
+/// Returns the text between two marks, and the text after the second.
 fn cut<'t>(text: &'t str, from: &str, to: &str) -> Option<(&'t str, &'t str)> {
     text.split_once(from)?.1.split_once(to)
 }
@@ -59,7 +59,7 @@ fn picture(report: &str) -> String {
         for tile in row {
             let name = part(tile, "<dt>", "</dt>");
             let value = part(tile, "<dd class=\"value\">", "</dd>");
-            // A tile of this width has room for one part of a note.
+            // A tile of this width has room for a single part of a note.
             let note = cut(tile, "<dd class=\"note\">", "</dd>").map_or("", |(note, _)| note);
             let note = note.split(',').next().unwrap_or_default();
             let _ = writeln!(

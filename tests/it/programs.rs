@@ -1,4 +1,4 @@
-//! `mumakil policy new` and `try`: what is written works at once, and what is wrong is told in words.
+//! `mumakil policy new` and `try`: a new policy works at once, and mistakes are described in words.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,14 +7,14 @@ use std::process::Command;
 use crate::external::tables;
 use crate::{Room, lacks_python};
 
-/// Returns the exit code, and what was printed on both streams.
+/// Returns the exit code, and the output on both streams.
 fn call(room: &Room, arguments: &str) -> (Option<i32>, String) {
     let output = room.mumakil(arguments).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8(text).unwrap())
 }
 
-/// Calls what has to succeed; returns what it printed.
+/// Calls a command that must succeed; returns its output.
 fn done(room: &Room, arguments: &str) -> String {
     let (code, told) = call(room, arguments);
     assert_eq!(code, Some(0), "{arguments}\n{told}");
@@ -46,7 +46,7 @@ fn the_policy_that_is_written_passes_the_trial_and_is_a_line_in_a_study() {
     for name in ["hfsp", "mine.py", "other one"] {
         assert!(told.contains(&format!("  {name} ")), "{told}");
     }
-    // The runs of the other file are done anew, and nothing else.
+    // Only the runs of the changed file are done again.
     let text = fs::read_to_string(room.path("other.py")).unwrap();
     room.write("other.py", &(text + "# another\n"));
     let told = done(&room, "study study.yaml --out study");
@@ -117,7 +117,7 @@ fn a_file_in_cpp_is_written_that_is_built_without_others() {
     assert_like_python(&room, "[./mine]");
 }
 
-/// A program decides what the policy in Python decides that `new` writes.
+/// Asserts that a program makes the same decisions as the Python policy that `new` writes.
 fn assert_like_python(room: &Room, command: &str) {
     done(room, "policy new mine.py");
     let [one, other] = [(command, "one"), ("[python3, mine.py]", "other")].map(|(command, out)| {
@@ -126,7 +126,8 @@ fn assert_like_python(room: &Room, command: &str) {
     assert!(one == other, "{command}");
 }
 
-/// The policy that `new` writes, made wrong: what is to be replaced, by what, and what is to be told of it.
+/// Mistakes in the policy that `new` writes: the text to replace, the new text, and words of the
+/// message.
 const WRONG: [(&str, &str, &str); 7] = [
     (
         "        line = sorted",
@@ -177,7 +178,7 @@ fn what_is_wrong_with_a_policy_is_told_in_words() {
         assert_eq!(code, Some(1), "{why}\n{told}");
         assert!(told.contains(why), "{why}\n{told}");
         assert!(told.contains("again    mumakil policy try wrong.py --seed "), "{told}");
-        // The scenario can be run as it is.
+        // The scenario can be run without changes.
         let scenarios: Vec<PathBuf> =
             fs::read_dir(room.path("wrong")).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(!scenarios.is_empty());

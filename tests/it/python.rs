@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 
 use crate::{Room, root};
 
-/// Names that look like something else, an attempt that hangs, a slow machine, and locality that is known: all
-/// blocks lie on both nodes.
+/// A scenario with odd names, an attempt that hangs, a slow machine, and known locality: all blocks
+/// lie on both nodes.
 const SCENARIO: &str = "
 name: small
 hadoop: {task_timeout: 1min}

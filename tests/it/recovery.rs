@@ -1,18 +1,17 @@
-//! The JobTracker dies and is back: what becomes of jobs, by line of Hadoop, as users see it.
+//! The JobTracker dies and comes back: the fate of jobs in each version of Hadoop, as users see it.
 
 use std::fs;
 
 use crate::Room;
 
-/// Four maps run at once and again, a minute each; then the reduces run.
+/// Two waves of four maps, a minute each; then the reduces run.
 const SCENARIO: &str = "
 cluster: {nodes: 2, map_slots: 2, reduce_slots: 1, hdfs: {replication: 1}}
 workload: {jobs: [{name: a, maps: 8, map_time: 1min, reduces: 2, reduce_time: 30s}]}
 record: {waste: true, events: true}
 ";
 
-/// The maps of a run: how many succeeded in all, how many of them were in vain, and the
-/// outcome of the job.
+/// Returns how many maps succeeded, how many of these were wasted, and the outcome of the job.
 fn run(line: &str, recover: bool) -> (usize, usize, String) {
     let room = Room::new();
     let faults =
@@ -22,7 +21,7 @@ fn run(line: &str, recover: bool) -> (usize, usize, String) {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{line}: {told}");
     let read = |file: &str| fs::read_to_string(room.path(&format!("out/a-42/{file}"))).unwrap();
-    // Without its job, the run ends when the process does.
+    // If its job is not recovered, the run ends when the process dies.
     let works = if recover { "140000,jobtracker,,jobtracker back,,,,,,\n" } else { "" };
     let gone = "at_ms,node,rack,what,cpu,disk,network,attempt,blocks,bytes\n\
         110000,jobtracker,,jobtracker gone,,,,,,\n";
@@ -60,7 +59,7 @@ fn in_later_lines_all_that_has_ended_runs_again() {
     }
 }
 
-/// Runs a scenario, and returns what it left in a file.
+/// Runs a scenario, and returns the content of a file in its results.
 fn left(name: &str, scenario: &str, file: &str) -> String {
     let room = Room::new();
     room.write(&format!("{name}.yaml"), scenario);
@@ -71,8 +70,8 @@ fn left(name: &str, scenario: &str, file: &str) -> String {
     fs::read_to_string(room.path(&format!("out/{name}-1/{file}"))).unwrap()
 }
 
-/// A tracker's old words are not its present ones: a copy of a heartbeat that was answered before
-/// the process died would have everything killed that runs there, and the tracker shut out.
+/// A late copy of a heartbeat shows an old state. If the restarted JobTracker believed it, all
+/// attempts on the tracker would be killed, and the tracker shut out.
 #[test]
 fn late_copies_of_heartbeats_do_not_harm_a_job_tracker_that_is_back() {
     let scenario = "
@@ -123,7 +122,7 @@ faults:
     assert_eq!(rows, expected.map(|(at, what)| told(at, what)));
 }
 
-/// An absence within another is the longer of them, and one incident.
+/// A restart within another absence is part of it: one incident, until the later end.
 #[test]
 fn a_restart_within_an_absence_is_no_second_one() {
     let scenario = "
@@ -138,7 +137,7 @@ faults:
     assert_eq!(rows, ["60000,jobtracker,,jobtracker gone", "180000,jobtracker,,jobtracker back"]);
 }
 
-/// A user who wants a job to be killed would ask again.
+/// A kill survives a restart, as a user would repeat it.
 #[test]
 fn a_kill_outlives_the_process_in_every_line() {
     for line in ["0.20", "0.21", "1.x"] {

@@ -1,4 +1,4 @@
-//! The scenarios that Mumakil brings: all of them are in order and in the binary.
+//! The bundled scenarios: all are valid, and all are in the binary.
 
 use std::fs;
 
@@ -7,10 +7,10 @@ use mumakil::study::{Plan, Study};
 
 use crate::{Room, files, root};
 
-/// Folders of parts of scenarios, which have tests of their own.
+/// Folders with parts of scenarios, which other tests check.
 const PRESETS: [&str; 5] = ["clusters/", "hadoop/", "papers/", "traces/", "workloads/"];
 
-/// Returns the names of all scenarios that are one run.
+/// Returns the names of all scenarios that are a single run.
 pub(crate) fn runs() -> Vec<String> {
     let is_run = |name: &String| {
         let text = fs::read_to_string(root().join(format!("scenarios/{name}.yaml"))).unwrap();
@@ -29,7 +29,7 @@ fn all() -> Vec<String> {
         .collect()
 }
 
-/// Tells whether a file is what a study draws, which lies beside the study.
+/// Returns whether a file is the chart of a study, which lies beside the study.
 fn is_picture(file: &str) -> bool {
     let study = file.strip_suffix(".svg");
     study.is_some_and(|study| root().join(format!("scenarios/{study}.yaml")).exists())
@@ -69,7 +69,7 @@ fn every_scenario_is_in_the_binary() {
 
 #[test]
 fn what_can_be_computed_by_hand_comes_out() {
-    // They say in their comments what must come out, and expect it.
+    // The comments of these scenarios state their results, and `expect` checks them.
     for name in ["oversubscribed", "page-cache"] {
         Room::new().mumakil(&format!("run {name} --out out")).assert().success();
     }

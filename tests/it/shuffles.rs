@@ -1,4 +1,4 @@
-//! Reduces fetch the outputs of maps, when these can be had.
+//! Reduces fetch the outputs of maps, as soon as these are available.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::Room;
 
-/// A row of `tasks.csv`, as far as it is looked at.
+/// The columns of `tasks.csv` that the tests read.
 #[derive(Debug, Deserialize)]
 struct Row {
     kind: String,
@@ -57,7 +57,7 @@ fn nobody_fetches_from_a_machine_that_has_died() {
     let again = rows.iter().filter(|row| row.kind == "map" && row.start_ms.is_some()).count();
     let lay_there = rows.iter().filter(|row| row.outcome == "lost" && row.node == "node-1");
     assert_eq!(again, 16 + lay_there.count(), "all that lay there runs again");
-    // The machine is missed after ten minutes at the earliest.
+    // The machine is declared lost after ten minutes at the earliest.
     let missed = 40_000 + 600_000;
     for row in reduces(&rows) {
         assert!(missed < row.finish_ms, "{row:?}");
@@ -94,7 +94,8 @@ fn outputs_that_cannot_be_read_are_complained_of_at_once() {
     ));
     let lost: Vec<&Row> = rows.iter().filter(|row| row.outcome == "lost").collect();
     assert!(!lost.is_empty() && lost.iter().all(|row| row.node == "node-1"), "{lost:?}");
-    // Two reduces make three complaints within two pauses of 13 and 17 s, and what takes to tell.
+    // Two reduces make three complaints, within two pauses of 13 and 17 s and the time for
+    // messages.
     assert!(lost.iter().all(|row| (35_000..75_000).contains(&row.finish_ms)), "{lost:?}");
     assert_eq!(reduces(&rows).count(), 2);
 }
@@ -128,8 +129,8 @@ fn a_fetch_waits_for_what_comes_through_the_uplink_of_its_pod() {
     assert_eq!(fetched, [Some(30_000)]);
 }
 
-/// Of 600 MB the reduces have 360, 180 and 60, and they compute 10 MB a second. At 100 MB a second,
-/// which is what the disks give here, they fetch for 3.6, 1.8 and 0.6 s.
+/// The reduces have 360, 180 and 60 of 600 MB, and compute 10 MB a second. At 100 MB a second, the
+/// speed of the disks here, they fetch for 3.6, 1.8 and 0.6 s.
 #[test]
 fn reduces_with_unequal_shares_fetch_and_compute_in_proportion() {
     let yaml = "\
@@ -146,7 +147,7 @@ fn reduces_with_unequal_shares_fetch_and_compute_in_proportion() {
         took - row.shuffle_ms.unwrap_or(0)
     };
     let worked: Vec<u64> = reduces(&rows).map(worked).collect();
-    // The start of the process takes the rest beside 36, 18 and 6 s.
+    // The start of the process takes the time beyond 36, 18 and 6 s.
     let starts: Vec<u64> = worked.iter().zip([36_000, 18_000, 6_000]).map(|(w, r)| w - r).collect();
     assert!(starts.iter().all(|start| start.abs_diff(starts[0]) <= 1), "{starts:?}");
 }

@@ -1,5 +1,5 @@
-//! A study's signs of life: what others see of it while it goes on, when it is told to end, when it
-//! is killed, and what is told of runs that fail.
+//! A study's signs of life: what other processes see while it works, when it is ended, when it is
+//! killed, and what they see of failed runs.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -11,13 +11,13 @@ use serde_json::Value;
 use crate::studies::results;
 use crate::{Room, files, studies};
 
-/// The study that others are tested with, without what it draws and expects.
+/// Returns the study of the other tests, without its comparison, charts and expectations.
 fn small() -> String {
     let (study, _) = studies::STUDY.split_once("compare:").unwrap();
     format!("{study}metrics: [mean(sojourn), makespan]\n")
 }
 
-/// A run that does not end.
+/// A scenario whose run does not end.
 pub(crate) const ENDLESS: &str = "
 name: endless
 cluster: {nodes: 500}
@@ -25,7 +25,7 @@ workload: {jobs: [{name: a, maps: 5000000, map_time: 60s}]}
 sweep: {seeds: 2}
 ";
 
-/// Of five nodes one stays, of four none.
+/// Returns a study in which of five nodes one stays up, and of four none.
 pub(crate) fn with_failures() -> String {
     let stops = (1..=4).map(|node| format!("  - {{stop: node-{node}, at: 1min}}\n"));
     small().replace("[2, 3, 4, 5]", "[4, 5]") + "faults:\n" + &stops.collect::<String>()
@@ -51,7 +51,7 @@ pub(crate) fn status(room: &Room, folder: &str) -> Value {
     serde_json::from_slice(&told.stdout).unwrap()
 }
 
-/// Waits until something holds; a minute at most.
+/// Waits until a condition holds; a minute at most.
 #[expect(clippy::disallowed_methods, reason = "another process is waited for")]
 pub(crate) fn until(holds: impl Fn() -> bool) {
     for _ in 0..6_000 {
@@ -156,7 +156,8 @@ fn the_status_of_parts_is_that_of_the_study() {
         "{told}"
     );
     assert_eq!(before, results(&room.path("out")), "it only reads");
-    // The last process takes the others' signs over, and the results are those of one process.
+    // The last process takes over the signs of the others, and its results are those of a single
+    // process.
     room.mumakil("study study.yaml --quiet --out out").assert().success();
     room.mumakil("study study.yaml --quiet --out whole").assert().success();
     assert_same(&room, "whole", "out");
@@ -204,7 +205,7 @@ fn runs_that_failed_are_told_once_by_whoever_puts_the_parts_together() {
     assert_eq!((failures("part-1").len(), failures("part-2").len()), (2, 2));
     let first = fs::read_to_string(room.path(&failures("part-1")[0])).unwrap();
     assert!(first.starts_with("# nodes 4, ") && first.contains(": it stalled after"), "{first}");
-    // One process tells the same as who merges, and leaves the same.
+    // A single process prints the same as a merge, and writes the same files.
     let whole = room.mumakil("study study.yaml --out out").output().unwrap();
     let said = String::from_utf8(whole.stderr).unwrap();
     fs::rename(room.path("out"), room.path("whole")).unwrap();
@@ -215,7 +216,7 @@ fn runs_that_failed_are_told_once_by_whoever_puts_the_parts_together() {
     for file in failures("out") {
         assert_eq!(said.matches(&format!("repeat it with `mumakil run {file}`")).count(), 1);
     }
-    // The status tells them, too, and a part alone leaves the others' runs missing.
+    // The status lists them, too; a single part leaves the runs of the others missing.
     let told = status(&room, "out");
     assert_eq!(told["slowest"].as_array().unwrap().len(), 4, "as the parts told them");
     assert_eq!(told["engines"], Value::Array(Vec::new()));

@@ -1,4 +1,4 @@
-//! Workloads and clusters that come from files, and clusters that are busy before.
+//! Workloads and clusters that come from files, and clusters that are busy at the start.
 
 use std::fs;
 
@@ -42,7 +42,7 @@ fn summary(room: &Room, run: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Returns a column of a table of a run.
+/// Returns a column of a run's table.
 fn column(room: &Room, file: &str, column: &str) -> Vec<String> {
     let mut table = csv::Reader::from_path(room.path(file)).unwrap();
     let place = table.headers().unwrap().iter().position(|name| name == column).unwrap();
@@ -59,7 +59,7 @@ fn a_trace_runs_on_the_hosts_of_its_topology() {
     let mut places = column(&room, "a/tasks.csv", "node");
     places.extend(column(&room, "a/tasks.csv", "rack"));
     assert!(places.iter().all(|name| ["h1", "h2", "r1", "r2"].contains(&name.as_str())));
-    // When every tracker has sent a heartbeat, and an hour later.
+    // The first is submitted when every tracker has sent a heartbeat, the second an hour later.
     assert_eq!(column(&room, "a/jobs.csv", "submit_ms"), ["103000", "3703000"]);
     let times = column(&room, "a/tasks.csv", "finish_ms").into_iter();
     let starts = column(&room, "a/tasks.csv", "start_ms");
@@ -70,7 +70,7 @@ fn a_trace_runs_on_the_hosts_of_its_topology() {
     for (span, locality) in spans.iter().zip(column(&room, "a/tasks.csv", "locality")) {
         let local =
             if locality == "node" { [10_000, 30_000, 1_000] } else { [30_000, 90_000, 3_000] };
-        // Instants are cut to milliseconds, so their difference may be one off.
+        // Instants are cut to milliseconds, so their difference may be off by one.
         assert!(local.iter().any(|time| span.abs_diff(*time) <= 1), "{spans:?} {locality}");
     }
 }
@@ -214,7 +214,7 @@ fn a_resolved_trace_is_found_from_its_own_folder() {
     again.current_dir(room.path("a")).assert().success();
     let read = |run: &str| fs::read(room.path(&format!("{run}/scenario.resolved.yaml"))).unwrap();
     assert!(read("a") == read("a/b"));
-    // Another content is another file.
+    // Another content makes it another file.
     room.write("jobs.json", &TRACE.replace("31000", "32000"));
     let mut again = room.mumakil("run scenario.resolved.yaml --out c");
     let output = again.current_dir(room.path("a")).output().unwrap();
@@ -298,7 +298,7 @@ fn jobs_of_a_warm_start_and_of_the_warm_up_are_in_no_statistics() {
     let names = column(&room, "a/jobs.csv", "name");
     assert_eq!(names, ["warm-start-maps", "warm-start-reduces", "a", "b"]);
     assert_eq!(summary(&room, "a")["jobs"], 2);
-    // Every slot is taken when the first job comes, so it waits for the warm start's maps.
+    // Every slot is taken when the first job comes, so it waits for the maps of the warm start.
     assert!(summary(&room, "a")["mean_wait_s"].as_f64().unwrap() > 120.0);
     room.mumakil("run warm.yaml --out b --set record.warm_up=5min").assert().success();
     assert_eq!(summary(&room, "b")["jobs"], 1);

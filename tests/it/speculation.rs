@@ -1,4 +1,4 @@
-//! Second attempts and what they cost, seen from outside.
+//! Second attempts and their cost, seen in the results.
 
 use std::path::Path;
 
@@ -65,7 +65,7 @@ fn every_rule_helps_under_every_policy() {
     }
 }
 
-/// One attempt.
+/// A row of `tasks.csv`.
 #[derive(Debug, serde::Deserialize)]
 struct Row {
     kind: String,

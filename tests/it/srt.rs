@@ -1,4 +1,4 @@
-//! Reduces in an order of their own, and in step with maps.
+//! Reduces in an order of their own, and in step with the maps.
 
 use mumakil::output::results::RunResults;
 use mumakil::tables::{AttemptEnd, AttemptKind, AttemptRow, JobRow};
@@ -6,12 +6,12 @@ use tempfile::TempDir;
 
 use crate::fair::{EXACT, run};
 
-/// The policies that wear the part.
+/// The policies that can use SRT and the reduce gate.
 const WEARERS: [&str; 7] =
     ["fifo", "naive-fair", "fair-skip", "fair", "fair-deficit", "modified-fair", "capacity"];
 
-/// Returns when each of so many jobs' reduces first started, and how many maps of the job had ended
-/// by the start of each of its reduces.
+/// Returns for each job the starts of its reduces, in seconds, and how many maps of the job had
+/// ended by each start.
 fn reduces(folder: &TempDir, jobs: usize) -> Vec<Vec<(f64, usize)>> {
     let (mut starts, mut ends) = (vec![Vec::new(); jobs], vec![Vec::new(); jobs]);
     let rows: Vec<AttemptRow> = RunResults::new(folder.path()).all().unwrap();
@@ -55,8 +55,8 @@ fn small_jobs_end(policy: &str) -> f64 {
 
 #[test]
 fn a_small_job_overtakes_a_large_one_in_the_line_of_reduces() {
-    // The large job's first four reduces hold all slots until its maps have ended. By then the small
-    // job's have waited for long; without SRT they come after the eight others.
+    // The large job's first four reduces hold all slots until its maps have ended. By then the
+    // small job's reduces have waited long; without SRT they come after the eight others.
     for (plain, srt) in [
         (
             "fair: {allocations: {order: fifo}}",
@@ -104,7 +104,7 @@ fn coupled_reduces_start_in_step_with_maps() {
 
 #[test]
 fn reduces_that_are_held_back_claim_no_slots() {
-    // Before the first map has ended, after 4 min, the pool `a` is promised slots but can use none.
+    // The first map ends after 4 min. Until then the pool `a` is promised slots but can use none.
     let yaml = |gate: &str| {
         format!(
             "{EXACT}

@@ -1,4 +1,4 @@
-//! Studies from the command line: the same bytes whatever happens on the way.
+//! Studies on the command line: the same bytes, even after interruptions and in any order.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use mumakil::study::{Store, read_sheet};
 
 use crate::{Room, files};
 
-/// Eight cells with two seeds each, a tenth of a second each.
+/// Eight cells with two seeds each; a run takes a tenth of a second.
 pub(crate) const STUDY: &str = "
 name: small
 cluster: {nodes: 4}
@@ -33,14 +33,14 @@ charts:
   - {stack: map, where: {nodes: 4, commit_pending: quirk}}
 ";
 
-/// The files of a study's folder, without those that tell of the machine.
+/// Returns the files of a study's folder that do not depend on the machine.
 pub(crate) fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let is_result = |file: &String| !file.ends_with("perf.json") && !file.starts_with("at-work/");
     let files = files(folder).into_iter().filter(is_result);
     let read = |file: String| {
         let mut bytes = fs::read(folder.join(&file)).unwrap();
         if file == "study.resolved.yaml" {
-            // Its comments tell how the study was called.
+            // Its comments have the command line of the study.
             let lines = bytes.split_inclusive(|byte| *byte == b'\n');
             bytes = lines.filter(|line| !line.starts_with(b"#")).flatten().copied().collect();
         }
@@ -72,7 +72,7 @@ fn the_results_are_the_same_whatever_the_workers_and_the_drive() {
     assert_same(&room.path("one"), &room.path("five"));
     study(&room, "--drive bare --out bare");
     assert_same(&room.path("one"), &room.path("bare"));
-    // A scaled clock is paced by the wall, and actors are who keeps up with that.
+    // A scaled clock follows real time, which only actors can do.
     room.write("scaled.yaml", &format!("{STUDY}clock: 600x\n"));
     let refused = room.mumakil("study scaled.yaml --drive bare --out scaled").assert().code(2);
     let told = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
@@ -130,7 +130,7 @@ charts:
     let figures = reported["figures"].as_array().unwrap();
     assert_eq!(figures.len(), 3);
     assert_eq!(figures[1]["what"], "nodes=4");
-    // The fifth cell is of four nodes with the quirk.
+    // The fifth cell has four nodes and the quirk.
     let ours = summary["metrics"][1]["cells"][4]["mean"].as_f64().unwrap();
     assert_eq!(figures[1]["ours"].as_f64().unwrap(), ours);
     assert_eq!(figures[1]["ratio"].as_f64().unwrap(), ours / 100.0);
@@ -183,7 +183,7 @@ fn compared_values_are_paired_in_all_that_a_study_leaves() {
         "metric,cluster.nodes,base,other,difference,low,high,ratio,ratio low,ratio high,n,p,verdict,\
          more seeds,outliers"
     );
-    // The second metric has chosen both policies itself, so there is nothing to compare.
+    // The second metric chooses both policies itself, so there is nothing to compare.
     let rows = table(&room.path("out/comparisons.csv"));
     let sides: Vec<[&str; 3]> =
         rows.iter().map(|row| ["cluster.nodes", "base", "other"].map(|key| &*row[key])).collect();
@@ -196,7 +196,7 @@ fn compared_values_are_paired_in_all_that_a_study_leaves() {
             ["3", "fair", "hfsp"]
         ]
     );
-    // By hand from the runs: three logarithms, t(0.975; 2) = 4.30265.
+    // Computed by hand from the runs: three logarithms, t(0.975; 2) = 4.30265.
     let runs = table(&room.path("out/runs.csv"));
     let sojourns = |scheduler: &str| -> Vec<f64> {
         let own = runs.iter().filter(|run| run["cluster.nodes"] == "2");
@@ -213,14 +213,14 @@ fn compared_values_are_paired_in_all_that_a_study_leaves() {
         let ours: f64 = rows[1][name].parse().unwrap();
         assert!((ours / expected - 1.0).abs() < 1e-6, "{name}: {ours}, by hand {expected}");
     }
-    // The metric that spans cells is the same number of both, and of each seed.
+    // A metric that spans cells has the same number in both cells, for each seed.
     let spanning = "mean(sojourn[scheduler=hfsp]) / mean(sojourn[scheduler=fair])";
     for (place, run) in runs.iter().enumerate().filter(|(_, run)| run["cluster.nodes"] == "2") {
         let ours: f64 = run[spanning].parse().unwrap();
         let expected = logs[place % 3].exp();
         assert!((ours / expected - 1.0).abs() < 1e-6, "{ours}, by hand {expected}");
     }
-    // The same sentence on the console, on the page and for programs.
+    // The console, the page and the JSON have the same sentence.
     let summary = fs::read_to_string(room.path("out/summary.json")).unwrap();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     let comparison = &summary["comparisons"][1];
@@ -310,7 +310,7 @@ fn the_histograms_of_a_cell_are_merged_over_its_runs() {
     }
 }
 
-/// The files of a study beside its runs.
+/// Returns the files of a study beside its runs.
 fn beside_runs(folder: &Path) -> Vec<(String, Vec<u8>)> {
     results(folder).into_iter().filter(|(name, _)| !name.starts_with("runs/")).collect()
 }
@@ -324,7 +324,7 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
     study(&room, "--out other --set record.tasks=true");
     assert_eq!(crate::names(&room.path("packed/runs")), ["whole.zip"]);
     assert!(beside_runs(&room.path("packed")) == beside_runs(&room.path("other")));
-    // A run that is packed is named as if it had its folder.
+    // A packed run has the same name as if it had a folder.
     let sheet = read_sheet(&room.path("other")).unwrap();
     let [one, two] = [0, 1].map(|cell| &sheet.cells[cell].runs[0]);
     let told = |folder: &str, command: &str| {
@@ -337,7 +337,7 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
     for command in ["compare ONE TWO --first --json", "explain ONE", "explain TWO 3 --json"] {
         assert!(told("packed", command) == told("other", command), "{command}");
     }
-    // Unpacked by somebody else's program it gives the folders.
+    // Another program unpacks the same folders.
     let mut unzip = Command::new("unzip");
     let unzip = unzip.args(["-q", "whole.zip", "-d", "unzipped"]);
     match unzip.current_dir(room.path("packed/runs")).status() {
@@ -349,7 +349,7 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
             fs::remove_dir_all(theirs).unwrap();
         }
     }
-    // The same runs again, in one form or in the other: nothing is done twice.
+    // With the same runs in either form, no run is done again.
     let again = |arguments: &str| {
         let output = room.mumakil(&format!("study study.yaml {arguments}")).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
@@ -358,7 +358,7 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
         let told = again(&format!("--out packed --keep {form} --set record.tasks=true"));
         assert!(told.contains("ran      nothing: every run was there"), "{told}");
     }
-    // Of another form of the study the new runs go beside the old ones.
+    // If the study has changed, its new runs go beside the old ones.
     let told = again("--out packed --set record.tasks=true --set sweep.seeds=3");
     assert!(told.contains("ran      8 runs in "), "{told}");
     assert_eq!(crate::names(&room.path("packed/runs")).len(), 9);
@@ -401,8 +401,8 @@ fn an_engine_is_told_what_it_heeds_and_nothing_is_written_to_show_it() {
     assert!(!room.path("out").exists());
 }
 
-/// A study that Kubernetes has is in the queue until its Job says that it is over: this `kubectl` says what a
-/// file has.
+/// A study on Kubernetes is in the queue until its Job reports its end. This `kubectl` prints the
+/// content of a file.
 #[cfg(unix)]
 #[test]
 fn a_job_without_pods_is_in_the_queue_until_it_says_that_it_is_over() {
@@ -458,7 +458,7 @@ fn a_study_that_is_killed_goes_on_where_it_was() {
     room.write("study.yaml", STUDY);
     study(&room, "--out whole");
     let sheet = read_sheet(&room.path("whole")).unwrap();
-    // In a pack, too, and in folders beside a pack.
+    // Test packs, too, and folders beside a pack.
     for [out, first, second] in [
         ["killed", "folders", "folders"],
         ["packed", "packed", "packed"],
@@ -493,7 +493,7 @@ fn a_study_that_is_killed_goes_on_where_it_was() {
             child.wait().unwrap();
             assert!(least <= kept());
         }
-        // A kill may leave these of the study's own files.
+        // A kill may leave these files of the study.
         fs::create_dir_all(room.path(out).join("charts")).unwrap();
         room.write(&format!("{out}/.mumakil-a"), "half");
         room.write(&format!("{out}/charts/.mumakil-b"), "half");
@@ -512,7 +512,7 @@ fn what_was_done_is_not_done_again() {
     let again = room.mumakil("study study.yaml --out out").output().unwrap();
     let told = String::from_utf8(again.stdout).unwrap();
     assert!(told.contains("nothing: every run was there"), "{told}");
-    // A longer axis takes only what is new.
+    // A longer axis needs only the new runs.
     let plan =
         room.mumakil("study plan study.yaml --out out --set sweep.seeds=3").output().unwrap();
     let told = String::from_utf8(plan.stdout).unwrap();
@@ -545,7 +545,7 @@ fn results_of_a_study_that_was_changed_since_are_not_compared() {
     study(&room, "--out before");
     study(&room, "--out after");
     room.mumakil("compare before after").assert().success();
-    // A part sums nothing up.
+    // A part has no results to compare.
     study(&room, "--set cluster.racks=2 --shard 1/9 --out after");
     let compared = room.mumakil("compare before after").output().unwrap();
     let told = String::from_utf8(compared.stderr).unwrap();
@@ -568,7 +568,7 @@ fn an_expectation_that_fails_exits_1_and_a_known_gap_0() {
 #[test]
 fn a_run_that_fails_is_told_and_the_others_are_kept() {
     let room = Room::new();
-    // Of five nodes one stays, of four none.
+    // Of five nodes one stays up, of four none.
     let stops = (1..=4).map(|node| format!("  - {{stop: node-{node}, at: 1min}}\n"));
     let faults = format!("faults:\n{}", stops.collect::<String>());
     room.write("study.yaml", &(STUDY.replace("[2, 3, 4, 5]", "[4, 5]") + &faults));
@@ -582,7 +582,7 @@ fn a_run_that_fails_is_told_and_the_others_are_kept() {
     let told = String::from_utf8(again.stderr).unwrap();
     assert!(again.status.code() == Some(1) && told.contains("the run stalled"), "{told}");
     assert_eq!(crate::names(&room.path("out/runs")).len(), 4);
-    // The results are of the runs that did not fail.
+    // The results cover the runs that did not fail.
     let cells = fs::read_to_string(room.path("out/cells.csv")).unwrap();
     let nodes: Vec<&str> =
         cells.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
@@ -646,7 +646,7 @@ fn a_study_has_a_summary_only_when_all_else_is_written() {
     for file in ["summary.json", "report.html"] {
         fs::remove_file(room.path("out").join(file)).unwrap();
     }
-    // A folder of this name is in the report's way.
+    // A folder with the report's name is in its way.
     fs::create_dir(room.path("out/report.html")).unwrap();
     room.write("out/report.html/mine", "");
     let broken = room.mumakil("study study.yaml --out out").output().unwrap();
@@ -738,7 +738,7 @@ metrics: [mean(sojourn)]
     let line = told.lines().find(|line| line.contains("is the least")).unwrap();
     let answer: u32 = line.split_whitespace().nth(3).unwrap().parse().unwrap();
     assert!((2..40).contains(&answer), "{told}");
-    // The size below was tried and will not do.
+    // The size below was tried and fails.
     assert!(told.contains(&format!("\n  {:>5}   ", answer - 1)), "{told}");
 }
 

@@ -1,4 +1,4 @@
-//! A study's folder: it says itself what the study is, and goes on with it wherever it is.
+//! A study's folder describes the study, and can be continued from anywhere.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::{Room, root};
 
 const RESOLVED: &str = "study.resolved.yaml";
 
-/// Returns the plan of a study as it begins, and what its folder says of it.
+/// Returns a study with its first plan, and the manifest for its folder.
 fn planned(draft: Draft) -> (Study, Plan, StudyManifest) {
     let study = Study::of_any(draft).unwrap_or_else(|error| panic!("{error}"));
     let first = study.first();
@@ -21,7 +21,7 @@ fn planned(draft: Draft) -> (Study, Plan, StudyManifest) {
     (study, plan, sheet)
 }
 
-/// Checks that what a folder says of a study plans the same runs, with the same bytes.
+/// Checks that the study in a folder plans the same runs, with the same bytes.
 fn assert_repeats_itself(draft: Draft) {
     let (study, plan, sheet) = planned(draft);
     let room = TempDir::new().unwrap();
@@ -36,7 +36,7 @@ fn assert_repeats_itself(draft: Draft) {
     for run in (0..plan.runs.len()).step_by(plan.seeds().count()) {
         assert_eq!(yaml(&plan, run), yaml(&planned_again, run));
     }
-    // To go on with it does not change what it says.
+    // Continuing the study does not change its description.
     keep(&again, &planned_again, "another command", room.path(), BroughtFiles::Links).unwrap();
     assert_eq!(said, fs::read_to_string(room.path().join(RESOLVED)).unwrap());
 }
@@ -122,8 +122,8 @@ fn whatever_a_study_says_it_says_again() {
     }
 }
 
-/// Four runs over a base, with a trace, a file of pools and a program, each of which is named as seen from
-/// the study's folder.
+/// Writes a study of four runs over a base, with a trace, an allocation file and a program, each
+/// named relative to the study's folder.
 fn with_files(room: &Room) {
     fs::create_dir(room.path("mine")).unwrap();
     room.write("mine/jobs.csv", "name,maps,map_time\nx,2,3s\n");
@@ -131,7 +131,7 @@ fn with_files(room: &Room) {
         "mine/pools.xml",
         "<allocations><pool name='x'><minMaps>1</minMaps></pool></allocations>",
     );
-    // It launches both maps at once.
+    // The policy launches both maps at once.
     let map = r#"{"map":{"job":0}}"#;
     let policy = GOOD.replace(map, &format!("{map},{map}"));
     room.write("mine/policy.sh", &policy);
@@ -143,7 +143,7 @@ fn with_files(room: &Room) {
     );
 }
 
-/// Returns the exit code, and what was said on stdout and stderr.
+/// Returns the exit code, and the text on stdout and stderr.
 fn told(room: &Room, arguments: &str) -> (Option<i32>, String) {
     let output = room.mumakil(arguments).output().unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
@@ -163,7 +163,7 @@ fn a_folder_goes_on_with_its_study_wherever_it_is() {
         "{resolved}"
     );
     assert!(resolved.contains("  mine/jobs.csv\n"), "{resolved}");
-    // Moved, and called from elsewhere.
+    // The folder is moved, and the study is called from another folder.
     fs::create_dir(room.path("far")).unwrap();
     fs::rename(room.path("first"), room.path("far/away")).unwrap();
     fs::create_dir(room.path("here")).unwrap();
@@ -176,10 +176,10 @@ fn a_folder_goes_on_with_its_study_wherever_it_is() {
     let said = String::from_utf8(rest.stdout).unwrap() + &String::from_utf8(rest.stderr).unwrap();
     assert!(said.contains("2 runs in"), "{said}");
     assert!(!room.path("here/out").exists());
-    // The same runs, whoever calls.
+    // Another way to call it gives the same runs.
     room.mumakil("study mine/study.yaml --quiet --out whole").assert().success();
     crate::studies::assert_same(&room.path("whole"), &room.path("far/away"));
-    // A part that was done from a folder goes with the others.
+    // A part that was done from a folder can be merged with the others.
     for part in 1..=2 {
         room.mumakil(&format!("study whole --quiet --shard {part}/2 --out part-{part}"))
             .assert()
@@ -204,7 +204,7 @@ fn a_folder_with_its_files_needs_no_others() {
     fs::remove_dir_all(room.path("mine")).unwrap();
     let (code, said) = told(&room, "study given");
     assert_eq!(code, Some(0), "{said}");
-    // The other folder's links lead nowhere now.
+    // The links of the other folder lead nowhere now.
     assert!(told(&room, "study whole").1.contains("cannot read"), "{said}");
     fs::remove_dir_all(room.path("whole/files")).unwrap();
     fs::remove_dir_all(room.path("given/files")).unwrap();

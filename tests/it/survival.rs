@@ -1,7 +1,7 @@
-//! Commands that are killed at any moment, or run out of room at any file: what is in its place is
-//! whole, and the next start goes on and tidies up.
+//! Commands that are killed at any moment, or run out of space in any file: finished files are
+//! whole, and the next call continues and removes the rest.
 //!
-//! `MUMAKIL_KILLS` says how often each command is killed; with more, more moments are met.
+//! `MUMAKIL_KILLS` sets how often each command is killed; more kills hit more moments.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,8 +37,8 @@ metrics: [makespan]
 expect: [makespan > 0s]
 ";
 
-/// The files below a folder with their bytes. Hidden files do not count, and the run's cost on this machine
-/// and the signs of life of its process need only be readable.
+/// The files below a folder with their bytes, without hidden files. The cost of the run on this
+/// machine and the signs of life of its process need only be readable.
 type Tree = BTreeMap<String, Vec<u8>>;
 
 fn tree(folder: &Path) -> Tree {
@@ -55,13 +55,13 @@ fn tree(folder: &Path) -> Tree {
     visible.map(read).collect()
 }
 
-/// Returns the part of a tree that is in a folder.
+/// Returns the files of a tree that are in a folder.
 fn part<'t>(tree: &'t Tree, folder: &str) -> Vec<(&'t String, &'t Vec<u8>)> {
     tree.iter().filter(|(path, _)| path.starts_with(folder)).collect()
 }
 
-/// Checks that each file is as it was before the command or as it is behind it, and each run's
-/// folder as a whole.
+/// Checks that each file is as before the command or as after it, and that each run's folder is
+/// whole.
 fn check(found: &Tree, before: &Tree, after: &Tree) {
     for (path, bytes) in found {
         let is = |tree: &Tree| tree.get(path) == Some(bytes);
@@ -103,7 +103,7 @@ fn copy(from: &Path) -> Room {
     room
 }
 
-/// Returns `mumakil` with these arguments, called by a shell behind a command of its own.
+/// Returns `mumakil` with these arguments, called by a shell after another command.
 fn command(room: &Room, first: &str, words: &str) -> Command {
     let mut command = Command::new("sh");
     let binary = env!("CARGO_BIN_EXE_mumakil");
@@ -112,8 +112,8 @@ fn command(room: &Room, first: &str, words: &str) -> Command {
     command
 }
 
-/// Returns a room in which commands have been called, what is there then, what is there when one
-/// more command has been called, and how long that took.
+/// Returns a folder in which some commands have run, its files before and after one more command,
+/// and the time of that command.
 #[expect(clippy::disallowed_methods, reason = "a process is killed by the wall clock")]
 fn rehearsed(first: &[&str], words: &str) -> (Room, Tree, Tree, Duration) {
     let room = room();
@@ -132,7 +132,7 @@ fn rehearsed(first: &[&str], words: &str) -> (Room, Tree, Tree, Duration) {
 fn kill(first: &[&str], words: &str) {
     let (ready, before, after, lasted) = rehearsed(first, words);
     let times = std::env::var("MUMAKIL_KILLS").map_or(8, |times| times.parse().unwrap());
-    // Moments that are spread well, whatever their number: multiples of the golden ratio.
+    // Spread the moments evenly, for any number of them: use multiples of the golden ratio.
     for moment in (1..=times).map(|time| (f64::from(time) * 0.618_033_988_75).fract()) {
         let room = copy(&ready.path(""));
         let mut child = command(&room, "", words).stderr(Stdio::null()).spawn().unwrap();
@@ -189,7 +189,7 @@ fn the_papers_may_be_killed_at_any_moment() {
     kill(&[], PAPERS);
 }
 
-/// Limits the size of each file to one that is too small, for ever larger ones.
+/// Limits the size of each file to too little, with ever larger limits.
 fn limit(first: &[&str], words: &str) {
     let (ready, before, after, _) = rehearsed(first, words);
     let mut blocks = 0;

@@ -1,5 +1,5 @@
-//! Names that would steer a terminal: whatever command prints them, and wherever they come from,
-//! they stand there and do nothing.
+//! Names that would control a terminal: whichever command prints them, from whatever file, they are
+//! only shown.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -8,12 +8,12 @@ use std::process::{Command, Stdio};
 
 use crate::Room;
 
-/// Turns colours round, names the window, begins a line, turns the direction of letters, and uses
-/// the second set of controls.
+/// A name that inverts colours, sets the window's title, begins a line, turns the direction of
+/// letters, and uses the second set of control characters.
 const NAME: &str =
     "a\u{1b}[7mb\u{1b}]0;c\u{7}\nFORGED\rd\u{2028}e\u{202e}f\u{9b}7mg\u{2066}h\t\u{8}i";
 
-/// Writes a name as YAML and JSON have it.
+/// Returns a name quoted for YAML and JSON.
 fn quoted(name: &str) -> String {
     let mut text = String::from('"');
     for c in name.chars() {
@@ -28,7 +28,7 @@ fn quoted(name: &str) -> String {
     text + "\""
 }
 
-/// A folder with files whose names and contents are of no good.
+/// Returns a folder of files with dangerous names and contents.
 fn room() -> Room {
     let room = Room::new();
     let name = quoted(NAME);
@@ -73,10 +73,10 @@ fn room() -> Room {
     room
 }
 
-/// The sequences of colours and of the bar of progress.
+/// The control sequences of colours and of the progress bar.
 const OURS: [&str; 10] = ["[0m", "[1m", "[4m", "[31m", "[32m", "[33m", "[36m", "[2K", "[1A", "[1B"];
 
-/// Checks what was printed.
+/// Checks the output of a call.
 fn check(printed: &str, call: &str) {
     for line in printed.split(['\n', '\r']) {
         assert!(!line.starts_with("FORGED"), "{call}: {printed:?}");
@@ -97,7 +97,7 @@ fn check(printed: &str, call: &str) {
     assert!(!printed.replace("\r\n", "").replace("\r\u{1b}[", "").contains("\rd"), "{call}");
 }
 
-/// Calls the command on a terminal; returns its exit code and all that it printed.
+/// Calls a command on a terminal; returns its exit code and its whole output.
 #[cfg(target_os = "linux")]
 fn on_terminal(mut command: Command) -> (Option<i32>, String) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -111,7 +111,7 @@ fn on_terminal(mut command: Command) -> (Option<i32>, String) {
     let mut child = command.spawn().unwrap();
     drop(command);
     let mut printed = Vec::new();
-    // A terminal that nobody writes to any more ends in an error.
+    // Reading a terminal whose other side is closed ends with an error.
     let _ = File::from(user).read_to_end(&mut printed);
     (child.wait().unwrap().code(), String::from_utf8(printed).unwrap())
 }
@@ -122,8 +122,8 @@ fn in_pipe(mut command: Command) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(printed).unwrap())
 }
 
-/// Commands, how they end, and whether what they print on stdout is a file, which is exact in a
-/// pipe; `@` stands for the name.
+/// Commands, their exit codes, and whether their stdout is a file, which is exact in a pipe; `@`
+/// stands for the name.
 const CALLS: [(&str, i32, bool); 30] = [
     ("check fine.yaml", 0, false),
     ("check @.yaml", 0, false),

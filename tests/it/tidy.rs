@@ -1,4 +1,4 @@
-//! Rules of the house that no compiler knows.
+//! Rules of this project that no compiler checks.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ struct Source {
 }
 
 impl Source {
-    /// Returns the module that it belongs to, such as `cluster`, whichever crate has it.
+    /// Returns the module of the file, such as `cluster`, whichever crate has it.
     fn module(&self) -> &str {
         let path = self.path.strip_prefix("src/").unwrap_or(&self.path);
         let (first, rest) = path.split_once('/').unwrap_or((path, ""));
@@ -25,12 +25,12 @@ impl Source {
     /// Returns the lines of code with their numbers, from 1.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines = (1..).zip(self.text.lines().map(str::trim_start));
-        // The guide's chapters lie among the sources and may name what they like.
+        // The chapters of the guide are no code, though they lie among the sources.
         let is_code = self.path.ends_with(".rs");
         lines.filter(move |(_, line)| is_code && !line.starts_with("//"))
     }
 
-    /// Returns what it names of the crate, with the numbers of the lines.
+    /// Returns the names after `crate::`, with their line numbers.
     fn named(&self) -> impl Iterator<Item = (usize, &str)> {
         let named = |(line, code): (usize, _)| {
             let rest = str::split(code, "crate::").skip(1);
@@ -41,14 +41,14 @@ impl Source {
     }
 }
 
-/// The crates that are one module of the map each.
+/// The crates that are a single module of the map.
 const MEMBERS_OF_ONE: [&str; 3] = ["runtime", "study", "yaml"];
 
 /// The crates that consist of several modules of the map.
 const MEMBERS_OF_ROOMS: [&str; 7] =
     ["base", "draw", "core", "policies", "results", "scenario", "run"];
 
-/// The crate whose files beside its modules are one more, of its name.
+/// The crate whose own files, outside its modules, make one more module with its name.
 const OWN_FILES: &str = "scenario";
 
 fn sources(folder: &str) -> Vec<Source> {
@@ -56,7 +56,7 @@ fn sources(folder: &str) -> Vec<Source> {
     files
         .map(|file| format!("{folder}/{file}"))
         .filter_map(|path| {
-            // Files that are no text are no source.
+            // Skip files that are no text.
             let text = fs::read_to_string(root().join(&path)).ok()?;
             Some(Source { path, text })
         })
@@ -96,7 +96,7 @@ fn the_map_of_the_modules_is_complete() {
     assert_eq!(declared, mapped);
 }
 
-/// Between crates the compiler sees to it.
+/// Between crates, the compiler checks this.
 #[test]
 fn a_module_names_only_those_above_it() {
     let modules = modules();
@@ -104,7 +104,7 @@ fn a_module_names_only_those_above_it() {
     let mut upwards = Vec::new();
     for source in sources("src") {
         let Some(own) = place(source.module()) else { continue };
-        // A crate of one module names its own files so.
+        // A crate of one module uses `crate::` for its own files.
         if MEMBERS_OF_ONE.contains(&source.module()) {
             continue;
         }
@@ -117,8 +117,8 @@ fn a_module_names_only_those_above_it() {
     assert!(upwards.is_empty(), "{upwards:#?}");
 }
 
-/// The floors stand in the head of the room. A file is named where it is, and not through the room's own list; tests
-/// may let the cores of one floor play together.
+/// The head of the module lists its floors. A file must name other files directly, not through the
+/// module's own list; tests may join cores of one floor.
 #[test]
 fn a_file_of_mapred_names_only_those_on_floors_above_its_own() {
     let text = fs::read_to_string(root().join("src/core/mapred.rs")).unwrap();
@@ -141,7 +141,7 @@ fn a_file_of_mapred_names_only_those_on_floors_above_its_own() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Returns the types that have a name of their own, with their places; tests aside.
+/// Returns the types with names of their own, with their places, without those in tests.
 fn types() -> Vec<(String, String)> {
     let mut types = Vec::new();
     for source in sources("src") {
@@ -160,7 +160,7 @@ fn types() -> Vec<(String, String)> {
                 continue;
             };
             let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            // A macro gives some their names.
+            // A type without a name here gets it from a macro.
             if !name.is_empty() {
                 types.push((name.to_owned(), format!("{}:{number}", source.path)));
             }
@@ -179,7 +179,7 @@ fn no_two_types_share_a_name() {
     assert!(twice.is_empty(), "{twice:#?}");
 }
 
-/// The tour lists the names that say nothing where they are read.
+/// The tour lists words that are too general as names of types.
 #[test]
 fn no_type_has_a_bare_name() {
     let tour = fs::read_to_string(root().join("src/guide/tour.md")).unwrap();
@@ -200,7 +200,7 @@ fn only_the_edge_prints() {
     }
 }
 
-/// There alone names are kept from steering a terminal.
+/// Only there are names kept from controlling a terminal.
 #[test]
 fn one_place_writes_to_a_terminal() {
     let streams = ["stdout(", "stderr(", "println!", "print!(", "set_message(", "MultiProgress"];
@@ -224,7 +224,7 @@ fn one_place_writes_to_a_terminal() {
     assert_eq!(progress.matches("set_message(").count(), 1, "through `show` alone");
 }
 
-/// Other places could not be made to fail by a test.
+/// Tests could not make a write elsewhere fail.
 #[test]
 fn one_place_changes_the_disk() {
     let changes = ["fs::write(", "fs::create_dir", "fs::copy(", "File::create(", ".create(true)"];
@@ -257,7 +257,7 @@ fn no_file_knows_the_machine_it_was_written_on() {
         let text = fs::read_to_string(root().join(path)).unwrap();
         all.push(Source { path: path.to_owned(), text });
     }
-    // Put together here, so that this file is no finding itself.
+    // Put the names together here, so that this file itself does not match.
     let homes = ["home", "Users", "root", "work", "tmp"].map(|home| format!("/{home}/"));
     for source in all {
         for (number, line) in (1..).zip(source.text.lines()) {

@@ -1,5 +1,5 @@
-//! Processes that work on one study in one folder: each run is done by one of them, the last one writes
-//! the results, and one that is killed leaves its runs to the others.
+//! Processes that work on one study in one folder: each run is done by one of them, the last
+//! process writes the results, and a killed process leaves its runs to the others.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -21,7 +21,7 @@ fn join(room: &Room) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Returns what a process prints, which must not fail.
+/// Returns the output of a process, which must succeed.
 fn end(child: Child) -> String {
     let ended = child.wait_with_output().unwrap();
     let told = String::from_utf8([ended.stdout, ended.stderr].concat()).unwrap();
@@ -39,7 +39,7 @@ fn each_run_is_done_once_and_the_last_process_writes_the_results() {
     assert_eq!((&status["done"], &status["is_concluded"]), (&16.into(), &true.into()));
     let last = told.iter().filter(|told| told.contains("start with report.html"));
     assert_eq!(last.count(), 1, "{told:?}");
-    // A process that comes when all is done leaves all as it is.
+    // A process that comes when all runs are done changes nothing.
     assert!(end(join(&room)).contains("nothing: every run was there"));
     studies::assert_same(&room.path("whole"), &room.path("out"));
 }
@@ -87,7 +87,8 @@ fn a_process_that_joins_waits_for_one_that_is_alone_and_not_the_other_way_round(
     joined.wait().unwrap();
 }
 
-/// The engine is a `kubectl` that does one task when it takes the Job, and then says that it is over.
+/// The engine is a `kubectl` that does one task when it gets the Job, and then reports the Job's
+/// end.
 #[cfg(unix)]
 #[test]
 fn runs_that_failed_on_an_engine_are_told_to_the_process_that_waited() {
@@ -123,12 +124,12 @@ fn runs_that_failed_are_told_by_the_last_process_and_tried_again_by_one_alone() 
     let told = String::from_utf8(whole.stderr).unwrap();
     assert_eq!(String::from_utf8(joined.stderr).unwrap(), told);
     studies::assert_same(&room.path("whole"), &room.path("out"));
-    // Merging the folder with itself finds the same runs failed, and leaves the same results.
+    // Merging the folder with itself finds the same failed runs, and writes the same results.
     let merged = room.mumakil("study merge out --out out").output().unwrap();
     assert_eq!(merged.status.code(), Some(1));
     assert_eq!(String::from_utf8(merged.stderr).unwrap(), told);
     studies::assert_same(&room.path("whole"), &room.path("out"));
-    // Another one that joins does not try them again.
+    // Another process that joins does not try them again.
     let again = room.mumakil("study study.yaml --join --keep folders --out out").output().unwrap();
     let told = String::from_utf8(again.stdout).unwrap();
     assert!(told.contains("nothing: every run was there"), "{told}");

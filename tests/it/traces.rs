@@ -1,4 +1,4 @@
-//! Trace files: whatever the bytes, and the real ones.
+//! Trace files: random bytes, and real traces.
 //!
 //! Real traces are not part of the repository: `MUMAKIL_TRACES` names a folder with SWIM's in
 //! `swim/*.tsv` and Rumen's in `rumen/*.gz`.
@@ -22,7 +22,7 @@ use crate::{Room, files, root};
 #[path = "../fuzz/exercise.rs"]
 pub(crate) mod exercise;
 
-/// Reads bytes as each format.
+/// Reads bytes in each format.
 fn exercise_all(bytes: &[u8]) {
     exercise::swim(bytes);
     exercise::rumen(bytes);
@@ -35,7 +35,7 @@ fn exercise_all(bytes: &[u8]) {
     exercise::allocations(bytes);
 }
 
-/// Returns what the fuzzer begins with, and what it has found.
+/// Returns the seeds of the fuzzer, and the inputs that it has found.
 fn seeds() -> Vec<Vec<u8>> {
     let folder = root().join("tests/fuzz/seeds");
     files(&folder).iter().map(|file| fs::read(folder.join(file)).unwrap()).collect()
@@ -49,7 +49,7 @@ fn every_seed_of_the_fuzzer_is_read_or_refused() {
     }
 }
 
-/// A piece of a seed is replaced.
+/// A replacement of a piece of a seed.
 #[derive(Clone, Debug)]
 struct Mutation {
     at: prop::sample::Index,
@@ -58,7 +58,7 @@ struct Mutation {
 }
 
 fn mutation() -> impl Strategy<Value = Mutation> {
-    // Bytes that mean something, more often than others.
+    // Prefer bytes with a meaning in the formats.
     let byte =
         prop_oneof![prop::sample::select(b"{}[]\",:\\\t\n-019eE.\0\xff".to_vec()), any::<u8>()];
     let added = prop::collection::vec(byte, 0..4);
@@ -90,7 +90,7 @@ proptest! {
     }
 }
 
-/// Returns a folder of real traces, if there is one.
+/// Returns a folder of real traces; `None` if there is none.
 pub(crate) fn real(folder: &str) -> Option<PathBuf> {
     let traces = std::env::var_os("MUMAKIL_TRACES");
     if traces.is_none() {
@@ -105,7 +105,7 @@ fn read<T: Record>(path: &Path) -> (Vec<T>, Records<T>) {
     (records.collect(), pass)
 }
 
-/// Writes records, reads them again, and returns the text.
+/// Writes records, reads them back, and returns the text.
 fn rewrite<T: Record + PartialEq + Debug>(
     records: &[T],
     write: fn(&T, &mut Vec<u8>) -> io::Result<()>,
@@ -166,7 +166,8 @@ fn real_traces_of_rumen_are_read_and_written() {
     }
 }
 
-/// Returns a scenario of a real trace with these options, on so many nodes of 128 MiB blocks.
+/// Returns a scenario with a real trace and these options, on this many nodes with blocks of 128
+/// MiB.
 fn scenario_of(trace: &Path, nodes: u32, options: &str) -> String {
     let trace = trace.display();
     format!(

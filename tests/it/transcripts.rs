@@ -1,6 +1,6 @@
-//! The transcripts in `tests/cmd`: what is typed and what is printed.
+//! The transcripts in `tests/cmd`: commands and their output.
 //!
-//! `make transcripts` writes what is printed now.
+//! `make transcripts` writes the current output into them.
 
 #[test]
 fn commands_print_what_their_transcripts_say() {

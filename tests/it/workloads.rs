@@ -1,4 +1,4 @@
-//! The workloads that Mumakil brings hold what their papers say, for every seed.
+//! The bundled workloads match the descriptions in their papers, for every seed.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn jobs(workload: &Workload) -> impl Iterator<Item = &JobSpec> {
     workload.arrivals.iter().map(|arrival| &*arrival.spec)
 }
 
-/// Returns how many jobs there are of each class.
+/// Returns the number of jobs of each class.
 fn classes(workload: &Workload) -> BTreeMap<&str, usize> {
     let mut classes = BTreeMap::new();
     for job in jobs(workload) {
@@ -35,7 +35,7 @@ fn classes(workload: &Workload) -> BTreeMap<&str, usize> {
     classes
 }
 
-/// Returns how many jobs there are of each number of maps and reduces.
+/// Returns the number of jobs with each number of maps and reduces.
 fn sizes(workload: &Workload) -> BTreeMap<(u32, u32), usize> {
     let mut sizes = BTreeMap::new();
     for job in jobs(workload) {
@@ -44,14 +44,14 @@ fn sizes(workload: &Workload) -> BTreeMap<(u32, u32), usize> {
     sizes
 }
 
-/// Returns when the jobs that wait for none are submitted, in seconds.
+/// Returns the submissions of the jobs that follow no other, in seconds.
 fn submissions(workload: &Workload) -> Vec<f64> {
     let waits_for_none = |batch: usize| workload.follows[batch].is_empty();
     let arrivals = workload.arrivals.iter().filter(|job| waits_for_none(job.batch.index()));
     arrivals.map(|job| job.delay.as_secs_f64()).collect()
 }
 
-/// Asserts that over all seeds jobs come so far apart on average, but for the error of sampling.
+/// Asserts the mean gap between jobs over all seeds, within the error of sampling.
 fn assert_mean_gap(preset: &str, mean: f64) {
     let spans: Vec<(f64, usize)> = SEEDS
         .map(|seed| {
@@ -61,7 +61,7 @@ fn assert_mean_gap(preset: &str, mean: f64) {
         .collect();
     let gaps: usize = spans.iter().map(|(_, gaps)| gaps).sum();
     let sampled = spans.iter().map(|(span, _)| span).sum::<f64>() / gaps as f64;
-    // An exponential gap deviates by its mean.
+    // The standard deviation of an exponential gap is its mean.
     let error = mean / (gaps as f64).sqrt();
     assert!((sampled - mean).abs() < 3.0 * error, "{preset}: {sampled} s instead of {mean} s");
 }

@@ -31,7 +31,7 @@ def main():
     failed = 0
     for name, subjects in checks(parser.parse_args()):
         try:
-            # Imported one by one, since each needs a package of its own.
+            # Import them one by one, since each needs its own package.
             for line in importlib.import_module(name).check(*subjects):
                 print(f"{name}: {line}")
         except ImportError as why:

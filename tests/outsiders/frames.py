@@ -70,7 +70,7 @@ def draws():
     assert "(s)" in axes.get_xlabel() and axes.lines[0].get_ydata()[-1] == 1
     [axes] = mumakil.slots(run).axes
     assert len(axes.collections) == 2, "a layer for each pool"
-    # All four maps read what is on their node.
+    # All four maps read on their own node.
     [axes] = mumakil.locality(run).axes
     assert [round(bar.get_height(), 6) for bar in axes.patches] == [1, 1, 0, 0, 0, 0]
     [axes] = mumakil.slowdown(run).axes
@@ -91,7 +91,7 @@ def draws():
 
 def main():
     draws()
-    # Loading takes one of the two, and no matplotlib.
+    # Loading needs only one of pandas and polars, and no matplotlib.
     for module in [name for name in sys.modules if name.startswith("matplotlib")]:
         del sys.modules[module]
     hidden("matplotlib", "polars")

@@ -26,7 +26,7 @@ def compare(histogram, table):
     """Asserts that a table counts up to each value what the histogram does."""
     values, counts = [-1], [0]
     for item in histogram.get_recorded_iterator():
-        # The table names the highest value that three digits do not tell from it.
+        # The table has the highest value that three digits cannot tell from this one.
         values.append(histogram.get_lowest_equivalent_value(item.value_iterated_to))
         counts.append(item.total_count_to_this_value)
     lines = [line.split() for line in table.read_text().splitlines()[2:]]

@@ -27,7 +27,8 @@ class Reading:
             if event["ph"] == "M" and event["name"].endswith("_name"):
                 self.names[event["pid"], event["tid"]] = event["args"]["name"]
         events = [event for event in events if event["ph"] != "M"]
-        # As Perfetto does: at one instant longer slices first, then all the rest in the order of the file.
+        # Sort as Perfetto does: at one instant longer slices first, then the others in the order of
+        # the file.
         events.sort(key=lambda event: (event["ts"], -event.get("dur", 0)))
         self.events = len(events)
         self.span = (events[0]["ts"], max(event["ts"] + event.get("dur", 0) for event in events))
@@ -118,7 +119,7 @@ def flows(run, reading):
 
 def counters(reading):
     assert reading.span[0] == 0, f"the trace begins at {reading.span[0]} µs"
-    # At every instant the cluster's count is the sum of the pools'.
+    # The cluster's count is the sum of the pools' counts at every instant.
     for name in ["maps running", "maps pending", "reduces running", "reduces pending"]:
         assert ("JobTracker", name) in reading.counters, f"no {name}"
         steps = defaultdict(int)
@@ -137,13 +138,13 @@ def by_trace_processor(path, reading):
 
     try:
         processor = TraceProcessor(trace=str(path))
-    # Its program is fetched at the first use.
+    # Its program is downloaded at the first use.
     except (CalledProcessError, OSError) as why:
         return f"SKIPPED, Perfetto's trace processor cannot be had: {why}"
     with processor:
         count = lambda query: next(iter(processor.query(f"select count(*) as n {query}"))).n
         slices, arrows = count("from slice"), count("from flow")
-        # A mark is a slice without a duration there.
+        # The trace processor stores a mark as a slice without a duration.
         assert slices == len(reading.slices) + reading.marks, f"the trace processor finds {slices} slices"
         assert arrows == sum(reading.flows.values()), f"the trace processor finds {arrows} flows"
         errors = [

@@ -9,18 +9,18 @@ from playwright.sync_api import sync_playwright
 WIDTHS = [390, 800, 1400]
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
-# Returns the cells of a column of a table: what each is sorted by, and null for the unknown.
+# Returns the cells of a table's column: the value by which each is sorted, and null if unknown.
 COLUMN = """([table, column]) => [...document.querySelectorAll("table")[table].tBodies[0].rows]
     .map((row) => row.cells[column])
     .map((cell) => cell.classList.contains("n")
         ? ("value" in cell.dataset ? Number(cell.dataset.value) : null) : cell.textContent)"""
 
 
-# The heights of the text of all charts as they are seen: that of the type by how much it is scaled.
+# The heights of the text in all charts as shown: the size of the type, scaled.
 SIZES = """() => [...document.querySelectorAll("figure svg.mk text:not(.name):not(.beneath)")]
     .map((text) => parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a)"""
 
-# What legends call areas, lines and bars of one colour, and the colour.
+# The legends' names for areas, lines and bars of one colour, with the colour.
 KEYS = """() => [...document.querySelectorAll(
         "[id^=slots] g[transform], #attempts g[transform], #sojourn g[transform]")]
     .map((key) => [key.querySelector(":scope > text"),
@@ -28,14 +28,14 @@ KEYS = """() => [...document.querySelectorAll(
     .filter(([text, sign]) => text && sign && !sign.matches(".dash, .least, .c-soft, .c-ink, .c-grid"))
     .map(([text, sign]) => [text.textContent, sign.className.baseVal.match(/c-[0-9]/)[0]])"""
 
-# Where the plot of a number is on the screen.
+# The position of a plot on the screen; plots have numbers.
 AREA = """(place) => {
     const plot = document.querySelectorAll("svg.time")[place];
     const box = plot.querySelector("rect").getBoundingClientRect();
     return {x: box.x, y: box.y, width: box.width, height: box.height};
 }"""
 
-# The middle of its widest mark.
+# The middle of a plot's widest mark.
 INSIDE = """(place) => {
     const plot = document.querySelectorAll("svg.time")[place];
     const area = plot.querySelector("rect").getBoundingClientRect(), box = plot.viewBox.baseVal;
@@ -125,7 +125,7 @@ def tips(page):
         mark = chart.locator("xpath=.//*[local-name()='title'][not(parent::*[local-name()='svg'])]/..")
         if mark.count():
             text = mark.first.locator("title").text_content()
-            # Not by the mouse, which another mark may be in the way of.
+            # Do not use the mouse: another mark may be in its way.
             mark.first.dispatch_event("pointerover", {"clientX": 200, "clientY": 200})
             assert page.locator(".tip").text_content() == text, f"not shown: {text}"
             shown += 1

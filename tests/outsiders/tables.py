@@ -8,7 +8,7 @@ TIMES = ["start_ms", "shuffle_ms", "sort_ms", "finish_ms", "commit_ms", "suspend
 
 
 def load(run, name):
-    # Nothing but an empty cell is no value: "none" and "NA" are names that a job may have.
+    # Only an empty cell means no value: a job may be called "none" or "NA".
     table = pandas.read_csv(run / name, keep_default_na=False, na_values=[""])
     return table.convert_dtypes()
 

@@ -1,5 +1,5 @@
-//! `mumakil compare A B --first`: the first slot that two runs of the same jobs give to different
-//! jobs.
+//! `mumakil compare A B --first`: the first slot that goes to different jobs in two runs of the
+//! same jobs.
 
 use std::path::PathBuf;
 
@@ -17,10 +17,10 @@ use crate::page::{PageBlock, PageCell, PageColumn, PageTable, Section};
 use crate::units::SimSpan;
 use crate::units::tell::{counted, grouped};
 
-/// So many jobs are shown to people.
+/// The number of jobs shown on a terminal.
 const SHOWN: usize = 10;
 
-/// Two runs of the same jobs, and where they part.
+/// Two runs of the same jobs, and their first difference.
 pub(super) struct FirstParting<'a> {
     runs: [&'a ComparedRun; 2],
     by: SimSpan,
@@ -29,7 +29,8 @@ pub(super) struct FirstParting<'a> {
 }
 
 impl<'a> FirstParting<'a> {
-    /// Finds where two runs part, and the jobs that take longer or shorter by more than a time.
+    /// Finds the first difference of two runs, and the jobs that take longer or shorter by more
+    /// than `by`.
     pub(super) fn find(runs: &'a [ComparedRun], by: SimSpan) -> Result<Self, Failure> {
         let [one, other] = runs else {
             let count = runs.len();
@@ -40,7 +41,7 @@ impl<'a> FirstParting<'a> {
             expect_tasks(&run.folder, "--first reads there which job got which slot")?;
         }
         let jobs = [one.jobs.all.as_slice(), other.jobs.all.as_slice()];
-        // With other jobs a different slot says nothing about the policies.
+        // If the jobs differ, a different slot says nothing about the policies.
         if let Some(how) = other_jobs([&one.name, &other.name], jobs) {
             return Err(Failure::input(format!(
                 "the runs have other jobs: {how}\n   = --first compares runs of the same jobs"
@@ -51,7 +52,7 @@ impl<'a> FirstParting<'a> {
         Ok(Self { runs: [one, other], by, parting, changed: changed_jobs(jobs, by) })
     }
 
-    /// Returns the lines for a terminal; `folders` are those that the user has named.
+    /// Returns the lines for a terminal; the user has named the `folders`.
     pub(super) fn tell(&self, folders: &[PathBuf]) -> TerminalLines {
         let mut lines = TerminalLines::default();
         lines.bold(self.headline(), "");
@@ -76,7 +77,7 @@ impl<'a> FirstParting<'a> {
         lines
     }
 
-    /// Returns the part of a page.
+    /// Returns the section for a page.
     pub(super) fn section(&self) -> Section {
         let slots = self.slots().into_iter().map(|slot| slot.join(" "));
         let text = std::iter::once(self.headline()).chain(slots).collect::<Vec<_>>().join("; ");
@@ -113,7 +114,7 @@ impl<'a> FirstParting<'a> {
         Some((at as f64 / 1e3, format!("they part at {}", instant(at))))
     }
 
-    /// Returns it as JSON.
+    /// Returns the difference and the changed jobs as JSON.
     pub(super) fn json(&self) -> String {
         let names = self.runs.map(|run| &run.name);
         let given = |slot: &GivenSlot| {
@@ -142,7 +143,7 @@ impl<'a> FirstParting<'a> {
         format!("{told:#}\n")
     }
 
-    // ---- words ----
+    // ---- text for readers ----
 
     fn headline(&self) -> String {
         match &self.parting {
@@ -157,7 +158,7 @@ impl<'a> FirstParting<'a> {
         }
     }
 
-    /// Returns a row for each run: to which job it gives the slot.
+    /// Returns a row for each run, with the job that gets the slot.
     fn slots(&self) -> Vec<Vec<String>> {
         let Some(parting) = &self.parting else { return Vec::new() };
         let row = |(run, slot): (&ComparedRun, &Option<GivenSlot>)| match slot {
@@ -183,10 +184,9 @@ impl<'a> FirstParting<'a> {
         }
     }
 
-    /// Names the commands that tell why.
+    /// Returns the commands that explain the difference.
     fn how_to_go_on(&self, folders: &[PathBuf]) -> String {
-        // Called only if jobs have changed; the first of them ended first, so it is nearest to the
-        // cause.
+        // There is a changed job here. The first one ended first, so it is nearest to the cause.
         let job = self.changed[0].job.job;
         let explain = |folder: &PathBuf| format!("`mumakil explain {} {job}`", folder.display());
         let commands: Vec<String> = folders.iter().map(explain).collect();
@@ -223,7 +223,7 @@ fn seconds(millis: Option<u64>) -> Option<f64> {
     millis.map(|millis| millis as f64 / 1e3)
 }
 
-/// Tells an instant to the millisecond: `4.469 s`.
+/// Prints an instant to the millisecond: `4.469 s`.
 fn instant(millis: u64) -> String {
     format!("{} s", grouped(millis as f64 / 1e3, 3))
 }

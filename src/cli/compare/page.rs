@@ -1,4 +1,4 @@
-//! Runs side by side on a page.
+//! The page that compares runs.
 
 use super::pairs::Pairs;
 use super::runs::{ComparedRun, RunDescription, headline, locality, longer, outcome, tell_spread};
@@ -14,12 +14,12 @@ use crate::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section}
 use crate::scenario::Registry;
 use crate::tables::JobRow;
 
-/// A table of changes has at most so many rows.
+/// The most rows in a table of changes.
 // Chosen: a browser sorts a thousand rows at once, and not a million.
 const MOST_CHANGES: usize = 1_000;
 
-/// Returns the page about runs; an instant may be marked in their timelines, in seconds and with what it
-/// is.
+/// Returns the page that compares runs. `mark` is an instant to mark in their timelines, in seconds
+/// and with its label.
 ///
 /// # Errors
 /// If the files of a run cannot be read.
@@ -29,7 +29,7 @@ pub(super) fn of_runs(
     mark: Option<&(f64, String)>,
 ) -> Result<HtmlPage, Failure> {
     let mut parties = JobGroups::of(runs.iter().map(|run| &run.jobs.all[..]));
-    // Runs get their looks after the pools, which keep theirs.
+    // Add runs after pools, so that pools keep their colours.
     parties.add(runs.iter().map(|run| run.name.as_str()));
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let pairs: Vec<(&ComparedRun, Pairs<'_>)> =
@@ -55,7 +55,7 @@ pub(super) fn of_runs(
     })
 }
 
-/// Returns the holders of the slots over time: map slots of each run, then reduce slots. Runs
+/// Returns charts of the holders of slots over time: map slots of each run, then reduce slots. Runs
 /// without a timeline are left out.
 fn slots(
     registry: &Registry,
@@ -66,7 +66,7 @@ fn slots(
     let runs: Vec<&ComparedRun> =
         runs.iter().filter(|run| RunResults::new(&run.folder).has_timeline()).collect();
     let ends = runs.iter().filter_map(|run| run.number("virtual_s"));
-    // One time axis for all runs, as long as the longest, so that they can be compared by eye.
+    // Use one time axis for all runs, as long as the longest, to compare them by eye.
     let until = ends.fold(0.0, f64::max);
     let mut drawings = Vec::new();
     for kind in SlotKind::BOTH {
@@ -87,7 +87,7 @@ fn slots(
     Ok(drawings)
 }
 
-/// Returns what was run.
+/// Returns a table of the runs: scenario, policy, seed.
 fn runs_table(runs: &[ComparedRun]) -> PageTable {
     let row = |run: &ComparedRun| {
         let RunDescription { scenario, policy, seed, version, nodes } = &run.about;
@@ -157,7 +157,7 @@ fn differences(
     .draw()
 }
 
-/// Returns what is said of the jobs of a run beside those of the first.
+/// Returns the text and tables that compare a run's jobs with those of the first run.
 fn changes(first: &ComparedRun, other: &ComparedRun, pairs: &Pairs<'_>) -> Vec<PageBlock> {
     let mut text = format!("{} beside {}: {}.", other.name, first.name, outcome(pairs));
     if let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) {

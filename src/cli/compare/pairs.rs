@@ -1,22 +1,22 @@
-//! Job by job: the time that each took in one run and in another.
+//! Job by job: the sojourn time of each job in two runs.
 
 use indexmap::IndexMap;
 
 use crate::statistics::quantile_of_sorted;
 use crate::tables::{JobRow, RunJobs};
 
-/// A job that ended in both runs; times are its sojourns in seconds.
+/// A job that ended in both runs, with its sojourn times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct JobPair<'a> {
     /// Its name.
     pub(super) name: &'a str,
-    /// In the first run.
+    /// Its sojourn in the first run.
     pub(super) first: f64,
-    /// In the other.
+    /// Its sojourn in the other run.
     pub(super) other: f64,
 }
 
-/// The jobs of two runs.
+/// The jobs that ended in both of two runs.
 #[derive(Clone, Debug)]
 pub(super) struct Pairs<'a>(pub(super) Vec<JobPair<'a>>);
 
@@ -24,20 +24,20 @@ pub(super) struct Pairs<'a>(pub(super) Vec<JobPair<'a>>);
 pub(super) type Spread = [f64; 3];
 
 impl JobPair<'_> {
-    /// Returns how much longer it took in the other run; below zero, shorter.
+    /// Returns how much longer the job took in the other run, in seconds; negative if shorter.
     pub(super) fn difference(&self) -> f64 {
         self.other - self.first
     }
 
-    /// Returns how many times as long it took there; `None` if it took no time in the first.
+    /// Returns the other sojourn divided by the first; `None` if the first is zero.
     pub(super) fn ratio(&self) -> Option<f64> {
         (0.0 < self.first).then(|| self.other / self.first)
     }
 }
 
 impl<'a> Pairs<'a> {
-    /// Pairs jobs by their names, or by their numbers where names repeat, as expressions do. Jobs
-    /// of the warm-up are left out.
+    /// Pairs jobs by their names, or by their numbers if names repeat, as expressions do. Leaves
+    /// out the jobs of the warm-up.
     pub(super) fn new(first: &'a RunJobs, other: &'a RunJobs) -> Self {
         let sojourns = |jobs: &'a RunJobs| {
             jobs.counted().filter_map(|job| Some((job, job.sojourn_s()?))).collect::<Vec<_>>()
@@ -46,7 +46,7 @@ impl<'a> Pairs<'a> {
             jobs.all.iter().map(|job| (job.name.as_str(), job.job)).collect()
         };
         let are_unique = |jobs: &'a RunJobs| by_name(jobs).len() == jobs.all.len();
-        // In both or in neither: a name of one run must mean the same kind of key in the other.
+        // Use names only if they are unique in both runs: both must have the same kind of key.
         let unique = are_unique(first) && are_unique(other);
         let key = |job: &'a JobRow| if unique { (job.name.as_str(), 0) } else { ("", job.job) };
         let others: IndexMap<(&str, u32), f64> =
@@ -57,12 +57,12 @@ impl<'a> Pairs<'a> {
         Self(sojourns(first).into_iter().filter_map(pair).collect())
     }
 
-    /// Returns how many jobs were faster in the other run.
+    /// Returns the number of jobs that were faster in the other run.
     pub(super) fn faster(&self) -> usize {
         self.0.iter().filter(|pair| pair.difference() < 0.0).count()
     }
 
-    /// Returns how many were slower.
+    /// Returns the number of jobs that were slower in the other run.
     pub(super) fn slower(&self) -> usize {
         self.0.iter().filter(|pair| 0.0 < pair.difference()).count()
     }

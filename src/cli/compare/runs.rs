@@ -1,4 +1,4 @@
-//! Runs side by side: their headline numbers, their locality, their jobs one by one.
+//! Runs side by side: their headline numbers, their locality, and their jobs one by one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,10 +21,10 @@ use crate::scenario::Registry;
 use crate::tables::{ReadError, RunJobs};
 use crate::units::tell::counted;
 
-/// So many of the largest changes are printed; the page of `--out` has more.
+/// The number of changes printed, the largest first; the page of `--out` has more.
 const SHOWN: usize = 10;
 
-/// The numbers of a summary that are compared: their names, their paths and units.
+/// The numbers of a summary that are compared: their names, paths and units.
 const METRICS: [(&str, &str, Unit); 16] = [
     ("jobs", "jobs", Unit::PLAIN),
     ("jobs succeeded", "jobs_succeeded", Unit::PLAIN),
@@ -47,32 +47,32 @@ const METRICS: [(&str, &str, Unit); 16] = [
 /// A run to compare.
 #[derive(Debug)]
 pub(super) struct ComparedRun {
-    /// Its name here.
+    /// Its name in the comparison.
     pub(super) name: String,
     /// Its scenario, policy and seed.
     pub(super) about: RunDescription,
     /// Its jobs.
     pub(super) jobs: RunJobs,
-    /// Whether it had one policy from the beginning to the end.
+    /// Whether it had the same policy from beginning to end.
     pub(super) keeps_policy: bool,
     /// Its folder.
     pub(super) folder: PathBuf,
-    /// Its numbers.
+    /// The content of its `summary.json`.
     summary: Value,
 }
 
-/// The words in which a summary describes its run.
+/// The description of a run in its summary.
 #[derive(Debug, Deserialize)]
 pub(super) struct RunDescription {
     /// The scenario.
     pub(super) scenario: String,
-    /// The policy, with those that took over from it.
+    /// The policies, in the order in which they took over.
     pub(super) policy: String,
     /// The seed.
     pub(super) seed: u64,
     /// The version of Mumakil.
     pub(super) version: String,
-    /// How many nodes there were.
+    /// The number of nodes.
     pub(super) nodes: u32,
 }
 
@@ -86,8 +86,8 @@ impl ComparedRun {
             unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
         };
         let about: RunDescription = serde_json::from_str(&text).map_err(broken)?;
-        // Read twice: words that must be there, and numbers of which an older version may lack
-        // some.
+        // Read it twice: the description must be complete, but an older version may lack some
+        // numbers.
         let summary = serde_json::from_str(&text).map_err(broken)?;
         let results = RunResults::new(folder);
         let jobs = RunJobs::read(&results).map_err(unreadable)?;
@@ -98,8 +98,8 @@ impl ComparedRun {
         Ok(Self { name, about, keeps_policy, jobs, folder: folder.to_owned(), summary })
     }
 
-    /// Returns the slots that its policy promised to pools, if its scenario can still be read: a run
-    /// of an older version may have another form.
+    /// Returns the slots that the run's policy promised to pools; empty if its scenario cannot be
+    /// read, as after an older version.
     pub(super) fn promised(&self, registry: &Registry) -> PromisedSlots {
         let read = || {
             let text = fs::read_to_string(self.folder.join(RESOLVED)).ok()?;
@@ -109,17 +109,17 @@ impl ComparedRun {
             let slots = PerSlot { map: slots("map_slots")?, reduce: slots("reduce_slots")? };
             Some(registry.promised(&choice, slots))
         };
-        // After a change of policy the first one's promises hold only for a part of the run.
+        // After a change of policy, the first policy's promises hold only for a part of the run.
         if self.keeps_policy { read().unwrap_or_default() } else { PromisedSlots::new() }
     }
 
-    /// Returns a number of the summary, if there is one: a run of an older version lacks some.
+    /// Returns a number of the summary; `None` if it is missing, as from an older version.
     pub(super) fn number(&self, path: &str) -> Option<f64> {
         path.split('.').try_fold(&self.summary, |value, key| value.get(key))?.as_f64()
     }
 }
 
-/// Returns the headline numbers.
+/// Returns the table of headline numbers.
 pub(super) fn headline(runs: &[ComparedRun]) -> Side {
     let row = |(name, path, unit): (&str, &str, Unit)| SideRow {
         keys: vec![name.to_owned()],
@@ -129,7 +129,7 @@ pub(super) fn headline(runs: &[ComparedRun]) -> Side {
     side(runs, "The runs in numbers", "metric", METRICS.map(row).into())
 }
 
-/// Returns how many maps were node-local, by the size of their jobs.
+/// Returns the table of node-local maps, by the size of their jobs.
 pub(super) fn locality(runs: &[ComparedRun]) -> Side {
     let shares: Vec<_> = runs.iter().map(|run| locality_by_size(&run.jobs)).collect();
     let row = |(size, (_, name)): (usize, &(u32, &str))| SideRow {
@@ -138,7 +138,7 @@ pub(super) fn locality(runs: &[ComparedRun]) -> Side {
         values: shares.iter().map(|of_run| of_run[size].map(|[node, ..]| node)).collect(),
     };
     let rows = SIZES.iter().enumerate().map(row);
-    // Sizes that no run has jobs of would be empty rows.
+    // Leave out sizes without jobs in any run.
     let rows = rows.filter(|row| row.values.iter().any(Option::is_some)).collect();
     side(runs, "Node-local maps by size of job", "maps of the job", rows)
 }
@@ -152,7 +152,7 @@ fn side(runs: &[ComparedRun], caption: &str, key: &str, rows: Vec<SideRow>) -> S
     }
 }
 
-/// Returns the lines about runs.
+/// Returns the lines that compare runs.
 pub(super) fn tell(runs: &[ComparedRun]) -> TerminalLines {
     let mut lines = TerminalLines::default();
     for ComparedRun { name, about, .. } in runs {
@@ -171,7 +171,7 @@ pub(super) fn tell(runs: &[ComparedRun]) -> TerminalLines {
     lines
 }
 
-/// Returns the lines about the jobs of a run beside those of the first.
+/// Returns the lines that compare a run's jobs with those of the first run.
 fn tell_pairs(first: &ComparedRun, other: &ComparedRun) -> TerminalLines {
     let pairs = Pairs::new(&first.jobs, &other.jobs);
     let mut lines = TerminalLines::default();
@@ -206,7 +206,7 @@ fn tell_pairs(first: &ComparedRun, other: &ComparedRun) -> TerminalLines {
     lines + table(&rows, &[Align::Left, RIGHT, RIGHT, RIGHT, RIGHT])
 }
 
-/// Returns how many jobs were faster and slower, in words.
+/// Returns the numbers of faster and slower jobs, in words.
 pub(super) fn outcome(pairs: &Pairs<'_>) -> String {
     let (all, faster, slower) = (pairs.0.len(), pairs.faster(), pairs.slower());
     let same = all - faster - slower;
@@ -216,7 +216,7 @@ pub(super) fn outcome(pairs: &Pairs<'_>) -> String {
     )
 }
 
-/// Tells a spread in three parts.
+/// Returns the three numbers of a spread in words.
 pub(super) fn tell_spread([low, median, high]: Spread, show: fn(f64) -> String) -> [String; 3] {
     [format!("p5 {}", show(low)), format!("median {}", show(median)), format!("p95 {}", show(high))]
 }
@@ -243,7 +243,7 @@ pub(super) mod fixture {
     const HEADING: &str = "job,name,user,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,\
                            node_local,rack_local,off_rack,failed,killed,outcome\n";
 
-    /// Returns a run whose two jobs took so many seconds.
+    /// Returns a run with two jobs, given their sojourns in seconds.
     pub(in crate::cli::compare) fn run(name: &str, sojourns: [u32; 2]) -> ComparedRun {
         let room = tempfile::TempDir::new().unwrap();
         let [a, b] = sojourns.map(|seconds| seconds * 1_000);

@@ -1,5 +1,5 @@
-//! Numbers side by side: a column for each run or study, and for all but the first its change from
-//! the first.
+//! Tables side by side: a column for each run or study, and for all but the first also the change
+//! from the first.
 
 use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
@@ -7,36 +7,36 @@ use crate::expect::Unit;
 use crate::page::{PageCell, PageColumn, PageTable};
 use crate::units::tell;
 
-/// Numbers side by side.
+/// A table that compares runs or studies.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
-    /// The title of the numbers.
+    /// Its title.
     pub(super) caption: String,
-    /// The columns by which rows are told apart.
+    /// The headings of the columns that identify a row.
     pub(super) keys: Vec<String>,
-    /// The names of the columns, that of the first first.
+    /// The names of the runs or studies, in their order.
     pub(super) names: Vec<String>,
     /// The rows.
     pub(super) rows: Vec<SideRow>,
 }
 
-/// The numbers of one thing.
+/// A row: one number for each run or study.
 #[derive(Clone, Debug)]
 pub(super) struct SideRow {
-    /// Its text for each key.
+    /// The texts that identify the row, one for each key.
     pub(super) keys: Vec<String>,
     /// The unit of the numbers.
     pub(super) unit: Unit,
-    /// The numbers; `None` where there is none.
+    /// The numbers, one for each run or study; `None` if missing.
     pub(super) values: Vec<Option<f64>>,
 }
 
-/// How much a number differs from another.
+/// The change of a number from the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Difference {
-    /// So many times as large.
+    /// The ratio to the first number.
     Times(f64),
-    /// Of shares: so much of the whole more.
+    /// For shares: the difference, as a part of the whole.
     Points(f64),
 }
 
@@ -83,20 +83,21 @@ impl SideRow {
     }
 
     fn shown(&self, value: f64) -> String {
-        // A whole number without a unit is a count, and gets its thousands apart: `1,234`.
+        // A whole number without a unit is a count: group its thousands, `1,234`.
         let is_count = self.unit == Unit::PLAIN && 0.0 <= value && value.fract() == 0.0;
         if is_count { tell::count(value as u64) } else { self.unit.show(value) }
     }
 
-    /// Returns how much a value differs from the first. Nothing beside nothing is the same, `1.00×`.
+    /// Returns the change of a value from the first; `None` if one is missing or there is no ratio.
+    /// Zero to zero is no change, `1.00×`.
     fn change(&self, value: Option<f64>) -> Option<Difference> {
         let (first, value) = (self.values[0]?, value?);
-        // From 2 % to 4 % is "+2 points": "2.00×" of a share would mislead.
+        // Show a share from 2 % to 4 % as "+2 points": "2.00×" would mislead.
         if self.unit.share {
             return Some(Difference::Points(value - first));
         }
         let times = if first == value { 1.0 } else { value / first };
-        // Anything over zero has no ratio.
+        // A ratio to zero is no number.
         times.is_finite().then_some(Difference::Times(times))
     }
 }
@@ -110,7 +111,7 @@ impl Difference {
     }
 }
 
-/// Prints how much of the whole more: `-3.8 points`. A difference that rounds to nothing has no sign.
+/// Prints the difference of a share: `-3.8 points`. A difference that rounds to zero has no sign.
 fn more_points(share: f64) -> String {
     let told = tell::points(share.abs());
     let sign = match share < 0.0 {
@@ -121,7 +122,7 @@ fn more_points(share: f64) -> String {
     format!("{sign}{told}")
 }
 
-/// Prints how many times as much: `0.93×`.
+/// Prints a ratio: `0.93×`.
 pub(super) fn ratio(times: f64) -> String {
     format!("{times:.2}×")
 }

@@ -1,4 +1,4 @@
-//! Studies side by side: the means of each metric in the cells that all of them have.
+//! Studies side by side: the mean of each metric, in the cells that all studies have.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::study::{StudyManifest, read_sheet};
 use crate::tables::ReadError;
 use crate::units::tell;
 
-/// At most so many cells are printed; `--out` writes all.
+/// The most cells printed; the page of `--out` has all.
 const MOST_CELLS: usize = 40;
 
 /// A study to compare.
@@ -25,19 +25,19 @@ const MOST_CELLS: usize = 40;
 pub(super) struct ComparedStudy {
     name: String,
     sheet: StudyManifest,
-    /// The labels of the cells that have results, axis by axis.
+    /// The cells with results: the labels of their values, axis by axis.
     cells: Vec<Vec<String>>,
     metrics: Vec<ComparedMetric>,
 }
 
-/// The part that is read of a study's `summary.json`.
+/// The part of a study's `summary.json` that is compared.
 #[derive(Deserialize)]
 struct StudySummary {
     cells: Vec<Vec<String>>,
     metrics: Vec<ComparedMetric>,
 }
 
-/// A metric: its expression, and what it is in each cell.
+/// A metric: its expression, and its value in each cell.
 #[derive(Debug, Deserialize)]
 struct ComparedMetric {
     metric: String,
@@ -46,11 +46,11 @@ struct ComparedMetric {
 
 #[derive(Debug, Deserialize)]
 struct CellMean {
-    /// `None` if it is no number.
+    /// `None` if the mean is not a number.
     mean: Option<f64>,
 }
 
-/// The labels of a cell's values, by the fields that they are of.
+/// The labels of a cell's values, by the fields of their axes.
 type Values<'s> = BTreeMap<&'s str, &'s str>;
 
 impl ComparedStudy {
@@ -70,19 +70,19 @@ impl ComparedStudy {
         Ok(Self { name, sheet, cells: summary.cells, metrics: summary.metrics })
     }
 
-    /// Returns what a metric is in a cell, if there is such a metric.
+    /// Returns the mean of a metric in a cell; `None` if the study lacks the metric.
     fn mean(&self, metric: &str, cell: usize) -> Option<Option<f64>> {
         let metric = self.metrics.iter().find(|other| other.metric == metric)?;
         Some(metric.cells.get(cell)?.as_ref().and_then(|mean| mean.mean))
     }
 
-    /// Returns the labels of a cell by the fields that they are of.
+    /// Returns the labels of a cell, by the fields of their axes.
     fn values<'s>(&'s self, cell: &'s [String]) -> Values<'s> {
         let fields = self.sheet.axes.iter().map(|axis| axis.field.as_str());
         fields.zip(cell.iter().map(String::as_str)).collect()
     }
 
-    /// Returns the numbers of the cells by their values.
+    /// Returns the indices of the cells, by their labels.
     fn places(&self) -> BTreeMap<Values<'_>, usize> {
         let cells = self.cells.iter().enumerate();
         cells.map(|(place, cell)| (self.values(cell), place)).collect()
@@ -94,7 +94,7 @@ impl ComparedStudy {
     }
 }
 
-/// Returns a table for each metric that all studies have, of the cells that all of them have.
+/// Returns a table for each metric that all studies have, with the cells that all have.
 pub(super) fn side_by_side(studies: &[ComparedStudy]) -> Result<Vec<Side>, Failure> {
     let first = &studies[0];
     let places: Vec<_> = studies.iter().map(ComparedStudy::places).collect();
@@ -103,12 +103,12 @@ pub(super) fn side_by_side(studies: &[ComparedStudy]) -> Result<Vec<Side>, Failu
         let row = |cell: &Vec<String>| {
             let values = first.values(cell);
             let means = studies.iter().zip(&places).map(|(study, places)| {
-                // By fields and labels: the axes may stand in another order there.
+                // Look up by fields and labels: another study may have its axes in another order.
                 let place = places.get(&values)?;
                 study.mean(&metric.metric, *place)
             });
-            // A cell that one of the studies lacks has no row; a mean that is no number is shown as
-            // such.
+            // A cell that one of the studies lacks gets no row; a mean that is no number stays
+            // `None`.
             Some(SideRow { keys: cell.clone(), unit, values: means.collect::<Option<_>>()? })
         };
         Side {
@@ -139,7 +139,7 @@ fn nothing_in_common(studies: &[ComparedStudy]) -> Failure {
     ))
 }
 
-/// Returns the lines about studies.
+/// Returns the lines that compare studies.
 pub(super) fn tell(tables: &[Side]) -> TerminalLines {
     let mut lines = TerminalLines::default();
     for (place, table) in tables.iter().enumerate() {
@@ -158,10 +158,10 @@ pub(super) fn tell(tables: &[Side]) -> TerminalLines {
     lines
 }
 
-/// Returns the page about studies.
+/// Returns the page that compares studies.
 pub(super) fn page(studies: &[ComparedStudy], tables: &[Side]) -> HtmlPage {
     let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
-    // The heading is in words; the expression stands beneath it.
+    // Write the heading in words; the expression stands below it.
     let section = |table: &Side| {
         Section::new(in_words(&table.caption), vec![PageBlock::Table(table.table())])
     };
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use crate::study::SheetAxis;
 
-    /// Returns a study over numbers of nodes: the mean sojourn under each.
+    /// Returns a study of one axis, `nodes`, with the mean sojourn for each label.
     fn study(name: &str, means: &[(&str, f64)]) -> ComparedStudy {
         let axis = SheetAxis {
             field: "cluster.nodes".to_owned(),

@@ -1,4 +1,4 @@
-//! `mumakil policy new`: writes a policy to change.
+//! `mumakil policy new`: writes a simple policy, to be changed by the user.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,8 +14,9 @@ use crate::output::{AsideFolder, ReplacedFiles};
 
 /// Write a policy to change, in Python, C++ or Rust
 ///
-/// `mine.py` or `mine.cpp` is one file: below the adapter, which speaks with Mumakil, is a policy of twenty
-/// lines. `mine/` or `mine.rs` is a folder with a small package in Rust. None needs packages of others.
+/// `mine.py` or `mine.cpp` is one file, with an adapter that speaks with Mumakil and a policy of
+/// twenty lines below it. `mine/` or `mine.rs` is a folder with a small package in Rust. None of
+/// them needs other packages.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +37,7 @@ impl PolicyNewArguments {
         let text = self.path.to_string_lossy();
         let extension = self.path.extension().map(|extension| extension.to_string_lossy());
         match extension.as_deref() {
-            // Also for `mine.py --rust`, whose package is called `mine`.
+            // This includes `mine.py --rust`, whose package is called `mine`.
             _ if self.rust => package(&self.path.with_extension("")),
             Some("py") => python(&self.path),
             Some("cpp") => cpp(&self.path),
@@ -78,7 +79,7 @@ fn package(path: &Path) -> Result<(), Failure> {
             "no package in Rust can be called `{name}`\n   = letters, digits, `-` and `_` make a name"
         )));
     }
-    // The package appears as a whole, or not at all.
+    // The package appears whole or not at all.
     let aside = AsideFolder::create(path, ReplacedFiles::Nothing)?;
     let sources = aside.path().join("src");
     disk::create_dir_all(&sources).map_err(|error| file::cannot(path, error))?;
@@ -95,7 +96,7 @@ fn package(path: &Path) -> Result<(), Failure> {
 
 /// Refuses a path that exists: the user's own policy would be lost.
 fn refuse(path: &Path) -> Result<(), Failure> {
-    // Also a link that leads nowhere counts: writing through it would make a file elsewhere.
+    // A link that leads nowhere counts as existing: writing through it would make a file elsewhere.
     if fs::symlink_metadata(path).is_err() {
         return Ok(());
     }
@@ -105,7 +106,7 @@ fn refuse(path: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Tells what was written, and what one does with it.
+/// Prints the files that were written, and the next commands to type.
 fn next(wrote: &[String], before: &[String], command: &[String]) -> Result<(), Failure> {
     let mut lines = TerminalLines::default();
     wrote.iter().for_each(|path| lines.line(format!("wrote {path}: change the policy in it")));

@@ -1,4 +1,4 @@
-//! `mumakil policy try`: a policy that is a program on random clusters, under the checker.
+//! `mumakil policy try`: runs an external policy on random clusters, under the invariant checker.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ use crate::scenario::Registry;
 use crate::units::SimSpan;
 use crate::units::tell::{count, counted, percent};
 
-/// Try a policy that is a program on random small clusters, and say what is wrong with it
+/// Try an external policy on random small clusters, and report its mistakes
 ///
-/// Each number is a case: a small cluster, jobs, options and faults. It is run twice under the checker of
-/// invariants. A policy is wrong that launches what is not there or where no slot is free, lets a job starve, dies,
-/// is silent, or answers the same questions differently. Each mistake is told once, with the smallest
-/// scenario that was found to show it.
+/// Each number is a case: a small cluster, jobs, options and faults. It is run twice under the
+/// checker of invariants. A policy is wrong if it launches a task that does not exist or where no
+/// slot is free, lets a job starve, dies, gives no answer, or answers the same questions
+/// differently. Each mistake is reported once, with the smallest scenario found that shows it.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("runs", |runs| runs.default_value("50")), after_help = "\
 Examples:
@@ -44,26 +44,26 @@ pub(super) struct PolicyRehearseArguments {
     /// The policy's options, in YAML
     #[arg(long, value_name = "YAML")]
     options: Option<String>,
-    /// How long, in real time, it may take to answer
+    /// The real time that the policy may take for an answer
     #[arg(long, value_name = "TIME", default_value = "10s")]
     timeout: SimSpan,
-    /// How long, in real time, to make the scenario of each mistake smaller
+    /// The real time to make the scenario of each mistake smaller
     #[arg(long, value_name = "TIME", default_value = "10s")]
     shrink: SimSpan,
     /// Write the scenario of each mistake into this folder, as try-NUMBER.yaml
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Print a last line of JSON: how many cases and questions, how fast, and what is wrong
+    /// Print a last line of JSON: the numbers of cases and questions, the speed, and the mistakes
     #[arg(long)]
     json: bool,
-    /// The program and what it is given
+    /// The program and its arguments
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "file")]
     command: Vec<String>,
 }
 
 impl PolicyRehearseArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        // Before anything else: `--no-external` must hold for every way to start a program.
+        // Check this first: `--no-external` must hold for every way to start a program.
         if !registry.may_start() {
             let words = "`policy try` starts a program, and --no-external forbids to start one";
             return Err(Failure::input(words));
@@ -72,7 +72,7 @@ impl PolicyRehearseArguments {
             Some(file) => command_of(file)?,
             None => self.command.clone(),
         };
-        // A missing program would look like a policy that dies in all cases.
+        // A missing program would look like a policy that dies in every case.
         find(&command[0])?;
         if self.timeout.is_zero() {
             return Err(Failure::input(
@@ -104,7 +104,7 @@ impl PolicyRehearseArguments {
     }
 }
 
-/// Tells a mistake, and how to see it again.
+/// Prints a mistake, and the command that shows it again.
 fn show(flaw: &HuntCatch, again: &str, folder: Option<&Path>) -> Result<(), Failure> {
     let HuntCatch { seed, cases, words, said, yaml } = flaw;
     let mut lines = TerminalLines::default();
@@ -140,7 +140,7 @@ fn command_of(file: &Path) -> Result<Vec<String>, Failure> {
             "there is no {text}\n   = `mumakil policy new {text}` writes one to change"
         )));
     }
-    // By its ending, even if it may not be executed: a new script seldom has that right.
+    // Go by the ending, even if the file is not executable: a new script seldom is.
     let interpreter = match file.extension().and_then(|extension| extension.to_str()) {
         Some("py") => "python3",
         Some("jl") => "julia",
@@ -163,7 +163,7 @@ fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Looks for a program where the system does.
+/// Looks for a program in the folders of PATH, as the system does.
 fn find(program: &str) -> Result<(), Failure> {
     let folders = env::var_os("PATH").unwrap_or_default();
     let is_there = match program.contains('/') {
@@ -178,7 +178,7 @@ fn find(program: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Tells what was run, and how fast the program is.
+/// Returns a line about the cases, and about the program's speed.
 fn told(tally: HuntTally, is_right: bool) -> TerminalLines {
     let HuntTally { elsewhere, real, .. } = tally;
     let mut rest = String::new();

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Frames = Literal["pandas", "polars"]
-# A data frame of the one or the other.
+# A data frame of pandas or of polars.
 Frame = Any
 
-# What the columns of each table of a run hold.
+# The types of the columns in each table of a run.
 COLUMNS: dict[str, dict[str, str]] = {}  # made of Mumakil's own tables
-# Of a study's tables only these are known beforehand.
+# The only columns of a study's tables whose types are known beforehand.
 STUDY_TEXTS = frozenset("metric base other verdict outliers run".split())
 
 
@@ -51,7 +51,7 @@ STUDY_TEXTS = frozenset("metric base other verdict outliers run".split())
 
 @dataclass(frozen=True)
 class _Results:
-    # Of a run that is packed, in its ZIP file.
+    # The folder of a run; for a packed run, the folder in its ZIP file.
     folder: Path | zipfile.Path
     frames: Frames
 
@@ -132,7 +132,7 @@ class Study(_Results):
             try:
                 pack = zipfile.ZipFile(path)
             except zipfile.BadZipFile:
-                # Without its index; there may be others.
+                # The pack has no index; others may have one.
                 warnings.warn(f"{path} is not closed: start the study again to go on with it", stacklevel=2)
                 continue
             runs = {name.split("/")[0] for name in pack.namelist()}
@@ -270,12 +270,13 @@ def _concat(tables: list[Frame]) -> Frame:
 
 # ---- Pictures. Each is a figure of matplotlib, to be shown by a notebook or saved. ----
 
-# Okabe and Ito's, which people tell apart whatever their colour vision; the reports have the same.
+# The colours of Okabe and Ito, which are distinct with any colour vision; the reports use them,
+# too.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d", "#b5a400"]
 DASHES: list[Any] = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1))]
 MARKERS = "osD^vPX*"
 OTHERS = "others"
-# The most maps of a job of each size, and its name.
+# For each size of job, the most maps and the name.
 SIZES = [(1, "1 map"), (10, "2–10"), (100, "11–100"), (1_000, "101–1,000"), (2**63, "more than 1,000")]
 
 
@@ -309,7 +310,8 @@ def slots(run: Run, kind: Literal["map", "reduce"] = "map") -> Figure:
     figure, axes = _figure(f"Slots for {kind}s", "Time (s)", "Slots held")
     end = run.summary["virtual_s"]
     parties = _parties(run)
-    # How the number of slots changes, by party and instant; what each job holds; slots times seconds.
+    # The changes in the number of slots, by party and instant; the slots that each job holds; and
+    # slots times seconds.
     changes: dict[str, dict[float, int]] = {}
     held: dict[int, int] = {}
     area: dict[str, float] = {}
@@ -389,7 +391,7 @@ def gantt(run: Run) -> Figure:
     end = run.summary["virtual_s"]
     parties = _parties(run)
     rows = _rows(run.tasks, "node", "start_s", "finish_s", "job", "outcome")
-    # What was lost has a row of its own without a start.
+    # Lost output has a row of its own, without a start.
     attempts = [(*row[:2], end if row[2] is None else row[2], *row[3:]) for row in rows if row[1] is not None]
     attempts.sort(key=lambda attempt: attempt[1:3])
     area: dict[str, float] = {}
@@ -397,7 +399,8 @@ def gantt(run: Run) -> Figure:
         area[parties[job]] = area.get(parties[job], 0) + finish - start
     names = _largest(area)
     looks = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(dict.fromkeys(names.values()))}
-    # Each attempt is put into the first lane of its node that is free: when each lane will be.
+    # Put each attempt into the first free lane of its node; a lane's number is when it becomes
+    # free.
     lanes: dict[str, list[float]] = {node: [] for node in sorted({row[0] for row in attempts}, key=_natural)}
     bars = []
     for node, start, finish, job, outcome in attempts:
@@ -416,7 +419,7 @@ def gantt(run: Run) -> Figure:
     for node, lane, start, finish, _ in bars:
         foot, head = feet[node] + lane + 0.05, feet[node] + lane + 0.95
         boxes.append([(start, foot), (finish, foot), (finish, head), (start, head)])
-    # A row should have some pixels.
+    # Give each row at least some pixels.
     figure.set_figheight(min(max(4.5, height * 0.04), 20))
     edges = "white" if len(bars) < 2_000 else "none"
     axes.add_collection(PolyCollection(boxes, facecolors=[bar[4] for bar in bars], edgecolors=edges, linewidths=0.2))

@@ -1,10 +1,10 @@
-//! This process's signs of life, while it works on a study.
+//! The signs of life of this process, while it works on a study.
 //!
 //! ```text
-//! 0 s     the first: which runs it has to do          an error ends the study
-//! 2 s     soon, for a user who looks at once          errors are ignored
-//! 12 s …  every ten seconds                           errors are ignored
-//! end     how it has ended                            an error ends the study
+//! 0 s     the first sign: the runs that it has to do   an error ends the study
+//! 2 s     soon, for a user who looks at once           errors are ignored
+//! 12 s …  every ten seconds                            errors are ignored
+//! end     how it has ended                             an error ends the study
 //! ```
 
 use std::fs::File;
@@ -26,32 +26,32 @@ use crate::study::{
 // Chosen: by then the first runs have begun, and short ones have ended.
 const SOON: Duration = Duration::from_secs(2);
 
-/// The signs of life of this process, shared by the workers, the thread that writes them, and the signal
-/// handler.
+/// The signs of life of this process. The workers, the thread that writes the signs, and the signal
+/// handler share them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::cli) struct AtWork(Arc<Mutex<Option<LifeSigns>>>);
 
 #[derive(Debug)]
 struct LifeSigns {
     folder: PathBuf,
-    /// The name of its signs.
+    /// The name of the signs, unique to the process.
     name: String,
     life: Life,
-    /// How many runs have ended in this process.
+    /// The number of runs that have ended in this process.
     ended: u64,
-    /// Says that the latest sign is of a process that lives.
+    /// The locked file of the latest sign; the lock shows that the process lives.
     lock: Option<File>,
 }
 
 impl AtWork {
-    /// Watches for signals that end the process, and then gives a last sign that says so.
+    /// Handles signals that end the process: writes a last sign first.
     pub(in crate::cli) fn guard(&self, bar: &RunBar) {
         let at_work = self.clone();
         let last = move || drop(at_work.ends(End::ToldToEnd, None));
         interrupt::guard_with(bar, "; start it again to go on", last);
     }
 
-    /// Begins with the study in a folder. The signs end when what it returns is dropped.
+    /// Begins the signs for the study in a folder. They end when the returned value is dropped.
     pub(super) fn begin(
         &self,
         folder: PathBuf,
@@ -65,14 +65,14 @@ impl AtWork {
             }
             FolderAccess::Together => life.name(),
         };
-        // No sign yet: the first one is given by `has`, which knows the number of runs.
+        // Write no sign yet: `has`, which knows the number of runs, writes the first.
         *self.0.lock() = Some(LifeSigns { folder, name: name.clone(), life, ended: 0, lock: None });
         let signing = self.clone();
         let _ticker = Ticker::new([SOON, EVERY], move || drop(signing.sign()));
         Ok(SignsOfLife { at_work: self.clone(), name, _ticker })
     }
 
-    /// Sets the number of runs to do and how many are done, and gives a sign.
+    /// Sets the number of runs to do and how many are done, and writes a sign.
     pub(super) fn has(&self, runs: usize, done: usize) -> Result<(), OutputError> {
         self.change(|voice| voice.life.has(runs as u64, done as u64));
         self.sign()
@@ -84,7 +84,7 @@ impl AtWork {
         self.change(|voice| voice.life.knows_slow(slow));
     }
 
-    /// Notes that a run begins.
+    /// Notes that a run has begun.
     pub(super) fn begins(&self, run: &str, what: String) {
         self.change(|voice| voice.life.begins(run, what, WallInstant::now()));
     }
@@ -105,12 +105,12 @@ impl AtWork {
         });
     }
 
-    /// Takes runs off the number that other processes do.
+    /// Subtracts runs that other processes do.
     pub(super) fn leaves(&self, runs: usize) {
         self.change(|voice| voice.life.leaves(runs as u64));
     }
 
-    /// Gives the last sign, which says how it ended; only the first end counts.
+    /// Writes the last sign, which says how the process ended; only the first call has an effect.
     pub(super) fn ends(&self, how: End, why: Option<String>) -> Result<(), OutputError> {
         let mut voice = self.0.lock();
         let Some(voice) = voice.as_mut().filter(|voice| voice.life.ended.is_none()) else {
@@ -120,7 +120,7 @@ impl AtWork {
         voice.sign()
     }
 
-    /// Changes the next sign, unless the last one was given.
+    /// Changes the content of the next sign, unless the last sign is written.
     fn change(&self, how: impl FnOnce(&mut LifeSigns)) {
         if let Some(voice) = self.0.lock().as_mut().filter(|voice| voice.life.ended.is_none()) {
             how(voice);
@@ -138,19 +138,19 @@ impl AtWork {
 impl LifeSigns {
     fn sign(&mut self) -> Result<(), OutputError> {
         self.life.record_sign(self.ended, WallInstant::now());
-        // Assigning drops the old lock only after the new one is held: no reader finds the process
-        // gone.
+        // The assignment drops the old lock after the new one is held, so readers always see a
+        // lock.
         self.lock = write_sign(&self.folder, &self.name, &self.life)?;
         Ok(())
     }
 }
 
-/// Signs that are given until this is dropped; the last says that the work has failed, unless
-/// something else was said.
+/// Signs that are written until this value is dropped. Dropping writes a last sign that the work
+/// has failed, unless another end was written.
 #[derive(Debug)]
 pub(in crate::cli) struct SignsOfLife {
     at_work: AtWork,
-    /// Their name.
+    /// The name of the signs.
     pub(super) name: String,
     _ticker: Ticker,
 }

@@ -1,4 +1,4 @@
-//! `mumakil study cancel`: tells all processes that work on a study to end.
+//! `mumakil study cancel`: ends all processes that work on a study.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ use crate::units::tell::counted;
 
 /// End the work on a study
 ///
-/// Its tasks are taken out of the queue that it was submitted to, and the processes of this machine that
-/// work on it are told to end, as by Ctrl-C. Runs that are done stay, and the study goes on when it is
-/// started again.
+/// The study's tasks are cancelled in the queue to which they were submitted, and the processes of
+/// this machine that work on it are ended, as by Ctrl-C. Finished runs stay, and the study
+/// continues when it is started again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -44,7 +44,7 @@ impl StudyCancelArguments {
             is_queued = true;
             lines.line(format!("cancelled {}", submitted.told()));
         }
-        // The queue first, or a process that ends would be begun again by it.
+        // Cancel the queue's job first: else the queue would restart a process that ends.
         let status = Status::read(&self.folder, WallInstant::now())?;
         let (own, mut ended, mut elsewhere) = (machine(), 0, Vec::new());
         for life in status
@@ -56,7 +56,8 @@ impl StudyCancelArguments {
             if life.machine == own && end(life.pid) {
                 ended += 1;
             } else if !is_queued {
-                // With a queue, processes elsewhere are its tasks, and it ends them.
+                // With a queue, the processes on other machines are its tasks, and the queue ends
+                // them.
                 let machine = life.machine.as_deref().unwrap_or("an unknown machine");
                 elsewhere.push(format!("process {} on {machine}", life.pid));
             }
@@ -76,7 +77,7 @@ impl StudyCancelArguments {
     }
 }
 
-/// Tells a process to end; returns whether it could be told.
+/// Sends a process the signal to end; returns whether that worked.
 fn end(process: u32) -> bool {
     #[cfg(unix)]
     {

@@ -6,7 +6,7 @@ use crate::cli::failure::Failure;
 use crate::files::{STUDY, STUDY_RESOLVED};
 use crate::study::BringError;
 
-/// Returns the file or name of a study, and the folder of its results if that is known by now.
+/// Returns the file or name of a study, and the folder of its results if that is known already.
 pub(super) fn find(
     study: PathBuf,
     out: Option<PathBuf>,
@@ -15,8 +15,7 @@ pub(super) fn find(
     if file.is_file() {
         return Ok((file, out.or(Some(study))));
     }
-    // A folder may bear the name of a study that Mumakil brings: the study is meant, as no results
-    // are there.
+    // A folder without results may bear the name of a bundled study: take the study.
     let is_name = study.to_str().is_some_and(|name| crate::scenario::Starter::find(name).is_some());
     if is_name || !study.is_dir() {
         return Ok((study, out));
@@ -34,7 +33,7 @@ pub(super) fn find(
     }))
 }
 
-/// Returns how this process was called, as it could be typed again.
+/// Returns the command line of this process, in a form that can be typed again.
 pub(in crate::cli) fn command() -> String {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let program = words.next().unwrap_or_default();
@@ -43,7 +42,7 @@ pub(in crate::cli) fn command() -> String {
     words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a word as a POSIX shell reads it.
+/// Returns a word quoted for a POSIX shell.
 pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

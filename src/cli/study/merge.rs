@@ -1,4 +1,4 @@
-//! `mumakil study merge`: the parts of a study, done on several machines, become one.
+//! `mumakil study merge`: puts together the parts of a study that several machines did.
 
 use std::path::{Path, PathBuf};
 
@@ -28,8 +28,8 @@ pub(in crate::cli) struct StudyMergeArguments {
     /// The folder for the results; may be one of the parts
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How runs are kept that are taken over: each in a folder, or many in a ZIP file [default: packed
-    /// in studies of more than 1,000 runs]
+    /// How the merged runs are kept: each in a folder, or many in a ZIP file [default: packed in
+    /// studies of more than 1,000 runs]
     #[arg(long, value_name = "FORM", value_parser = super::forms())]
     keep: Option<StoreForm>,
     /// Print nothing but errors
@@ -41,8 +41,8 @@ impl StudyMergeArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         let sheet = sheet_of(&self.parts[0])?;
         for part in &self.parts[1..] {
-            // The whole sheet: parts planned by other versions, or with other files, have other
-            // runs.
+            // Compare whole manifests: parts planned by another version, or with other files, have
+            // other runs.
             if sheet_of(part)? != sheet {
                 return Err(Failure::input(format!(
                     "{} and {} are parts of different studies",
@@ -59,12 +59,12 @@ impl StudyMergeArguments {
         self.run_in(&sheet, &claim)
     }
 
-    /// Puts the parts together in a folder that is claimed.
+    /// Puts the parts together in a claimed folder.
     fn run_in(&self, sheet: &StudyManifest, claim: &FolderClaim) -> Result<(), Failure> {
         let at_work = AtWork::default();
         at_work.guard(&RunBar::new());
-        // First, so that an interrupted merge leaves a folder that says which study its runs are
-        // of.
+        // Write it first: after an interrupted merge it tells which study the folder's runs belong
+        // to.
         write_sheet(sheet, &self.out)?;
         let _signs = at_work.begin(self.out.clone(), FolderAccess::Alone)?;
         for part in &self.parts {
@@ -73,13 +73,13 @@ impl StudyMergeArguments {
         }
         let merged = self.merge(sheet, claim, &at_work);
         if let Err(failure) = &merged {
-            // The failure itself is reported; that its sign cannot be written is nothing beside it.
+            // The failure itself is reported; an unwritable sign does not matter beside it.
             let _ = at_work.ends(End::Failed, Some(failure.words()));
         }
         merged
     }
 
-    /// Copies the runs and concludes.
+    /// Copies the runs and writes the results.
     fn merge(
         &self,
         sheet: &StudyManifest,
@@ -93,7 +93,7 @@ impl StudyMergeArguments {
         let told = parts.iter().map(|part| Ok((part, failed::read(part)?)));
         let told = told.collect::<Result<Vec<_>, OutputError>>()?;
         for id in sheet.runs().filter(|id| !store.has(id)) {
-            // Two cells may have the same run.
+            // Two cells may share a run.
             if !taken.insert(id) {
                 continue;
             }
@@ -101,8 +101,8 @@ impl StudyMergeArguments {
                 claim.take(id, &run)?;
                 failed::forget(store, id);
             } else if let Some((part, _)) = told.iter().find(|(_, told)| told.contains_key(id)) {
-                // No part has done the run, and one says why it failed.
-                // The folder for the results may be one of the parts.
+                // No part has done the run, but one has a note why it failed. The folder of the
+                // results may be that part.
                 if part.folder() != store.folder() {
                     failed::copy(part, store, id)?;
                 }
@@ -111,7 +111,7 @@ impl StudyMergeArguments {
                 missing += 1;
             }
         }
-        // Before `conclude`, which reads the packs by their index.
+        // Do this before `conclude`, which reads the packs by their index.
         claim.close()?;
         store.refresh()?;
         failed::keep_only(store, &failed)?;
@@ -148,14 +148,15 @@ impl StudyMergeArguments {
     }
 }
 
-/// Concludes the study of a folder that is claimed, all of whose runs are there.
+/// Writes the results of a study in a claimed folder, whose runs are all done or failed.
 pub(super) fn conclude_all(claim: &FolderClaim, quiet: bool) -> Result<(), Failure> {
     let out = claim.store().folder().to_owned();
     let sheet = sheet_of(&out)?;
     StudyMergeArguments { parts: vec![out.clone()], out, keep: None, quiet }.run_in(&sheet, claim)
 }
 
-/// The user has named the folder, so a sheet that cannot be read is wrong input.
+/// Reads the manifest of a part; an unreadable one is invalid input, since the user has named the
+/// folder.
 fn sheet_of(part: &Path) -> Result<StudyManifest, Failure> {
     read_sheet(part).map_err(|error| Failure::Input(error.into()))
 }

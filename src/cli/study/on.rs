@@ -1,4 +1,4 @@
-//! `mumakil study STUDY --on ENGINE`: Slurm or Kubernetes does the runs, on other machines.
+//! `mumakil study STUDY --on ENGINE`: Slurm or Kubernetes runs the study on other machines.
 //!
 //! ```text
 //! here     study.json, study.resolved.yaml, files/…, bin/mumakil    the folder, ready for tasks
@@ -6,8 +6,8 @@
 //! task     bin/mumakil study . --join --jobs 1                      takes runs until none is left
 //! last     the task that ends last writes the report
 //! ```
-//! A task may be killed at any moment and begun again. If runs are missing at the end, the same
-//! command submits them.
+//! A task may be killed and restarted at any moment. If runs are missing at the end, the same
+//! command submits them again.
 
 mod kubernetes;
 mod slurm;
@@ -41,123 +41,125 @@ use crate::study::{
 use crate::trace::sha256_of;
 use crate::units::tell::counted;
 
-/// The folder of a study's binary, and its name there.
+/// The folder of the binary in a study's folder, and the binary's name.
 const BINARY: [&str; 2] = ["bin", "mumakil"];
 
-/// The number of tasks, unless the user says.
-// Chosen: enough to fill what a user gets of a shared cluster, and a small part of Slurm's 1000.
+/// The default number of tasks.
+// Chosen: enough to fill a user's share of a cluster, and a small part of Slurm's 1000.
 const TASKS: u32 = 200;
 
-/// The time between two questions to a queue, which has other users to serve.
+/// The time between two queries to a queue, which has other users to serve.
 // Chosen; Slurm's administrators ask for seconds, not milliseconds, between calls of `squeue`.
 const ASK: Duration = Duration::from_secs(2);
 
-/// An engine that runs tasks on other machines: all that Mumakil has to know of one.
+/// An engine that runs tasks on other machines.
 trait Engine: Sync {
-    /// Its word on the command line, which its folder in the study's folder is called, too.
+    /// Returns the engine's word on the command line, which also names its folder in the study's
+    /// folder.
     fn word(&self) -> &'static str;
 
-    /// Its name in messages.
+    /// Returns the engine's name, for messages.
     fn name(&self) -> &'static str;
 
-    /// The options that only some engines heed and this one does.
+    /// Returns those options of this engine that another engine may lack.
     fn supported_options(&self) -> &'static [&'static str];
 
-    /// How many tasks it takes at most.
+    /// Returns the largest number of tasks in a job.
     fn most_tasks(&self) -> usize {
         usize::MAX
     }
 
-    /// The file and the command by which it does these tasks.
+    /// Returns the file for these tasks, and the command that submits it.
     fn order(
         &self,
         tasks: &EngineTasks<'_>,
         options: &ElsewhereArguments,
     ) -> Result<EngineOrder, Failure>;
 
-    /// The name of the job, by what it printed when it took the order.
+    /// Returns the name of the submitted job, from the output of that command.
     fn job(&self, printed: &str) -> Option<String>;
 
-    /// How many tasks of a job run and wait; `None` if it knows no more of them.
+    /// Returns how many tasks of a job run and how many wait; `None` if the queue has none of them
+    /// any more.
     fn state(&self, job: &str) -> Result<Option<[u64; 2]>, String>;
 
-    /// The command that ends a job.
+    /// Returns the command that cancels a job.
     fn cancel(&self, job: &str) -> Vec<String>;
 }
 
 /// All engines.
 const ENGINES: [&dyn Engine; 2] = [&Slurm, &Kubernetes];
 
-/// The tasks that an engine is to do.
+/// The tasks to submit to an engine.
 struct EngineTasks<'t> {
     /// The name of the study.
     study: &'t str,
-    /// Its folder, from the root.
+    /// The absolute path of the study's folder.
     folder: &'t Path,
-    /// How many tasks there are.
+    /// The number of tasks.
     count: usize,
-    /// How often the study was submitted, with this time.
+    /// The number of this submission of the study, from 1.
     number: usize,
-    /// The words of each task, in the study's folder.
+    /// The command line of each task, in the study's folder.
     words: String,
 }
 
-/// A file for an engine, and the command that hands it over.
+/// A file for an engine, and the command that submits it.
 struct EngineOrder {
-    /// The name of a file in the engine's folder.
+    /// The file's name in the engine's folder.
     file: &'static str,
     text: String,
-    /// The command that is called in the study's folder when the file is there.
+    /// The command, called in the study's folder after the file is written.
     command: Vec<String>,
 }
 
-/// Finds an engine by its word.
+/// Returns the engine with this word on the command line.
 fn engine(word: &str) -> Option<&'static dyn Engine> {
     ENGINES.into_iter().find(|engine| engine.word() == word)
 }
 
-/// How runs are done elsewhere.
+/// The options for work on other machines.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct ElsewhereArguments {
     /// Do the runs elsewhere: tasks on `slurm` or `kubernetes` take them until none is left
     #[arg(long, value_name = "ENGINE", help_heading = "Elsewhere")]
     #[arg(value_parser = ENGINES.map(Engine::word), conflicts_with_all = ["shard", "join"])]
     pub(super) on: Option<String>,
-    /// How many tasks there are [default: 200]
+    /// The number of tasks [default: 200]
     #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     tasks: Option<u32>,
-    /// How long a task may take, as Slurm writes it or such as 2h; what it has not done by then others do,
-    /// or itself when it is begun again
+    /// The longest time of a task, as Slurm writes it or such as 2h; other tasks do the runs left
+    /// over, or the same task when it is restarted
     #[arg(long, value_name = "TIME", requires = "on", help_heading = "Elsewhere")]
     time: Option<String>,
     /// The partition of the cluster (Slurm)
     #[arg(long, value_name = "NAME", requires = "on", help_heading = "Elsewhere")]
     partition: Option<String>,
-    /// The account that the tasks are on (Slurm)
+    /// The account that pays for the tasks (Slurm)
     #[arg(long, value_name = "NAME", requires = "on", help_heading = "Elsewhere")]
     account: Option<String>,
-    /// The claim of the volume that has the study's folder, and where in it that is (Kubernetes)
+    /// The claim of the volume with the study's folder, and the folder's path in it (Kubernetes)
     #[arg(long, value_name = "CLAIM[:PATH]", requires = "on", help_heading = "Elsewhere")]
     volume: Option<String>,
     /// The image that tasks run in; it needs a shell and the C library, but no Mumakil (Kubernetes)
     #[arg(long, value_name = "IMAGE", requires = "on", help_heading = "Elsewhere")]
     image: Option<String>,
-    /// How many tasks at a time [default: all] (Kubernetes)
+    /// The number of tasks at the same time [default: all] (Kubernetes)
     #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
     parallelism: Option<NonZero<usize>>,
-    /// Print what would be written and submitted, and submit nothing
+    /// Print the files and commands for the engine, and submit nothing
     #[arg(long, requires = "on", help_heading = "Elsewhere")]
     dry_run: bool,
     /// Wait for the end, with progress; the exit code is that of the study
     #[arg(long, requires = "on", help_heading = "Elsewhere")]
     wait: bool,
-    /// Further options for sbatch or kubectl, as they are
+    /// Further options for sbatch or kubectl, passed unchanged
     #[arg(last = true, value_name = "OPTION", requires = "on")]
     options: Vec<String>,
 }
 
-/// A study that is to be done elsewhere.
+/// A study to be run on other machines.
 pub(super) struct ElsewhereStudy<'w> {
     pub(super) study: &'w Study,
     pub(super) out: &'w Path,
@@ -168,7 +170,7 @@ pub(super) struct ElsewhereStudy<'w> {
 }
 
 impl ElsewhereArguments {
-    /// Has the runs of a study done.
+    /// Submits a study's missing runs, and waits for the end if the user wants that.
     pub(super) fn run(self, work: &ElsewhereStudy<'_>, registry: &Registry) -> Result<(), Failure> {
         let ElsewhereStudy { study, out, form, bring, pace, quiet } = *work;
         let engine = self.on.as_deref().and_then(engine).expect("clap knows the engines");
@@ -178,7 +180,7 @@ impl ElsewhereArguments {
             ));
         }
         self.check(engine, pace)?;
-        // Hundreds of tasks that make folders on one shared disk would slow each other down.
+        // Hundreds of tasks that create folders on a shared disk would slow each other down.
         if form == Some(StoreForm::Folders) {
             return Err(Failure::input(
                 "tasks keep their runs packed; `unzip` in the folder `runs` makes folders of them",
@@ -189,7 +191,8 @@ impl ElsewhereArguments {
             warn(&plan);
         }
         let earlier = SubmittedArray::read(out)?;
-        // Two submissions at once would share the runs, but the note of the first would be lost.
+        // Refuse two submissions at the same time: the second would overwrite the note of the
+        // first.
         let in_queue = earlier.as_ref().filter(|_| !self.dry_run).and_then(SubmittedArray::state);
         if let Some(state) = in_queue {
             return Err(Failure::input(format!(
@@ -206,18 +209,18 @@ impl ElsewhereArguments {
         let tasks = EngineTasks {
             study: study.name.as_str(),
             folder: &fs::canonicalize(&folder).unwrap_or(folder),
-            // No more tasks than runs: the rest would start only to end. At least one, to show an
-            // order.
+            // Use no more tasks than runs: the others would start only to end. With no runs
+            // missing, use one, to show an order.
             count: most.min(missing).max(1),
             number: 1 + earlier.as_ref().map_or(0, SubmittedArray::number),
             words: task_words(pace),
         };
-        // Refuse wrong options before anything is written.
+        // Refuse wrong options before any file is written.
         let order = engine.order(&tasks, &self)?;
         if self.dry_run {
             return Ok(terminal::print_file(&order.shown(engine, out))?);
         }
-        // No other process may work in the folder while it is made ready.
+        // Keep other processes out while the folder is prepared.
         let claim = store.claim(tasks.study, FolderAccess::Alone, StoreForm::Packed)?;
         let sheet = StudyManifest::new(study, &plan);
         write_sheet(&sheet, out)?;
@@ -226,9 +229,9 @@ impl ElsewhereArguments {
             return merge::conclude_all(&claim, quiet);
         }
         copy_binary(out)?;
-        // Tasks do not repeat runs that another task has seen fail; a new submission does.
+        // Tasks do not repeat runs that failed in another task; a new submission does.
         failed::keep_only(&store, &[] as &[&str])?;
-        // Before the order: a task could start at once, and would have to wait for this lock.
+        // Give the lock back before submitting: a task could start at once, and would wait for it.
         drop(claim);
         let job = order.submit(engine, out)?;
         let submitted = SubmittedArray::new(engine.word(), job, &tasks);
@@ -248,8 +251,7 @@ impl ElsewhereArguments {
         if self.wait { wait(&submitted, &plan, &sheet, &store, quiet) } else { Ok(()) }
     }
 
-    /// Refuses options that the engine does not know: to ignore them silently would mislead the
-    /// user.
+    /// Refuses options that the engine does not support: ignoring them would mislead the user.
     fn check(&self, engine: &dyn Engine, pace: PaceOptions) -> Result<(), Failure> {
         for (option, is_said) in [
             ("--time", self.time.is_some()),
@@ -270,7 +272,7 @@ impl ElsewhereArguments {
 }
 
 impl EngineOrder {
-    /// Returns what would be written and called, for people.
+    /// Returns the file and the command, for readers.
     fn shown(&self, engine: &dyn Engine, out: &Path) -> String {
         let words: Vec<String> = self.command.iter().map(|word| folder::quoted(word)).collect();
         let path = out.join(engine.word()).join(self.file);
@@ -278,7 +280,7 @@ impl EngineOrder {
         format!("### {path}\n{text}\n### in {out}\n$ {}\n", words.join(" "))
     }
 
-    /// Writes the file and hands it to the engine; returns the name of the job.
+    /// Writes the file and submits it to the engine; returns the name of the job.
     fn submit(&self, engine: &dyn Engine, out: &Path) -> Result<String, Failure> {
         let folder = out.join(engine.word());
         let logs = folder.join(LOGS);
@@ -293,10 +295,10 @@ impl EngineOrder {
     }
 }
 
-/// The folder of the tasks' logs, in an engine's folder.
+/// The folder of the tasks' logs, in the engine's folder.
 const LOGS: &str = "logs";
 
-/// Waits until no task is in the queue any more, and ends as the study does.
+/// Waits until the queue has no task of the job, and ends with the study's outcome.
 #[expect(clippy::disallowed_methods, reason = "the queue is asked now and then")]
 fn wait(
     submitted: &SubmittedArray,
@@ -321,14 +323,15 @@ fn wait(
     }
     bar.clear();
     let claim = store.claim(&sheet.study, FolderAccess::Alone, StoreForm::Packed)?;
-    // The last task may have written results without failed runs: conclude again, to report them.
+    // The last task may have written results without failed runs: conclude again, to report these
+    // runs.
     write_sheet(sheet, store.folder())?;
     merge::conclude_all(&claim, quiet)
 }
 
 /// Copies this program into a study's folder: tasks may run where Mumakil is not installed, and a
-/// later update here must not change them. If the same program is there, it stays, as tasks may be
-/// running it.
+/// later update here must not affect them. An equal program there stays, as tasks may be running
+/// it.
 fn copy_binary(out: &Path) -> Result<(), Failure> {
     let target = out.join(BINARY[0]).join(BINARY[1]);
     let own = std::env::current_exe().map_err(|source| {
@@ -341,11 +344,11 @@ fn copy_binary(out: &Path) -> Result<(), Failure> {
     Ok(copy_file(&own, &target)?)
 }
 
-/// Calls a program of an engine in a folder; returns what it prints, or why it failed.
+/// Calls a program of an engine in a folder; returns its output, or the reason of its failure.
 fn ask(words: &[impl AsRef<OsStr>], folder: impl AsRef<Path>) -> Result<String, String> {
     let program = words[0].as_ref();
     let mut command = Command::new(program);
-    // Without stdin: a program that asks for a password must fail rather than wait.
+    // Give it no stdin: a program that asks for a password must fail rather than wait.
     command.args(&words[1..]).current_dir(folder).stdin(Stdio::null());
     let asked = command.output();
     let asked =
@@ -354,12 +357,12 @@ fn ask(words: &[impl AsRef<OsStr>], folder: impl AsRef<Path>) -> Result<String, 
     if asked.status.success() { Ok(told(&asked.stdout)) } else { Err(told(&asked.stderr)) }
 }
 
-/// Asks an engine that needs no study's folder.
+/// Calls a program of an engine that needs no study's folder.
 fn ask_engine(words: &[impl AsRef<OsStr>]) -> Result<String, String> {
     ask(words, PathBuf::from("."))
 }
 
-/// Returns the words of a task in the study's folder: it does one run at a time.
+/// Returns the command line of a task in the study's folder.
 fn task_words(pace: PaceOptions) -> String {
     let mut words = format!("{}/{} study . --join --jobs 1", BINARY[0], BINARY[1]);
     if let Some(limit) = pace.time_limit {
@@ -396,7 +399,7 @@ mod tests {
         }
     }
 
-    /// Returns what an engine is told to do eight tasks, and what people see of that.
+    /// Returns the order for eight tasks, and its text for readers.
     fn order(engine: &dyn Engine) -> (EngineOrder, String) {
         let time_limit = "10min".parse().ok();
         let pace = PaceOptions {
@@ -427,7 +430,8 @@ mod tests {
         assert_eq!(pod["containers"][0]["volumeMounts"][0]["subPath"], "a: \"b\"");
     }
 
-    /// Does the script of a pod with a program that notes its arguments and ends with this code.
+    /// Executes a pod's script, with a fake program that notes its arguments and exits with this
+    /// code.
     fn pod(code: i32) -> (Option<i32>, String) {
         let room = tempfile::TempDir::new().unwrap();
         fs::create_dir(room.path().join(BINARY[0])).unwrap();

@@ -18,19 +18,19 @@ use crate::study::{
 use crate::tables::ReadError;
 use crate::units::tell::{self, counted};
 
-/// At most so many cells are printed.
-// These three are chosen for a screen; the report and the tables have all.
+/// The most cells printed.
+// These three are chosen for a screen; the report and the tables have everything.
 const MOST_CELLS: usize = 40;
 
-/// At most so many comparisons are printed.
+/// The most comparisons printed.
 const MOST_SENTENCES: usize = 12;
-/// At most so many outlying seeds are printed.
+/// The most outlying seeds printed.
 const MOST_ODDITIES: usize = 3;
 
-/// The work of this call.
+/// The work that this process did on the study.
 pub(in crate::cli) struct StudyOutcome {
     pub(super) runs: usize,
-    /// How many runs the part has that was asked for.
+    /// The number of runs in the part that was asked for.
     pub(super) mine: usize,
     pub(super) real: Duration,
     pub(super) workers: usize,
@@ -74,7 +74,7 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalLines {
     lines
 }
 
-/// Tells what the comparisons come to, and which seeds stand apart.
+/// Returns the comparisons in words, and the outlying seeds.
 fn compared(findings: &StudyFindings) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let all = &findings.comparisons;
@@ -98,9 +98,9 @@ fn compared(findings: &StudyFindings) -> TerminalLines {
     lines
 }
 
-/// Tells a number with its interval, and of how many seeds it is if not of all.
+/// Prints a mean with its interval, and the count of seeds if some lack it.
 fn estimate(Estimate { mean, band, n }: Estimate, seeds: usize, unit: Unit) -> String {
-    // The interval's ends with the digits of the mean: `3.42 ± 0.08`.
+    // Give the interval's ends the digits of the mean: `3.42 ± 0.08`.
     let parts = band.map_or([0.0; 2], |Band { low, high }| [high - mean, mean - low]);
     let [shown, up, down] = unit.show_together([mean, parts[0], parts[1]]);
     let band = band.map(|_| match up == down {
@@ -111,7 +111,7 @@ fn estimate(Estimate { mean, band, n }: Estimate, seeds: usize, unit: Unit) -> S
     shown + &band.unwrap_or_default() + &few.unwrap_or_default()
 }
 
-/// Returns the failure that says which runs have failed, and how to repeat them.
+/// Returns the failure that lists the failed runs, and the command that repeats them.
 pub(super) fn failed(
     failed: &[&str],
     store: &Store,
@@ -136,7 +136,7 @@ pub(super) fn failed(
     Ok(Failure::run(text))
 }
 
-/// Returns the failure of a run whose results cannot be read, for example after a loss of power.
+/// Returns the failure of a run with unreadable results, for example after a loss of power.
 pub(super) fn unreadable(error: ReadError) -> Failure {
     let folder = error.path().parent().unwrap_or(Path::new("")).display().to_string();
     let words = format!("a run cannot be read; remove {folder} and start the study again");

@@ -16,14 +16,14 @@ use crate::scenario::Registry;
 use crate::study::{Forecast, Plan, Shard, Store, Study, WorkStep};
 use crate::units::tell::{self, counted};
 
-/// After this time no further run is tried.
+/// The time after which no further run is tried.
 // Chosen; the help text and the guide say "a minute".
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Say how many runs a study has, and what they will take
+/// Count the runs of a study, and estimate their time and disk space
 ///
-/// A few of the runs are tried, at most eight, from the first to the last; no other is begun after a minute.
-/// Their results are not kept.
+/// Up to eight runs are tried, evenly spread from the first to the last; no further run begins
+/// after a minute. Their results are not kept.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct StudyPlanArguments {
     /// A file, the name of a study that Mumakil brings, or the folder of a study
@@ -32,10 +32,10 @@ pub(in crate::cli) struct StudyPlanArguments {
     /// The folder for the results [default: out/NAME, or STUDY if that is a folder]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How many runs at a time [default: one for each core]
+    /// The number of runs at the same time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]
     jobs: Option<NonZero<usize>>,
-    /// Put a value over the study's, such as sweep.seeds=20
+    /// Set a value of the study, such as sweep.seeds=20
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
@@ -44,7 +44,7 @@ impl StudyPlanArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study, self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
-        // The values of a search are not known before it is done: the first stands for all.
+        // The values that a search will try are unknown: the first stands for all.
         let probes = study.search.as_ref().map_or(1, |search| search.begin().most());
         let study = study.first();
         let plan = Plan::new(&study, registry)?;
@@ -77,7 +77,7 @@ impl StudyPlanArguments {
             let Forecast { samples, seconds, longest_s, bytes } =
                 forecast(&plan, &missing, registry)?;
             let runs = missing.len() as f64;
-            // However many workers there are, a study takes at least as long as its longest run.
+            // A study takes at least as long as its longest run, with any number of workers.
             let time = (seconds * runs / workers as f64).max(longest_s) * probes as f64;
             let (time, workers) = (lasted(Duration::from_secs_f64(time)), workers as u64);
             let workers = counted(workers, "worker");
@@ -89,7 +89,7 @@ impl StudyPlanArguments {
     }
 }
 
-/// Tries a few runs and shows how far that is.
+/// Tries a few runs, and shows the progress.
 fn forecast(plan: &Plan, runs: &[usize], registry: &Registry) -> Result<Forecast, Failure> {
     let bar = StudyBar::new("run", false);
     let samples = Plan::samples(runs);

@@ -1,4 +1,4 @@
-//! `mumakil study status`: the progress of a study, wherever processes work on it.
+//! `mumakil study status`: the progress of a study, over all machines that work on it.
 
 use std::path::{Path, PathBuf};
 
@@ -11,15 +11,16 @@ use crate::files::{REPORT, RESOLVED, STUDY};
 use crate::study::{End, FAILED, Life, Status, StudyProcess, WallInstant, WriterState, rate};
 use crate::units::tell::{count, counted, percent, span};
 
-/// At most so many running runs, failed runs and processes are printed.
+/// The most running runs, failed runs and processes printed.
 const SHOWN: usize = 10;
-/// At most so many of the slowest runs are printed.
+/// The most slow runs printed.
 const SLOWEST: usize = 5;
 
-/// Say how far a study is
+/// Show the progress of a study
 ///
-/// Of any study's folder, whether somebody works on it or not, on this machine or on others. It only
-/// reads, so it may be called at any time. A process that was killed does not count as being at work.
+/// This works for any study's folder, also while processes work on it, on this machine or on
+/// others. It only reads, so it may be called at any time. A process that was killed does not count
+/// as being at work.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -53,16 +54,16 @@ impl StudyStatusArguments {
     }
 }
 
-/// The folder's state, and that of the engines that have the study.
+/// The state of the folder, and of the engines to which the study was submitted.
 #[derive(serde::Serialize)]
 struct FullStatus {
     #[serde(flatten)]
     status: Status,
-    /// A line for each.
+    /// A line for each engine.
     engines: Vec<String>,
 }
 
-/// Checks that a folder is that of a study; says what it is if not.
+/// Checks that a folder belongs to a study; the error says what else it is.
 pub(super) fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
     if folder.join(STUDY).is_file() {
         return Ok(());
@@ -79,7 +80,7 @@ pub(super) fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
     Err(Failure::input(format!("{} {why}", folder.display())))
 }
 
-/// Returns a line for each engine that the study was handed to.
+/// Returns a line for each engine to which the study was submitted.
 fn engines(folder: &Path) -> Result<Vec<String>, Failure> {
     let told = |submitted: SubmittedArray| match submitted.state() {
         Some(state) => state,
@@ -88,7 +89,7 @@ fn engines(folder: &Path) -> Result<Vec<String>, Failure> {
     Ok(SubmittedArray::read(folder)?.map(told).into_iter().collect())
 }
 
-/// Tells all.
+/// Returns the whole report in lines.
 fn told(FullStatus { status, engines }: &FullStatus, folder: &Path) -> TerminalLines {
     let mut lines = TerminalLines::default();
     lines.bold(&status.study, format!("   {}", counted(status.runs, "run")));
@@ -101,7 +102,7 @@ fn told(FullStatus { status, engines }: &FullStatus, folder: &Path) -> TerminalL
     lines + next(status, folder)
 }
 
-/// Tells the sums, one below the other.
+/// Returns the counts of runs, one below the other.
 fn counts(status: &Status) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let at_work = || of(status, |fate| fate == WriterState::AtWork);
@@ -166,7 +167,7 @@ fn ended(status: &Status) -> TerminalLines {
         WriterState::Gone | WriterState::Silent | WriterState::Ended(_) => true,
     };
     let mut lines = TerminalLines::default();
-    // Others have done the rest since, so an early end needs no care any more.
+    // Other processes have done the remaining runs, so an early end does not matter any more.
     if status.left == 0 {
         return lines;
     }
@@ -209,7 +210,7 @@ fn failed(status: &Status, folder: &Path) -> TerminalLines {
     TerminalLines::of("") + lines
 }
 
-/// Tells what to do next, if anything.
+/// Returns the command to type next, if there is one.
 fn next(status: &Status, folder: &Path) -> TerminalLines {
     let is_at_work = of(status, |fate| fate == WriterState::AtWork).next().is_some();
     let report = || folder.join(REPORT).display().to_string();

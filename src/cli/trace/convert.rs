@@ -10,9 +10,9 @@ use crate::workload::format::{FormatContents, Trace, TraceJob};
 
 /// Convert a trace into another format
 ///
-/// Parts that the other format cannot say are told on stderr. Bytes become tasks by the default rules of
-/// `workload: {swim: ...}`, and times that are distributions are drawn where a format has only
-/// times.
+/// Properties that the other format lacks are reported on stderr. Bytes become tasks by the default
+/// rules of `workload: {swim: ...}`, and times that are distributions are drawn if the format has
+/// only fixed times.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -45,7 +45,7 @@ impl TraceConvertArguments {
                 self.input.read(found)?
             }
         };
-        // Written as it was read: to go through a list of jobs would lose fields of the format.
+        // Write the trace as it was read: a list of jobs would lose fields of the format.
         if trace.format == format {
             return self.output.write(&trace);
         }
@@ -69,7 +69,8 @@ impl TraceConvertArguments {
     }
 }
 
-/// Returns what a list of jobs cannot say of those of other formats, and of how many.
+/// Returns the first property that jobs lose in a list of jobs, and the number of jobs that lose
+/// such a property.
 fn beyond(jobs: &[TraceJob]) -> (&'static str, usize) {
     let mut parts = jobs.iter().filter_map(|job| job.foreign()?.lost_in_list());
     parts.next().map_or(("", 0), |part| (part, 1 + parts.count()))

@@ -1,4 +1,4 @@
-//! `mumakil trace inspect`: the contents of a trace, in a screenful.
+//! `mumakil trace inspect`: shows the contents of a trace on one screen.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -55,24 +55,24 @@ fn to_draw(GeneratorSize { jobs, classes }: GeneratorSize) -> [String; 2] {
     [format!("{} to draw", counted(jobs, "job")), format!("from {}", counted(classes, "class"))]
 }
 
-/// Something that is counted or measured of every job, or of every task.
+/// A number that every job or every task has.
 struct Measure {
     name: &'static str,
-    /// Rising.
+    /// The values, sorted.
     values: Vec<f64>,
     print: PrintNumber,
 }
 
 type PrintNumber = fn(f64) -> String;
 
-/// A terminal's columns.
-// The classic terminal; longer remarks are cut.
+/// The width of the output, in columns.
+// The width of a classic terminal; longer remarks are cut.
 const WIDTH: usize = 80;
 
 /// The quantiles of a distribution that are shown, in per cent.
 const QUANTILES: [u8; 6] = [50, 75, 90, 95, 99, 100];
 
-/// Returns what is in a trace.
+/// Returns the lines about a trace.
 fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> TerminalLines {
     let copies = |job: &JobEntry| u64::from(job.count.get());
     let maps = |job: &JobEntry| u64::from(job.maps.map_or(0, Count::get));
@@ -90,9 +90,9 @@ fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> TerminalLines {
     lines.bold(path.display().to_string(), about);
     let submits = || entries.iter().map(|job| job.submit.as_secs_f64());
     let length = submits().fold(0.0, f64::max) - submits().fold(f64::INFINITY, f64::min);
-    // Jobs that all come at once have no rate.
+    // Jobs that all arrive at the same time have no rate.
     if 0.0 < length {
-        // The rate counts gaps, too, so that `60 an hour` and `mean gap 1 min` agree.
+        // The rate counts the gaps, so that `60 an hour` and `mean gap 1 min` agree.
         let gaps = (jobs.max(2) - 1) as f64;
         let (an_hour, gap) = (gaps * 3_600.0 / length, span(length / gaps));
         let length = span(length);
@@ -146,9 +146,9 @@ fn outcomes(trace: &Trace, lines: &mut TerminalLines) {
     line("attempts", endings.iter().flat_map(|of| &of.attempts).copied().collect());
 }
 
-/// Adds what is odd about a trace.
+/// Adds warnings about the trace.
 fn noticed(trace: &Trace, jobs: u64, lines: &mut TerminalLines) {
-    // An entry may stand for several copies, so there may be more jobs than records.
+    // A record may stand for several copies of a job, so there may be more jobs than records.
     let empty = (trace.jobs.len() as u64).saturating_sub(jobs);
     let FirstFew { count, first } = &trace.suspicious;
     if 0 < empty {
@@ -199,15 +199,16 @@ fn measures(entries: &[JobEntry]) -> Vec<Measure> {
     all.into_iter().filter(is_known).collect()
 }
 
-/// Returns the smallest value that is at least as large as so many per cent of all values.
+/// Returns the percentile of sorted values: the smallest value that this share of them does not
+/// exceed.
 fn at(values: &[f64], per_cent: u8) -> f64 {
     let rank = (values.len() * usize::from(per_cent)).div_ceil(100);
-    // Measures without a value were left out, so the list is not empty.
+    // Measures without values were left out, so the list is not empty.
     values[rank.saturating_sub(1)]
 }
 
 /// The longest bar of a histogram, in columns.
-// Chosen: with a label and a count a line has less than 80 columns.
+// Chosen: with a label and a count, a line stays below 80 columns.
 const BAR: usize = 44;
 
 /// Adds a histogram whose bins are powers of ten.
@@ -235,7 +236,7 @@ fn histogram(measure: &Measure, lines: &mut TerminalLines) {
     }
 }
 
-/// Returns a bar of so many columns, to an eighth.
+/// Returns a bar of this many columns, in steps of an eighth.
 fn bar(columns: f64) -> String {
     // Round up: a bin with one job among millions still shows a sliver.
     let eighths = (columns * 8.0).ceil() as usize;
@@ -247,8 +248,8 @@ fn number(value: f64) -> String {
     tell::count(value as u64)
 }
 
-/// Prints seconds, to a tenth if they are few: never minutes, so that the numbers of a line can be
-/// compared.
+/// Prints seconds, small numbers with a decimal. Never prints minutes, so that the numbers of a
+/// line can be compared.
 fn seconds(value: f64) -> String {
     if value < 100.0 { format!("{value:.1} s") } else { format!("{} s", number(value.round())) }
 }

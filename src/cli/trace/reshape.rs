@@ -11,7 +11,8 @@ use crate::workload::format::Trace;
 
 /// Keep some of the jobs of a trace, drawn at random, at their times
 ///
-/// A job of a list that follows others, or is followed, comes with them: together they count as one.
+/// A job of a list that follows others, or is followed by others, comes with them: together they
+/// count as one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -22,7 +23,7 @@ pub(super) struct SampleArguments {
     /// How many jobs to keep
     #[arg(short = 'n', long, value_name = "NUMBER")]
     jobs: usize,
-    /// Which random numbers to draw
+    /// The seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 42)]
     seed: u64,
     #[command(flatten)]
@@ -31,7 +32,7 @@ pub(super) struct SampleArguments {
 
 /// Scale the times at which jobs come, or their sizes
 ///
-/// In a list the time between copies is scaled too, and how long a job waits after others.
+/// In a list, the time between copies and the wait after other jobs are scaled, too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,7 +41,7 @@ Examples:
 pub(super) struct ScaleArguments {
     #[command(flatten)]
     input: TraceInput,
-    /// Factor of the time from the first job to each other
+    /// Factor of the time between the first job and each other job
     #[arg(long, value_name = "FACTOR", default_value = "1")]
     time: Factor,
     /// Factor of the bytes that jobs read, shuffle and write
@@ -52,8 +53,8 @@ pub(super) struct ScaleArguments {
 
 /// Fold a long trace into a short one with the same mix of jobs
 ///
-/// Some of the jobs are drawn: so many that they come as often as before when their times are pressed
-/// into the shorter span. With `--cycle 24h`, the days of a week are laid over each other first, and
+/// Jobs are drawn, so many that they come as often as before when their times are compressed into
+/// the shorter span. With `--cycle 24h`, the days of a week are laid over each other first, and
 /// become one short day. Jobs of a list that follow each other stay together.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -63,13 +64,13 @@ Examples:
 pub(super) struct FoldArguments {
     #[command(flatten)]
     input: TraceInput,
-    /// The time that the new trace spans, at most that of the old one
+    /// The time that the new trace spans, at most the time of the old one
     #[arg(long, value_name = "TIME")]
     into: SimSpan,
     /// The time after which the trace begins anew [default: all of it]
     #[arg(long, value_name = "TIME")]
     cycle: Option<SimSpan>,
-    /// Which random numbers to draw
+    /// The seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 42)]
     seed: u64,
     #[command(flatten)]
@@ -110,7 +111,7 @@ impl FoldArguments {
     }
 }
 
-/// Writes a trace. If its first job comes late, warns how a run can skip the idle beginning.
+/// Writes a trace; if its first job comes late, warns how a run can skip the idle beginning.
 fn finish(trace: &Trace, output: &TraceOutput) -> Result<(), Failure> {
     if let Some(idle) = trace.idle_start() {
         terminal::warn(&format!(

@@ -1,12 +1,12 @@
-//! A scenario out of a number: which features it has, and what it says of each.
+//! Makes a random scenario from a seed: which features it uses, and with which values.
 //!
 //! ```text
-//! seed 4711 -> appetite: 15 % of all options   -> `uses("slow_start")` is the same wherever it stands
+//! seed 4711 -> appetite: 15 % of all options   -> `uses("slow_start")` is the same everywhere
 //!           -> hadoop, cluster, scheduler, workload, faults, later: values drawn by the JSON Schema
 //!           -> sometimes a theme: settings that are hard together
-//!           -> wrong? take out the settings that the check refuses, and check again
+//!           -> invalid? remove the settings that the check refuses, and check again
 //! ```
-//! A case with all options at once would show little, since one option hides what another breaks.
+//! A case with all options at once would show little, since one option hides the faults of another.
 
 use std::hash::Hasher;
 
@@ -22,21 +22,21 @@ use mumakil_scenario::fault::Fault;
 use mumakil_scenario::{Registry, Scenario, ScenarioError, parse, shape};
 use mumakil_yaml::Path;
 
-/// After so many corrections a drawing is dropped for another.
-// Chosen: each takes out one wrong setting or more, and a drawing seldom has forty.
+/// The most corrections of a drawn scenario, before it is dropped for another.
+// Chosen: each correction removes at least one invalid setting, and a scenario seldom has forty.
 const MENDINGS: u32 = 40;
 
-/// Settings that are hard together, each laid over what is drawn. Most are about getting stuck, which no
-/// single option leads to.
+/// Settings that are hard together, each laid over a drawn scenario. Most lead to stalls, which no
+/// single option causes.
 pub(super) const THEMES: [&str; 11] = [
-    // A tracker is given up while it waits for the answer to its heartbeat.
+    // A tracker is declared lost while it waits for the answer to its heartbeat.
     "{hadoop: {expiry: 20s, rpc_timeout: 60s}, \
       faults: [{at: 1min, partition: {nodes: [node-1], for: 90s}}]}",
-    // Heartbeats that were answered come again, at a JobTracker that is back.
+    // Trackers repeat heartbeats that were answered already, to a JobTracker that has restarted.
     "{hadoop: {expiry: 10s, rpc_timeout: 45s}, faults: [{loss: 5 %}, \
       {delay: {share: 20 %, by: {uniform: {from: 1s, to: 1min}}}}, \
       {at: 2min, jobtracker: {restart: 30s, recover: true}}]}",
-    // Some nodes can run only a part of the tasks.
+    // Some nodes have no map slots, others no reduce slots.
     "cluster: {groups: [{count: 1, map_slots: 0}, {count: 1, reduce_slots: 0}]}",
     "{cluster: {groups: [{count: 1, map_slots: 0}, {count: 1, reduce_slots: 0}]}, \
       hadoop: {tracker_failures: 1}, faults: [{task_failures: 20 %}]}",
@@ -49,11 +49,11 @@ pub(super) const THEMES: [&str; 11] = [
     // Reduces of killed jobs are not killed, and keep their slots.
     "{hadoop: {line: mumak, kill_orphans: false}, cluster: {preset: mumak}, \
       faults: [{at: 3min, kill: job-0}]}",
-    // The same, where all else is as usual and maps are slow.
+    // The same with the usual settings otherwise.
     "{hadoop: {kill_orphans: false, slow_start: 0}, faults: [{at: 1min, kill: job-0}]}",
-    // Machines are given up soon, and come back.
+    // Machines are declared lost soon, and come back.
     "{hadoop: {expiry: 30s}, faults: [{at: 1min, stop: node-1}, {at: 4min, start: node-1}]}",
-    // Outputs of maps are out of reach, long before the last reduces come for them.
+    // Outputs of maps are lost long before the last reduces fetch them.
     "{hadoop: {slow_start: 1}, \
       workload: {jobs: [{name: late, submit: 0s, maps: 12, reduces: 24, map_time: 20s}]}, \
       faults: [{at: 50s, stop: node-1}, {at: 2min, stop: node-2}]}",
@@ -62,30 +62,30 @@ pub(super) const THEMES: [&str; 11] = [
       faults: [{task_failures: 20 %}]}",
 ];
 
-/// Draws a case.
+/// Draws the scenario of a case.
 pub(super) struct CaseDrawer<'s> {
     rng: ChaCha8Rng,
     seed: u64,
     schema: &'s Json,
     policy: Option<&'s str>,
-    /// The share of the options that this case uses.
+    /// The share of all options that this case uses.
     appetite: f64,
     nodes: u64,
-    /// The field whose distribution is being drawn: the mean of a latency is a latency.
+    /// The field whose distribution is being drawn; a latency's distribution has a latency as mean.
     distributed: Option<String>,
 }
 
 impl<'s> CaseDrawer<'s> {
     pub(super) fn new(seed: u64, schema: &'s Json, policy: Option<&'s str>) -> Self {
         let mut rng = stream(seed, Purpose::Chaos, 0);
-        // Chosen: from a case of few options, easy to understand, to one where many meet.
+        // Chosen: from few options in a case, easy to understand, to many that interact.
         let appetite = *[0.05, 0.15, 0.4].choose(&mut rng).expect("there are some");
         // Small clusters show the same mistakes as large ones, and run in milliseconds.
         let nodes = rng.random_range(1..=10);
         Self { rng, seed, schema, policy, appetite, nodes, distributed: None }
     }
 
-    /// Returns a scenario that can be run.
+    /// Returns a valid scenario.
     pub(super) fn scenario(&mut self, registry: &Registry) -> Value {
         loop {
             let mut tree = self.draw();
@@ -93,8 +93,8 @@ impl<'s> CaseDrawer<'s> {
                 match wrong(&tree, registry) {
                     Ok(None) => return tree,
                     Ok(Some(paths)) => {
-                        // All named settings at once. If none of them is there to be removed, the
-                        // mistake lies elsewhere: draw anew.
+                        // Remove all settings with errors at once. If none of them exists, the
+                        // error lies elsewhere: draw another scenario.
                         let gone = paths.iter().filter(|path| remove(&mut tree, path)).count();
                         if gone == 0 {
                             break;
@@ -110,7 +110,7 @@ impl<'s> CaseDrawer<'s> {
         let mut tree = Mapping::new();
         tree.insert("name".into(), "chaos".into());
         tree.insert("seed".into(), self.seed.into());
-        // A case without an end must stop some time; `has_no_end` judges it.
+        // A case that never ends must be stopped; `has_no_end` judges it.
         tree.insert("until".into(), "30d".into());
         let schema = self.schema;
         let of = |key: &str| &schema["properties"][key];
@@ -136,8 +136,7 @@ impl<'s> CaseDrawer<'s> {
         if let Some(policy) = self.policy {
             let options =
                 tree.get("scheduler").and_then(|scheduler| scheduler.get(policy)).cloned();
-            // A theme may have put another policy in: the hunted program comes back, with its
-            // options.
+            // A theme may have set another policy: put the hunted one back, with its options.
             let named = |options| Value::Mapping(Mapping::from_iter([(policy.into(), options)]));
             tree["scheduler"] = options.map_or_else(|| policy.into(), named);
         }
@@ -148,7 +147,7 @@ impl<'s> CaseDrawer<'s> {
         tree
     }
 
-    /// Draws a part that may be given by a name or field by field.
+    /// Draws a part of the scenario that is a name or a mapping of fields.
     fn part(&mut self, schema: &Json, field: &str) -> Option<Value> {
         if field == "scheduler" {
             return self.scheduler(schema);
@@ -162,7 +161,7 @@ impl<'s> CaseDrawer<'s> {
         let alternatives = schema["anyOf"].as_array()?;
         let options = alternatives.iter().find_map(|one| one.get("properties")?.as_object())?;
         let mut names: Vec<&String> = options.keys().collect();
-        // Sorted: the order of a JSON object may depend on features of the library, and a seed must
+        // Sort: the order of a JSON object depends on features of the library, a seed's case must
         // not.
         names.sort();
         let drawn = names.choose(&mut self.rng).map(|name| name.as_str());
@@ -172,7 +171,7 @@ impl<'s> CaseDrawer<'s> {
         Some(value.unwrap_or_else(|| name.into()))
     }
 
-    /// Draws a list of jobs, and how they come.
+    /// Draws a list of jobs, and their arrivals.
     fn workload(&mut self, schema: &Json) -> Value {
         let fields = find(schema, "jobs").expect("a workload has jobs");
         let entry = find_items(&fields["jobs"]).expect("jobs are a list");
@@ -188,7 +187,7 @@ impl<'s> CaseDrawer<'s> {
             if !job.contains_key("submit") {
                 job.insert("submit".into(), format!("{}s", self.rng.random_range(0..300)).into());
             }
-            // A drawn name would be that of no job. Below, a few jobs follow an earlier one.
+            // A drawn name would match no job. Further down, a few jobs follow an earlier one.
             job.remove("after");
             if 0 < number && self.rng.random_bool(0.15) {
                 let before = format!("job-{}", self.rng.random_range(0..number));
@@ -221,8 +220,8 @@ impl<'s> CaseDrawer<'s> {
                 _ => self.value(&options[kind], kind),
             };
             let Some(what) = drawn else { continue };
-            // Some kinds of fault need a moment (`at`), some a duration (`for`), some neither: try
-            // the four ways and keep the first that the fault's own check accepts.
+            // Some kinds of fault need a time (`at`), some a duration (`for`), some neither: try
+            // all four ways and keep the first that is valid.
             let mut fault = Mapping::from_iter([(kind.into(), what)]);
             for field in ["at", "for"] {
                 let time = options.get(field).and_then(|one| self.value(one, field));
@@ -240,8 +239,8 @@ impl<'s> CaseDrawer<'s> {
         Value::Sequence(faults)
     }
 
-    /// Draws `later`: jobs that are submitted, policies that take over. It has a random stream of
-    /// its own, so that old seeds still draw the same cases as before `later` existed.
+    /// Draws `later`: jobs and changes of the policy. It has its own random stream, so that old
+    /// seeds still draw the cases that they drew before `later` existed.
     fn later(&mut self, schema: &Json) -> Option<Value> {
         let own = stream(self.seed, Purpose::Chaos, 1);
         let rng = std::mem::replace(&mut self.rng, own);
@@ -266,23 +265,23 @@ impl<'s> CaseDrawer<'s> {
         (!list.is_empty()).then_some(Value::Sequence(list))
     }
 
-    /// Returns whether this case uses an option, wherever it stands.
+    /// Returns whether this case uses an option, the same wherever the option stands.
     fn uses(&self, field: &str) -> bool {
         let mut hasher = FxHasher::default();
         hasher.write_u64(self.seed);
         hasher.write(field.as_bytes());
-        // FxHash mixes the high bits best: take 24 of them as a number from 0 to 1.
+        // FxHash mixes the high bits best: use 24 of them as a number from 0 to 1.
         ((hasher.finish() >> 40) as f64) / ((1u64 << 24) as f64) < self.appetite
     }
 
-    /// Draws a value of a schema; `None` to leave the field out.
+    /// Draws a value by its schema; `None` leaves the field out.
     fn value(&mut self, schema: &Json, field: &str) -> Option<Value> {
         if let Some(Json::String(title)) = schema.get("title")
             && schema.get("anyOf").is_none()
             && schema.get("properties").is_none()
             && schema.get("additionalProperties").is_none()
         {
-            // The `mean` of a latency's distribution is drawn as a latency, not as any number.
+            // The mean of a latency's distribution is drawn as a latency, not as any number.
             let of = self.distributed.as_deref().unwrap_or(field);
             return values::titled(title, field, of, self.nodes, &mut self.rng);
         }
@@ -316,8 +315,8 @@ impl<'s> CaseDrawer<'s> {
         match kind {
             "boolean" => Some(self.rng.random::<bool>().into()),
             "integer" => Some(values::whole(schema, field, &mut self.rng)),
-            // Chosen: plain numbers are factors, weights and counts, all of which take small whole
-            // values.
+            // Chosen: plain numbers are factors, weights and counts, and all of these allow small
+            // whole values.
             "number" => Some(self.rng.random_range(1..=8).into()),
             "string" => Some(values::name(field, &mut self.rng)),
             "array" => {
@@ -339,7 +338,7 @@ impl<'s> CaseDrawer<'s> {
             let mut names: Vec<&String> = fields.keys().collect();
             names.sort();
             for name in names {
-                // A preset may be a cluster of hundreds of nodes, or days of jobs.
+                // Leave presets out: they can be a cluster of hundreds of nodes, or days of jobs.
                 let is_left_out = name == "preset" || !self.uses(name);
                 if is_left_out && !is_required(name) {
                     continue;
@@ -349,7 +348,7 @@ impl<'s> CaseDrawer<'s> {
                 }
             }
         } else if let Some(any @ Json::Object(_)) = schema.get("additionalProperties") {
-            // Two pools or queues, the names that jobs draw, too.
+            // Draw two pools or queues, with the names that jobs draw, too.
             for name in ["p0", "p1"] {
                 if self.rng.random_bool(0.5)
                     && let Some(value) = self.value(any, name)
@@ -362,7 +361,7 @@ impl<'s> CaseDrawer<'s> {
     }
 }
 
-/// Returns the fields of the first object below a schema that has this one.
+/// Returns the fields of the first object in a schema that has this field.
 fn find<'s>(schema: &'s Json, field: &str) -> Option<&'s serde_json::Map<String, Json>> {
     match schema {
         Json::Object(object) => {
@@ -375,7 +374,7 @@ fn find<'s>(schema: &'s Json, field: &str) -> Option<&'s serde_json::Map<String,
     }
 }
 
-/// Returns what the entries of the first list below a schema are.
+/// Returns the schema of the entries of the first list in a schema.
 fn find_items(schema: &Json) -> Option<&Json> {
     match schema {
         Json::Object(object) => {
@@ -387,17 +386,18 @@ fn find_items(schema: &Json) -> Option<&Json> {
     }
 }
 
-/// Returns a scenario as text.
+/// Returns a scenario as YAML text.
 pub(super) fn text(tree: &Value) -> String {
     serde_yaml::to_string(tree).expect("a tree can be written as YAML")
 }
 
-/// Reads a scenario.
+/// Parses a scenario.
 pub(super) fn read(tree: &Value, registry: &Registry) -> Result<Scenario, ScenarioError> {
     Ok(parse("chaos.yaml", &text(tree), &[], registry)?.scenario)
 }
 
-/// Returns where a scenario is wrong, if it is; an error if that cannot be said of a place.
+/// Returns the paths of the errors in a scenario, `None` if it is valid; `Err` if an error has no
+/// path.
 pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path>>, ()> {
     match read(tree, registry) {
         Ok(_) => Ok(None),
@@ -414,13 +414,13 @@ pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path
     }
 }
 
-/// Lays mappings over mappings, and appends lists to lists; anything else replaces.
+/// Lays mappings over mappings and appends lists to lists; any other value replaces.
 pub(super) fn lay(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Mapping(under), Value::Mapping(over)) => {
             for (key, value) in over {
                 match under.get_mut(&key) {
-                    // `scheduler` is replaced: a mapping of two policies would be no choice.
+                    // Replace `scheduler`: a mapping of two policies would be invalid.
                     Some(there) if key != "scheduler" => lay(there, value),
                     _ => _ = under.insert(key, value),
                 }
@@ -431,8 +431,8 @@ pub(super) fn lay(under: &mut Value, over: Value) {
     }
 }
 
-/// Removes what stands at a path, or the nearest that stands around it; returns whether anything was
-/// there but the root.
+/// Removes the value at a path, or the nearest existing value around it; returns whether there was
+/// any below the root.
 fn remove(tree: &mut Value, path: &Path) -> bool {
     path.remove(tree) || path.split_last().is_some_and(|(around, _)| remove(tree, &around))
 }

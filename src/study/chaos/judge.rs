@@ -1,12 +1,12 @@
-//! Judges: each looks for one kind of mistake in a case, and may run it again.
+//! Judges: each looks for one kind of mistake in a case, and may run the case again.
 //! ```text
 //! breaks_down             a policy or an actor panicked
-//! breaks_invariants       the checker has found an event that must not be
-//! could_go_on             the run was said to have stalled, but run on it moves again
-//! has_no_end              30 days are over, without a fault that recurs
-//! differs_without_actors  the same case on bare queues has other events
+//! breaks_invariants       the checker has found a forbidden event
+//! could_go_on             the run was ended as stalled, but moves if it goes on
+//! has_no_end              30 days have passed, without a recurring fault
+//! differs_without_actors  the same case without actors has other events
 //! ```
-//! A program as policy has two judges of its own: [`starves`] and `answers_differently`.
+//! External policies have two more judges: [`starves`] and `answers_differently`.
 
 use serde_yaml::Value;
 use sha2::{Digest as _, Sha256};
@@ -23,14 +23,14 @@ use mumakil_run::emulation::{EmulationError, Options};
 use mumakil_runtime::Transport;
 use mumakil_scenario::Scenario;
 
-/// A stalled run is watched for so long: longer than any timeout of a policy or the JobTracker.
+/// How long a stalled run is watched: longer than any timeout of a policy or the JobTracker.
 // Chosen: Hadoop's longest is a fault of a tracker, which is forgiven after 24 hours.
 const WATCHED: SimSpan = SimSpan::from_secs(2 * 24 * 60 * 60);
-/// At most so many violations are listed; the rest is mostly a consequence of the first.
+/// The most violations listed; later ones mostly follow from the first.
 const TOLD: usize = 5;
-/// At most so many characters of a question or an answer are shown.
+/// The most characters shown of a question or an answer.
 const SHOWN: usize = 300;
-/// Faults that recur, so that a run may have no end by bad luck.
+/// Faults that recur, so that a run may be endless by bad luck.
 const FOR_EVER: [&str; 8] = [
     "loss",
     "delay",
@@ -42,7 +42,7 @@ const FOR_EVER: [&str; 8] = [
     "out_of_memory",
 ];
 
-/// Returns the mistake in a case, if it is of the kind that this judge looks for.
+/// Returns the mistake in a case; `None` if it has none of the kind that this judge looks for.
 pub(super) type CaseJudge = fn(&Trial<'_>, &mut Case<'_>) -> Option<CaseFlaw>;
 
 pub(super) const OF_MUMAKIL: [CaseJudge; 5] =
@@ -51,33 +51,34 @@ pub(super) const OF_MUMAKIL: [CaseJudge; 5] =
 pub(super) const OF_A_PROGRAM: [CaseJudge; 4] =
     [breaks_down, breaks_invariants, starves, answers_differently];
 
-/// Something that is wrong with a case.
+/// A mistake in a case.
 #[derive(Clone, Debug)]
 pub(super) struct CaseFlaw {
-    /// The count that it adds to.
+    /// The counter to increase.
     pub(super) count: fn(&mut HuntTally) -> &mut u64,
-    /// Texts by which two cases are taken to show the same mistake.
+    /// Texts that identify the mistake: two cases that share one are taken to show the same
+    /// mistake.
     signs: Vec<String>,
-    /// All of it, in a line or several.
+    /// The mistake in words, of one or more lines.
     pub(super) words: String,
-    /// The last lines of a program about itself.
+    /// The last lines that an external program wrote to stderr.
     pub(super) said: Vec<String>,
 }
 
 impl CaseFlaw {
-    /// Makes a mistake that is the same as another if the first lines of `what` are equal but for
-    /// digits.
+    /// Makes a mistake from its description. Two mistakes count as the same if the first lines of
+    /// `what` are equal but for digits.
     pub(super) fn new(what: &str, words: impl Into<String>) -> Self {
         let (signs, words) = (vec![sign(what)], words.into());
         Self { count: |tally| &mut tally.violations, signs, words, said: Vec::new() }
     }
 
-    /// Returns the first sign of it.
+    /// Returns the first text that identifies the mistake.
     pub(super) fn sign(&self) -> &str {
         &self.signs[0]
     }
 
-    /// Returns whether another case shows the same.
+    /// Returns whether another case shows the same mistake.
     pub(super) fn is_in(&self, other: &Self) -> bool {
         other.signs.contains(&self.signs[0])
     }
@@ -86,7 +87,7 @@ impl CaseFlaw {
 fn sign(what: &str) -> String {
     let line = what.lines().next().unwrap_or_default();
     let sentence = line.rsplit_once(" of the run: ").map_or(line, |(_, rest)| rest);
-    // Numbers of jobs and nodes change as the case is made smaller; the sentence stays.
+    // The numbers of jobs and nodes change as the case is made smaller.
     sentence.replace(|c: char| c.is_ascii_digit(), "")
 }
 
@@ -94,10 +95,10 @@ fn breaks_down(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     broken_down(&case.first)
 }
 
-/// A policy failed, or something panicked.
+/// Finds a failed policy or a panic.
 fn broken_down(run: &RunEvidence) -> Option<CaseFlaw> {
     let words = match run.result.as_ref().err()? {
-        // `WatchedPolicy` has ended the run itself; `starves` reports it.
+        // `WatchedPolicy` has ended the run on purpose; `starves` reports it.
         EmulationError::PolicyFailed { .. } if run.seen.starved.is_some() => return None,
         EmulationError::PolicyFailed { words } => words.clone(),
         error @ (EmulationError::Policy { .. } | EmulationError::Bug { .. }) => error.to_string(),
@@ -119,7 +120,7 @@ fn breaks_invariants(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     (!all.is_empty()).then(|| CaseFlaw { signs, ..CaseFlaw::new("", words) })
 }
 
-/// The run was ended as stalled, but something moves if it goes on.
+/// Finds a run that was ended as stalled, but moves if it goes on.
 fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let run = case.first.result.as_ref().ok()?;
     if !matches!(run.stop, StopReason::Stalled(_)) || may_move_by_chance(case) {
@@ -127,7 +128,7 @@ fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     }
     let stalled_at = SimTime::ZERO + SimSpan::ceil_from_secs(run.summary.virtual_s);
     let until = case.scenario.until.unwrap_or(SimSpan::LONGEST);
-    // Never beyond the case's own end, where all would stop anyway.
+    // Stop at the case's own end: nothing would move after it.
     let until = until.min(stalled_at.saturating_since(SimTime::ZERO) + WATCHED);
     let scenario = Scenario { until: Some(until), ..case.scenario.clone() };
     // `outlasts` lets the run go on after a stall, up to `until`.
@@ -144,11 +145,11 @@ fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     })
 }
 
-/// It has no end, though nothing goes wrong for ever and little gets done.
+/// Finds an endless run, without a recurring fault and with little progress.
 fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let run = case.first.result.as_ref().ok()?;
     // If tasks still ended in the second half of the run, it is only slow: a drawn node may be ten
-    // thousand times slower. A time limit reached on a busy machine looks the same.
+    // thousand times slower. Reaching the time limit on a busy machine looks the same.
     let is_slow = run.summary.virtual_s < 2.0 * case.first.seen.farther_at.as_secs_f64();
     let is_over = matches!(run.stop, StopReason::TimeUp | StopReason::TimeLimit);
     let words = "it has no end: jobs are left after 30 days";
@@ -157,9 +158,9 @@ fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
 }
 
 /// Runs the case again without actors, with full reports in each heartbeat. The events must be the
-/// same: neither mailboxes nor shortened heartbeats may change anything.
+/// same: neither mailboxes nor shortened heartbeats may change them.
 fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
-    // A run that was cut by real time ends elsewhere each time.
+    // A run cut by the real-time limit ends elsewhere each time.
     if !trial.repeats || case.first.stop() != Some(&StopReason::Done) {
         return None;
     }
@@ -177,7 +178,7 @@ fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Case
     (!is_same).then(|| CaseFlaw::new(words, words))
 }
 
-/// A program answers the same questions in another way when the case is run again.
+/// Runs the case again, to find a program that answers the same questions differently.
 fn answers_differently(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let Some(StopReason::Done | StopReason::Stalled(_)) = case.first.stop() else { return None };
     let again = trial.run(&case.scenario, RunObservations::default(), Options::default());
@@ -185,13 +186,13 @@ fn answers_differently(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFla
     parted(&case.first.seen.exchanges, &again.seen.exchanges)
 }
 
-/// Returns where two runs of the same case part, if they do.
+/// Returns the first difference in the answers of two runs, as a mistake.
 pub(super) fn parted(
     first: &[(Vec<u8>, Vec<u8>)],
     second: &[(Vec<u8>, Vec<u8>)],
 ) -> Option<CaseFlaw> {
     let differ = |(one, other): (&(_, Vec<u8>), &(_, Vec<u8>))| {
-        // Two answers with the same content may differ in the order of their keys.
+        // Compare contents: the order of keys may differ.
         let read = |line: &[u8]| serde_json::from_slice::<WireFromPolicy>(line).ok();
         one.1 != other.1 && (read(&one.1).is_none() || read(&one.1) != read(&other.1))
     };
@@ -205,7 +206,7 @@ pub(super) fn parted(
         }
     };
     let what = "the same run was answered in two ways";
-    // The first exchange is `hello`.
+    // The first exchange is `hello`, so the questions count from 1.
     let number =
         if place == 0 { "`hello`".to_owned() } else { format!("question {}", count(place as u64)) };
     let words = format!(
@@ -219,7 +220,7 @@ pub(super) fn parted(
     Some(CaseFlaw::new(what, words))
 }
 
-/// A policy that claims to read task reports, so that trackers send all of them.
+/// A policy that claims to read task reports, so that trackers send full ones.
 struct AttentivePolicy(Box<dyn Scheduler>);
 
 impl Wrapper for AttentivePolicy {
@@ -236,8 +237,8 @@ impl Wrapper for AttentivePolicy {
     }
 }
 
-/// Returns whether bad luck alone may hold a run up: by a fault that recurs, or by a latency
-/// without an upper bound, with which a heartbeat may take longer than the JobTracker waits for it.
+/// Returns whether a run may hang by bad luck alone: by a recurring fault, or by a latency without
+/// an upper bound, with which a heartbeat may take longer than the JobTracker waits.
 pub(super) fn may_move_by_chance(case: &Case<'_>) -> bool {
     let network = &case.scenario.cluster.network;
     let pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());

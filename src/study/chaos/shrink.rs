@@ -1,7 +1,7 @@
-//! The smallest scenario that still shows a mistake.
+//! Makes the scenario of a mistake smaller while the mistake still shows.
 //!
-//! Parts are taken out, the largest first, and numbers are halved, as long as what is left can be run
-//! and breaks in the same way. Nothing here knows what a part means.
+//! Removes parts, the largest first, and halves numbers, as long as the scenario can be run and
+//! fails in the same way. It does not need to know what a part means.
 
 use std::time::Duration;
 
@@ -10,8 +10,9 @@ use serde_yaml::Value;
 use super::now;
 use mumakil_yaml::Path;
 
-/// Makes a scenario smaller while it still shows the mistake, for at most `patience`. Returns it
-/// with what it has shown, or `None` if nothing could be taken away.
+/// Makes a scenario smaller while it still shows the mistake, for at most `patience` of real time.
+/// Returns the smallest scenario and its evidence; `None` for the evidence if nothing could be
+/// removed.
 pub(super) fn shrink<T>(
     mut tree: Value,
     patience: Duration,
@@ -26,7 +27,7 @@ pub(super) fn shrink<T>(
                 if patience < began.elapsed() {
                     return (tree, shown);
                 }
-                // A way that changes nothing is not worth a run.
+                // A change without effect is not worth a run.
                 if smaller != tree
                     && let Some(it) = shows(&smaller)
                 {
@@ -35,14 +36,15 @@ pub(super) fn shrink<T>(
                 }
             }
         }
-        // A whole round has changed nothing, so no smaller one is left.
+        // A whole round has changed nothing, so no change makes the scenario smaller.
         if tree == before {
             return (tree, shown);
         }
     }
 }
 
-/// Returns what may stand instead: without what is at the path, or with half of it.
+/// Returns smaller versions of a scenario: without the part at a path, or with a smaller number
+/// there.
 fn smaller(tree: &Value, path: &Path) -> Vec<Value> {
     let mut ways = Vec::new();
     let mut without = tree.clone();
@@ -50,7 +52,7 @@ fn smaller(tree: &Value, path: &Path) -> Vec<Value> {
         ways.push(without);
     }
     if let Some(number) = path.get(tree).and_then(Value::as_u64).filter(|number| 1 < *number) {
-        // The boldest first: most numbers can be 1 at once.
+        // Try the smallest first: most numbers can be 1 at once.
         for less in [1, number / 2, number - 1] {
             let mut with_less = tree.clone();
             *path.get_mut(&mut with_less).expect("it is there in the original") = less.into();
@@ -60,8 +62,8 @@ fn smaller(tree: &Value, path: &Path) -> Vec<Value> {
     ways
 }
 
-/// Returns the paths to all parts, the outermost first, since to remove one saves trying all inside
-/// it. Of a list the last entry comes first, so that the others keep their places.
+/// Returns the paths of all parts, the outermost first: removing one saves trying all parts inside
+/// it. The last entry of a list comes first, so that the other entries keep their indices.
 fn paths(tree: &Value) -> Vec<Path> {
     let mut all = vec![Path::default()];
     let mut next = 0;

@@ -1,7 +1,7 @@
-//! Jobs that starve under a policy: slots are free for them, and they get none.
+//! Jobs that starve under a policy: slots are free for them, but they get none.
 //!
 //! With faults, a cluster may stall under any policy. So starvation is reported only if the same
-//! case comes to its end under `fifo`.
+//! case ends under `fifo`.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use mumakil_core::mapred::{
 };
 use mumakil_run::emulation::Options;
 
-/// A job that has got no free slot for so long starves. Policies hold a job back for seconds, to
-/// wait for a local slot; drawn tasks take minutes.
+/// A job starves if it gets no free slot for this long. Policies hold a job back only for seconds,
+/// to wait for a local slot, and drawn tasks take minutes.
 const STARVED: SimSpan = SimSpan::from_secs(2 * 60 * 60);
 
-/// A job starves, or the run stalls, and neither would under `fifo`.
+/// Finds a job that starves or a run that stalls, if the case ends under `fifo`.
 pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let words = match (&case.first.seen.starved, case.first.stop()) {
         (Some(words), _) => words.clone(),
@@ -43,21 +43,22 @@ pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw
         .then(|| CaseFlaw::new(what, format!("{what}: {words}\n  {rule}")))
 }
 
-/// A policy under observation: if it passes a job over for too long, the run is ended.
+/// Watches a policy, and ends the run if the policy passes a job over for too long.
 pub(super) struct WatchedPolicy {
     policy: Box<dyn Scheduler>,
-    /// Since when each job is passed over, by number.
+    /// For each job by its number: since when the policy passes it over.
     passed_over: Vec<PerSlot<Option<PassedOver>>>,
     seen: Arc<Mutex<RunObservations>>,
 }
 
-/// A job that got nothing though a slot was free for it.
+/// A job that got no task launched though a slot was free for it.
 #[derive(Clone, Copy)]
 struct PassedOver {
     since: SimTime,
-    /// How many offers there have been.
+    /// The number of offers since then.
     offers: u64,
-    /// Its running and finished tasks: while both stay the same, the job does not move.
+    /// The numbers of its running and finished tasks: the job starves only while both stay the
+    /// same.
     is_at: (u32, u32),
 }
 
@@ -66,13 +67,13 @@ impl WatchedPolicy {
         Self { policy, passed_over: Vec::new(), seen }
     }
 
-    /// Notes which jobs got nothing of an offer.
+    /// Notes the jobs that got nothing from an offer.
     fn look(&mut self, offer: &Offer<'_>, kind: SlotKind) {
         let view = offer.view();
         let now = view.now();
         for job in view.running_jobs() {
             let id = job.id();
-            // The slot cannot be given to this job: no task waits, or the tracker is avoided.
+            // Skip a job that cannot use the slot: no task waits, or it avoids the tracker.
             if job.pending(kind) == 0 || !offer.suits(id, kind, 1) {
                 continue;
             }
@@ -81,7 +82,7 @@ impl WatchedPolicy {
                 self.passed_over.resize_with(id.index() + 1, PerSlot::default);
             }
             let noted = &mut self.passed_over[id.index()][kind];
-            // If a task began or ended since, count from now.
+            // If a task has begun or ended since, count from now.
             let same = noted.filter(|noted| noted.is_at == is_at);
             let mut passed_over = same.unwrap_or(PassedOver { since: now, offers: 0, is_at });
             passed_over.offers += 1;
@@ -115,7 +116,7 @@ impl Wrapper for WatchedPolicy {
 
     fn offer_inner(&mut self, offer: &mut Offer<'_>) {
         self.policy.offer(offer);
-        // After the policy's turn: only slots that it left free can have passed a job over.
+        // Look after the policy's turn: only slots that it left free can have passed a job over.
         for kind in SlotKind::BOTH.into_iter().filter(|kind| 0 < offer.free(*kind)) {
             self.look(offer, kind);
         }

@@ -1,4 +1,4 @@
-//! The party whose mistakes are hunted: how cases are drawn for it, how it is cast, and which judges look at it.
+//! The program whose mistakes are hunted: Mumakil, or an external policy.
 
 use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value};
@@ -8,38 +8,38 @@ use super::judge::{self, CaseJudge};
 use mumakil_base::units::SimSpan;
 use mumakil_scenario::Registry;
 
-/// The party whose mistakes are hunted.
+/// The program whose mistakes are hunted.
 #[derive(Clone, Debug)]
 pub enum Subject {
-    /// Mumakil's own, and those of the policies in its process.
+    /// Mumakil, with the policies in its process.
     Mumakil {
-        /// The one policy that all cases are run under; without it, each draws one.
+        /// The policy of all cases; without it, each case draws one.
         policy: Option<String>,
     },
-    /// Those of a policy that is a program.
+    /// A policy that is an external program.
     Program {
-        /// The program and what it is given.
+        /// The program and its arguments.
         command: Vec<String>,
-        /// Its options.
+        /// The options of the policy.
         options: Value,
-        /// How long, in real time, it may take to answer.
+        /// The real time that the program may take for an answer.
         timeout: SimSpan,
     },
 }
 
 impl Subject {
-    /// Draws a case, in which a program is not cast yet.
+    /// Draws a case; [`with_program`](Self::with_program) puts an external policy into it later.
     pub(super) fn draw(&self, seed: u64, schema: &Json, registry: &Registry) -> Value {
         match self {
             Self::Mumakil { policy } => {
                 CaseDrawer::new(seed, schema, policy.as_deref()).scenario(registry)
             }
             Self::Program { .. } => {
-                // Any policy will do here, as `cast` puts the program in its place; `fifo` has no
-                // options.
+                // Any policy will do here, as `with_program` replaces it; `fifo` has no options.
                 let mut tree = CaseDrawer::new(seed, schema, Some("fifo")).scenario(registry);
                 tree["name"] = "try".into();
-                // Shorter than the usual 30 days: each question to a program takes real time.
+                // Shorter than the usual 30 days: each question to an external program takes real
+                // time.
                 tree["until"] = "2d".into();
                 tree
             }
@@ -58,13 +58,13 @@ impl Subject {
         under(tree, &Mapping::from_iter([("external".into(), external.into())]).into())
     }
 
-    /// Returns whether a case is run twice, which takes twice as long: every case of a program, and
-    /// one in sixteen of Mumakil, which is enough over thousands of cases.
+    /// Returns whether a case is run twice, which takes twice as long: every case of an external
+    /// program, and one in sixteen of Mumakil, which is enough over thousands of cases.
     pub(super) const fn repeats(&self, seed: u64) -> bool {
         matches!(self, Self::Program { .. }) || seed.is_multiple_of(16)
     }
 
-    /// Returns the judges, which look at each case in turn until one finds a mistake.
+    /// Returns the judges, which look at a case in turn until one finds a mistake.
     pub(super) fn judges(&self) -> &'static [CaseJudge] {
         match self {
             Self::Mumakil { .. } => &judge::OF_MUMAKIL,
@@ -73,7 +73,7 @@ impl Subject {
     }
 }
 
-/// Returns a case under a policy.
+/// Returns a case with another policy.
 pub(super) fn under(tree: &Value, policy: &Value) -> Value {
     let mut tree = tree.clone();
     tree["scheduler"] = policy.clone();

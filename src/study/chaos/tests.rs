@@ -1,4 +1,5 @@
-//! Every draw can be run, is always the same, and leaves no setting out; and right programs pass.
+//! Tests that every drawn scenario can be run and repeated, that all settings are drawn, and that
+//! correct programs pass.
 
 mod sabotage;
 
@@ -32,7 +33,7 @@ fn a_number_always_draws_the_same_scenario_and_it_can_be_run() {
     }
 }
 
-/// Settings that are wrong are taken out of a scenario, so that a wrong theme would be none.
+/// Invalid settings are removed from a drawn scenario, so an invalid theme would have no effect.
 #[test]
 fn each_theme_is_a_scenario() {
     let jobs = "workload: {jobs: [{name: job-0, maps: 4, reduces: 1}]}\ncluster: {nodes: 3}";
@@ -43,7 +44,7 @@ fn each_theme_is_a_scenario() {
     }
 }
 
-/// Each setting of the schema is drawn sooner or later, or a new option would never be.
+/// Every setting of the schema is drawn sooner or later, so a new option is covered, too.
 #[test]
 fn every_policy_every_fault_and_every_setting_of_hadoop_is_drawn() {
     let registry = Registry::builtin();
@@ -63,7 +64,7 @@ fn every_policy_every_fault_and_every_setting_of_hadoop_is_drawn() {
     }
 }
 
-/// A command is drawn like any other words, and may be the name of a program that is there.
+/// A command is drawn like any other string, and could be the name of an existing program.
 #[test]
 fn a_hunt_starts_no_programs() {
     let all = Registry::builtin();
@@ -77,11 +78,12 @@ fn a_hunt_starts_no_programs() {
     assert!(!uses(&tame));
 }
 
-/// FIFO, Algorithm 2 and FSP in Python: whatever befalls a cluster, they do as ours do, event for event.
+/// FIFO, Algorithm 2 and FSP in Python give the same events as the built-in policies on random
+/// clusters.
 #[test]
 fn policies_in_python_do_as_ours_do_on_random_clusters() {
     if std::process::Command::new("python3").arg("-V").output().is_err() {
-        // The tests of the command line, which are skipped as well, say so aloud.
+        // The tests of the command line, which are skipped as well, report the missing Python.
         return;
     }
     let registry = Registry::builtin();
@@ -118,8 +120,9 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
             else {
                 continue;
             };
-            // The other two leave out what would make them longer: FSP suspends nobody, and Algorithm 2 forgets
-            // since when a job has waited though its launch gives nothing, as where the map has failed before.
+            // The other two are simplified in Python: FSP suspends no task, and Algorithm 2 forgets
+            // how long a job has waited even if its launch gives nothing, as where the map has
+            // failed before.
             if own == "fifo" || one.1.attempts_failed + one.1.suspensions == 0 {
                 assert!(
                     one.0 == other.0 && one.2 == other.2,
@@ -153,7 +156,7 @@ until: 1d
     assert!(tally.endless == 1 && wrong.is_some(), "nothing is done");
 }
 
-/// Now and then a heartbeat is under way for longer than the expiry, and its tracker is missed.
+/// Now and then a heartbeat travels for longer than the expiry, and its tracker is lost.
 #[test]
 fn a_stall_may_end_by_a_latency_without_a_bound() {
     let yaml = "
@@ -166,7 +169,7 @@ workload: {jobs: [{name: job-0, submit: 361851ms, maps: 1}]}
     assert!(tally.deadlocks == 1 && wrong.is_none(), "{wrong:?}");
 }
 
-/// `MUMAKIL_CASES` says how many are run.
+/// `MUMAKIL_CASES` sets the number of cases.
 #[test]
 fn a_hunt_finds_nothing_in_what_is_right() {
     let registry = Registry::builtin();
@@ -179,7 +182,7 @@ fn a_hunt_finds_nothing_in_what_is_right() {
     assert_eq!((tally.runs, tally.repeated), (runs, runs / 16));
 }
 
-/// Launches nothing, and gives up when there is something to launch.
+/// A policy that launches nothing, and panics when there is something to launch.
 struct Helpless;
 
 impl Scheduler for Helpless {
@@ -225,8 +228,8 @@ fn each_case_that_breaks_is_told_with_a_small_scenario_that_can_be_run() {
     }
 }
 
-/// A mistake that the draw has no odds for, or the checker no eyes, is not found by any number of runs. All
-/// mistakes are hunted in the same cases, each until it is found.
+/// If the cases never provoke a mistake, or the checker cannot see it, no number of runs finds it.
+/// All mistakes are hunted in the same cases, each until it is found.
 #[test]
 fn each_planted_mistake_is_found_within_a_thousand_cases() {
     let registry = Registry::builtin();
@@ -238,7 +241,8 @@ fn each_planted_mistake_is_found_within_a_thousand_cases() {
     let is_over = || left.lock().is_empty();
     each_case(&hunt, is_over, |seed| {
         let mut tree = drawn(seed, &registry, &schema);
-        // A mistake shows soon or not at all, and a few cases without an end would take nearly all the time.
+        // A mistake shows early or not at all, and a few endless cases would take nearly all the
+        // time.
         tree["until"] = "12h".into();
         let hunted = left.lock().clone();
         for mistake in hunted {

@@ -1,4 +1,4 @@
-//! A case on trial: its runs under the checker of invariants, and what was seen of each.
+//! A case on trial: its runs under the invariant checker, and the observations of each run.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,34 +21,35 @@ use mumakil_run::record::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_runtime::RunCores;
 use mumakil_scenario::{Registry, Scenario};
 
-/// The most real time of a run: a hundred times what a case usually takes.
+/// The most real time of a run: a hundred times as long as most cases take.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
-/// At most so many exchanges with a program are kept, for the comparison of two runs.
-// Chosen to bound the memory: two runs that differ mostly do so early.
+/// The most exchanges with a program that are kept, to compare two runs.
+// Chosen to bound the memory: differences mostly come early.
 const KEPT: usize = 100_000;
-/// So many last lines of a program's stderr are kept, such as the end of a Python traceback.
+/// The number of lines kept from the end of a program's stderr, such as the end of a Python
+/// traceback.
 const LAST_WORDS: usize = 8;
 
-/// How cases are tried.
+/// The settings with which cases are tried.
 pub(super) struct Trial<'h> {
     pub(super) subject: &'h Subject,
     pub(super) registry: &'h Registry,
-    /// Whether what is well after one run is run a second time.
+    /// Whether a judge may run the case a second time.
     pub(super) repeats: bool,
-    /// Replaces cores by others: tests put some in that make mistakes.
+    /// Replaces cores by others: tests insert cores that make mistakes.
     pub(super) recast: fn(RunCores) -> RunCores,
 }
 
-/// A case that is judged.
+/// A case before the judges.
 pub(super) struct Case<'t> {
     pub(super) tree: &'t Value,
     pub(super) scenario: Scenario,
     pub(super) first: RunEvidence,
-    /// The second run, if a judge has asked for one.
+    /// The second run, if a judge has made one.
     pub(super) again: Option<RunEvidence>,
 }
 
-/// The evidence of a run for judges to look at.
+/// The evidence of a run, for the judges.
 pub(super) struct RunEvidence {
     pub(super) result: Result<Emulated, EmulationError>,
     pub(super) seen: RunObservations,
@@ -56,7 +57,7 @@ pub(super) struct RunEvidence {
 }
 
 impl RunEvidence {
-    /// Returns why it ended, if it did not break down.
+    /// Returns why the run ended; `None` if it broke down.
     pub(super) fn stop(&self) -> Option<&StopReason> {
         self.result.as_ref().ok().map(|run| &run.stop)
     }
@@ -72,7 +73,7 @@ impl<'h> Trial<'h> {
         let mut tally =
             HuntTally { runs: 1, repeated: self.repeats.into(), ..HuntTally::default() };
         let Ok(scenario) = draw::read(&self.subject.with_program(tree), self.registry) else {
-            // `shrink` tries texts that are no scenario any more: they show nothing.
+            // `shrink` also tries invalid scenarios: they show nothing.
             return (tally, None);
         };
         let hash = self.repeats.then(Sha256::new);
@@ -86,7 +87,7 @@ impl<'h> Trial<'h> {
             (None, Some(StopReason::Stalled(_))) => tally.deadlocks = 1,
             (None, Some(StopReason::TimeUp | StopReason::TimeLimit)) => tally.unended = 1,
             (None, None) if first.seen.starved.is_some() => tally.unended = 1,
-            // All is well; or the run was refused before it began, which is no mistake either.
+            // The run has ended well, or was refused before it began, which is no mistake either.
             (None, None | Some(StopReason::Done)) => {}
         }
         for run in [Some(first), again].into_iter().flatten() {
@@ -96,7 +97,7 @@ impl<'h> Trial<'h> {
         (tally, wrong)
     }
 
-    /// Runs a scenario under the checker.
+    /// Runs a scenario under the invariant checker.
     pub(super) fn run(
         &self,
         scenario: &Scenario,
@@ -122,7 +123,7 @@ impl<'h> Trial<'h> {
             let prepared = Prepared::new(scenario.clone(), &registry)?;
             prepared.emulate_as(&registry, options, rules(scenario), self.recast)
         });
-        // Panics of actors are caught inside the run; here only its preparation can panic.
+        // The run catches panics of actors; only its preparation can panic here.
         let result = catch_unwind(run).unwrap_or_else(|_| {
             Err(EmulationError::Bug { words: "a panic before the run began".to_owned() })
         });
@@ -130,31 +131,31 @@ impl<'h> Trial<'h> {
     }
 }
 
-/// Observations of a run while it goes on.
+/// The observations during a run.
 #[derive(Default)]
 pub(super) struct RunObservations {
-    /// The hash of all events, heartbeats too, where it is wanted.
+    /// The hash of all events, with heartbeats; `None` if it is not needed.
     pub(super) hash: Option<Sha256>,
-    /// The tasks that have succeeded at least once, however often they are repeated after losses.
+    /// The tasks that have succeeded at least once.
     pub(super) done: BTreeSet<TaskId>,
-    /// When the last of them first succeeded.
+    /// The last time at which a task succeeded for the first time.
     pub(super) farther_at: SimTime,
-    /// After this instant any event that changes something is late.
+    /// The instant after which every event that changes something is late; `None` in most runs.
     pub(super) after: Option<SimTime>,
-    /// The first thing that was late.
+    /// The first late event, in words.
     pub(super) late: Option<String>,
-    /// Which job a program let starve, and for how long.
+    /// The job that starved under an external program, and for how long, in words.
     pub(super) starved: Option<String>,
-    /// Its questions and answers.
+    /// The program's questions and answers.
     pub(super) exchanges: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Its last lines about itself.
+    /// The program's last lines on stderr.
     pub(super) said: Vec<String>,
 }
 
 impl RunObservations {
     fn hear(&mut self, line: &str) {
         self.said.push(line.to_owned());
-        // The last lines matter: a traceback ends with its cause.
+        // Keep the last lines: a traceback ends with its cause.
         self.said.drain(..self.said.len().saturating_sub(LAST_WORDS));
     }
 
@@ -194,8 +195,8 @@ impl Watcher for RunObservations {
     }
 }
 
-/// Returns whether an event moves nothing: remarks of the JobTracker, faults of idle machines, and
-/// failed fetches of reduces that were left running when their job ended.
+/// Returns whether an event means no progress: remarks of the JobTracker, faults of idle machines,
+/// and failed fetches of reduces that were left running when their job ended.
 fn changes_nothing(fact: &Fact, books: &RunBooks) -> bool {
     match fact {
         Fact::Member(

@@ -1,8 +1,8 @@
-//! Values for the leaves of a scenario: small enough for a run of a second, odd enough to matter.
+//! Values for the fields of a scenario: small enough for a run of a second, odd enough to matter.
 //!
-//! The schema tells the form of a leaf: a type, or a title such as "a duration with a unit". Its
-//! name decides how large it may be: a heartbeat interval of a millisecond is valid, but such a run
-//! takes an hour.
+//! The schema tells the form of a value: a type, or a title such as "a duration with a unit". The
+//! field's name decides how large the value may be: a heartbeat interval of a millisecond is valid,
+//! but such a run takes an hour.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -11,8 +11,9 @@ use serde_yaml::Value;
 
 use mumakil_base::random::ChaCha8Rng;
 
-/// Returns a value for a text with a title, or `None` for one to leave out, such as a file. `of` is
-/// the field whose size counts: a distribution's mean has that of its latency.
+/// Returns a value of the form that a title describes, or `None` to leave the field out, such as a
+/// file. `of` is the field that limits the size: the mean of a latency's distribution is limited as
+/// a latency.
 pub(super) fn titled(
     title: &str,
     field: &str,
@@ -45,10 +46,10 @@ pub(super) fn titled(
 
 fn duration(field: &str, rng: &mut ChaCha8Rng) -> String {
     let (least, most) = match field {
-        // Each interval costs a message, or a walk over all jobs or trackers.
+        // Each interval costs a message, or a pass over all jobs or trackers.
         "heartbeat" | "heartbeat_floor" => (500.0, 10_000.0),
         _ if field.ends_with("interval") || field.ends_with("poll") => (300.0, 60_000.0),
-        // With more time for each heartbeat the JobTracker would never get to the next one.
+        // With longer times the JobTracker would never catch up with its heartbeats.
         "per_heartbeat" | "per_task" | "per_job" => (0.01, 5.0),
         "latency" | "cross_rack_latency" | "cross_pod_latency" => (0.1, 500.0),
         "heartbeat_fuzz" => (1.0, 400.0),
@@ -58,7 +59,7 @@ fn duration(field: &str, rng: &mut ChaCha8Rng) -> String {
         _ if field.ends_with("time") => (100.0, 200_000.0),
         _ => (10.0, 900_000.0),
     };
-    // Zero is a limit that divisions and waits often forget.
+    // Zero is a special case that divisions and waits often forget.
     if rng.random_bool(0.05) {
         return "0".to_owned();
     }
@@ -83,12 +84,12 @@ pub(super) fn whole(schema: &Json, field: &str, rng: &mut ChaCha8Rng) -> Value {
         _ => 12,
     };
     let least = bound("minimum").unwrap_or(0);
-    // A minimum above our sensible size wins.
+    // A minimum above the sensible size takes precedence.
     let most = bound("maximum").unwrap_or(sensible).min(sensible).max(least);
     Value::from(rng.random_range(least..=most))
 }
 
-/// Returns a name: few, so that they meet.
+/// Returns one of a few names, so that the names of several settings coincide.
 pub(super) fn name(field: &str, rng: &mut ChaCha8Rng) -> Value {
     let names: &[&str] = match field {
         "user" => &["ann", "bob", "cid"],

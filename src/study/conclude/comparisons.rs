@@ -11,37 +11,37 @@ use mumakil_base::statistics::Estimate;
 use mumakil_base::units::tell::significant;
 use mumakil_results::expect::{SpaceAxis, Unit};
 
-/// A metric under one value of the compared axis beside that under another.
+/// A metric under two values of the compared axis, in one cell of the other axes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The metric.
     pub metric: String,
-    /// The labels of the other axes' values; empty for an axis whose values the metric chooses.
+    /// The labels of the other axes' values; empty for an axis whose value the metric chooses.
     pub cell: Vec<String>,
-    /// The value that it is compared with.
+    /// The label of the value that is the base.
     pub base: String,
-    /// The value.
+    /// The label of the other value.
     pub other: String,
-    /// The other's number less the base's, seed by seed.
+    /// The other's metric minus the base's, by seed: the mean.
     pub difference: Option<Estimate>,
-    /// The other's number over the base's, seed by seed: the geometric mean.
+    /// The other's metric divided by the base's, by seed: the geometric mean.
     pub ratio: Option<Estimate>,
-    /// How likely such a ratio would be if both were alike, corrected for all of the family.
+    /// The probability of such a ratio if both were alike, corrected for all pairs of the family.
     pub p: Option<f64>,
     /// The verdict on the ratio.
     pub verdict: RatioVerdict,
-    /// How many seeds more would probably decide.
+    /// The number of further seeds that would probably decide.
     pub more_seeds: Option<usize>,
-    /// The seeds of which the ratio is far from the others'.
+    /// The seeds whose ratio is far from that of the other seeds.
     pub outliers: Vec<OutlyingSeed>,
-    /// All this in a sentence.
+    /// The comparison as a sentence.
     pub words: String,
-    /// The two values and the cell, with which the sentence begins.
+    /// The beginning of that sentence: the two values and the cell.
     #[serde(skip)]
     pub pair: String,
 }
 
-/// A seed of which the ratio is far from the others'.
+/// A seed whose ratio is far from that of the other seeds.
 #[derive(Clone, Debug, Serialize)]
 pub struct OutlyingSeed {
     /// The seed.
@@ -50,36 +50,34 @@ pub struct OutlyingSeed {
     pub ratio: f64,
     /// The median of all seeds' ratios.
     pub median: f64,
-    /// How far it is from the median, in robust standard deviations; none where more than half of
-    /// the ratios are the same.
+    /// Its distance from the median, in robust standard deviations; `None` if more than half of the
+    /// ratios are equal.
     pub distance: Option<f64>,
     /// The names of its two runs, the base's first.
     pub runs: [String; 2],
 }
 
-/// Compares what each metric is under the values of the compared axis, in each cell of the others.
+/// Compares each metric under the values of the compared axis, in each cell of the other axes.
 pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comparison> {
     // Without `compare` the study compares nothing.
     let Some(axis) = sheet.compare else { return Vec::new() };
     let space = sheet.space();
     let pairs = sheet.against.pairs(space.axes[axis].values.len());
     let mut comparisons = Vec::new();
-    // A metric that chooses the compared values itself has one number for all: nothing to compare.
+    // A metric that chooses the compared values itself is the same for all of them.
     for metric in metrics.iter().filter(|metric| !metric.chosen.contains(&axis)) {
         let mut seen = BTreeSet::new();
         for cell in &sheet.cells {
-            // A metric that chooses its value of an axis is the same along that axis, so leave the
-            // axis out.
+            // Leave out an axis whose value the metric chooses: the metric is the same along it.
             let shown = |(other, value): (usize, &usize)| {
                 (other != axis && !metric.chosen.contains(&other)).then_some(*value)
             };
             let group: Vec<Option<usize>> = cell.values.iter().enumerate().map(shown).collect();
-            // The cells of a group differ only in the compared axis and in axes that were left out
-            // above.
+            // The cells of a group differ only in the compared axis and in the axes left out above.
             if !seen.insert(group.clone()) {
                 continue;
             }
-            // Any cell of the group with this value will do; `exclude` may have left the first ones
+            // Take any cell of the group with this value: `exclude` may have left the first ones
             // out.
             let place = |value: usize| {
                 sheet.cells.iter().position(|other| {
@@ -133,11 +131,11 @@ pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comp
     comparisons
 }
 
-/// Returns in words the cell of the axes that are shown: ` at 40 nodes, replication=3`.
+/// Returns a cell in words, with the axes that are shown: ` at 40 nodes, replication=3`.
 fn describe(axes: &[SpaceAxis], group: &[Option<usize>]) -> String {
     let tell = |(axis, value): (&SpaceAxis, &Option<usize>)| {
         let value = &axis.values[(*value).filter(|_| 1 < axis.values.len())?];
-        // `nodes` of 40 reads well as "40 nodes"; `replication` of 3 needs its name before.
+        // For `nodes` write "40 nodes"; for `replication` write the name first.
         let is_count = axis.name().ends_with('s') && axis.unit() == Some(Unit::PLAIN);
         let (name, label) = (axis.name(), &value.label);
         Some(match (is_count, label.as_str()) {
@@ -155,19 +153,19 @@ fn describe(axes: &[SpaceAxis], group: &[Option<usize>]) -> String {
 pub struct ComparisonOddity {
     /// The oddity in words.
     pub text: String,
-    /// The runs to look at, each with what it is of.
+    /// The runs to look at: each one's description and name.
     pub runs: Vec<(String, String)>,
 }
 
-/// Returns the outlying seeds of comparisons, the farthest first, each once for each of its pairs of runs.
+/// Returns the outlying seeds of comparisons, the farthest first, and each pair of runs once.
 pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<ComparisonOddity> {
     let all = comparisons.iter().flat_map(|of| of.outliers.iter().map(move |seed| (of, seed)));
     let mut all: Vec<(&Comparison, &OutlyingSeed)> = all.collect();
-    // Where most ratios are equal there is no deviation to measure by: such a seed goes first.
+    // A seed without a distance goes first: most ratios are equal, and it differs.
     let distance = |seed: &OutlyingSeed| seed.distance.unwrap_or(f64::INFINITY);
     all.sort_by(|(_, a), (_, b)| distance(b).total_cmp(&distance(a)));
     let mut seen = BTreeSet::new();
-    // Several metrics may point at the same two runs: the farthest one is enough.
+    // Several metrics may point at the same two runs: keep the one with the largest distance.
     all.retain(|(_, seed)| seen.insert(&seed.runs));
     let oddity = |(of, outlier): (&Comparison, &OutlyingSeed)| {
         let Comparison { metric, base, other, pair, .. } = of;

@@ -1,4 +1,4 @@
-//! The numbers of a study's runs: those of each cell, comparisons, verdicts.
+//! The numbers of a study: the metrics of each cell, the comparisons, the verdicts.
 
 use crate::conclude::comparisons::{Comparison, ComparisonOddity, comparisons, oddities};
 use crate::conclude::study_runs::StudyRuns;
@@ -11,22 +11,22 @@ use mumakil_run::output::results::RunResults;
 /// The numbers of a study.
 #[derive(Debug)]
 pub struct StudyFindings {
-    /// The outcomes of the jobs of each run, for each cell and seed.
+    /// For each cell and seed, the jobs that did not succeed.
     pub jobs: Vec<Vec<JobsOfRun>>,
     /// The metrics.
     pub metrics: Vec<Metric>,
-    /// The compared values beside each other, for each metric and cell of the other axes.
+    /// For each metric and cell of the other axes, the compared values side by side.
     pub comparisons: Vec<Comparison>,
     /// The verdict on each expectation.
     pub verdicts: Vec<ExpectationVerdict>,
 }
 
-/// How many jobs of a run did not come to a good end.
+/// The number of jobs in a run that did not succeed.
 #[derive(Clone, Copy, Debug)]
 pub struct JobsOfRun {
-    /// How many failed.
+    /// Jobs that failed.
     pub failed: u64,
-    /// How many had not ended when the run did.
+    /// Jobs that had not ended when the run did.
     pub left: u64,
 }
 
@@ -35,46 +35,46 @@ pub struct JobsOfRun {
 pub struct Metric {
     /// The expression.
     pub text: String,
-    /// The unit of its numbers.
+    /// The unit of its values.
     pub unit: Unit,
-    /// The axes of which it has chosen the values itself, so that its number is the same for all.
+    /// The axes whose values the metric chooses itself, so that it is the same along them.
     pub chosen: Vec<usize>,
-    /// Its number for each cell and seed; `None` where a run has none.
+    /// Its value for each cell and seed; `None` if the run lacks it.
     pub numbers: Vec<Vec<Option<f64>>>,
-    /// The numbers of each cell in short, if there are any.
+    /// A summary of each cell's values; `None` if the cell has none.
     pub cells: Vec<Option<CellNumbers>>,
 }
 
-/// The numbers of a cell in short.
+/// A summary of a cell's values.
 #[derive(Clone, Copy, Debug)]
 pub struct CellNumbers {
-    /// Their mean with its 95 % interval.
+    /// The mean with its 95 % interval.
     pub mean: Estimate,
-    /// Their median.
+    /// The median.
     pub median: f64,
-    /// Their standard deviation; `None` of one.
+    /// The standard deviation; `None` for a single value.
     pub deviation: Option<f64>,
 }
 
-/// Why the numbers of a study cannot be had.
+/// A reason why the numbers of a study cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FindingsError {
     /// A run's results cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// An expression of the study makes no sense; one that was planned does.
+    /// An expression of the study is invalid; a study that was planned has none.
     #[error("`{text}`: {complaint}")]
     Expression {
         /// The expression.
         text: String,
-        /// The complaint about it.
+        /// The error in it.
         complaint: ExprComplaint,
     },
 }
 
 impl CellNumbers {
-    /// Returns what numbers come to, if there are any.
+    /// Returns the summary of some values; `None` if there are none.
     pub(crate) fn of(numbers: &[Option<f64>]) -> Option<Self> {
         let numbers: Vec<f64> = numbers.iter().flatten().copied().collect();
         Some(Self {
@@ -86,7 +86,7 @@ impl CellNumbers {
 }
 
 impl StudyFindings {
-    /// Reads the runs of a study, all of which are there.
+    /// Reads the runs of a study, which must all be done.
     pub(crate) fn of(sheet: &StudyManifest, runs: &StudyRuns<'_>) -> Result<Self, FindingsError> {
         let space = sheet.space();
         let planned = |text: &str, plan: Result<_, ExprComplaint>| {
@@ -103,8 +103,8 @@ impl StudyFindings {
         let metrics = sheet.metrics.iter().map(metric);
         let mut metrics = metrics.collect::<Result<Vec<_>, FindingsError>>()?;
         let mut jobs = Vec::new();
-        // Cell by cell, all metrics of each: its summaries stay in memory until the next cells need
-        // the room.
+        // Read all metrics of a cell before the next cell: its summaries stay in memory only until
+        // the next cells need the room.
         for (place, cell) in sheet.cells.iter().enumerate() {
             jobs.push(runs.of(place).map(JobsOfRun::read).collect::<Result<_, _>>()?);
             for (plan, metric) in &mut metrics {
@@ -124,12 +124,12 @@ impl StudyFindings {
         Ok(Self { jobs, metrics, comparisons, verdicts })
     }
 
-    /// Returns the seeds of which a ratio is far from those of the others, the farthest first.
+    /// Returns the seeds whose ratio is far from that of the other seeds, the farthest first.
     pub fn oddities(&self) -> Vec<ComparisonOddity> {
         oddities(&self.comparisons)
     }
 
-    /// Returns reasons to doubt the numbers.
+    /// Returns reasons to doubt the numbers, in words.
     pub fn warnings(&self) -> Vec<String> {
         let runs: Vec<&JobsOfRun> = self.jobs.iter().flatten().collect();
         let warn = |what: &str, count: fn(&JobsOfRun) -> u64, so: &str| {
@@ -148,7 +148,7 @@ impl JobsOfRun {
         let count = |path: &str| Ok(run.number(path)?.unwrap_or_default() as u64);
         let failed = count("jobs_failed")?;
         let ended = failed + count("jobs_succeeded")? + count("jobs_killed")?;
-        // Jobs that the run's end has cut off are in `jobs`, but among no outcome.
+        // `jobs` also counts the jobs that the run's end cut off; no outcome counts them.
         Ok(Self { failed, left: count("jobs")?.saturating_sub(ended) })
     }
 }

@@ -1,7 +1,7 @@
 //! A study's `latency.hlog`: the histograms of each cell, merged over its runs.
 //!
-//! A cell's histogram has the tag `NAME:AXIS=VALUE:…`; each interval is as long as the runs of the
-//! longest cell together.
+//! A cell's histogram has the tag `NAME:AXIS=VALUE:…`. All intervals have one length: that of the
+//! longest cell, summed over its runs.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_results::tables::{ReadError, Results as _};
 use mumakil_run::record::{file_safe_name, write_log};
 
-/// Returns the log, if the study's runs have recorded histograms. Those of one cell are in memory at
-/// a time.
+/// Returns the log; `None` unless all runs have histograms. Only the histograms of one cell are in
+/// memory at a time.
 pub(crate) fn log(
     sheet: &StudyManifest,
     runs: &StudyRuns<'_>,
@@ -23,7 +23,7 @@ pub(crate) fn log(
     for place in 0..sheet.cells.len() {
         let mut length = SimTime::ZERO;
         for run in runs.of(place) {
-            // One run without them would make a cell's merged histogram look complete, and it is
+            // If one run lacks histograms, the merged one of its cell would look complete but is
             // not.
             if !run.has_histograms() {
                 return Ok(None);
@@ -44,7 +44,7 @@ pub(crate) fn log(
     result.map(|()| Some(bytes))
 }
 
-/// Returns the histograms of a cell.
+/// Returns the merged histograms of a cell, by name.
 fn merged(
     runs: &StudyRuns<'_>,
     place: usize,
@@ -54,7 +54,7 @@ fn merged(
         for (name, histogram) in run.histograms(|_| true)? {
             let all = merged
                 .entry(name)
-                // Three digits, as the runs record them, so that merging loses nothing.
+                // Use three digits, as the runs do, so that merging loses nothing.
                 .or_insert_with(|| Histogram::new(3).expect("three digits are possible"));
             all.add(histogram).expect("the histogram grows");
         }
@@ -62,7 +62,7 @@ fn merged(
     Ok(merged)
 }
 
-/// Returns which cell it is, as it may stand in a tag.
+/// Returns the cell's values in the form that a tag allows.
 fn described(sheet: &StudyManifest, cell: &SheetCell) -> String {
     let axes = sheet.axes.iter().zip(sheet.labels(cell));
     axes.map(|(axis, label)| format!(":{}={}", axis.short(), file_safe_name(label))).collect()

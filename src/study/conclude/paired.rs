@@ -1,4 +1,4 @@
-//! Two compared values beside each other, paired by seed: their ratio, whether they differ, and in words.
+//! Two compared values side by side, paired by seed: their ratio, and whether they differ.
 //!
 //! ```text
 //! mean(sojourn), 20 nodes     seed 1   seed 2   seed 3
@@ -6,9 +6,9 @@
 //!   hfsp                         70       99       83
 //!   ratio                      0.70     0.71     0.69   -> 0.70 times, a narrow interval: `less`
 //! ```
-//! Runs of one seed have the same jobs and the same luck, so their ratio varies much less than
-//! either side. All pairs of one metric in one cell are a family: their p values are corrected by
-//! Holm's method, their intervals are not.
+//! Runs of one seed have the same jobs and the same random draws, so the ratio varies much less
+//! than either side. All pairs of one metric in one cell are a family: Holm's method corrects their
+//! p values, but not their intervals.
 
 use serde::Serialize;
 
@@ -19,29 +19,29 @@ use mumakil_base::statistics::{
 use mumakil_base::units::tell::{count, counted, significant};
 use mumakil_results::expect::Unit;
 
-/// The verdict on a ratio.
+/// The verdict on a ratio: whether the two sides differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RatioVerdict {
-    /// It is below one.
+    /// The ratio is below one.
     Less,
-    /// It is above one.
+    /// The ratio is above one.
     More,
-    /// Both sides are the same with every seed.
+    /// Both sides are equal with every seed.
     Same,
-    /// It may be one.
+    /// The ratio may be one.
     Undecided,
-    /// There is none: a number is missing, or not above zero.
+    /// There is no ratio: a number is missing, or not above zero.
     Unknown,
 }
 
 impl RatioVerdict {
-    /// Returns whether something is known.
+    /// Returns whether the sides are known to differ, or to be equal.
     pub fn is_decided(self) -> bool {
         matches!(self, Self::Less | Self::More | Self::Same)
     }
 
-    /// Returns the word for it, as files have it.
+    /// Returns the word for the verdict in files.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Less => "less",
@@ -53,28 +53,28 @@ impl RatioVerdict {
     }
 }
 
-/// Two values of the compared axis and what their numbers say of each other.
+/// Two values of the compared axis, with their difference, ratio and verdict.
 #[derive(Debug)]
 pub(crate) struct Pair {
-    /// The places of the base and of the other.
+    /// The indices of the base and of the other value.
     pub(crate) places: (usize, usize),
-    /// How many seeds there are, and for how many of them both have a number.
+    /// The number of seeds, and the number of seeds with which both sides have a number.
     seeds: (usize, usize),
     pub(crate) difference: Option<Estimate>,
     pub(crate) ratio: Option<Estimate>,
     pub(crate) p: Option<f64>,
     pub(crate) standing: RatioVerdict,
-    /// How many seeds more would decide.
+    /// The number of further seeds that would decide; `None` if too many.
     pub(crate) more: Option<usize>,
-    /// The size of its family.
+    /// The number of pairs in its family.
     family: usize,
-    /// The places of outlying seeds, with their ratios and how far they are.
+    /// The indices of outlying seeds, with their ratios and their distances from the median.
     pub(crate) outliers: Vec<(usize, f64, f64)>,
     pub(crate) median: f64,
 }
 
-/// Returns the pairs of a family with their ratios and verdicts. `numbers` has none for a value
-/// whose cell the study leaves out.
+/// Returns the pairs of a family with their ratios and verdicts. `numbers` returns `None` for a
+/// value whose cell the study leaves out.
 pub(crate) fn family<'n>(
     pairs: &[(usize, usize)],
     numbers: impl Fn(usize) -> Option<&'n [Option<f64>]>,
@@ -85,7 +85,7 @@ pub(crate) fn family<'n>(
     for (places, base, other) in found {
         let (seeds, left, right) = paired(other, base);
         let ratio = PairedRatio::of(&left, &right);
-        // A ratio of 2 and one of 1/2 are equally far from 1 by their logarithms.
+        // Use logarithms: the ratios 2 and 1/2 are then equally far from 1.
         let logarithms = logarithms(&left, &right).filter(|_| ratio.is_some()).unwrap_or_default();
         let far = outliers(&logarithms).into_iter();
         let far = far.map(|far| (seeds[far.place], logarithms[far.place].exp(), far.distance));
@@ -97,7 +97,7 @@ pub(crate) fn family<'n>(
             p: None,
             standing: match &ratio {
                 Some(_) => RatioVerdict::Undecided,
-                // Numbers of zero have no ratio, yet two sides of zeros are the same.
+                // Zeros have no ratio, yet two sides of zeros are equal.
                 None if !left.is_empty() && left == right => RatioVerdict::Same,
                 None => RatioVerdict::Unknown,
             },
@@ -112,7 +112,7 @@ pub(crate) fn family<'n>(
     made
 }
 
-/// Judges the ratios of a family together.
+/// Sets the verdicts on all ratios of a family.
 fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
     let tested = |(place, ratio): (usize, &Option<PairedRatio>)| {
         let ratio = (*ratio)?;
@@ -124,14 +124,14 @@ fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
     let mut order: Vec<_> = tested.iter().zip(&steps).collect();
     order.sort_by_key(|(_, step)| step.rank);
     // Holm's method decides pairs in the order of p and stops at the first undecided one, so a pair
-    // needs at least the seeds of those before it.
+    // needs at least the seeds of the pairs before it.
     let mut needed = Some(0);
     for ((place, ratio, _), step) in order {
         let pair = &mut pairs[*place];
         pair.p = Some(step.p);
         pair.family = tested.len();
         pair.standing = match ratio.estimate.mean {
-            // Before the p value, which says nothing where all pairs are alike.
+            // Test this before the p value, which says nothing if all ratios are one.
             _ if ratio.is_same() => RatioVerdict::Same,
             _ if LEVEL < step.p => RatioVerdict::Undecided,
             mean if mean < 1.0 => RatioVerdict::Less,
@@ -141,13 +141,13 @@ fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
             let own = ratio.pairs_to_decide(step.level);
             needed = needed.zip(own).map(|(before, own): (usize, usize)| before.max(own));
             let n = ratio.estimate.n;
-            // It is undecided, so at least one seed more, whatever the estimate says.
+            // The pair is undecided: at least one more seed is needed, whatever the estimate says.
             pair.more = needed.map(|needed| needed.saturating_sub(n).max(1));
         }
     }
 }
 
-/// Returns the places of the seeds for which both sides have a number, and these.
+/// Returns the indices of the seeds with which both sides have a number, and these numbers.
 fn paired(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<usize>, Vec<f64>, Vec<f64>) {
     let both = left.iter().zip(right).enumerate();
     let both = both.filter_map(|(seed, (left, right))| Some((seed, (*left)?, (*right)?)));
@@ -155,7 +155,7 @@ fn paired(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<usize>, Vec<f64>,
 }
 
 impl Pair {
-    /// Tells what its ratio comes to, if it is of numbers of a unit.
+    /// Returns the result in words; `unit` is the unit of the compared numbers.
     pub(crate) fn words(&self, unit: Unit) -> String {
         let (seeds, n) = self.seeds;
         let some = (n < seeds).then(|| format!("{n} of {}", counted(seeds as u64, "seed")));
@@ -169,19 +169,20 @@ impl Pair {
         }
     }
 
-    /// Tells it, unless both sides are the same.
+    /// Returns the result in words, for sides that are not equal.
     fn told(&self, unit: Unit) -> String {
         let Some(Estimate { mean, band, .. }) = self.ratio else {
             return "no ratio, for not all numbers are there and above zero".to_owned();
         };
-        // One pair has no spread, so no interval.
+        // One seed has no spread, so no interval.
         let Some(Band { low, high }) = band else {
             let [mean] = shown([mean]);
             return format!("{mean} times with one seed, undecided; more seeds would tell");
         };
         let [times, low_told, high_told] = shown([mean, low, high]);
         let undecided = || match self.family {
-            // Alone the interval would decide; only the correction for the family leaves it open.
+            // The interval alone would decide; only the correction for the family leaves the pair
+            // open.
             family if 1.0 < low || high < 1.0 => {
                 format!("undecided among {}", counted(family as u64, "comparison"))
             }
@@ -204,7 +205,7 @@ impl Pair {
     }
 }
 
-/// Tells by how much a ratio is off one: `shorter by 7 %`.
+/// Returns the distance of a ratio from one, in words: `shorter by 7 %`.
 fn by(ratio: f64, unit: Unit) -> String {
     let is_time = unit == Unit::TIME;
     let percent = |off: f64| format!("by {} %", significant(off * 100.0, 2));
@@ -219,12 +220,12 @@ fn by(ratio: f64, unit: Unit) -> String {
     }
 }
 
-/// Prints ratios that belong together: as many decimals as show how far they are apart, and that
-/// they are not one if none of them is on its other side.
+/// Prints ratios that stand together. They get enough decimals to show how far they lie apart, and
+/// to differ from one if all lie on the same side of it.
 pub(crate) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
     let ends = |worst: fn(f64, f64) -> f64| ratios.into_iter().reduce(worst).unwrap_or(1.0);
     let (low, high) = (ends(f64::min), ends(f64::max));
-    // A ratio alone has no width: two decimals then.
+    // A single ratio has no width: use two decimals.
     let width = if low < high { high - low } else { 1.0 };
     let least: f64 = if high < 10.0 { 2.0 } else { 0.0 };
     let mut decimals = (1.0 - width.log10().floor()).clamp(least, 6.0) as usize;
@@ -236,7 +237,7 @@ pub(crate) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
         decimals += 1;
     }
     ratios.map(|ratio| match ratio {
-        // Only the end of a very wide interval is so large.
+        // Only a very wide interval has so large an end.
         1e100.. => "∞".to_owned(),
         1e6.. => significant(ratio, 3),
         _ => format!("{ratio:.decimals$}"),
@@ -247,7 +248,7 @@ pub(crate) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
 mod tests {
     use super::*;
 
-    /// Returns what the families of these values' numbers say, against the first or each with each.
+    /// Returns the pairs of some values: against the first value, or each with each.
     fn pairs(all: bool, numbers: &[&[f64]]) -> Vec<Pair> {
         let against = if all { crate::ComparedWith::All } else { crate::ComparedWith::default() };
         let numbers: Vec<Vec<Option<f64>>> =
@@ -259,7 +260,7 @@ mod tests {
         pairs(false, &[base, other])[0].words(unit)
     }
 
-    /// Returns numbers of which the logarithms are these.
+    /// Returns the numbers that have these logarithms.
     fn numbers(logarithms: &[f64]) -> Vec<f64> {
         logarithms.iter().map(|value| value.exp()).collect()
     }
@@ -288,7 +289,7 @@ mod tests {
 
     #[test]
     fn what_is_undecided_says_how_many_seeds_would_decide() {
-        // The mean is 0.1, the deviation 0.1581: 22 seeds, of which five are there.
+        // The mean is 0.1, the deviation 0.1581: 22 seeds are needed, and five exist.
         let other = numbers(&[-0.1, 0.0, 0.1, 0.2, 0.3]);
         // 0.1 ± 2.7764 · 0.070711, so from exp(-0.0963) to exp(0.2963).
         assert_eq!(
@@ -306,7 +307,7 @@ mod tests {
         let none = "no ratio, for not all numbers are there and above zero";
         assert_eq!(words(&[1.0, 0.0], &[2.0, 0.0], Unit::SHARE), none);
         assert_eq!(words(&[1.0, 0.0], &[1.0, 0.0], Unit::SHARE), "the same with all of 2 seeds");
-        // Of a seed that lacks a number on one side nothing is said but that.
+        // A seed that lacks a number on one side is counted, but not compared.
         let some = [vec![Some(1.0), Some(2.0), None], vec![Some(1.0), Some(2.0), Some(9.0)]];
         let pair = &family(&[(0, 1)], |value| Some(&some[value][..]))[0];
         assert_eq!(pair.words(Unit::TIME), "the same with 2 of 3 seeds");
@@ -315,10 +316,10 @@ mod tests {
 
     #[test]
     fn what_one_pair_decides_many_need_not() {
-        // By itself t = 0.1 / 0.025820 = 3.873 with three degrees of freedom: p = 0.0305.
+        // Alone, t = 0.1 / 0.025820 = 3.873 with three degrees of freedom: p = 0.0305.
         let near = numbers(&[0.04, 0.08, 0.12, 0.16]);
         assert_eq!(pairs(false, &[&[1.0; 4], &near])[0].standing, RatioVerdict::More);
-        // Beside two that say less it is the first of three: 0.0914.
+        // Beside two pairs with larger p it is the first of three: 0.0914.
         let vague = numbers(&[0.3, -0.3, 0.1, -0.2]);
         let vaguer = numbers(&[0.5, -0.5, 0.1, -0.2]);
         let three = pairs(false, &[&[1.0; 4], &vague, &near, &vaguer]);
@@ -329,7 +330,7 @@ mod tests {
         assert!(
             told.starts_with("1.11 times (1.02 to 1.20), undecided among 3 comparisons; about ")
         );
-        // Those that are tested after it cannot be decided with fewer seeds.
+        // The pairs tested after it cannot be decided with fewer seeds.
         assert!(
             three.iter().all(|pair| pair.more.is_none() || near.more <= pair.more),
             "{three:?}"
@@ -338,7 +339,7 @@ mod tests {
 
     #[test]
     fn pairs_that_are_decided_leave_their_part_of_the_level_to_the_others() {
-        // p is 0.0305 again. It is the last of three, and the two before it are beyond doubt.
+        // p is 0.0305 again. It is the last of three, and the first two are beyond doubt.
         let near = [0.04, 0.08, 0.12, 0.16];
         let far = |by: f64| numbers(&near.map(|value| by + value / 10.0));
         let three = pairs(false, &[&[1.0; 4], &far(1.0), &numbers(&near), &far(2.0)]);

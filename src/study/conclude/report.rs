@@ -1,4 +1,4 @@
-//! The end of a study: all its files are made of its sheet and its runs.
+//! The end of a study: makes all its files from its manifest and its runs.
 
 use std::fs;
 use std::path::Path;
@@ -22,20 +22,20 @@ use mumakil_run::output::{OutputError, write_file, write_json};
 
 /// The file with a row for each cell.
 pub const CELLS: &str = "cells.csv";
-/// The table that not every study has.
+/// The file with a row for each comparison; a study without `compare` has none.
 pub const COMPARISONS: &str = "comparisons.csv";
 
-/// At most so many comparisons are put into sentences; the rest is in the table.
+/// The most comparisons that the report puts into sentences; the table has all.
 // Chosen: about a screen and a half.
 const MOST_SENTENCES: usize = 40;
-/// At most so many outlying seeds are warned of.
-// Chosen: each is a command for the user to try.
+/// The most outlying seeds to warn of.
+// Chosen: the user has to try a command for each.
 const MOST_ODDITIES: usize = 5;
 
-/// Why a study has no results.
+/// A reason why a study has no results.
 #[derive(Debug, thiserror::Error)]
 pub enum ConcludeError {
-    /// The numbers cannot be had.
+    /// The numbers cannot be made.
     #[error(transparent)]
     Findings(#[from] FindingsError),
     /// A file cannot be written.
@@ -52,10 +52,10 @@ pub struct Concluded {
     pub pictures: Vec<Picture>,
 }
 
-/// Makes the files of a study whose runs are all there: tables, charts, the report.
+/// Writes the files of a study whose runs are all done: tables, charts, the report.
 ///
-/// The same sheet and runs give the same bytes. The folder says already what the study is (`write_sheet`);
-/// where runs failed, `sheet` is without their cells.
+/// The same manifest and runs give the same bytes. The folder must have the manifest already
+/// ([`write_sheet`]). If runs failed, `sheet` is without their cells.
 ///
 /// # Errors
 /// If a run's results cannot be read or a file cannot be written.
@@ -96,21 +96,22 @@ pub fn conclude(
     for (name, picture) in charts.iter().zip(&pictures) {
         write_file(&folder.join(CHARTS), name, picture.drawing.svg().as_bytes())?;
     }
-    // Remove files of an earlier form of the study: they would pass for results of this one.
+    // Remove files that an earlier form of the study wrote: they would pass for results of this
+    // one.
     let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
     clear(folder, |name| [COMPARISONS, LATENCY].contains(&name) && !is_written(name))?;
     let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
     clear(&folder.join(CHARTS), |name| name.ends_with(".svg") && !is_chart(name))?;
-    // Last of all: other processes take a folder with a summary for complete.
+    // Write it last: other processes take a folder with a summary for complete.
     write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
     Ok(Concluded { findings, pictures })
 }
 
-/// Writes the sheet of a study into its folder. The summary of another sheet is removed first, so
-/// that a summary always belongs to the sheet beside it, even if this study is never finished.
+/// Writes a study's manifest into its folder. Removes the summary of another manifest first: a
+/// summary must always belong to the manifest beside it, even if this study is never finished.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the manifest cannot be written.
 pub fn write_sheet(sheet: &StudyManifest, folder: &Path) -> Result<(), OutputError> {
     let summary = folder.join(SUMMARY);
     if summary.exists() && !read_sheet(folder).is_ok_and(|other| other == *sheet) {
@@ -120,7 +121,7 @@ pub fn write_sheet(sheet: &StudyManifest, folder: &Path) -> Result<(), OutputErr
     write_json(folder, STUDY, sheet)
 }
 
-/// Returns the report.
+/// Returns the report as a page.
 fn page(sheet: &StudyManifest, findings: &StudyFindings, pictures: &[Picture]) -> HtmlPage {
     let mut sections = vec![Section::new("In short", in_short(sheet, findings))];
     if !findings.comparisons.is_empty() {
@@ -148,10 +149,10 @@ fn page(sheet: &StudyManifest, findings: &StudyFindings, pictures: &[Picture]) -
     }
 }
 
-/// Returns the charts, each of which something was published with a table of it and ours.
+/// Returns the charts; a chart with published numbers has a table of them and ours.
 pub(crate) fn charts(pictures: &[Picture]) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
-    // Charts without published numbers stay side by side; one with them ends the row, for its
+    // Charts without published numbers stand side by side; a chart with them ends the row, for its
     // table.
     for run in pictures.chunk_by(|a, b| a.figures.is_empty() && b.figures.is_empty()) {
         blocks.push(PageBlock::Charts(run.iter().map(|picture| picture.drawing.clone()).collect()));
@@ -206,7 +207,7 @@ fn in_short(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<PageBlock> {
     blocks
 }
 
-/// Returns what the comparisons come to in words, and the seeds to look at.
+/// Returns the comparisons in words, and the outlying seeds to look at.
 fn compared(findings: &StudyFindings) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
     let all = findings.comparisons.len();
@@ -222,7 +223,7 @@ fn compared(findings: &StudyFindings) -> Vec<PageBlock> {
     }
     let oddities = findings.oddities();
     let leads = oddities.iter().take(MOST_ODDITIES).map(|oddity| {
-        // No links: a run may be in a pack, and the report must be the same bytes either way.
+        // Do not link: a run may be in a pack, and the report must have the same bytes either way.
         let runs: Vec<String> = oddity.runs.iter().map(|(_, run)| run_path(run)).collect();
         let compare = format!("`mumakil compare {}`", runs.join(" "));
         format!("{}; in the folder of this page {compare} shows both runs", oddity.text)
@@ -238,7 +239,7 @@ fn compared(findings: &StudyFindings) -> Vec<PageBlock> {
     blocks
 }
 
-/// Returns the path of a run's folder from that of its study.
+/// Returns the path of a run's folder, relative to the study's folder.
 pub fn run_path(run: &str) -> String {
     format!("{RUNS}/{run}/")
 }
@@ -316,7 +317,8 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
     }
 }
 
-/// Returns the cells of an estimate: it and its interval, and of how many seeds if not of all.
+/// Returns the cells of an estimate: the mean, its interval, and the count of seeds if some lack
+/// it.
 fn band(
     of: Option<Estimate>,
     seeds: usize,
@@ -325,7 +327,7 @@ fn band(
     let Some(Estimate { mean, band, n }) = of else {
         return [PageCell::unknown(), PageCell::default()];
     };
-    // One seed has no interval: its mean is shown with the digits of itself.
+    // One seed has no interval: show its mean with as many digits as a mean needs alone.
     let Band { low, high } = band.unwrap_or(Band { low: mean, high: mean });
     let [shown, low, high] = show([mean, low, high]);
     let interval = band.map(|_| format!("{low} to {high}"));

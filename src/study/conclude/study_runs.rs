@@ -1,4 +1,4 @@
-//! The results of a study's runs, read as they are asked for.
+//! The results of a study's runs, each read when an expression first needs it.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -12,14 +12,14 @@ use mumakil_results::expect::{ExpectationVerdict, Runs};
 use mumakil_results::tables::{ReadError, Results};
 use mumakil_run::output::results::{RecentSummaries, RunResults};
 
-/// At most so many summaries are in memory, of some kilobytes each.
+/// The most summaries in memory, of some kilobytes each.
 const SUMMARIES: usize = 1_000;
 
-/// The results of a study's runs, read as they are asked for.
+/// The results of a study's runs, each read when an expression first needs it.
 pub(crate) struct StudyRuns<'s> {
     sheet: &'s StudyManifest,
     store: &'s Store,
-    /// The numbers of the cells.
+    /// The index of each cell, by the indices of its values.
     places: FxHashMap<&'s [usize], usize>,
     runs: Vec<Vec<OnceCell<RunResults>>>,
     recent: Rc<RecentSummaries>,
@@ -30,17 +30,17 @@ impl<'s> StudyRuns<'s> {
         let cells = || sheet.cells.iter();
         let places = cells().enumerate().map(|(place, cell)| (&cell.values[..], place));
         let runs = cells().map(|cell| cell.runs.iter().map(|_| OnceCell::new()).collect());
-        // At least those of two compared cells, or each would push the other's runs out.
+        // Keep at least the summaries of two compared cells, or each would push out the other's.
         let recent = RecentSummaries::new(SUMMARIES.max(2 * sheet.seeds.len()));
         Self { sheet, store, places: places.collect(), runs: runs.collect(), recent }
     }
 
-    /// Returns the number of a cell, unless the study leaves it out.
+    /// Returns the index of a cell; `None` if the study leaves it out.
     pub(crate) fn place(&self, cell: &[usize]) -> Option<usize> {
         self.places.get(cell).copied()
     }
 
-    /// Returns the runs of the cell of this number, seed by seed.
+    /// Returns the runs of a cell, given by its index, seed by seed.
     pub(crate) fn of(&self, place: usize) -> impl Iterator<Item = &RunResults> {
         self.runs[place].iter().enumerate().map(move |(seed, run)| {
             let number = place * self.sheet.seeds.len() + seed;
@@ -66,10 +66,10 @@ impl Runs for StudyRuns<'_> {
 }
 
 impl Search {
-    /// Judges a value, whose runs are there.
+    /// Judges the condition with a value whose runs are done.
     ///
     /// # Errors
-    /// If they cannot be read.
+    /// If their results cannot be read.
     pub fn judge(
         &self,
         sheet: &StudyManifest,

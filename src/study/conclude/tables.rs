@@ -1,8 +1,7 @@
 //! A study's own files: `runs.csv`, `cells.csv`, `comparisons.csv`, `summary.json`.
 //!
-//! Times are in seconds, sizes in bytes, shares parts of one; the headings say so. Intervals are of
-//! 95 %, where there are two numbers or more; `n` says how many there are, since not every run has
-//! each number.
+//! Times are in seconds, sizes in bytes, shares between 0 and 1; the headings say so. Intervals are
+//! of 95 %, from two numbers on. `n` is their count, since a run may lack a number.
 
 use serde_json::json;
 
@@ -11,7 +10,7 @@ use crate::plan::manifest::StudyManifest;
 use mumakil_base::statistics::Estimate;
 use mumakil_results::expect::Unit;
 
-/// Returns `runs.csv`: a row for each run; `left` are jobs that had not ended.
+/// Returns `runs.csv`: a row for each run. Its `left` counts jobs that had not ended.
 pub(crate) fn runs(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().map(heading);
@@ -56,7 +55,8 @@ pub(crate) fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> 
     table.bytes()
 }
 
-/// Returns `comparisons.csv`: a row for each metric, cell of the other axes, and pair of compared values.
+/// Returns `comparisons.csv`: a row for each metric, cell of the other axes and pair of compared
+/// values.
 pub(crate) fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> {
     let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
     let others = others.map(|(_, axis)| axis.field.clone());
@@ -65,7 +65,7 @@ pub(crate) fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> Ve
     let words = words.chain(["p", "verdict", "more seeds", "outliers"]).map(str::to_owned);
     let mut table = CsvTable::new(["metric".to_owned()].into_iter().chain(others).chain(words));
     for found in &findings.comparisons {
-        // Difference and ratio are of the same pairs, so one count is enough.
+        // Difference and ratio come from the same seeds, so one count is enough.
         let n = found.difference.map_or(0, |difference| difference.n).to_string();
         let numbers = [found.difference, found.ratio].into_iter().flat_map(estimate).chain([n]);
         let labels = [found.metric.clone()].into_iter().chain(found.cell.iter().cloned());
@@ -82,7 +82,7 @@ pub(crate) fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> Ve
     table.bytes()
 }
 
-/// Returns `summary.json`: what was run, and what became of the expectations.
+/// Returns `summary.json`: the study, its metrics, and the verdicts on its expectations.
 pub(crate) fn summary(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> {
     let metric = |metric: &Metric| {
         let cells = metric.cells.iter().map(|found| found.map(|found| found.mean));
@@ -116,7 +116,7 @@ fn heading(metric: &Metric) -> String {
     format!("{}{}", metric.text, unit(metric.unit))
 }
 
-/// Returns what stands behind a heading for a unit.
+/// Returns the suffix of a heading for a unit.
 fn unit(unit: Unit) -> String {
     match unit.sign() {
         sign if sign.is_empty() => sign,
@@ -124,18 +124,19 @@ fn unit(unit: Unit) -> String {
     }
 }
 
-/// Returns the cells of an estimate: it and the ends of its interval.
+/// Returns the three cells of an estimate: the mean and the ends of its interval.
 fn estimate(of: Option<Estimate>) -> [String; 3] {
     let band = of.and_then(|of| of.band);
     [of.map(|of| of.mean), band.map(|band| band.low), band.map(|band| band.high)].map(cell_of)
 }
 
-/// Rounds to nine decimals, so that the last bits of a sum do not show as 0.30000000000000004.
+/// Returns a number with nine decimals, so that the last bits of a sum do not show as
+/// 0.30000000000000004.
 fn cell_of(number: Option<f64>) -> String {
     number.map_or(String::new(), |number| ((number * 1e9).round() / 1e9).to_string())
 }
 
-/// A table in memory: with a million runs it has about a hundred megabytes.
+/// A table in memory; for a million runs it has about a hundred megabytes.
 struct CsvTable {
     writer: csv::Writer<Vec<u8>>,
 }

@@ -1,4 +1,4 @@
-//! The charts of a study that does not say what to draw.
+//! The default charts, for a study without `charts:`.
 
 use indexmap::IndexMap;
 
@@ -12,7 +12,7 @@ pub(crate) fn usual(sheet: &StudyManifest) -> Vec<ChartSpec> {
     let mut charts: Vec<ChartSpec> =
         sheet.metrics.iter().flat_map(|text| of_metric(sheet, text)).collect();
     let by = sheet.compare.map(|axis| sheet.axes[axis].field.clone());
-    // Draw the distribution for at most four charts: more of them are not read.
+    // Draw the distribution on four charts at most: a reader skips more of them.
     let few =
         sheet.cells.len() <= 4 * sheet.compare.map_or(1, |axis| sheet.axes[axis].values.len());
     charts.extend(by.filter(|_| few).map(|by| ChartSpec {
@@ -35,13 +35,14 @@ fn of_metric(sheet: &StudyManifest, text: &str) -> Vec<ChartSpec> {
         .filter(|(place, _)| Some(*place) != compared && !chosen.contains(place))
         .map(|(_, axis)| axis)
         .collect();
-    // The longest axis last, where `pop` takes it.
+    // Sort the longest axis to the end, from where `pop` takes it.
     others.sort_by_key(|axis| axis.values.len());
     let over = others.pop();
     let is_line = over.is_some_and(|axis| 2 < axis.values.len() && axis.is_numeric());
     let over = over.map(|axis| axis.field.clone());
-    // Each further axis multiplies the charts. If that makes too many, one more axis goes on the
-    // page as rows of a heat map, or the others are fixed at their first values.
+    // Each further axis multiplies the charts. If they become too many, the next axis makes the
+    // rows of a heat map; if even that is not enough, the remaining axes stay at their first
+    // values.
     let charts = |axes: &[&SheetAxis]| axes.iter().map(|axis| axis.values.len()).product();
     let too_many = |axes: &[&SheetAxis]| MOST_CHARTS < charts(axes);
     let rows = if by.is_none() && too_many(&others) { others.pop() } else { None };
@@ -74,7 +75,7 @@ mod tests {
     use crate::plan::manifest::SheetCell;
     use mumakil_results::expect::combinations;
 
-    /// Returns the usual charts of a study with so many values on each axis.
+    /// Returns the default charts of a study with this many values on each axis.
     fn usual_of(axes: &[usize], compare: Option<usize>) -> Vec<ChartSpec> {
         let axis = |(place, values): (usize, &usize)| SheetAxis {
             field: format!("cluster.axis{place}"),

@@ -1,4 +1,4 @@
-//! `bars`: a metric for each value of an axis, with its interval, or several metrics.
+//! `bars`: a metric for each value of an axis, with its interval, or several metrics side by side.
 
 use super::Picture;
 use super::canvas::{BAND, Canvas};
@@ -47,7 +47,7 @@ impl ChartKind for BarChart<'_> {
                 let ours = bars[group].map(|bar: Bar| bar.value);
                 figures.push(canvas.figure(&name, point, unit, ours));
             }
-            // A single series has no name, but the legend needs one beside `published`.
+            // A single series needs no name, except in the legend beside `published`.
             let is_alone = name.is_empty() && !canvas.published(number).is_empty();
             let name = if is_alone { "measured".to_owned() } else { name };
             series.push(BarSeries { name, bars, published });

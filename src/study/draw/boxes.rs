@@ -1,4 +1,4 @@
-//! `boxes`: how a number of jobs or tasks is distributed, as boxes side by side.
+//! `boxes`: the distribution of a number over jobs or tasks, as boxes side by side.
 
 use super::Picture;
 use super::canvas::Canvas;

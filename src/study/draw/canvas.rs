@@ -1,4 +1,4 @@
-//! The canvas of a chart: its place in the study, and the numbers of its cells.
+//! The canvas of a chart: its axes and expressions, and the numbers of its cells.
 
 use super::Picture;
 use super::published::PublishedPoint;
@@ -8,28 +8,27 @@ use mumakil_draw::chart::{self, Bar, Caption, ChartAxis, ValueLines};
 use mumakil_results::expect::{ExprPlan, Figure, Runs, Space, Unit, in_words};
 use mumakil_results::tables::ReadError;
 
-/// The meaning of bands and whiskers.
+/// The meaning of bands and whiskers, for the legend.
 pub(super) const BAND: &str = "95 % confidence";
 
-/// The study and its runs, of which charts are made.
+/// The study and its runs, from which charts are made.
 pub(crate) struct ChartMaterial<'s> {
     /// The study's name, which begins the id of each chart.
     pub(crate) study: &'s str,
     pub(crate) space: Space,
-    /// Which of the compared values are compared with which.
+    /// Which values of the compared axis are compared with which.
     pub(crate) against: ComparedWith,
     pub(crate) runs: &'s dyn Runs,
     pub(crate) measured: &'s MeasuredNumbers<'s>,
 }
 
-/// Returns the numbers of a metric in a cell, seed by seed, if the study measures it anyhow, so that
-/// they need not be read again.
+/// Returns the numbers of a metric in a cell, seed by seed, if the study has read them already.
 type MeasuredNumbers<'s> = dyn Fn(&str, &[usize]) -> Option<Vec<Option<f64>>> + 's;
 
-/// An axis, and the place of a value on it.
+/// An index of an axis, and the index of a value on it.
 pub(super) type AxisSpot = (usize, usize);
 
-/// A chart that is being drawn.
+/// A chart in the making.
 pub(super) struct Canvas<'c> {
     pub(super) material: &'c ChartMaterial<'c>,
     pub(super) caption: Caption,
@@ -37,44 +36,44 @@ pub(super) struct Canvas<'c> {
     pub(super) over: Option<usize>,
     /// The axis that makes several lines, bars or rows.
     pub(super) by: Option<usize>,
-    /// Its cell, but for what is laid out.
+    /// The cell of the chart; axes that lie on the page have their first value.
     pub(super) cell: &'c [usize],
-    /// The expressions that it shows.
+    /// The expressions of the chart.
     pub(super) asked: &'c [AskedExpression<'c>],
-    /// Whether values lie on a logarithmic axis.
+    /// Whether the axis of values is logarithmic.
     pub(super) log: bool,
     /// The published points of each line or group of bars.
     pub(super) published: &'c [Vec<PublishedPoint>],
 }
 
-/// An expression, and what it means.
+/// An expression of a chart, parsed.
 pub(super) struct AskedExpression<'c> {
-    /// Its name; one alone has an empty one.
+    /// Its name; empty for a single expression.
     pub(super) name: &'c str,
     pub(super) text: &'c str,
     pub(super) plan: ExprPlan,
 }
 
-/// The bars or boxes over a label: an expression at a value of the axis that lies on the page.
+/// The bars or boxes over a label: an expression at a value of the horizontal axis.
 pub(super) struct Group {
     pub(super) label: String,
-    /// The number of the expression.
+    /// The index of the expression.
     pub(super) expression: usize,
     pub(super) over: Option<AxisSpot>,
 }
 
 impl Canvas<'_> {
-    /// Returns each value of an axis with its label; one nameless value where there is no axis.
+    /// Returns the values of an axis with their labels; without an axis, one value without a label.
     pub(super) fn values(&self, axis: Option<usize>) -> Vec<(String, Option<AxisSpot>)> {
         values_of(&self.material.space, axis)
     }
 
-    /// Returns what was published of the line or the group of bars of this number.
+    /// Returns the published points of a line or group of bars, given by its index.
     pub(super) fn published(&self, series: usize) -> &[PublishedPoint] {
         self.published.get(series).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns a published point beside our number.
+    /// Returns a published point beside the study's own number.
     pub(super) fn figure(
         &self,
         series: &str,
@@ -82,8 +81,8 @@ impl Canvas<'_> {
         unit: Unit,
         ours: Option<f64>,
     ) -> Figure {
-        // With one expression a label needs its axis, `nodes=10`; several have names that explain
-        // it.
+        // With one expression a label needs its axis, `nodes=10`; the names of several explain
+        // their labels.
         let of = |axis: Option<usize>, label: &str| match (axis, self.asked) {
             (Some(axis), [_]) => format!("{}={label}", self.material.space.axes[axis].name()),
             _ => label.to_owned(),
@@ -95,7 +94,8 @@ impl Canvas<'_> {
         Figure { what: what.join(", "), published, ours, unit }
     }
 
-    /// Returns what stands side by side: several expressions are groups where no axis is.
+    /// Returns the groups that stand side by side: each expression at each value of the horizontal
+    /// axis.
     pub(super) fn groups(&self) -> Vec<Group> {
         let values = self.values(self.over);
         let of = |(expression, asked): (usize, &AskedExpression<'_>)| {
@@ -109,12 +109,12 @@ impl Canvas<'_> {
         self.asked.iter().enumerate().flat_map(of).collect()
     }
 
-    /// Returns what stands at an axis; nothing where there is none.
+    /// Returns the path of an axis' field; empty without an axis.
     pub(super) fn path(&self, axis: Option<usize>) -> String {
         axis.map(|axis| self.material.space.axes[axis].path.clone()).unwrap_or_default()
     }
 
-    /// Returns the chart's cell at values of what is laid out.
+    /// Returns the chart's cell with these values of the axes that lie on the page.
     pub(super) fn at(&self, places: &[Option<AxisSpot>]) -> Vec<usize> {
         let mut cell = self.cell.to_vec();
         for (axis, place) in places.iter().flatten() {
@@ -123,15 +123,15 @@ impl Canvas<'_> {
         cell
     }
 
-    /// Returns the numbers of a metric in a cell, seed by seed; `None` if the study leaves it out.
+    /// Returns the numbers of a metric in a cell, seed by seed; `None` if the study leaves the cell
+    /// out.
     pub(super) fn numbers(
         &self,
         asked: &AskedExpression<'_>,
         cell: &[usize],
     ) -> Result<Option<Vec<Option<f64>>>, ReadError> {
         let ChartMaterial { runs, measured, .. } = self.material;
-        // An expression that chooses cells itself looks for them, whether this one is left out or
-        // not.
+        // An expression that chooses cells itself does not need this cell.
         if asked.plan.chosen().is_empty() && !runs.has(cell) {
             return Ok(None);
         }
@@ -141,7 +141,7 @@ impl Canvas<'_> {
         }))
     }
 
-    /// Returns a metric's mean over the seeds of a cell with its interval.
+    /// Returns the mean of a metric over a cell's seeds, with its interval; `None` without numbers.
     pub(super) fn estimate(
         &self,
         asked: &AskedExpression<'_>,
@@ -149,7 +149,8 @@ impl Canvas<'_> {
     ) -> Result<Option<Bar>, ReadError> {
         let Some(numbers) = self.numbers(asked, cell)? else { return Ok(None) };
         let numbers: Vec<f64> = numbers.into_iter().flatten().collect();
-        // A share's interval may reach beyond 0 or 1, where no share can be: the drawing cuts it.
+        // The interval of a share may reach below 0 or above 1, which no share can: the drawing
+        // cuts it.
         let drawn = |band: Band| band.drawn(&numbers, asked.plan.unit() == Unit::SHARE);
         Ok(interval(&numbers).map(|Estimate { mean, band, .. }| Bar {
             value: mean,
@@ -157,7 +158,7 @@ impl Canvas<'_> {
         }))
     }
 
-    /// Returns the numbers of a cell, of all seeds.
+    /// Returns a cell's numbers, of all seeds together.
     pub(super) fn sample(&self, plan: &ExprPlan, cell: &[usize]) -> Result<Vec<f64>, ReadError> {
         let mut values = Vec::new();
         for seed in self.seeds(cell) {
@@ -166,13 +167,13 @@ impl Canvas<'_> {
         Ok(values)
     }
 
-    /// Returns the places of the seeds with which a cell was run; none if the study leaves it out.
+    /// Returns the indices of a cell's seeds; none if the study leaves the cell out.
     pub(super) fn seeds(&self, cell: &[usize]) -> std::ops::Range<usize> {
         let runs = self.material.runs;
         0..if runs.has(cell) { runs.seeds() } else { 0 }
     }
 
-    /// Returns the axis of the values of its expressions, which are of one unit.
+    /// Returns the axis of the expressions' values, which all have one unit.
     pub(super) fn axis(&self) -> ChartAxis {
         let unit = self.asked.first().map_or(Unit::PLAIN, |asked| asked.plan.unit());
         let title = match (self.asked, unit) {
@@ -198,7 +199,7 @@ impl Canvas<'_> {
     }
 }
 
-/// Returns each value of an axis with its label; one nameless value where there is no axis.
+/// Returns the values of an axis with their labels; without an axis, one value without a label.
 pub(super) fn values_of(space: &Space, axis: Option<usize>) -> Vec<(String, Option<AxisSpot>)> {
     match axis {
         Some(axis) => {
@@ -209,7 +210,7 @@ pub(super) fn values_of(space: &Space, axis: Option<usize>) -> Vec<(String, Opti
     }
 }
 
-/// Returns the labels of what stands side by side: see [`Canvas::groups`].
+/// Returns the labels of the groups: see [`Canvas::groups`].
 pub(super) fn labels_of<'n>(
     names: impl Iterator<Item = &'n str>,
     space: &Space,
@@ -220,12 +221,12 @@ pub(super) fn labels_of<'n>(
     names.flat_map(of).collect()
 }
 
-/// Returns the name of an expression and the label of a value together; either may be empty.
+/// Returns the name of an expression together with the label of a value; either may be empty.
 pub(super) fn named(name: &str, label: &str) -> String {
     format!("{name} {label}").trim().to_owned()
 }
 
-/// Returns the unit in which a chart shows numbers of a unit.
+/// Returns the unit in which a chart shows a metric's unit.
 pub(super) fn chart_unit(unit: Unit) -> chart::AxisUnit {
     match unit {
         Unit::SHARE => chart::AxisUnit::Share,

@@ -1,4 +1,4 @@
-//! Refuses charts that would show nothing, or something wrong.
+//! Checks charts: refuses those that would show nothing, or something wrong.
 
 use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
 use super::{ChartSpec, Layout};
@@ -7,7 +7,8 @@ use mumakil_scenario::unusable;
 use mumakil_yaml::{Path, YamlProblem};
 
 impl ChartSpec {
-    /// Returns what it reads of every run.
+    /// Returns the data that the chart reads of every run, or an error if the chart cannot be
+    /// drawn.
     pub(crate) fn needs(&self, space: &Space) -> Result<ExprNeeds, YamlProblem> {
         let (key, kind) = self.kind()?;
         let layout = self.layout(&*kind, space)?;
@@ -22,7 +23,7 @@ impl ChartSpec {
         Ok(needs)
     }
 
-    /// Refuses axes that are missing, and keys that the kind of chart does not look at.
+    /// Refuses missing axes, and keys that this kind of chart does not use.
     fn check_axes(
         &self,
         nature: &ChartTraits,
@@ -51,13 +52,13 @@ impl ChartSpec {
                 | (AxisUse::Optional | AxisUse::Needed | AxisUse::NeededNumbers, Some(_)) => {}
             }
         }
-        // Only `true` can be noticed: `log: false` looks as if it were not there.
+        // Only `true` can be refused: `log: false` is the same as no `log`.
         if self.log && !nature.has_log { unused("log") } else { Ok(()) }
     }
 }
 
-/// Adds what the expressions of a chart read, and returns their unit. Refuses what it cannot show, and
-/// not together.
+/// Adds the data that a chart's expressions read, and returns their unit. Refuses expressions that
+/// the chart cannot show, alone or together.
 fn add_expressions(
     needs: &mut ExprNeeds,
     kind: &dyn ChartKind,
@@ -86,7 +87,7 @@ fn add_expressions(
     Ok(first.map_or(Unit::PLAIN, |(_, plan)| plan.unit()))
 }
 
-/// Refuses an expression that is not what the chart shows.
+/// Refuses an expression of another kind than the chart shows.
 fn check_shape(
     shown: ExpressionKind,
     key: &str,

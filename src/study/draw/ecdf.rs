@@ -1,4 +1,4 @@
-//! `ecdf`: how a number of jobs or tasks is distributed.
+//! `ecdf`: the distribution of a number over jobs or tasks.
 
 use super::Picture;
 use super::canvas::{AskedExpression, Canvas, named};
@@ -52,16 +52,16 @@ impl ChartKind for Distribution<'_> {
     }
 }
 
-/// Returns the share of the values that are at most so large; `None` without values.
+/// Returns the share of values that are at most `most`; `None` without values.
 fn share_at_most(values: &[f64], most: f64) -> Option<f64> {
     let count = values.iter().filter(|value| **value <= most).count();
     (!values.is_empty()).then(|| count as f64 / values.len() as f64)
 }
 
-/// Returns what the sample counts. An expression that reads the table of tasks may still be one
-/// number a job, so it is "jobs or tasks".
+/// Returns the name of the things that the sample counts. An expression over the table of tasks may
+/// still give one number for each job, so it is "jobs or tasks".
 fn counted(canvas: &Canvas<'_>) -> &'static str {
-    // An expression of one number a run, such as `makespan`, makes a sample of runs.
+    // An expression of one number for each run, such as `makespan`, makes a sample of runs.
     let is_metric = |asked: &AskedExpression<'_>| {
         ExpressionKind::Metric.plan(asked.text, &canvas.material.space).is_ok()
     };

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// An expression, or several with names.
+/// The expressions of a chart: one, or several with names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OneOrMore {
     /// One.
@@ -71,7 +71,7 @@ impl OneOrMore {
         matches!(self, Self::One(_))
     }
 
-    /// Returns the expressions with their names; one alone has an empty one.
+    /// Returns the expressions with their names; the name of a single one is empty.
     pub(super) fn parts(&self) -> Vec<(&str, &str)> {
         match self {
             Self::One(text) => vec![("", text)],

@@ -31,7 +31,7 @@ impl ChartKind for HeatMap<'_> {
             let mut row = Vec::new();
             for (_, over) in &columns {
                 let bar = canvas.estimate(&canvas.asked[0], &canvas.at(&[*by, *over]))?;
-                // Not a number leaves the field empty, as for an excluded cell.
+                // NaN leaves the field empty, as for an excluded cell.
                 row.push(bar.map_or(f64::NAN, |bar| bar.value));
             }
             values.push(row);

@@ -1,28 +1,28 @@
-//! The properties of a kind of chart: enough to check it and to draw it.
+//! A kind of chart: the properties by which it is checked and drawn.
 
 use super::Picture;
 use super::canvas::Canvas;
 use mumakil_results::expect::{Expr, ExprComplaint, ExprNeeds, ExprPlan, Space, capital, in_words};
 use mumakil_results::tables::ReadError;
 
-/// A kind of chart, as an entry of a study has it.
+/// A kind of chart, with the options of one entry in `charts:`.
 pub(super) trait ChartKind {
-    /// Returns the traits that all charts of the kind share.
+    /// Returns the properties that all charts of the kind share.
     fn nature(&self) -> ChartTraits;
 
-    /// Returns its expressions with their names; one alone has an empty one.
+    /// Returns the chart's expressions with their names; the name of a single one is empty.
     fn expressions(&self) -> Vec<(&str, &str)>;
 
-    /// Draws it.
+    /// Draws the chart.
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError>;
 
-    /// Returns what it shows, in words.
+    /// Returns a description of the chart, for readers.
     fn description(&self) -> String {
         let expressions = self.expressions();
         expressions.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns it as a title.
+    /// Returns a title for the chart.
     fn in_words(&self) -> String {
         let expressions = self.expressions();
         match &expressions[..] {
@@ -31,18 +31,18 @@ pub(super) trait ChartKind {
         }
     }
 
-    /// Returns what it reads of every run beside its expressions.
+    /// Returns the data that the chart reads of every run, beside its expressions.
     fn needs(&self) -> ExprNeeds {
         ExprNeeds::default()
     }
 
-    /// Returns whether it shows all values of the compared axis beside each other.
+    /// Returns whether the chart shows all values of the compared axis side by side.
     fn compares(&self) -> bool {
         false
     }
 
-    /// Returns whether it stands over the labels of an axis. If there is only `by`, that axis then
-    /// lies under it.
+    /// Returns whether the horizontal axis has labels. If only `by` is given, its axis then becomes
+    /// the horizontal one.
     fn stands_over_labels(&self) -> bool {
         false
     }
@@ -51,13 +51,13 @@ pub(super) trait ChartKind {
 /// The properties of every chart of a kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChartTraits {
-    /// Its name for people.
+    /// The name of the kind, for readers.
     pub(super) word: &'static str,
-    /// The kind of expressions that it shows; `None` if it has none.
+    /// The kind of the chart's expressions; `None` if it has none.
     pub(super) shows: Option<ExpressionKind>,
-    /// Its use of the axis that lies on the page.
+    /// The use of the horizontal axis (`over`).
     pub(super) over: AxisUse,
-    /// Its use of the axis that makes several lines, bars or boxes.
+    /// The use of the axis that makes several lines, bars or boxes (`by`).
     pub(super) by: AxisUse,
     /// Whether it has an axis of values, which may be logarithmic.
     pub(super) has_log: bool,
@@ -68,40 +68,40 @@ pub(super) struct ChartTraits {
 /// The positions of published points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PointPositions {
-    /// The names of groups, side by side.
+    /// At the labels of groups, side by side.
     Labels,
-    /// The numbers of the axis that lies on the page.
+    /// At numbers of the horizontal axis.
     Axis,
-    /// The values of its expressions: a point is a share of the sample.
+    /// At values of the chart's expressions: a point is a share of the sample.
     Values,
 }
 
 /// The kind of a chart's expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExpressionKind {
-    /// One number of each run.
+    /// One number for each run.
     Metric,
-    /// Many numbers of each run, each of a job or a task.
+    /// Many numbers for each run, one for each job or task.
     Sample,
-    /// A histogram of each run.
+    /// A histogram for each run.
     Histogram,
 }
 
-/// A use that a kind of chart makes of an axis.
+/// The use that a kind of chart makes of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AxisUse {
-    /// Nothing: to name one is a mistake.
+    /// The axis must not be given.
     Unused,
-    /// It is shown if there is one.
+    /// The axis may be given.
     Optional,
-    /// There is no chart without one.
+    /// The axis must be given.
     Needed,
-    /// There is none without one, and its values are numbers of one unit.
+    /// The axis must be given, and its values must be numbers of one unit.
     NeededNumbers,
 }
 
 impl ExpressionKind {
-    /// Returns what an expression means.
+    /// Parses an expression of this kind.
     pub(super) fn plan(self, text: &str, space: &Space) -> Result<ExprPlan, ExprComplaint> {
         let expr = Expr::parse(text)?;
         match self {

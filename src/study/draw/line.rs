@@ -34,7 +34,7 @@ impl ChartKind for LineChart<'_> {
             for (place, value) in axis.values.iter().enumerate() {
                 let Some((x, _)) = value.number else { continue };
                 let cell = canvas.at(&[by, Some((over, place))]);
-                // A cell that the study excludes, or without a number, leaves a gap in the line.
+                // An excluded cell, or a cell without a number, leaves a gap in the line.
                 let Some(bar) = canvas.estimate(&canvas.asked[0], &cell)? else { continue };
                 points.push(LinePoint { x, y: bar.value, band: bar.whisker });
             }
@@ -42,8 +42,8 @@ impl ChartKind for LineChart<'_> {
             let mut published = Vec::new();
             for point in canvas.published(number) {
                 published.push((point.at, point.number.value));
-                // Exactly equal: both come from the same label. A published point between ours has
-                // no number of ours.
+                // Compare exactly: both come from the same label. A published point between two
+                // values of the axis has no number of the study beside it.
                 let ours = points.iter().find(|ours: &&LinePoint| ours.x == point.at);
                 let (unit, ours) = (canvas.asked[0].plan.unit(), ours.map(|ours| ours.y));
                 figures.push(canvas.figure(&name, point, unit, ours));

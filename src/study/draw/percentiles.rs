@@ -31,7 +31,7 @@ impl ChartKind for PercentilePlot<'_> {
         let mut curves = Vec::new();
         for (name, by) in canvas.values(canvas.by) {
             let cell = canvas.at(&[by]);
-            // Rare values need all seeds together: one run may have a handful beyond the 99.9th
+            // Merge all seeds: a single run may have only a few values beyond the 99.9th
             // percentile.
             let mut merged = Histogram::<u64>::new(3).expect("three digits are possible");
             for seed in canvas.seeds(&cell) {

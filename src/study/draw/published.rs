@@ -5,7 +5,7 @@
 //! line: makespan, over: cluster.nodes         published: {25: 3min}       at 25 on the axis
 //! ecdf: sojourn, by: scheduler                published: {fair: {1min: 50 %}, hfsp: {1min: 80 %}}
 //! ```
-//! All three forms become [`PublishedPoint`]s, with a place on the chart.
+//! All three forms become [`PublishedPoint`]s, which have a position on the chart.
 
 use std::fmt;
 
@@ -23,33 +23,33 @@ use mumakil_yaml::{Path, YamlProblem};
 /// The published numbers of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PublishedPoints {
-    /// Of its only line, or of bars that have no `by`.
+    /// The numbers of the only line, or of bars without `by`.
     One(Series),
-    /// Of several, by their names.
+    /// The numbers of several lines or groups of bars, by their names.
     Several(IndexMap<String, Series>),
 }
 
 /// The published numbers of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Series {
-    /// A number for each value that lies under the chart, where one was published.
+    /// A number for each value on the horizontal axis; `None` where none was published.
     Each(Vec<Option<PublishedNumber>>),
-    /// A number for some values.
+    /// Numbers for some values, by label.
     At(IndexMap<String, PublishedNumber>),
 }
 
-/// A published number that has its place.
+/// A published number with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PublishedPoint {
-    /// Where it stands: which of the labels, or at which number.
+    /// The position: the index of a label, or a number on the axis.
     pub(super) at: f64,
-    /// The same in words.
+    /// The position in words.
     pub(super) label: String,
     /// The number.
     pub(super) number: PublishedNumber,
 }
 
-/// The kind of places that the points of a chart have.
+/// The positions that a chart's points can have.
 enum UnderPoints<'s> {
     Labels(Vec<String>),
     Axis(&'s SpaceAxis),
@@ -57,7 +57,7 @@ enum UnderPoints<'s> {
 }
 
 impl ChartSpec {
-    /// Returns what was published of each line or group of bars; nothing if nothing was.
+    /// Returns the published points of each line or group of bars; empty if the chart has none.
     pub(super) fn points(
         &self,
         kind: &dyn ChartKind,
@@ -70,7 +70,8 @@ impl ChartSpec {
         let by = || values_of(space, layout.by).into_iter().map(|(label, _)| label);
         let names = || kind.expressions().into_iter().map(|(name, _)| name);
         let (series, foot): (Vec<String>, UnderPoints<'_>) =
-            // Here `over` may be missing: several expressions stand side by side by their names.
+            // `over` may be missing for labels: several expressions stand side by side by their
+            // names.
             match (kind.nature().published, layout.over) {
                 (Some(PointPositions::Labels), over) => {
                     (by().collect(), UnderPoints::Labels(labels_of(names(), space, over)))
@@ -91,15 +92,15 @@ impl ChartSpec {
                 YamlProblem::value(at, message).hint("fix an axis: `where: {cluster.nodes: 10}`")
             );
         }
-        // A published point of a distribution is a share of the sample, whatever the unit of its
-        // values.
+        // A published point of a distribution is a share of the sample, in whatever unit its values
+        // are.
         let unit = if let UnderPoints::Values(_) = foot { Unit::SHARE } else { unit };
         let placed = place(published, &series, |series| foot.points(series, unit));
         placed.map_err(|problem| problem.inside(&at))
     }
 }
 
-/// Gives each series its points.
+/// Returns the points of each series, in the order of `names`.
 fn place(
     published: &PublishedPoints,
     names: &[String],
@@ -156,7 +157,7 @@ impl UnderPoints<'_> {
         Ok(points)
     }
 
-    /// Places a list, which goes through all that lies under the chart.
+    /// Places a list of numbers, one for each value on the horizontal axis.
     fn each(
         &self,
         numbers: &[Option<PublishedNumber>],
@@ -175,7 +176,7 @@ impl UnderPoints<'_> {
                     .hint("write which share is at most so large: `{1min: 50 %}`"));
             }
         };
-        // A short list would silently put numbers under the wrong values.
+        // A shorter list would silently put numbers under wrong values.
         if places.len() != numbers.len() {
             let labels: Vec<&str> = places.iter().map(|(_, label)| *label).collect();
             let (given, count) = (numbers.len(), places.len());
@@ -190,7 +191,7 @@ impl UnderPoints<'_> {
         Ok(places.into_iter().zip(numbers).filter_map(point).collect())
     }
 
-    /// Places a number at a label, or at a number that need not be among ours.
+    /// Places a number at a label, or at a number that need not be one of the axis' values.
     fn at(&self, label: &str, number: &PublishedNumber) -> Result<PublishedPoint, YamlProblem> {
         let point = |at| PublishedPoint { at, label: label.to_owned(), number: number.clone() };
         let path = Path::default().key(label);
@@ -205,7 +206,7 @@ impl UnderPoints<'_> {
                     .nearest(label, labels.iter().map(String::as_str))),
             },
             Self::Axis(axis) => {
-                // A label of ours goes before a number: an axis may call the value 10 `small`.
+                // A label takes precedence over a number: an axis may call the value 10 `small`.
                 let known = axis.values.iter().find(|value| value.label == label);
                 match known.and_then(|value| value.number) {
                     Some((at, _)) => Ok(point(at)),
@@ -243,7 +244,7 @@ impl<'de> Deserialize<'de> for PublishedPoints {
 
 struct PointsVisitor;
 
-/// The value of a key: a number, or more points.
+/// The value of a key: a number, or further points.
 enum PublishedEntry {
     Number(PublishedNumber),
     Points(PublishedPoints),
@@ -262,7 +263,7 @@ impl<'de> Deserialize<'de> for PublishedEntry {
                 PublishedNumber::parse(text).map(PublishedEntry::Number).ok_or_else(wrong)
             }
             numbers_as_text!();
-            // Lists and mappings go on to the other visitor, which knows both already.
+            // The other visitor reads lists and mappings.
             fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<PublishedEntry, A::Error> {
                 de::Visitor::visit_seq(PointsVisitor, list).map(PublishedEntry::Points)
             }
@@ -301,7 +302,7 @@ impl<'de> de::Visitor<'de> for PointsVisitor {
             }
         }
         match (numbers.is_empty(), several.is_empty()) {
-            // Also an empty mapping: it is a line without published numbers.
+            // An empty mapping is a line without published numbers.
             (_, true) => Ok(PublishedPoints::One(Series::At(numbers))),
             (true, false) => Ok(PublishedPoints::Several(several)),
             _ => Err(de::Error::custom("numbers and lists stand side by side here")),

@@ -1,4 +1,5 @@
-//! `ratio`: a metric under the compared values over that under their base, paired by seed.
+//! `ratio`: a metric under each compared value, divided by the metric under its base, paired by
+//! seed.
 
 use super::Picture;
 use super::canvas::{BAND, Canvas};
@@ -36,7 +37,7 @@ impl ChartKind for RatioChart<'_> {
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let space = &canvas.material.space;
-        // The check refuses such a chart, unless the study's folder was edited since.
+        // The check refuses such a chart; the study's folder must have been edited since.
         let Some(compared) = space.compared else { return Ok(canvas.nothing()) };
         let values = &space.axes[compared].values;
         let (asked, pairs) = (&canvas.asked[0], canvas.material.against.pairs(values.len()));
@@ -70,7 +71,7 @@ impl ChartKind for RatioChart<'_> {
             let labels = canvas.values(canvas.over).into_iter().map(|(label, _)| label);
             (labels.collect(), pairs.iter().map(series).collect())
         } else {
-            // Without an axis below, each pair stands over its own name.
+            // Without a second axis, the name of each pair stands below it.
             let ratios = pairs.iter().map(|places| mark(&found[0], places)).collect();
             let series = RatioSeries { name: String::new(), ratios };
             (pairs.iter().map(name).collect(), vec![series])

@@ -1,4 +1,4 @@
-//! `stack`: the holders of the slots of a kind over time.
+//! `stack`: the pools, users or jobs that hold the slots over time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,14 +59,14 @@ impl ChartKind for SlotStack<'_> {
         needs
     }
 
-    /// Draws the run with the first seed: slots over time have no mean over several.
+    /// Draws the run with the first seed: slots over time have no mean over several runs.
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let runs = canvas.material.runs;
         if !runs.has(canvas.cell) {
             return Ok(canvas.nothing());
         }
         let run = runs.run(canvas.cell, 0)?;
-        // Read the first cell's jobs, too: a pool then has the same colour on the charts of all
+        // Also read the first cell's jobs, so that a pool has the same colour on the charts of all
         // cells.
         let first = vec![0; canvas.cell.len()];
         let mut jobs = Vec::new();

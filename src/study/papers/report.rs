@@ -1,4 +1,4 @@
-//! The verdicts on the experiments: a table for programs, and a page for people.
+//! The report on the published experiments: a table for programs, and a page for readers.
 
 use std::fs;
 use std::path::Path;
@@ -17,10 +17,10 @@ use mumakil_results::expect::{Figure, GapClass};
 use mumakil_run::output::report::verdicts;
 use mumakil_run::output::{OutputError, write_file};
 
-/// The table, by which the folder is known.
+/// The table. A folder that has it is known to be a report of ours.
 const VERDICTS: &str = "verdicts.json";
 
-/// The judgements, the worst first: an experiment has the first that any of its expectations has.
+/// The verdicts, the worst first. An experiment gets the worst verdict of its expectations.
 const JUDGEMENTS: [Judgement; 5] = [
     Judgement::Fails,
     Judgement::KnownGap,
@@ -29,7 +29,7 @@ const JUDGEMENTS: [Judgement; 5] = [
     Judgement::Skipped,
 ];
 
-/// An experiment and what became of it.
+/// An experiment and its outcome.
 #[derive(Debug)]
 pub struct RepeatedExperiment {
     /// Its id.
@@ -45,9 +45,9 @@ pub struct RepeatedExperiment {
 /// The outcome of a file of an experiment.
 #[derive(Debug)]
 pub enum FileOutcome {
-    /// It was not run; why.
+    /// The file was not run, for this reason.
     Skipped(String),
-    /// It was run.
+    /// The file was run.
     Run {
         /// The study and its runs.
         sheet: Box<StudyManifest>,
@@ -56,7 +56,7 @@ pub enum FileOutcome {
     },
 }
 
-/// A line of the table of verdicts.
+/// A row of the table of verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VerdictRow {
     /// The experiment.
@@ -69,15 +69,15 @@ pub struct VerdictRow {
     pub measured: String,
     /// The verdict.
     pub verdict: Judgement,
-    /// Of which class a known gap is.
+    /// The class of a known gap; `None` for any other verdict.
     pub gap_class: Option<GapClass>,
-    /// The published numbers, each beside ours.
+    /// The published numbers, each beside the measured one.
     #[serde(skip_deserializing)]
     pub figures: Vec<Figure>,
 }
 
 impl RepeatedExperiment {
-    /// Returns a line for the whole experiment: the measured value, or how many expectations hold.
+    /// Returns a row for the whole experiment: the measured value, or the count of each verdict.
     pub fn summary(&self) -> VerdictRow {
         let rows = self.rows();
         let tally = VerdictTally::of(&rows);
@@ -92,7 +92,7 @@ impl RepeatedExperiment {
         VerdictRow { id, expectation, published, measured, verdict, gap_class, figures }
     }
 
-    /// Returns its lines of the table; at least one.
+    /// Returns the experiment's rows in the table; at least one.
     pub fn rows(&self) -> Vec<VerdictRow> {
         let row = |expectation: &str, published: &str, measured: &str, verdict| VerdictRow {
             id: self.id.clone(),
@@ -114,13 +114,13 @@ impl RepeatedExperiment {
                     let judged = self::verdicts(&sheet.expect, verdicts);
                     let found = judged.iter().zip(verdicts).zip(&sheet.expect);
                     rows.extend(found.map(|((found, verdict), expected)| {
-                        // An expectation without a number of its own stands beside the paper's
+                        // An expectation without a published number of its own shows the paper's
                         // whole result.
                         let published = found.published.as_ref().unwrap_or(&self.published);
                         let measured = found.measured.as_deref().unwrap_or_default();
                         let gap = expected.known_gap.as_ref();
-                        // An expectation that holds after all has no gap, even if its file still
-                        // explains one.
+                        // An expectation that holds has no gap, even if its file still explains
+                        // one.
                         let gap = gap.filter(|_| found.judgement == Judgement::KnownGap);
                         let gap_class = gap.and_then(|gap| gap.class);
                         let row = row(&found.expectation, published, measured, found.judgement);
@@ -129,7 +129,7 @@ impl RepeatedExperiment {
                 }
             }
         }
-        // An experiment without expectations must not vanish from the table.
+        // An experiment without expectations must still appear in the table.
         if rows.is_empty() {
             let nothing = "it expects nothing";
             rows.push(row(&self.what, &self.published, nothing, Judgement::Reported));
@@ -139,14 +139,14 @@ impl RepeatedExperiment {
 }
 
 impl VerdictRow {
-    /// Returns the verdict in words; of a known gap also the class.
+    /// Returns the verdict in words; a known gap has its class added.
     pub fn told(&self) -> String {
         let class = self.gap_class.map(|class| format!(" ({})", class.word()));
         self.verdict.word().to_owned() + &class.unwrap_or_default()
     }
 
-    /// Returns the text that stands beside the published value: our numbers, or all that was
-    /// measured.
+    /// Returns the text for the column of measured values: the numbers of the figures, or the
+    /// measured value.
     pub fn ours(&self) -> String {
         match &self.figures[..] {
             [] => self.measured.clone(),
@@ -168,15 +168,15 @@ pub fn report(repeated: &[RepeatedExperiment], folder: &Path) -> Result<(), Outp
     write_file(folder, REPORT, page(repeated, &rows).html().as_bytes())
 }
 
-/// Checks that the report may be written into a folder: that it is empty, hidden files aside, or
-/// has an earlier one, or nothing but experiments, as what was ended before its report leaves it.
+/// Checks that the report may be written into a folder: it must be empty (hidden files aside), have
+/// an earlier report, or have only experiments, as after an interrupted run.
 ///
 /// # Errors
-/// If there is something else, or it cannot be read.
+/// If the folder has other files, or cannot be read.
 pub fn check(folder: &Path) -> Result<(), OutputError> {
     let is_table = |text: Vec<u8>| serde_json::from_slice::<Vec<VerdictRow>>(&text).is_ok();
     let is_experiment = |name: &String| store::check(&folder.join(name), name).is_ok();
-    // An interrupted report has no table yet, but folders named after experiments.
+    // An interrupted run leaves no table, but folders named after experiments.
     if fs::read(folder.join(VERDICTS)).is_ok_and(is_table)
         || store::visible(folder)?.iter().all(is_experiment)
     {
@@ -211,11 +211,11 @@ fn page(repeated: &[RepeatedExperiment], rows: &[VerdictRow]) -> HtmlPage {
     }
 }
 
-/// Returns a line for each published number and ours, and for each verdict that has none.
+/// Returns a row for each published number and for each verdict without one.
 fn overview(rows: &[VerdictRow]) -> PageTable {
     let mut table = PageTable {
         caption: "Published values, and ours".to_owned(),
-        // The verdict goes before long texts, since narrow screens cut tables on the right.
+        // The verdict stands before long texts: narrow screens cut tables on the right.
         columns: ["id", "verdict", "what", "published", "ours", "difference"]
             .map(PageColumn::text)
             .into(),
@@ -239,7 +239,7 @@ fn overview(rows: &[VerdictRow]) -> PageTable {
     table
 }
 
-/// Returns what the page says of an experiment.
+/// Returns the section of the page about an experiment.
 fn section(experiment: &RepeatedExperiment) -> Section {
     let mut blocks = Vec::new();
     if !experiment.published.is_empty() {
@@ -336,7 +336,7 @@ mod tests {
     fn a_report_is_written_where_nothing_is_but_experiments() {
         let study = ("MK-19/study.json", r#"{"study": "MK-19"}"#);
         assert!(is_ours(&[]) && is_ours(&[(".mumakil-half", "")]));
-        // Ended in an experiment, and before its first run.
+        // Interrupted within an experiment, before its first run.
         assert!(is_ours(&[study, ("DS-F1/.lock", "")]));
         assert!(!is_ours(&[("report.html", "mine")]));
         assert!(!is_ours(&[study, ("report.html", "mine")]));

@@ -1,28 +1,28 @@
-//! How many lines of the table of verdicts came out which way.
+//! The number of rows in the table of verdicts, by verdict.
 
 use super::VerdictRow;
 use mumakil_base::units::tell::counted;
 use mumakil_draw::page::Judgement;
 use mumakil_results::expect::GapClass;
 
-/// How many verdicts of each kind there are.
+/// The number of rows with each verdict.
 #[derive(Debug)]
 pub struct VerdictTally<'r> {
     rows: &'r [VerdictRow],
 }
 
 impl<'r> VerdictTally<'r> {
-    /// Returns the tally of these lines.
+    /// Returns the tally of these rows.
     pub fn of(rows: &'r [VerdictRow]) -> Self {
         Self { rows }
     }
 
-    /// Returns how many came out so.
+    /// Returns the number of rows with a verdict.
     pub fn count(&self, verdict: Judgement) -> usize {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }
 
-    /// Returns how many known gaps there are of each class, in words.
+    /// Returns the number of known gaps of each class, in words.
     pub fn classes(&self) -> String {
         let of = |class: Option<GapClass>| {
             let gaps = self.rows.iter().filter(|row| row.verdict == Judgement::KnownGap);
@@ -36,7 +36,7 @@ impl<'r> VerdictTally<'r> {
     }
 }
 
-/// Prints a line such as `6 hold, 2 known gaps (1 published, 1 setting), 1 reported`.
+/// Prints a text such as `6 hold, 2 known gaps (1 published, 1 setting), 1 reported`.
 impl std::fmt::Display for VerdictTally<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let gaps = counted(self.count(Judgement::KnownGap) as u64, "known gap");

@@ -1,8 +1,8 @@
 //! `sweep:`: the axes of a study, each a list of values for a field of the scenario.
 //!
-//! Values are listed, or are a range. Several fields that change together are one axis (`zip`).
-//! Each value has a label, by which `compare`, `exclude` and `where` name it: its text, the name of
-//! a choice, or the name that `as:` gives it.
+//! Values are a list or a range. Several fields that change together are one axis (`zip`). Each
+//! value has a label, by which `compare`, `exclude` and `where` name it: its text, the name of a
+//! choice, or the name that `as:` gives it.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,12 +13,12 @@ use mumakil_results::expect::{self, Space};
 use mumakil_scenario::shape;
 use mumakil_yaml::{Path, PathStep, YamlProblem};
 
-/// An axis has at most so many values.
-// Chosen: a step far too small is refused before it fills the memory. See `MOST_RUNS` for the
-// product.
+/// The largest number of values on an axis.
+// Chosen: it refuses a far too small step before the list fills the memory. `MOST_RUNS` bounds the
+// product of all axes.
 const MOST_VALUES: usize = 10_000;
 
-/// The keys of `sweep:` that are no fields of the scenario.
+/// The keys of `sweep:` that are not fields of the scenario.
 pub(crate) const SEEDS: &str = "seeds";
 const ZIP: &str = "zip";
 
@@ -29,12 +29,12 @@ pub(crate) struct Sweep {
     pub(crate) seeds: Seeds,
 }
 
-/// With which seeds each cell is run.
+/// The seeds of each cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seeds {
-    /// So many, from the scenario's own seed upwards.
+    /// This many, counted up from the scenario's own seed.
     Count(u64),
-    /// These.
+    /// Exactly these.
     List(Vec<u64>),
 }
 
@@ -45,10 +45,10 @@ impl Default for Seeds {
 }
 
 impl Seeds {
-    /// Returns the seeds of a scenario whose own one is `first`.
+    /// Returns the seeds; the scenario's own seed is `first`.
     pub(crate) fn from(&self, first: u64) -> Vec<u64> {
         match self {
-            // The largest seed may be the first: go on from zero then.
+            // Wrap round to zero if the largest seed is the first.
             Self::Count(count) => (0..*count).map(|step| first.wrapping_add(step)).collect(),
             Self::List(seeds) => seeds.clone(),
         }
@@ -58,7 +58,7 @@ impl Seeds {
 /// A field that varies, or several that vary together.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
-    /// The path of the (first) field.
+    /// The path of the field; in a `zip`, of the first field.
     pub(crate) name: String,
     pub(crate) values: Vec<AxisValue>,
 }
@@ -67,13 +67,13 @@ pub(crate) struct Axis {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AxisValue {
     pub(crate) label: String,
-    /// The value as a text, whatever its label says.
+    /// The value as a text, even if `as:` gives it another label.
     pub(crate) text: String,
-    /// The settings that it makes in the scenario, each with its place in the study.
+    /// The settings that it makes in the scenario, each with its path in the study.
     pub(crate) puts: Vec<AxisPut>,
 }
 
-/// A value that a point of an axis puts into the scenario.
+/// A setting that a value of an axis makes in the scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AxisPut {
     pub(crate) path: Path,
@@ -82,20 +82,19 @@ pub(crate) struct AxisPut {
 }
 
 impl Axis {
-    /// Returns a value in words: `nodes 10`, or `fair` alone, since a name says which axis it is
-    /// of.
+    /// Returns a value in words: `nodes 10`, or only `fair`, since a name needs no axis beside it.
     pub(crate) fn tell(&self, value: usize) -> String {
         let expect::SpaceValue { label, number } = self.values[value].space();
         let name = self.name.rsplit('.').next().unwrap_or(&self.name);
         if number.is_some() { format!("{name} {label}") } else { label }
     }
 
-    /// Tells each value.
+    /// Returns all values in words.
     pub(crate) fn told(&self) -> Vec<String> {
         (0..self.values.len()).map(|value| self.tell(value)).collect()
     }
 
-    /// Returns the axis as expressions know it.
+    /// Returns the axis in the form that expressions use.
     pub(crate) fn space(&self) -> expect::SpaceAxis {
         let values = self.values.iter().map(AxisValue::space);
         expect::SpaceAxis { path: self.name.clone(), values: values.collect() }
@@ -109,7 +108,7 @@ impl AxisValue {
 }
 
 impl Sweep {
-    /// Reads `sweep:`.
+    /// Reads `sweep:`, and notes its mistakes.
     pub(crate) fn read(sweep: &Value, problems: &mut Vec<YamlProblem>) -> Self {
         let at = Path::of("sweep");
         let mut read = Self::default();
@@ -132,31 +131,33 @@ impl Sweep {
             };
             problems.extend(result.err());
         }
-        // One of the two: an axis that overwrites another would be refused twice for the same
-        // reason.
+        // Report only one of the two: an axis that overwrites another would be refused twice for
+        // the same reason.
         problems.extend(read.overlap().or_else(|| read.other_policy()));
         read
     }
 
-    /// Returns what is wrong if an axis overwrites what one before it sets: all values of that one
-    /// would be the same. A field of what one before it sets is only changed, and may be an axis.
+    /// Returns an error if an axis overwrites a setting of an earlier axis: all values of the
+    /// earlier one would act the same. An axis over a single field inside an earlier setting is
+    /// fine.
     fn overlap(&self) -> Option<YamlProblem> {
         let puts = self.axes.iter().flat_map(|axis| &axis.values[0].puts);
         let puts: Vec<&AxisPut> = puts.collect();
-        // To set `cluster.preset` replaces all of `cluster`: count it as if the axis set `cluster`.
+        // Setting `cluster.preset` replaces all of `cluster`: count it as if the axis set
+        // `cluster`.
         let replaced_by = |put: &AxisPut| match put.path.split_last() {
             Some((around, PathStep::Key(key))) if shape().at(&around).is_named_by(key) => around,
             _ => put.path.clone(),
         };
         let overwrites = |(place, put): (usize, &&AxisPut)| {
             let replaced = replaced_by(put);
-            // Only earlier axes can be overwritten: values are put in the order of the axes.
+            // Only earlier axes can be overwritten: values are applied in the order of the axes.
             let lost = puts[..place].iter().find(|lost| replaced.contains(&lost.path))?;
             let message =
                 format!("this overwrites what `{}` sets, which is an axis too", lost.path);
             let problem = YamlProblem::value(put.written.clone(), message);
-            // Only a setting around the other can go before it; the same field twice has no right
-            // order.
+            // Another order helps only if the later setting contains the earlier one; two axes of
+            // the same field are wrong in any order.
             let is_around = !lost.path.contains(&put.path);
             let hint = format!("write `{}` before `{}`", put.path, lost.path);
             Some(if is_around { problem.hint(hint) } else { problem })
@@ -164,8 +165,9 @@ impl Sweep {
         puts.iter().enumerate().find_map(overwrites)
     }
 
-    /// Returns what is wrong if an axis is an option of one policy and another axis names others,
-    /// or is an option of another: to set the option there would put that policy in their place.
+    /// Returns an error if one axis varies an option of a policy while another axis chooses other
+    /// policies, or varies an option of another policy: setting the option would also choose its
+    /// policy.
     fn other_policy(&self) -> Option<YamlProblem> {
         let policies = self.axes.iter().flat_map(|axis| &axis.values).flat_map(|value| &value.puts);
         let policies = policies.filter(|put| put.path.to_string() == "scheduler");
@@ -197,7 +199,7 @@ impl Sweep {
     }
 }
 
-/// Returns the place of the axis that a name means; the name stands at `at`.
+/// Returns the index of the axis with a name; `at` is the path of the name, for errors.
 pub(crate) fn find(space: &Space, name: &str, at: Path) -> Result<usize, YamlProblem> {
     space.place_of(name).ok_or_else(|| {
         let names: Vec<&str> = space.axes.iter().map(|axis| axis.path.as_str()).collect();
@@ -206,7 +208,7 @@ pub(crate) fn find(space: &Space, name: &str, at: Path) -> Result<usize, YamlPro
     })
 }
 
-/// Returns the place of the value on an axis that a label names; the label stands at `at`.
+/// Returns the index of the value with a label on an axis; `at` is the label's path, for errors.
 pub(crate) fn find_value(
     axis: &expect::SpaceAxis,
     label: &Value,
@@ -223,14 +225,14 @@ pub(crate) fn find_value(
 fn seeds(value: &Value) -> Result<Seeds, String> {
     match value {
         Value::Number(_) => match value.as_u64() {
-            // Chosen: a tenth of the runs that a study may have in all.
+            // Chosen: a tenth of the largest number of runs.
             Some(count @ 1..=100_000) => Ok(Seeds::Count(count)),
             _ => Err("expected from 1 to 100000 seeds".to_owned()),
         },
         Value::Sequence(list) if !list.is_empty() => {
             let seeds: Option<Vec<u64>> = list.iter().map(Value::as_u64).collect();
             let seeds = seeds.ok_or("a seed is a whole number of zero or more")?;
-            // Sort a copy: the user's order of the seeds is that of the tables.
+            // Sort a copy: the tables keep the user's order of seeds.
             let mut sorted = seeds.clone();
             sorted.sort_unstable();
             sorted.dedup();
@@ -257,7 +259,7 @@ fn axis(at: &Path, name: &str, value: &Value) -> Result<Axis, YamlProblem> {
     distinct(at, Axis { name: name.to_owned(), values: values.collect() })
 }
 
-/// Reads an axis of several fields, which step together.
+/// Reads an axis of several fields that change together.
 fn zip(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
     let fields: IndexMap<&str, &Value> = match value.as_mapping() {
         Some(fields) if 1 < fields.len() => {
@@ -269,7 +271,7 @@ fn zip(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
         }
     };
     let mut axes = fields.iter().map(|(name, value)| axis(&at.key(name), name, value));
-    // The axis bears the name and the labels of its first field.
+    // The axis takes the name and the labels of its first field.
     let mut first = axes.next().expect("there are two fields or more")?;
     for other in axes {
         let other = other?;
@@ -292,12 +294,12 @@ fn zip(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
     Ok(first)
 }
 
-/// Returns the path of the field that an axis or a search goes over, if one may.
+/// Returns the field's path, or an error if no axis or search may vary it.
 pub(crate) fn field(at: &Path, name: &str) -> Result<Path, YamlProblem> {
     let refused = |why: &str| YamlProblem::key(at.clone(), why.to_owned());
     match name {
         "seed" => return Err(refused("seeds have a key of their own").hint("write `seeds: 5`")),
-        // Runs are named by a hash without these: all values would be the same run.
+        // The hash that names runs leaves these out: all values would be the same run.
         "name" | "description" | "expect" | "experiment" => {
             return Err(refused("this field changes nothing in a run, so it is no axis"));
         }
@@ -308,7 +310,7 @@ pub(crate) fn field(at: &Path, name: &str) -> Result<Path, YamlProblem> {
     })
 }
 
-/// Returns the values of an axis, each with its place.
+/// Returns the values of an axis, each with its path.
 fn values(at: &Path, value: &Value) -> Result<Vec<(Path, Value)>, YamlProblem> {
     let values: Vec<(Path, Value)> = match value {
         Value::Sequence(list) => {
@@ -332,7 +334,7 @@ fn values(at: &Path, value: &Value) -> Result<Vec<(Path, Value)>, YamlProblem> {
     }
 }
 
-/// A number of a range, and the unit in which it is written.
+/// A bound of a range: a number, and the unit in which it is written.
 struct RangeBound<'v> {
     number: f64,
     unit: &'v str,
@@ -348,7 +350,7 @@ impl<'v> RangeBound<'v> {
             }
             Value::String(text) => {
                 let text = text.trim();
-                // A text without a unit is no number here: YAML would have read it as one.
+                // YAML has read numbers without a unit already, so a text needs a unit here.
                 let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
                 let number = text[..end].parse().ok()?;
                 Self { number, unit: text[end..].trim(), whole: !text[..end].contains('.') }
@@ -358,15 +360,15 @@ impl<'v> RangeBound<'v> {
         bound.number.is_finite().then_some(bound)
     }
 
-    /// Returns a computed number as a value, rounded to twelve digits of `size`, the largest of the
-    /// range.
+    /// Returns a computed number as a value, rounded to twelve digits relative to `size`, the
+    /// largest number of the range.
     fn value(&self, number: f64, size: f64) -> Value {
-        // Cuts off what binary fractions add: 0.30000000000000004.
+        // Cuts off the errors of binary fractions: 0.30000000000000004.
         let digits = (11.0 - size.abs().log10().floor()).clamp(0.0, 300.0) as usize;
         let digits = if self.whole { 0 } else { digits };
         let number: f64 = format!("{number:.digits$}").parse().expect("it was a number");
         match self.unit {
-            // Below 9e18 a number fits into 64 bits. Whole ones are written so: `10`, not `10.0`.
+            // Below 9e18 a whole number fits into 64 bits: write `10`, not `10.0`.
             "" if number.fract() == 0.0 && number.abs() < 9e18 => (number as i64).into(),
             "" => number.into(),
             unit => format!("{number}{unit}").into(),
@@ -420,14 +422,14 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, YamlProblem> {
                 return Err(wrong("step", "an axis has at most 10000 values"));
             }
             let like = RangeBound { whole, ..from };
-            // By multiplication: adding the step again and again would add up its error.
+            // Multiply: adding the step repeatedly would add up its rounding error.
             let number = |index: u64| like.number + step.number * index as f64;
             Ok((0..=steps as u64).map(|index| like.value(number(index), size)).collect())
         }
         (false, Some(points)) => {
             let span = to.number - from.number;
-            // Between whole ends, points on a logarithmic scale are rounded, since they are hardly
-            // ever whole; on a linear scale they are whole only if the step is.
+            // Points of a logarithmic scale are hardly ever whole: round them if both ends are
+            // whole. Round points of a linear scale only if the step is whole, too.
             let whole = is_log || span % (points - 1) as f64 == 0.0;
             let like = RangeBound { whole: whole && from.whole && to.whole, ..from };
             let value = |index: u64| {
@@ -440,7 +442,7 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, YamlProblem> {
                 }
             };
             let values: Vec<Value> = (0..points).map(value).collect();
-            // Rounding has made two points the same, as with 20 log points from 1 to 10.
+            // Rounding can make two points equal, as with 20 log points from 1 to 10.
             if values.windows(2).any(|pair| pair[0] == pair[1]) {
                 let message = format!("there are no {points} different values in this range");
                 return Err(wrong("points", &message));
@@ -453,7 +455,7 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, YamlProblem> {
     }
 }
 
-/// Returns the values of an axis as a list that says each of them; of a `zip`, each of its lists.
+/// Returns the values of an axis as an explicit list, and for a `zip` a list for each field.
 pub(crate) fn listed(name: &str, value: &Value) -> Value {
     match value {
         Value::Mapping(fields) if name == ZIP => fields
@@ -463,20 +465,20 @@ pub(crate) fn listed(name: &str, value: &Value) -> Value {
             .into(),
         value => match values(&Path::default(), value) {
             Ok(values) => values.into_iter().map(|(_, value)| value).collect::<Vec<_>>().into(),
-            // The mistake is reported where the axis is read; here the text is only shown.
+            // Reading the axis reports the mistake; here only show the text.
             Err(_) => value.clone(),
         },
     }
 }
 
-/// Returns what each value is called.
+/// Returns the label of each value.
 fn labels(values: &[(Path, Value)]) -> Vec<String> {
     let short: Vec<String> = values.iter().map(|(_, value)| short_label(value)).collect();
     let mut counts: FxHashMap<&String, usize> = FxHashMap::default();
     short.iter().for_each(|label| *counts.entry(label).or_default() += 1);
     let is_unique = |label: &String| counts[label] == 1;
     let label = |((_, value), label): (&(Path, Value), &String)| match value {
-        // Two values of one policy have the same short name: tell them apart by their options.
+        // Two values of one policy have the same short name: show their options, too.
         Value::Mapping(map) if !map.contains_key("as") && !is_unique(label) => text(value),
         _ => label.clone(),
     };
@@ -488,7 +490,7 @@ fn short_label(value: &Value) -> String {
     if let Some(name) = map.get("as") {
         return text(name);
     }
-    // `{preset: ec2, …}` is called `ec2`, and `{hfsp: {…}}` is called `hfsp`.
+    // The label of `{preset: ec2, …}` is `ec2`, and of `{hfsp: {…}}` `hfsp`.
     if let Some(name) = map.get("preset").or_else(|| map.get("line")) {
         return text(name);
     }
@@ -522,8 +524,8 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// Returns a value without the name that `as:` gives it: `{as: x, hfsp: {}}` is `{hfsp: {}}`, and
-/// `{as: x, value: 3}` is `3`.
+/// Returns a value without the name from `as:`: `{as: x, hfsp: {}}` becomes `{hfsp: {}}`, and `{as:
+/// x, value: 3}` becomes `3`.
 fn unnamed(mut value: Value) -> Value {
     if let Value::Mapping(map) = &mut value
         && map.shift_remove("as").is_some()
@@ -533,7 +535,7 @@ fn unnamed(mut value: Value) -> Value {
         {
             return inner;
         }
-        // A name alone is the choice of that name.
+        // A name alone is a choice without options.
         if let (1, Some((key, Value::Null))) = (map.len(), map.iter().next()) {
             return key.clone();
         }

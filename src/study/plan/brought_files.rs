@@ -19,30 +19,30 @@ use mumakil_base::files::{self, KEPT};
 use mumakil_core::trace::{TraceError, hex};
 use mumakil_run::output::{AsideFile, OutputError, ReplacedFiles};
 
-/// Which files are copied into the folder of a study. To others there are links, where the system has
+/// Which files are copied into a study's folder. The other files get links, if the system has
 /// links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BroughtFiles {
     /// None.
     Links,
-    /// Those on other file systems than the folder.
+    /// Files on other file systems than the folder.
     FromElsewhere,
     /// All.
     All,
 }
 
-/// Why a file is not brought.
+/// A reason why a file cannot be brought into the folder.
 #[derive(Debug, thiserror::Error)]
 pub enum BringError {
-    /// It cannot be read, or is not what it was.
+    /// The file cannot be read, or has changed.
     #[error(transparent)]
     File(#[from] TraceError),
-    /// It cannot be written.
+    /// The copy or link cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
 }
 
-/// Brings files into a study's folder.
+/// Brings files into a study's folder, as copies or links.
 pub(crate) fn bring(
     named: &[NamedFile],
     folder: &Path,
@@ -50,7 +50,7 @@ pub(crate) fn bring(
 ) -> Result<(), BringError> {
     for file in named {
         let called = file.pinned().path;
-        // A path without a file name cannot be kept; to read it fails in a run, with its own
+        // A path without a file name cannot be kept; the run that reads it fails with its own
         // message.
         let Some(name) = files::kept_name(&called, &file.sha256) else { continue };
         let target = folder.join(KEPT).join(name);
@@ -60,7 +60,7 @@ pub(crate) fn bring(
             BroughtFiles::FromElsewhere => !same_device(&file.place, folder).map_err(unread)?,
             BroughtFiles::Links => !cfg!(unix),
         };
-        // An old copy is good where a link would do, but an old link is not where a copy is wanted.
+        // An old copy can replace a link, but an old link cannot replace a copy.
         let is_there = fs::symlink_metadata(&target)
             .is_ok_and(|found| if is_copied { found.is_file() } else { target.exists() });
         if is_there {
@@ -76,12 +76,12 @@ pub(crate) fn bring(
     Ok(())
 }
 
-/// Copies a file that still has its content, with the right to be run that it has.
+/// Copies a file and its permission to be executed; refuses a file whose content has changed.
 fn copy(file: &NamedFile, target: &Path) -> Result<(), BringError> {
     let unread = |source| TraceError::Read { path: file.place.clone(), source };
     let unwritten = |source| OutputError::Write { path: target.to_owned(), source };
     let mut from = files::open(&file.place).map_err(unread)?;
-    // Into a hidden file first: a half-written copy would pass for the whole.
+    // Copy into a hidden file first: a half-written copy would pass for a whole one.
     let mut aside = AsideFile::create(target, ReplacedFiles::Anything)?;
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
@@ -102,14 +102,15 @@ fn copy(file: &NamedFile, target: &Path) -> Result<(), BringError> {
     Ok(aside.put().map(drop)?)
 }
 
-/// Links to a file; a link to another place gives way.
+/// Makes a link to a file; replaces a link to another file.
 fn link(place: &Path, target: &Path) -> io::Result<()> {
     let parent = target.parent().expect("it is in a folder");
     disk::create_dir_all(parent)?;
-    // A relative link would be read from `files/`, not from where the user stood.
+    // Make the path absolute: a relative link would start from `files/`, not from the user's
+    // folder.
     let place = fs::canonicalize(place)?;
-    // Another process of the same study may make the same link at this moment: that is no error. A
-    // link that leads nowhere is an old one, and is replaced.
+    // Ignore a link that another process of the same study has just made. Replace a link that leads
+    // nowhere: it is old.
     disk::change(target, || match symlink(&place, target) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !target.exists() => {
             fs::remove_file(target)?;
@@ -130,7 +131,7 @@ fn symlink(place: &Path, target: &Path) -> io::Result<()> {
     fs::copy(place, target).map(drop)
 }
 
-/// Returns whether two places lie on the same file system; where that is not known, that they do not.
+/// Returns whether two paths lie on the same file system; `false` where the system cannot tell.
 #[cfg(unix)]
 fn same_device(one: &Path, other: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -151,7 +152,8 @@ mod tests {
     use super::*;
     use mumakil_core::trace::sha256_of;
 
-    /// Returns a room with a file in it and a folder for a study beside that, and the file as it is named.
+    /// Returns a temporary folder with a file in it, a folder for a study in it, and the file as
+    /// named.
     fn room() -> (TempDir, PathBuf, NamedFile) {
         let room = TempDir::new().unwrap();
         let place = room.path().join("jobs.csv");
@@ -163,11 +165,11 @@ mod tests {
         (room, study, file)
     }
 
-    /// Returns where a study keeps a file, which is found there by its name and content.
+    /// Returns the place where a study keeps a file, found by name and hash.
     fn kept(study: &Path, file: &NamedFile) -> PathBuf {
         let kept = files::kept(study, &file.name, &file.sha256).unwrap();
         assert_eq!(kept, study.join(KEPT).join(format!("{}-jobs.csv", &file.sha256[..16])));
-        // So it is from any folder inside.
+        // Folders inside the study's folder find the same place.
         assert_eq!(
             files::kept(&study.join("runs/1"), &file.name, &file.sha256),
             Some(kept.clone())
@@ -182,7 +184,7 @@ mod tests {
         let is_link = || fs::symlink_metadata(kept(&study, &file)).unwrap().is_symlink();
         bring(&named, &study, BroughtFiles::Links).unwrap();
         assert_eq!(is_link(), cfg!(unix));
-        // It lies on the same file system.
+        // The file and the study lie on the same file system.
         bring(&named, &study, BroughtFiles::FromElsewhere).unwrap();
         assert_eq!(is_link(), cfg!(unix));
         bring(&named, &study, BroughtFiles::All).unwrap();

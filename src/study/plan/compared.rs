@@ -1,4 +1,4 @@
-//! `compare:`: the axis whose values are compared, and which of them with which.
+//! `compare:`: the axis whose values are compared, and the pairs of values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,15 +12,16 @@ use crate::plan::axes;
 use mumakil_results::expect::{Space, SpaceAxis};
 use mumakil_yaml::{Path, YamlProblem};
 
-/// At most so many pairs of values are compared.
-// Chosen: 45 values each with each. Holm's correction of more pairs would decide hardly any.
+/// The largest number of compared pairs.
+// Chosen: enough for 45 values, each with each. With more pairs, Holm's correction would find
+// hardly any difference.
 const MOST_PAIRS: usize = 1_000;
 
-/// `compare:` as it is written: an axis, or `{axis: …, base: …}`.
+/// `compare:` as the user writes it: an axis, or `{axis: …, base: …}`.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct CompareSpec {
     axis: String,
-    /// Whether the axis stands alone.
+    /// Whether only the axis is given, without a mapping.
     is_short: bool,
     base: Option<Value>,
 }
@@ -29,7 +30,7 @@ pub(crate) struct CompareSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ComparedWith {
-    /// All others with this one, by its place on the axis.
+    /// All others with this value, an index on the axis.
     Base(usize),
     /// Each with each.
     All,
@@ -42,12 +43,12 @@ impl Default for ComparedWith {
 }
 
 impl ComparedWith {
-    /// Returns whether it is the default, which the sheet leaves out.
+    /// Returns whether it is the default, which `study.json` leaves out.
     pub(crate) fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns the pairs of so many values: the place of the base, and that of the other.
+    /// Returns the pairs among this many values: the index of the base, and the index of the other.
     pub(crate) fn pairs(self, values: usize) -> Vec<(usize, usize)> {
         match self {
             Self::Base(base) => {
@@ -63,20 +64,20 @@ impl ComparedWith {
 }
 
 impl CompareSpec {
-    /// Finds the axis.
+    /// Returns the index of the axis.
     pub(crate) fn axis(&self, space: &Space) -> Result<usize, YamlProblem> {
         let at = Path::of("compare");
         axes::find(space, &self.axis, if self.is_short { at } else { at.key("axis") })
     }
 
-    /// Finds what the values of the axis are compared with.
+    /// Returns which values of the axis are compared with which.
     pub(crate) fn against(&self, axis: &SpaceAxis) -> Result<ComparedWith, YamlProblem> {
         Ok(match &self.base {
             Some(label) => {
                 ComparedWith::Base(axes::find_value(axis, label, Path::of("compare").key("base"))?)
             }
-            // `compare: scheduler` compares with the first value; `{axis: scheduler}` each with
-            // each.
+            // `compare: scheduler` compares all values with the first; `{axis: scheduler}` compares
+            // each with each.
             None if self.is_short => ComparedWith::default(),
             None => {
                 let values = axis.values.len();

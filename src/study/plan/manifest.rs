@@ -1,7 +1,7 @@
-//! The study as its folder describes it: enough to make its results from its runs.
+//! The study as its folder describes it: enough to make the results from the runs.
 //!
-//! It is kept as `study.json`. With it, the parts of several machines can be merged on a machine
-//! that has neither the scenario nor its traces.
+//! It is kept as `study.json`. A machine that has neither the scenario nor its traces can use it to
+//! merge the parts that several machines did.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use mumakil_base::files::STUDY;
 use mumakil_results::expect::{self, Expectation, Space};
 use mumakil_run::output::{OutputError, read_json};
 
-/// A study and its runs, by their names.
+/// A study, with the names of its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyManifest {
@@ -30,10 +30,10 @@ pub struct StudyManifest {
     pub axes: Vec<SheetAxis>,
     /// The axis whose values are compared.
     pub compare: Option<usize>,
-    /// Which of them are compared with which.
+    /// Which values of that axis are compared with which.
     #[serde(default, skip_serializing_if = "ComparedWith::is_usual")]
     pub against: ComparedWith,
-    /// The seeds with which each cell is run.
+    /// The seeds of each cell.
     pub seeds: Vec<u64>,
     /// The cells.
     pub cells: Vec<SheetCell>,
@@ -45,7 +45,7 @@ pub struct StudyManifest {
     pub expect: Vec<Expectation>,
 }
 
-/// An axis.
+/// An axis, as `study.json` has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SheetAxis {
@@ -53,26 +53,26 @@ pub struct SheetAxis {
     pub field: String,
     /// The labels of its values.
     pub values: Vec<String>,
-    /// The values as texts, where a label is a name of its own.
+    /// The values as texts, for labels that come from `as:`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub numbers: BTreeMap<String, String>,
 }
 
-/// A cell.
+/// A cell, as `study.json` has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SheetCell {
-    /// For each axis, which of its values.
+    /// For each axis, the index of the cell's value.
     pub values: Vec<usize>,
     /// The names of its runs, seed by seed.
     pub runs: Vec<String>,
 }
 
 impl StudyManifest {
-    /// Returns the sheet of a study that has been planned.
+    /// Returns the manifest of a planned study.
     pub fn new(study: &Study, plan: &Plan) -> Self {
-        // Every cell has the same seeds, and its runs stand together.
-        // A plan has at least one cell, or `wanted` would have refused it.
+        // Every cell has the same number of runs. A plan has at least one cell, or `wanted` would
+        // have refused it.
         let seeds = plan.runs.len() / plan.cells.len();
         let cell = |(cell, runs): (&crate::plan::runs::Cell, &[PlannedRun])| SheetCell {
             values: cell.values.clone(),
@@ -93,8 +93,8 @@ impl StudyManifest {
         }
     }
 
-    /// Returns the sheet without the cells that have one of these runs, if any cell is left. It
-    /// expects nothing, since the expectations are about all cells.
+    /// Returns the manifest without the cells that have one of these runs, or `None` if no cell is
+    /// left. It has no expectations, since those are about all cells.
     pub fn without(&self, runs: &[&str]) -> Option<Self> {
         let is_whole = |cell: &&SheetCell| !cell.runs.iter().any(|run| runs.contains(&&**run));
         let cells: Vec<SheetCell> = self.cells.iter().filter(is_whole).cloned().collect();
@@ -109,12 +109,12 @@ impl StudyManifest {
         (0 < left).then(|| Self { cells, description, expect, ..self.clone() })
     }
 
-    /// Returns the space in which expressions are understood.
+    /// Returns the axes in the form that expressions use.
     pub fn space(&self) -> Space {
         Space { axes: self.axes.iter().map(SheetAxis::space).collect(), compared: self.compare }
     }
 
-    /// Returns the runs' names, cell by cell; two cells may have the same run.
+    /// Returns the runs' names, cell by cell; two cells may share a run.
     pub fn runs(&self) -> impl Iterator<Item = &str> {
         self.cells.iter().flat_map(|cell| cell.runs.iter().map(String::as_str))
     }
@@ -135,7 +135,7 @@ impl SheetAxis {
         }
     }
 
-    /// Returns the axis as expressions know it.
+    /// Returns the axis in the form that expressions use.
     pub(crate) fn space(&self) -> expect::SpaceAxis {
         let value = |label: &String| {
             let text = self.numbers.get(label).unwrap_or(label);
@@ -152,16 +152,16 @@ impl SheetAxis {
         self.space().values.iter().all(|value| value.number.is_some())
     }
 
-    /// Returns the last part of the path.
+    /// Returns the last key of the field's path.
     pub fn short(&self) -> &str {
         self.field.rsplit('.').next().unwrap_or(&self.field)
     }
 }
 
-/// Reads the sheet of a study's folder.
+/// Reads the manifest in a study's folder.
 ///
 /// # Errors
-/// If it is not there, or not ours.
+/// If it is missing or invalid.
 pub fn read_sheet(folder: &Path) -> Result<StudyManifest, OutputError> {
     read_json(&folder.join(STUDY))
 }

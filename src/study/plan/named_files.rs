@@ -1,8 +1,9 @@
 //! The files that a study's scenarios name: traces, allocation files, and programs with their scripts.
 //!
-//! A study names a file relative to its own folder. When its results go on later, elsewhere, a
-//! [`NamedFile`] tells what the file held and where it is kept ([`files::kept`]). The hash of a run
-//! contains the path and the content of its traces, so a run keeps the path of its first planning.
+//! A study names a file relative to its own folder. A [`NamedFile`] also has the file's hash and
+//! its place on this machine, so the study's folder can be moved and continued elsewhere
+//! ([`files::kept`]). The hash of a run covers the paths and contents of its traces, so a run keeps
+//! the path that the first planning gave it.
 
 use std::path::{Path, PathBuf};
 
@@ -21,41 +22,41 @@ use mumakil_yaml::Path as At;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamedFile {
-    /// Its name in the study.
+    /// The path that the study gives.
     pub name: PathBuf,
-    /// Its name in the runs, if that is another.
+    /// The path that the runs give, if it differs from `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// The SHA-256 of what it held, in hexadecimal digits.
+    /// The SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
-    /// Where it is now.
+    /// Where it lies on this machine.
     #[serde(skip)]
     pub place: PathBuf,
 }
 
 impl NamedFile {
-    /// Returns a trace that was pinned, which a study calls so.
+    /// Returns a pinned trace as a file of the study, which calls it `name`.
     pub(crate) fn trace(name: PathBuf, pinned: &TraceFile, place: PathBuf) -> Self {
         let path = (pinned.path != name).then(|| pinned.path.clone());
         Self { name, path, sha256: pinned.sha256.clone().unwrap_or_default(), place }
     }
 
-    /// Returns it as a scenario names a trace.
+    /// Returns the file as a scenario names a trace.
     pub(crate) fn pinned(&self) -> TraceFile {
         let path = self.path.as_ref().unwrap_or(&self.name).clone();
         TraceFile { path, sha256: Some(self.sha256.clone()) }
     }
 
-    /// Returns where it is, as seen from a folder.
+    /// Returns the file's path, as seen from a folder.
     pub(crate) fn find(&self, folder: &Path) -> PathBuf {
         self.pinned().find(folder)
     }
 }
 
-/// The key of allocation files, of whatever policy.
+/// The option that names an allocation file, in every policy that has one.
 const ALLOCATIONS: &str = "allocations";
 
-/// Returns the places of policies in a tree: `scheduler`, and those in `later`.
+/// Returns the policies of a tree with their paths: `scheduler`, and those in `later`.
 fn policies(tree: &Value) -> impl Iterator<Item = (At, &Mapping)> {
     let later = tree.get("later").and_then(Value::as_sequence).map_or(0, Vec::len);
     let later = (0..later).map(|entry| At::of("later").index(entry).key("scheduler"));
@@ -63,7 +64,7 @@ fn policies(tree: &Value) -> impl Iterator<Item = (At, &Mapping)> {
     places.filter_map(|at| Some((at.clone(), at.get(tree)?.as_mapping()?)))
 }
 
-/// Returns the allocation files that a tree names, each with its place.
+/// Returns the allocation files that a tree names, each with the path of its setting.
 pub(crate) fn allocations(tree: &Value) -> Vec<(At, PathBuf)> {
     let of = |(at, choice): (At, &Mapping)| {
         let (policy, options) = choice.iter().next()?;
@@ -73,7 +74,8 @@ pub(crate) fn allocations(tree: &Value) -> Vec<(At, PathBuf)> {
     policies(tree).filter_map(of).collect()
 }
 
-/// Returns the words of each program that a tree names as a policy, with the place of its options.
+/// Returns the command words of each program that a tree names as a policy, with the path of its
+/// options.
 fn programs(tree: &Value) -> Vec<(At, Vec<String>)> {
     let of = |(at, choice): (At, &Mapping)| {
         let options = choice.get(External::NAME)?;
@@ -84,7 +86,7 @@ fn programs(tree: &Value) -> Vec<(At, Vec<String>)> {
     policies(tree).filter_map(of).collect()
 }
 
-/// Returns the files of programs in a scenario that was resolved: word, digest and place of each.
+/// Returns the files of external programs in a resolved scenario.
 pub(crate) fn words<'o>(
     choices: impl Iterator<Item = &'o mumakil_scenario::SchedulerChoice>,
     folder: &Path,
@@ -100,8 +102,8 @@ pub(crate) fn words<'o>(
     named.collect()
 }
 
-/// Returns the settings by which a draft takes the known files: the kept copies of allocation
-/// files, and the digests that programs must have.
+/// Returns the settings that bind a draft to the known files: the kept copies of allocation files,
+/// and the digests that programs must have.
 pub(crate) fn puts(draft: &Draft, known: &[NamedFile], folder: &Path) -> Vec<(At, Value)> {
     let tree = draft.tree();
     let of = |name: &Path| known.iter().find(|file| file.name == name);
@@ -115,7 +117,7 @@ pub(crate) fn puts(draft: &Draft, known: &[NamedFile], folder: &Path) -> Vec<(At
             Some((Value::from(word.as_str()), Value::from(of(Path::new(word))?.sha256.as_str())))
         });
         let files: Mapping = files.collect();
-        // Digests that the draft has already go before ours.
+        // Digests that the draft gives itself take precedence.
         if !files.is_empty() && at.key("files").get(tree).is_none() {
             puts.push((at.key("files"), files.into()));
         }

@@ -1,14 +1,14 @@
-//! `study.resolved.yaml`: the whole study in its own folder, to go on with it.
+//! `study.resolved.yaml`: the whole study, kept in its own folder so that it can be continued.
 //! ```text
-//! # Mumakil 0.2.0                       for people: the version, the command, the files
+//! # Mumakil 0.2.0                       for readers: the version, the command, the files
 //! # $ mumakil study mine.yaml
 //! base: {cluster: {…}, …}               the base, written out
 //! sweep:
 //!   cluster.nodes: [10, 20, 30]         instead of {from: 10, to: 30, step: 10}
 //!   seeds: [42, 43, 44]                 instead of 3
 //! ```
-//! It is a study like any other and plans the same runs. The files that its scenarios name are kept
-//! beside it ([`super::brought_files`]).
+//! It is a study like any other and plans the same runs. The folder also keeps the files that its
+//! scenarios name ([`super::brought_files`]).
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,11 +23,11 @@ use crate::plan::spec::Study;
 use mumakil_base::files::{KEPT, STUDY_RESOLVED};
 use mumakil_run::output::{OutputError, copy_file, write_file};
 
-/// Keeps a study, of which this is the plan, in its folder, with the files that its scenarios name;
-/// `command` is how it was called. A folder that has this study keeps what it says.
+/// Writes a study into its folder, with the files that its scenarios name; `command` is the command
+/// line that began it. A file with the same version and study stays as it is.
 ///
 /// # Errors
-/// If a file has changed since it was planned, or nothing can be written.
+/// If a file has changed since the study was planned, or a file cannot be written.
 pub fn keep(
     study: &Study,
     plan: &Plan,
@@ -40,7 +40,7 @@ pub fn keep(
     let version =
         |text: &str| text.lines().find(|line| line.starts_with("# Mumakil")).map(str::to_owned);
     let said = fs::read_to_string(folder.join(STUDY_RESOLVED)).unwrap_or_default();
-    // If only the command differs, keep the file: it tells how the study was begun, not continued.
+    // Keep the file if only the command differs: it shows how the study was begun, not continued.
     let is_known = version(&said) == version(&head) && without_comments(&said) == body;
     if !is_known {
         write_file(folder, STUDY_RESOLVED, (head + &body).as_bytes())?;
@@ -48,11 +48,11 @@ pub fn keep(
     Ok(())
 }
 
-/// Makes a folder say what another says of its study, if it does not do so yet, and gives it the files
-/// that the other keeps.
+/// Copies the study file of one folder into another, and the files that the first folder keeps,
+/// unless they are there already.
 ///
 /// # Errors
-/// If something cannot be read or written.
+/// If a file cannot be read or written.
 pub fn keep_as(from: &Path, folder: &Path) -> Result<(), OutputError> {
     let (source, target) = (from.join(STUDY_RESOLVED), folder.join(STUDY_RESOLVED));
     if !source.is_file() || target.is_file() {
@@ -70,7 +70,7 @@ pub fn keep_as(from: &Path, folder: &Path) -> Result<(), OutputError> {
                 let target = folder.join(KEPT).join(name);
                 let error = |source| OutputError::Write { path: target.clone(), source };
                 mumakil_base::disk::create_dir_all(&folder.join(KEPT)).map_err(error)?;
-                // Also a link that leads nowhere counts as there, which `exists` would not say.
+                // A link that leads nowhere counts as present, which `exists` would not see.
                 if fs::symlink_metadata(&target).is_err() {
                     std::os::unix::fs::symlink(place, &target).map_err(error)?;
                 }
@@ -83,7 +83,7 @@ pub fn keep_as(from: &Path, folder: &Path) -> Result<(), OutputError> {
     write_file(folder, STUDY_RESOLVED, &text)
 }
 
-/// Returns the lines for people.
+/// Returns the comment lines at the head of the file.
 fn head(plan: &Plan, command: &str) -> String {
     let one_line = |text: &str| text.replace(['\n', '\r'], " ");
     let mut text = format!(
@@ -115,7 +115,7 @@ fn body(study: &Study, plan: &Plan) -> String {
     for key in ["description", "experiment"] {
         tree.extend(said(key).map(|value| (key.into(), value)));
     }
-    // Leave keys out of the base that stand above it already.
+    // Leave out keys of the base that stand above it already.
     let above: Vec<&str> = tree.keys().filter_map(Value::as_str).collect();
     let mut layers = study.base.without(&above).layers();
     layers.retain(|layer| layer.as_mapping().is_none_or(|map| !map.is_empty()));
@@ -135,7 +135,7 @@ fn body(study: &Study, plan: &Plan) -> String {
     if !swept.is_empty() {
         yaml(&swept).lines().for_each(|line| text += &format!("  {line}\n"));
     }
-    // Seeds in one line, as there may be thousands.
+    // Write the seeds in one line: there may be thousands.
     let seeds: Vec<String> = plan.seeds().map(|seed| seed.to_string()).collect();
     text += &format!("  {}: [{}]\n", axes::SEEDS, seeds.join(", "));
     let mut rest = Mapping::new();

@@ -1,11 +1,12 @@
-//! The runs of a study: a cell for each combination of the axes' values, a run for each seed in it.
+//! The runs of a study: a cell for each combination of the axes' values, and in it a run for each
+//! seed.
 //!
-//! A run is known by a hash of its resolved scenario and of this version of Mumakil, with the
-//! content of the traces that it names. So the same run is never done twice, in this study or in a
-//! later form of it, and a change that could change its results gives it another name.
+//! The name of a run is a hash of its resolved scenario, the content of its traces and the version
+//! of Mumakil. So no run is done twice, in this study or a later form of it, and a change that
+//! could alter its results gives it another name.
 //!
-//! Mumakil's version does not cover a policy that the user has built in: the hash of such runs
-//! contains the program file, too, so they are done again after each build.
+//! The version does not cover a policy that the user has built in. The hash of its runs also covers
+//! the program file, so they are done again after each build.
 
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::io;
@@ -29,7 +30,7 @@ use mumakil_scenario::{
 };
 use mumakil_yaml::{self as yaml, DisplacedSettings, Path, YamlProblem};
 
-/// A study has at most so many runs.
+/// The largest number of runs in a study.
 // Chosen: at a second a run this is twelve days, so more is most likely a slip in `sweep`.
 const MOST_RUNS: u128 = 1_000_000;
 
@@ -40,7 +41,7 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// The runs, cell by cell and seed by seed.
     pub runs: Vec<PlannedRun>,
-    /// Warnings about settings that the user probably did not mean so.
+    /// Warnings about settings that probably do not do what the user meant.
     pub warnings: Vec<Warning>,
     /// The files that the scenarios name.
     pub files: Vec<NamedFile>,
@@ -51,53 +52,53 @@ pub struct Plan {
 /// A combination of the axes' values.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// For each axis, which of its values.
+    /// For each axis, the index of the cell's value.
     pub values: Vec<usize>,
     /// The scenario, but for the seed.
     scenario: ScenarioParts,
 }
 
-/// A scenario in parts, each shared by all cells that have it: a hundred thousand cells differ in few
-/// things, and the jobs of a scenario may be many.
+/// A scenario in parts, which cells share: a hundred thousand cells differ in few settings, and a
+/// scenario may have many jobs.
 #[derive(Clone, Debug)]
 struct ScenarioParts {
     cluster: Arc<ClusterSpec>,
     workload: Arc<WorkloadSpec>,
     scheduler: Arc<SchedulerChoice>,
-    /// All else; its cluster, workload and policy are placeholders.
+    /// All other settings; the cluster, workload and policy in it are placeholders.
     rest: Arc<Scenario>,
 }
 
-/// A run that a study wants.
+/// A run of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedRun {
-    /// The number of its cell.
+    /// The index of its cell in the plan.
     pub cell: usize,
     /// Its seed.
     pub seed: u64,
-    /// Its name: sixteen hexadecimal digits.
+    /// Its name: sixteen hexadecimal digits of its hash.
     pub id: String,
 }
 
-/// Why a study cannot be planned.
+/// A reason why a study cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// A cell has no sound scenario.
+    /// The scenario of a cell is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
     /// A trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// A cell's files do not go with the rest of it.
+    /// A cell's files do not fit the rest of its scenario.
     #[error(transparent)]
     Unfit(#[from] EmulationError),
-    /// The program is not found that has what the runs use.
+    /// The program file, which names runs of built-in policies, is not found.
     #[error("cannot find the program, by which runs are known that use what it adds to Mumakil")]
     Program(#[source] io::Error),
     /// There are too many runs.
     #[error("the study has {runs} runs, more than {MOST_RUNS}")]
     TooMany {
-        /// How many.
+        /// The number of runs.
         runs: u128,
     },
     /// Every cell is excluded.
@@ -109,7 +110,7 @@ impl Plan {
     /// Returns the runs of a study.
     ///
     /// # Errors
-    /// With what is wrong in the scenario of some cell.
+    /// If the scenario of a cell is invalid.
     pub fn new(study: &Study, registry: &Registry) -> Result<Self, PlanError> {
         let (mut cells, mut runs) = (Vec::new(), Vec::new());
         let (mut warnings, mut shelves) = (IndexSet::new(), PartShelves::default());
@@ -123,8 +124,8 @@ impl Plan {
             for (axis, value) in study.sweep.axes.iter().zip(&values) {
                 for put in &axis.values[*value].puts {
                     let origin = study.draft.origin(&put.written);
-                    // A setting may displace parts of the base, such as the options of another
-                    // policy: warn of it once.
+                    // A setting may displace other settings of the base, such as the options of
+                    // another policy. Warn of each once.
                     let put =
                         draft.put(&put.path, put.value.clone(), origin).map_err(|message| {
                             let problem = YamlProblem::value(put.written.clone(), message);
@@ -136,8 +137,8 @@ impl Plan {
                     }
                 }
             }
-            // Before the draft is resolved, which replaces the names of allocation files by their
-            // content.
+            // Note them before the draft is resolved: that replaces the paths of allocation files
+            // by their content.
             hashes.note_allocations(&draft)?;
             for (at, value) in named_files::puts(&draft, &study.files, &draft.folder()) {
                 let origin = study.draft.origin(&Path::of("files"));
@@ -145,7 +146,7 @@ impl Plan {
             }
             let loaded = draft.resolve(registry)?;
             let mut scenario = loaded.scenario;
-            // All runs bear the study's name; which cell a run is of is said by the sheet.
+            // All runs bear the study's name; `study.json` says which cell a run belongs to.
             scenario.name = study.name.clone();
             record_only_what_is_read(study, &draft, &mut scenario.record)?;
             hashes.pin_files(&mut scenario)?;
@@ -163,28 +164,27 @@ impl Plan {
             }));
             let faults = texts.of(&"faults".into(), written.get("faults").unwrap_or(&Value::Null));
             let parts = shelves.share(scenario, written);
-            // A trace that does not fit its cluster must be refused before any run begins, not
-            // after an hour. Cells with the same cluster, jobs, policy and faults are checked once.
+            // Refuse a trace that does not fit its cluster now, not after an hour of runs. Cells
+            // with the same cluster, jobs, policy and faults are checked once.
             let site = (
                 Arc::as_ptr(&parts.cluster),
                 Arc::as_ptr(&parts.workload),
                 Arc::as_ptr(&parts.scheduler),
                 faults.to_owned(),
             );
-            // Addresses are enough: `shelves` keeps equal parts once, and alive.
+            // Comparing addresses is enough: `shelves` keeps equal parts only once, and alive.
             if known_to_fit.insert(site) {
                 Prepared::new(parts.scenario(), registry)?;
             }
             cells.push(Cell { values, scenario: parts });
         }
-        // A setting that has no effect in one cell may have one in another: warn only if it has
-        // none in all.
+        // A setting without effect in one cell may have an effect in another: warn only if it has
+        // none in any cell.
         warnings.retain(|warning| match warning {
             Warning::Idle { setting, .. } => !heeded.contains(setting),
             _ => true,
         });
-        // An axis of policies displaces the base's options of one policy in every cell: one warning
-        // for all.
+        // An axis of policies displaces the base's options of a policy in every cell: warn once.
         warnings.extend(displaced.into_iter().map(|(gone, values)| {
             let by = values.into_iter().collect::<Vec<_>>().join("`, `");
             Warning::Displaced(DisplacedSettings { by, ..gone })
@@ -198,12 +198,13 @@ impl Plan {
         })
     }
 
-    /// Returns whether every run gives the same results again: none has a clock of real time.
+    /// Returns whether every run gives the same results when repeated: none uses the real-time
+    /// clock.
     pub fn is_repeatable(&self) -> bool {
         self.cells.iter().all(|cell| cell.scenario.rest.clock == ClockSpec::Virtual)
     }
 
-    /// Tells which run it is: `nodes 10, fair, seed 42`.
+    /// Returns a run in words: `nodes 10, fair, seed 42`.
     pub fn describe(&self, run: usize) -> String {
         let PlannedRun { cell, seed, .. } = &self.runs[run];
         let values = self.told.iter().zip(&self.cells[*cell].values);
@@ -216,9 +217,9 @@ impl Plan {
         Scenario { seed: run.seed, ..self.cells[run.cell].scenario.scenario() }
     }
 
-    /// Returns the seeds, with which each cell is run.
+    /// Returns the seeds of each cell.
     pub fn seeds(&self) -> impl Iterator<Item = u64> {
-        // Each cell has the same seeds, so the first tells them all.
+        // Each cell has the same seeds, so take those of the first.
         self.runs.iter().take_while(|run| run.cell == 0).map(|run| run.seed)
     }
 }
@@ -241,11 +242,11 @@ struct PartShelves {
     workloads: PartShelf<WorkloadSpec>,
     schedulers: PartShelf<SchedulerChoice>,
     rests: PartShelf<Scenario>,
-    /// The placeholder cluster of all `rests`.
+    /// The cluster that stands as a placeholder in all `rests`.
     somebodys: Option<ClusterSpec>,
 }
 
-/// Parts of one kind, by a hash of how they are written.
+/// The parts of one kind, by a hash of their YAML.
 struct PartShelf<T>(FxHashMap<u64, Vec<Arc<T>>>);
 
 impl<T> Default for PartShelf<T> {
@@ -255,7 +256,7 @@ impl<T> Default for PartShelf<T> {
 }
 
 impl<T: PartialEq> PartShelf<T> {
-    /// Returns the equal part on the shelf; puts this one there if it is new.
+    /// Returns the shared copy of a part, which it adds if it is new.
     fn share(&mut self, part: T, hash: u64) -> Arc<T> {
         let alike = self.0.entry(hash).or_default();
         // A hash of 64 bits may be the same by chance, so compare the parts themselves.
@@ -268,10 +269,10 @@ impl<T: PartialEq> PartShelf<T> {
 }
 
 impl PartShelves {
-    /// Returns a scenario, which is written like this, in parts.
+    /// Splits a scenario into shared parts; `written` is its YAML.
     fn share(&mut self, mut scenario: Scenario, written: &Mapping) -> ScenarioParts {
-        // A cluster has no empty value as the other parts have: put the first one seen into all
-        // rests.
+        // Other parts have an empty value as placeholder, a cluster has none: put the first cluster
+        // seen into all rests.
         let somebodys = self.somebodys.get_or_insert_with(|| scenario.cluster.clone()).clone();
         let cluster = std::mem::replace(&mut scenario.cluster, somebodys);
         let workload = std::mem::take(&mut scenario.workload);
@@ -292,8 +293,8 @@ impl PartShelves {
 }
 
 /// Sets what the runs record, unless the draft sets it: thousands of runs need not keep files that
-/// the study does not read. A draft that switches a file off which the study reads is refused here,
-/// not after all runs.
+/// the study does not read. A draft that switches off a file which the study does read is refused
+/// now, not after all runs.
 fn record_only_what_is_read(
     study: &Study,
     draft: &Draft,
@@ -320,7 +321,7 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     let axes = &study.sweep.axes;
     let seeds = study.sweep.seeds.from(0).len() as u128;
     let values = axes.iter().map(|axis| axis.values.len() as u128);
-    // Saturating: ten axes of 10000 values overflow even 128 bits.
+    // Saturate: ten axes of 10000 values overflow even 128 bits.
     let runs = values.fold(seeds, u128::saturating_mul);
     if MOST_RUNS < runs {
         return Err(PlanError::TooMany { runs });
@@ -329,7 +330,7 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     let mut cells = combinations(&choices.collect::<Vec<_>>());
     let hits = |rule: &Vec<Option<Vec<usize>>>, cell: &Vec<usize>| {
         let hit = |(part, value): (&Option<Vec<usize>>, &usize)| {
-            // An axis that the rule does not name is no condition.
+            // A rule covers every value of an axis that it does not name.
             part.as_ref().is_none_or(|values| values.contains(value))
         };
         rule.iter().zip(cell).all(hit)
@@ -341,16 +342,17 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     Ok(cells)
 }
 
-/// The hash that names a cell's runs, open for the seed. It leaves out the study's name and
+/// The hash that names a cell's runs, ready for any seed. It leaves out the study's name and
 /// description, which change no result.
 struct Identity {
-    /// The hash of all before the seed.
+    /// The hash of everything before the seed.
     before: Sha256,
-    /// The text behind the seed.
+    /// The text after the seed.
     behind: String,
 }
 
-/// The last text of each key of a scenario: the next cell has mostly the same, and writing is slow.
+/// The last YAML text of each key of a scenario. The next cell mostly has the same value, and
+/// writing YAML is slow.
 #[derive(Default)]
 struct KeyTexts(IndexMap<Value, (Value, String)>);
 
@@ -367,7 +369,7 @@ impl KeyTexts {
 }
 
 impl Identity {
-    /// Returns what names the runs of a scenario that is written like this.
+    /// Returns the hash for the runs of a scenario; `written` is its YAML.
     fn of(written: &Mapping, program: Option<&str>, texts: &mut KeyTexts) -> Self {
         // These bytes begin the YAML of every scenario. They are fixed, so a hash of everything
         // before the seed can be shared by all runs of a cell.
@@ -381,7 +383,7 @@ impl Identity {
         let mut before = Sha256::new();
         for part in [env!("CARGO_PKG_VERSION"), program.unwrap_or_default()] {
             before.update(part);
-            // A zero byte between the parts: `1.0` + `x` must not have the hash of `1.` + `0x`.
+            // A zero byte between the parts: `1.0` + `x` must not get the hash of `1.` + `0x`.
             before.update([0]);
         }
         before.update(BEFORE);
@@ -394,16 +396,16 @@ impl Identity {
         hash.update(seed.to_string());
         hash.update(&self.behind);
         hash.update([0]);
-        // 64 bits: a million runs share a name with a chance of one in 37 million.
+        // With 64 bits, the chance that two of a million runs share a name is one in 37 million.
         hex(&hash.finalize()[..8])
     }
 }
 
-/// The content of each file, and of this program: each is hashed once.
+/// The hashes of the files and of this program, each computed once.
 #[derive(Default)]
 struct Hashes {
     known: IndexMap<PathBuf, String>,
-    /// The files that the study lists itself.
+    /// The files that the study lists under `files`.
     said: Vec<NamedFile>,
     /// The files that the scenarios name.
     named: IndexMap<PathBuf, NamedFile>,
@@ -419,26 +421,27 @@ impl Hashes {
         Ok(hash)
     }
 
-    /// Returns what the study says of a file.
+    /// Returns the study's own entry for a file.
     fn said(&self, name: &FsPath) -> Option<NamedFile> {
         self.said.iter().find(|file| file.name == name).cloned()
     }
 
-    /// Notes in a scenario what each trace of it holds, and which files it names.
+    /// Pins the content of each trace in a scenario, and notes the files that the scenario names.
     fn pin_files(&mut self, scenario: &mut Scenario) -> Result<(), TraceError> {
         let folder = scenario.folder.clone();
         for file in scenario.files_mut() {
             let name = file.path.clone();
-            // Inside a study's folder the files stand in `files/`, and the study itself says which.
+            // In a study's folder the files lie in `files/`, and the study's own entry has their
+            // hashes.
             let said = self.said(&name);
-            // Runs name it alike wherever the study is planned.
+            // All machines must give the runs the same path: it is part of their hash.
             if let Some(said) = &said {
                 *file = said.pinned();
             }
             let place = file.find(&folder);
             let hash = self.of(place.clone())?;
             file.pin(&folder, Some(&hash))?;
-            // Again: `pin` has put the place on this machine into it.
+            // Set it again: `pin` has put this machine's path into it.
             if let Some(said) = said {
                 *file = said.pinned();
             }
@@ -453,8 +456,8 @@ impl Hashes {
         Ok(())
     }
 
-    /// Notes the allocation files that a draft names. A file that cannot be read is reported when
-    /// the draft is resolved.
+    /// Notes the allocation files that a draft names. A file that cannot be read is reported later,
+    /// when the draft is resolved.
     fn note_allocations(&mut self, draft: &Draft) -> Result<(), TraceError> {
         let folder = draft.folder();
         for (_, name) in named_files::allocations(draft.tree()) {
@@ -473,7 +476,7 @@ impl Hashes {
         Ok(())
     }
 
-    /// Returns the hash of this program, if our version does not say all of what it does here.
+    /// Returns the hash of this program if the scenario uses a policy that Mumakil does not bring.
     fn program(
         &mut self,
         scenario: &mut Scenario,
@@ -495,7 +498,7 @@ mod tests {
 
     const ONE_JOB: &str = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n";
 
-    /// A policy of somebody's own, by the name of one of ours.
+    /// A policy of the user that bears the name of a built-in policy.
     struct OwnKeys;
 
     impl Scheduler for OwnKeys {
@@ -511,7 +514,7 @@ mod tests {
         }
     }
 
-    /// Plans the study of one job that a text adds to.
+    /// Plans a study with one job and the given settings.
     fn plan(yaml: &str) -> Result<Plan, String> {
         plan_with(yaml, &Registry::builtin())
     }

@@ -1,12 +1,12 @@
-//! `search:`: the smallest value of a field with which something holds.
+//! `search:`: the smallest value of a field for which a condition holds.
 //!
-//! It is found by halving, with all seeds for each value:
+//! The search halves the interval, and runs all seeds for each value that it tries:
 //! ```text
-//! from: 10, to: 100        10 too small    100 will do
-//!                          55 will do      32 too small    43 will do    …    38 will do, 37 not
+//! from: 10, to: 100        10 fails    100 holds
+//!                          55 holds    32 fails    43 holds    …    38 holds, 37 fails
 //! ```
-//! So a thousand sizes take a dozen steps. If chance makes the condition hold, fail and hold again
-//! along the values, the search ends at one of these edges.
+//! So a thousand sizes take a dozen steps. If by chance the condition holds, fails and holds again
+//! along the values, the search ends at one of these changes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,11 +17,11 @@ use mumakil_results::expect::{Expr, ExprPlan, Space};
 use mumakil_scenario::unusable;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// The value that is searched for.
+/// A search: its field, its interval and its condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
-    /// The field that is varied, such as `cluster.nodes`.
+    /// The field that the search varies, such as `cluster.nodes`.
     pub over: String,
     /// Its smallest value.
     pub from: u64,
@@ -31,19 +31,19 @@ pub struct Search {
     pub until: String,
 }
 
-/// A search on its way.
+/// The state of a search in progress.
 #[derive(Clone, Debug)]
 pub struct BoundSearch {
-    /// The values that were tried, rising, and whether they will do.
+    /// The values tried so far, rising, and whether the condition holds with each.
     tried: Vec<(u64, bool)>,
     from: u64,
     to: u64,
 }
 
 impl Search {
-    /// Returns the axis of these values.
+    /// Returns an axis that has these values.
     fn axis(&self, values: &[u64]) -> Axis {
-        // A wrong field is reported by `problems`; until then the empty path stands for it.
+        // A wrong field is reported by `problems`; an empty path stands for it until then.
         let path = axes::field(&Path::of("search.over"), &self.over).unwrap_or_default();
         let value = |value: &u64| AxisValue {
             label: value.to_string(),
@@ -67,7 +67,7 @@ impl Search {
         Expr::parse(&self.until)?.expectation(&Space { axes, compared: None })
     }
 
-    /// Returns what is wrong with it.
+    /// Returns all mistakes in the settings of the search.
     pub(crate) fn problems(&self) -> Vec<YamlProblem> {
         let at = |key: &str| Path::of("search").key(key);
         let mut problems = Vec::new();
@@ -95,7 +95,7 @@ impl Search {
         problems
     }
 
-    /// Returns what the runs must record for it.
+    /// Returns the data that the runs must record to judge the condition.
     pub(crate) fn needs(&self) -> mumakil_results::expect::ExprNeeds {
         self.plan().map(|plan| plan.needs()).unwrap_or_default()
     }
@@ -107,12 +107,12 @@ impl Search {
 }
 
 impl BoundSearch {
-    /// Returns the next value to try, if the answer is not known yet.
+    /// Returns the next value to try; `None` when the search has ended.
     pub fn next(&self) -> Option<u64> {
         let known = |value: u64| self.tried.iter().find(|(tried, _)| *tried == value);
         match (known(self.from), known(self.to)) {
             (None, _) => Some(self.from),
-            // The smallest value will do, or not even the largest: nothing lies between.
+            // The search is over at once if the smallest value holds, or the largest fails.
             (Some((_, true)), _) | (_, Some((_, false))) => None,
             (_, None) => Some(self.to),
             _ => {
@@ -123,40 +123,40 @@ impl BoundSearch {
         }
     }
 
-    /// Returns the largest value that will not do and the smallest that will, below and above the
-    /// answer.
+    /// Returns the largest value known to fail below the answer so far, and that answer.
     fn edges(&self) -> Option<(u64, u64)> {
         let high = self.answer()?;
-        // Only below the answer: with a flickering condition larger values may have failed, too.
+        // Ignore failures above the answer: a condition that flickers may fail there, too.
         let below = self.tried.iter().filter(|(value, _)| *value < high);
         Some((below.map(|(value, _)| *value).max()?, high))
     }
 
-    /// Notes whether a value will do.
+    /// Notes whether the condition holds with a value.
     pub fn note(&mut self, value: u64, holds: bool) {
         self.tried.push((value, holds));
         self.tried.sort_unstable();
     }
 
-    /// Returns the smallest value that will do, of those that were tried.
+    /// Returns the smallest value tried so far with which the condition holds.
     pub fn answer(&self) -> Option<u64> {
         self.tried.iter().find(|(_, holds)| *holds).map(|(value, _)| *value)
     }
 
-    /// Returns the values that were tried, rising.
+    /// Returns the values tried so far, rising.
     pub fn tried(&self) -> Vec<u64> {
         self.tried.iter().map(|(value, _)| *value).collect()
     }
 
-    /// Returns the most values that it may try: both ends, and a halving for each bit of the
-    /// interval.
+    /// Returns the largest number of values that the search can try: both ends, and a halving for
+    /// each bit of the interval.
     pub fn most(&self) -> u64 {
         2 + u64::from((self.to - self.from).ilog2()) + 1
     }
 }
 
 impl Study {
-    /// Returns the study as it begins: a search with its first value, any other study as it is.
+    /// Returns the study with which to begin: a search gets its first value, any other study stays
+    /// as it is.
     #[must_use]
     pub fn first(&self) -> Self {
         match &self.search {
@@ -165,7 +165,7 @@ impl Study {
         }
     }
 
-    /// Returns the study of these values of the field that is searched.
+    /// Returns the study with these values as the axis of the searched field.
     #[must_use]
     pub fn probing(&self, search: &Search, values: &[u64]) -> Self {
         let mut study = self.clone();

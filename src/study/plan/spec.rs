@@ -1,4 +1,4 @@
-//! A study as its file says it: a scenario, what varies in it, what to measure and to draw.
+//! A study as its file has it: a scenario, the fields that vary, the metrics and the charts.
 
 use std::collections::BTreeMap;
 
@@ -18,48 +18,49 @@ use mumakil_scenario::{
 };
 use mumakil_yaml::{MOST, Path, TreeShape, YamlProblem, read};
 
-/// A study: a scenario, and what varies in it.
+/// A study: a scenario, and the fields that vary in it.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// Its name, and that of the folder of its results.
+    /// Its name, and the name of its results folder.
     pub name: Name,
     /// Its purpose.
     pub description: String,
     /// The published experiment that it repeats.
     pub experiment: Option<Experiment>,
-    /// The smallest value of a field that is searched for.
+    /// The search for the smallest value of a field.
     pub search: Option<Search>,
     pub(crate) sweep: Sweep,
-    /// Cells that are left out: for each axis the values that an entry names, `None` for all.
+    /// The cells that are left out: for each axis the excluded values, `None` for all of them.
     pub(crate) excluded: Vec<Vec<Option<Vec<usize>>>>,
     /// The axis whose values are compared.
     pub(crate) compare: Option<usize>,
-    /// Which of them are compared with which.
+    /// Which values of that axis are compared with which.
     pub(crate) against: ComparedWith,
     pub(crate) metrics: Vec<String>,
     pub(crate) charts: Vec<ChartSpec>,
     pub(crate) expect: Vec<Expectation>,
-    /// The tables that the runs must record for all this.
+    /// The tables that the runs must record for the metrics, charts and expectations.
     pub(crate) needs: ExprNeeds,
-    /// The scenario, over which the values of the axes are put.
+    /// The scenario to which the axes' values are applied.
     pub(crate) base: Draft,
-    /// The text that was read, for messages.
+    /// The study's own text, for messages.
     pub(crate) draft: Draft,
-    /// The files that its scenarios name, with their content, if that is known already.
+    /// The files that its scenarios name, if their hashes are known already.
     pub(crate) files: Vec<NamedFile>,
 }
 
-/// The keys of a study that are none of a scenario's, or mean something else there.
+/// The keys of a study that a scenario lacks, or that mean something else there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Keys {
     /// The published experiment that this repeats.
     experiment: Option<Experiment>,
-    /// The scenario over which the study is laid: a file beside the study, or one that Mumakil
-    /// brings, by its name; or the scenario itself, or a list of such, each of which lies over those before.
+    /// The scenario that the study varies: a file beside the study, or one that Mumakil brings, by
+    /// its name; or the scenario itself, or a list of scenarios, each laid over those before.
     #[schemars(schema_with = "base_schema")]
     base: Option<Value>,
-    /// The files that the scenarios name, with their content. Mumakil writes this into the folder of a study.
+    /// The files that the scenarios name, with their hashes. Mumakil writes this into a study's
+    /// folder.
     files: Vec<NamedFile>,
     /// Fields of the scenario, each with a list of values or a range; `seeds`: how many, or which;
     /// `zip`: fields that change together.
@@ -68,8 +69,8 @@ struct Keys {
     /// Combinations of the axes' values that are left out.
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     exclude: Vec<IndexMap<String, Value>>,
-    /// The axis whose values are compared, paired by seed: all with the first one, `{axis: …, base: …}`
-    /// all with that one, `{axis: …}` each with each.
+    /// The axis whose values are compared, paired by seed: `AXIS` compares all with the first
+    /// value, `{axis: …, base: …}` all with that value, `{axis: …}` each with each.
     compare: Option<CompareSpec>,
     /// The metrics of each cell, such as `mean(sojourn)`.
     metrics: Vec<String>,
@@ -77,7 +78,7 @@ struct Keys {
     charts: Vec<ChartSpec>,
     /// Expectations of the results.
     expect: Vec<Expectation>,
-    /// The smallest value of a field that is searched for.
+    /// The search for the smallest value of a field.
     search: Option<Search>,
 }
 
@@ -119,7 +120,7 @@ fn sweep_schema(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// Returns the JSON Schema of studies: that of scenarios, of which nothing is required, and more.
+/// Returns the JSON Schema of studies: the one of scenarios, with no key required, and more keys.
 pub fn schema(registry: &Registry) -> serde_json::Value {
     let mut schema = mumakil_scenario::schema(registry);
     let own = generator().into_root_schema_for::<Keys>();
@@ -128,14 +129,15 @@ pub fn schema(registry: &Registry) -> serde_json::Value {
         all.extend(own);
     }
     if let Some(schema) = schema.as_object_mut() {
-        // A study's base may have what a scenario must say.
+        // The base may bring the keys that a scenario requires.
         schema.remove("required");
         schema.insert("title".to_owned(), "Study".into());
     }
     schema
 }
 
-// These do not go into the scenario: `read` takes them out before the base is laid beneath.
+// These keys do not go into the scenario: `read` takes them out before it lays the rest over the
+// base.
 const KEYS: [&str; 10] = [
     "experiment",
     "base",
@@ -149,20 +151,20 @@ const KEYS: [&str; 10] = [
     "search",
 ];
 
-/// The metrics of a study that names none.
+/// The metrics of a study that sets none.
 const METRICS: [&str; 4] = ["mean(sojourn)", "p95(sojourn)", "makespan", "locality.node"];
 
 impl Study {
-    /// Makes a study of a draft.
+    /// Returns the study that a draft describes.
     ///
     /// # Errors
-    /// With everything that is wrong in the study's own part; the scenarios are looked at when the
-    /// study is planned.
+    /// With all mistakes in the study's own keys. The scenarios are checked when the study is
+    /// planned.
     pub fn of(draft: Draft) -> Result<Self, ScenarioError> {
         Self::read(draft, true)
     }
 
-    /// Makes a study of a draft, which may be a scenario: a study of one run.
+    /// Returns the study that a draft describes; a scenario becomes a study of one run.
     ///
     /// # Errors
     /// As [`Study::of`].
@@ -181,7 +183,7 @@ impl Study {
         let sweep = match &keys.sweep {
             Value::Null if !must_sweep => Sweep::default(),
             Value::Null => {
-                // A search brings its own axis, so only seeds are missing.
+                // A search brings its own axis, so such a study lacks only seeds.
                 let example =
                     if keys.search.is_some() { "seeds: 5" } else { "cluster.nodes: [10, 20]" };
                 problems.push(
@@ -194,7 +196,7 @@ impl Study {
         };
         let searched = keys.search.as_ref().map(Search::first);
         problems.extend(unheard(&draft, &sweep, searched.as_ref()));
-        // Keys that name axes are checked only if the axes are right: one mistake would make ten
+        // Check keys that name axes only if the axes are right: else one mistake makes ten
         // messages.
         let has_axes = problems.is_empty();
         let mut more = Vec::new();
@@ -223,12 +225,12 @@ impl Study {
             }
         }
         let needs = needs(&keys, &metrics, &space, &mut more);
-        // See `has_axes`.
+        // Drop these after a mistake in the axes; see `has_axes`.
         problems.extend(more.into_iter().filter(|_| has_axes));
         let base = match &keys.base {
             Some(said) => match base(&draft, said) {
                 Ok(base) => {
-                    // These judge a single run of the base, and say nothing of a study of it.
+                    // These keys judge a single run of the base, not a study of it.
                     let mut base = base.without(&["expect", "experiment"]);
                     base.lay_over(&rest);
                     base
@@ -278,14 +280,14 @@ impl Study {
     }
 }
 
-/// Returns an error for each argument (`--set`) that sets a field which the study sets itself.
+/// Returns an error for each argument (`--set`) without effect, because the study sets its field.
 fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<YamlProblem> {
     let swept = sweep.axes.iter().flat_map(|axis| &axis.values[0].puts);
     let mut own: Vec<(Path, &str, &str)> = swept
         .map(|put| (put.path.clone(), "is an axis of this study", "its values stand in `sweep`"))
         .collect();
-    // A search over an unknown field has an empty path, which would match every argument. It is
-    // refused elsewhere.
+    // A search over an unknown field has an empty path, which would match every argument.
+    // `Search::problems` refuses it.
     let searched = searched.iter().flat_map(|axis| &axis.values[0].puts);
     own.extend(searched.filter(|put| put.path != Path::default()).map(|put| {
         let hint = "its values stand in `search`";
@@ -304,7 +306,7 @@ fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<YamlPro
     own.into_iter().filter_map(problem).collect()
 }
 
-/// Returns what the runs must record, and notes what is wrong in the expressions.
+/// Returns the data that the runs must record, and notes mistakes in the expressions.
 fn needs(
     keys: &Keys,
     metrics: &[String],
@@ -332,7 +334,7 @@ fn needs(
         add(at, that, planned);
     }
     problems.append(&mut misfits);
-    // If `compare` is wrong, do not blame each chart of ratios for having no compared axis.
+    // If `compare` is wrong, do not blame each chart of ratios for its missing axis.
     let is_known = |chart: &ChartSpec| {
         chart.ratio.is_none() || keys.compare.is_none() || space.compared.is_some()
     };
@@ -345,16 +347,16 @@ fn needs(
     needs
 }
 
-/// Why there is no base.
+/// A reason why a study has no base.
 enum BaseError {
-    /// The study names something that is none.
+    /// The study's `base:` names no scenario.
     Here(YamlProblem),
-    /// The base itself is wrong.
+    /// The base itself is invalid.
     Scenario(ScenarioError),
 }
 
-/// Returns the scenario that a study is based on: a file beside it, one that Mumakil brings, or what is
-/// written there.
+/// Returns the scenario that `base:` gives: a file beside the study, a scenario that Mumakil
+/// brings, or the mapping written there.
 fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
     let at = Path::of("base");
     if let Some(problem) = inside_of_name(study) {
@@ -368,7 +370,7 @@ fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
         let message = "expected a file, the name of a scenario, or a scenario";
         return Err(BaseError::Here(YamlProblem::value(at, message)));
     };
-    // A file of the user goes before a scenario of the same name that Mumakil brings.
+    // A file of the user takes precedence over a bundled scenario of the same name.
     let beside = study.folder().join(name);
     let base = if beside.is_file() {
         Draft::read(&beside)
@@ -390,10 +392,10 @@ fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
     }
 }
 
-/// Returns an error if an argument has set a field inside a `base` that the text only names: the
-/// argument has replaced the name by a mapping.
+/// Returns an error if an argument sets a field inside a `base` that the text only names: a mapping
+/// has then replaced the name.
 fn inside_of_name(study: &Draft) -> Option<YamlProblem> {
-    // To set `base` itself to another name is fine.
+    // An argument may set `base` itself to another name.
     let set = study.argued(&Path::of("base")).filter(|path| 1 < path.0.len())?;
     let written = study.written("base")?;
     let name = written.as_str()?;
@@ -477,7 +479,7 @@ mod tests {
         }
     }
 
-    /// Returns what is wrong with a study over which these were put.
+    /// Returns the study with some settings applied, or the errors.
     fn put_over(yaml: &str, sets: &[&str]) -> Result<Study, String> {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         let draft = Draft::of("study.yaml", yaml).unwrap().with(&sets);
@@ -545,7 +547,7 @@ mod tests {
         for base in [base, &format!("[{base}, {{seed: 5}}]")] {
             assert_eq!(resolved(base).unwrap().scenario.cluster.hdfs.replication.get(), 2);
         }
-        // `null` removes the preset's block size, and nobody sets another.
+        // `null` removes the preset's block size, and no layer sets another.
         let gone = "{cluster: {preset: vm-8, hdfs: null}, workload: fb2009}";
         let error = resolved(&format!("[{gone}, {{cluster: {{hdfs: {{replication: 2}}}}}}]"));
         let error = error.unwrap_err();

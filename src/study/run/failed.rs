@@ -1,4 +1,4 @@
-//! The runs of a study that have failed: each leaves its scenario, with why in front.
+//! The failed runs of a study: each leaves its scenario in a file that begins with the reason.
 //!
 //! ```text
 //! failed/3f9a….yaml:
@@ -6,8 +6,8 @@
 //!   name: scaling
 //!   …                           `mumakil run failed/3f9a….yaml` repeats the run
 //! ```
-//! The file is the only place that says why a run failed, for all processes and machines. When the
-//! run is done later, its file is removed.
+//! For all processes and machines, this file is the only record of why the run failed. When the run
+//! is done later, the file is removed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,13 +21,13 @@ use mumakil_scenario::Scenario;
 
 /// The beginning of a file's first line.
 const FIRST: &str = "# ";
-/// The beginning of further lines about the same.
+/// The beginning of the comment's further lines.
 const NEXT: &str = "#   ";
 
-/// Notes that a run has failed: which it is, and why.
+/// Notes a failed run: its words and the reason.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the file cannot be written.
 pub fn note(
     store: &Store,
     run: &str,
@@ -39,19 +39,19 @@ pub fn note(
     write_file(&store.folder().join(FAILED), &name(run), text.as_bytes())
 }
 
-/// Forgets that a run has failed. A file that cannot be removed does no harm: [`read`] leaves out
-/// runs that are in the store.
+/// Removes the note of a failed run. If that fails it does no harm: [`read`] skips runs that are in
+/// the store.
 pub fn forget(store: &Store, run: &str) {
     if fs::remove_file(path(store, run)).is_ok() {
-        // Removes the folder only if it is empty now: other runs may have failed.
+        // Remove the folder only if it is empty now: other runs may have failed.
         let _ = fs::remove_dir(store.folder().join(FAILED));
     }
 }
 
-/// Forgets all but these.
+/// Removes the notes of all runs but these.
 ///
 /// # Errors
-/// If one cannot be removed.
+/// If a note cannot be removed.
 pub fn keep_only(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), OutputError> {
     let folder = store.folder().join(FAILED);
     let is_kept =
@@ -61,7 +61,7 @@ pub fn keep_only(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), OutputEr
     Ok(())
 }
 
-/// Returns the names of the runs that are noted as failed, some of which may have been done since.
+/// Returns the names of the runs with a note; some of them may have been done since.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -70,7 +70,7 @@ pub fn noted(store: &Store) -> Result<FxHashSet<String>, OutputError> {
     Ok(names.iter().filter_map(|name| name.strip_suffix(".yaml")).map(str::to_owned).collect())
 }
 
-/// Returns the runs that have failed, by their names, with which they are and why.
+/// Returns the failed runs by name, each with its words and the reason.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -83,17 +83,17 @@ pub fn read(store: &Store) -> Result<BTreeMap<String, String>, OutputError> {
     Ok(told.filter(|(run, _)| !store.has(run)).collect())
 }
 
-/// Copies what one folder says of a run into another.
+/// Copies the note of a run from one folder into another.
 ///
 /// # Errors
-/// If it cannot be read, or written.
+/// If it cannot be read or written.
 pub fn copy(from: &Store, to: &Store, run: &str) -> Result<(), OutputError> {
     let source = path(from, run);
     let text = fs::read(&source).map_err(|why| OutputError::Read { path: source, source: why })?;
     write_file(&to.folder().join(FAILED), &name(run), &text)
 }
 
-/// Returns the file of a run.
+/// Returns the path of a run's note.
 pub fn path(store: &Store, run: &str) -> PathBuf {
     store.folder().join(FAILED).join(name(run))
 }
@@ -102,14 +102,14 @@ fn name(run: &str) -> String {
     format!("{run}.yaml")
 }
 
-/// Returns words as a YAML comment. Characters that YAML forbids even in comments are escaped.
+/// Returns a text as a YAML comment. Characters that YAML forbids even in comments are escaped.
 fn comment(words: &str) -> String {
     let mut text = String::new();
     for (number, line) in words.split('\n').enumerate() {
         text += if number == 0 { FIRST } else { NEXT };
         for c in line.chars() {
             match c {
-                // YAML takes the first two for ends of lines, which would end the comment.
+                // YAML takes the first two as line ends, which would end the comment.
                 '\u{2028}' | '\u{2029}' | '\u{feff}' => text.extend(c.escape_default()),
                 c if c.is_control() => text.extend(c.escape_default()),
                 c => text.push(c),
@@ -120,7 +120,7 @@ fn comment(words: &str) -> String {
     text
 }
 
-/// Returns the words of the comment that a file begins with.
+/// Returns the text of the comment at the head of a file.
 fn words(text: &str) -> String {
     let mut lines = text.lines();
     let first = lines.next().and_then(|line| line.strip_prefix(FIRST));
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(told["b"], "seed 2: it stalled");
         forget(&store, "b");
         assert_eq!(read(&store).unwrap().keys().collect::<Vec<_>>(), ["a"]);
-        // It is done, maybe by a process that could not remove the file.
+        // The run is done, but the process could not remove the note.
         fs::create_dir_all(room.path().join("runs/a")).unwrap();
         fs::write(room.path().join("runs/a").join(mumakil_base::files::RESOLVED), "").unwrap();
         store.refresh().unwrap();

@@ -1,5 +1,5 @@
-//! Estimates the time and disk space of a study: a few of its runs are done, the others are taken
-//! to be alike.
+//! Estimates the time and disk space of a study: does a few of its runs, and assumes that the
+//! others are alike.
 
 use std::fs;
 use std::path::Path;
@@ -12,41 +12,41 @@ use mumakil_run::emulation::{EmulationError, Options, Prepared};
 use mumakil_run::output::{AsideFolder, OutputError, ReplacedFiles, RunFolder};
 use mumakil_scenario::Registry;
 
-/// At most so many runs are tried.
-// Chosen: `study plan` should answer while the user waits; `limit` bounds it, too.
+/// The largest number of runs that are tried.
+// Chosen: `study plan` should answer while the user waits. `limit` bounds the time, too.
 const MOST_SAMPLES: usize = 8;
 
-/// The usual block of a disk.
+/// The usual block of a disk, in bytes.
 // The block of ext4 and most other file systems.
 const BLOCK: u64 = 4096;
 
-/// The average time and space of the runs that were tried.
+/// The average time and space of the tried runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forecast {
-    /// How many were tried.
+    /// The number of tried runs.
     pub samples: usize,
-    /// Real seconds of one of them on average.
+    /// The average real time of a run, in seconds.
     pub seconds: f64,
-    /// Real seconds of the longest.
+    /// The real time of the longest run, in seconds.
     pub longest_s: f64,
-    /// Bytes of one of them on average, as a disk gives them out.
+    /// The average disk space of a run, in bytes of whole blocks.
     pub bytes: f64,
 }
 
 impl Plan {
-    /// Chooses runs to try, evenly spread, with the first and the last, since sizes mostly grow
-    /// from the one to the other.
+    /// Chooses runs to try, evenly spread, with the first and the last: sizes mostly grow from
+    /// first to last.
     pub fn samples(runs: &[usize]) -> Vec<usize> {
         let last = runs.len().saturating_sub(1);
         let samples = runs.len().min(MOST_SAMPLES);
         (0..samples).map(|number| runs[number * last / (samples - 1).max(1)]).collect()
     }
 
-    /// Does a few runs and returns their averages. After `limit` no further run is begun; one that
-    /// is going on then is cut short and counts with its time so far. No results are kept.
+    /// Does a few runs and returns their averages. When `limit` is reached, the current run is cut
+    /// short and counts with its time so far. No results are kept.
     ///
     /// # Errors
-    /// If the first cannot be done, or nothing can be written.
+    /// If the first run cannot be done, or its results cannot be written.
     pub fn forecast(
         &self,
         samples: &[usize],
@@ -54,8 +54,8 @@ impl Plan {
         limit: Duration,
         mut tell: impl FnMut(WorkStep),
     ) -> Result<Forecast, EmulationError> {
-        // This folder is never put in its place. Being hidden, it is removed at the end, also by
-        // Ctrl-C.
+        // This folder never gets its final name. It stays hidden, and is removed at the end, also
+        // by Ctrl-C.
         let room = std::env::temp_dir().join("mumakil-plan");
         let room = AsideFolder::create(&room, ReplacedFiles::Anything)?;
         let (began, mut all) = (now(), Forecast::default());
@@ -67,7 +67,7 @@ impl Plan {
             }
             tell(WorkStep::Begun { run });
             let tried = self.sample(run, room.path(), registry, (!is_first).then_some(left));
-            // Also for one that failed: the bar counts tries.
+            // Count a failed run, too: the progress bar shows tries.
             tell(WorkStep::Done { run, warnings: Vec::new() });
             match tried {
                 Ok((seconds, bytes, is_cut)) => {
@@ -75,24 +75,24 @@ impl Plan {
                     all.seconds += seconds;
                     all.longest_s = all.longest_s.max(seconds);
                     all.bytes += bytes as f64;
-                    // The limit is reached, so no time is left for another.
+                    // The limit is reached, so no time is left for another run.
                     if is_cut {
                         break;
                     }
                 }
-                // A failed run says nothing about the time of others; the study itself reports it
-                // later.
+                // A failed run says nothing about the time of the others, and the study itself
+                // reports it later.
                 Err(error) if is_first || error.is_of_the_disk() => return Err(error),
                 Err(_) => {}
             }
         }
-        // At least one: if the first fails, the function has returned.
+        // There is at least one sample: if the first run fails, the function has returned.
         all.seconds /= all.samples as f64;
         all.bytes /= all.samples as f64;
         Ok(all)
     }
 
-    /// Does a run; returns its seconds and bytes, and whether it was cut short.
+    /// Does a run; returns its seconds, its bytes, and whether it was cut short.
     fn sample(
         &self,
         run: usize,
@@ -112,7 +112,7 @@ impl Plan {
     }
 }
 
-/// Returns the room of a folder on a disk, which gives out blocks.
+/// Returns the disk space of a folder, in bytes of whole blocks.
 fn bytes_of(folder: &Path) -> Result<u64, OutputError> {
     let error = |source| OutputError::Read { path: folder.to_owned(), source };
     // The folder itself takes a block.

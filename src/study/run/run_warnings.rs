@@ -5,19 +5,19 @@ use indexmap::IndexMap;
 use mumakil_base::units::tell::counted;
 use mumakil_run::emulation::RunWarning;
 
-/// The warnings of the runs that were done.
+/// The warnings of a study's runs.
 #[derive(Clone, Debug, Default)]
 pub struct RunWarnings {
-    /// By kind, with the number of runs; of warnings about a late clock the worst.
+    /// By kind, with the number of runs. Of warnings about a late clock, the worst is kept.
     found: IndexMap<String, (RunWarning, u64)>,
 }
 
 impl RunWarnings {
-    /// Notes what a run has warned of.
+    /// Notes the warnings of a run.
     pub fn note(&mut self, warnings: Vec<RunWarning>) {
         for warning in warnings {
             let kind = match &warning {
-                // Each run is late by another time, so all late runs are one kind.
+                // Each run is late by another time; count all late runs as one kind.
                 RunWarning::Lag { .. } => String::new(),
                 other => other.to_string(),
             };
@@ -32,7 +32,7 @@ impl RunWarnings {
         }
     }
 
-    /// Returns what is to be told, in the order in which it was met first.
+    /// Returns the warnings in words, in the order in which they first came.
     pub fn told(&self) -> impl Iterator<Item = String> {
         self.found.values().map(|(warning, runs)| {
             let worst = match warning {

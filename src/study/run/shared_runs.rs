@@ -1,13 +1,13 @@
-//! How processes that work in one folder share the runs: each takes the next that no other has.
+//! How processes in one folder share the runs: each takes the next free batch.
 //!
 //! ```text
 //! claims/3f9a…      -> a-4711-18c…   process a has taken the batch that begins with run 3f9a…
 //! claims/3f9a….2    -> b-1234-18d…   a was killed: b has taken its missing runs over
-//! claims/3f9a….5    -> e-9999-1a0…   all five were killed: its runs are noted as failed
+//! claims/3f9a….5    -> e-9999-1a0…   five processes were killed: its runs are noted as failed
 //! ```
-//! Only one process can make a claim of a name. No costs are estimated: a quick process takes more
-//! batches. Claims stay when their runs are done, for a process with an old view of a shared disk;
-//! the next process that is alone in the folder removes them.
+//! Only one process can create a claim of a given name. No costs are estimated: a quick process
+//! takes more batches. Claims stay when their runs are done, for processes that see an old state of
+//! a shared disk. The next process that is alone in the folder removes them.
 
 #[cfg(not(unix))]
 use std::io::Write as _;
@@ -27,8 +27,8 @@ use crate::run::work::{NextRun, Shard};
 use crate::watch::life_sign::{WallInstant, WriterState};
 use crate::watch::sign_files::writer_state_of;
 
-/// A batch in which so many processes were killed is not begun again.
-// Chosen: machines of a cluster may be taken away by chance, but hardly five times for one batch.
+/// After this many killed processes, a batch is not begun again.
+// Chosen: a cluster may take machines away by chance, but hardly five times for one batch.
 const MOST_KILLED: usize = 5;
 
 /// The runs of a study's shard, for one of several processes.
@@ -38,39 +38,40 @@ pub struct SharedRuns<'p> {
     store: Store,
     /// The name of this process's sign of life.
     sign: String,
-    /// Batches that are free as far as this process knows; the next one last.
+    /// Batches that are free, as far as this process knows; the next one last.
     free: Vec<RunBatch>,
-    /// Batches that others have taken.
+    /// Batches that other processes have taken.
     taken: Vec<RunBatch>,
-    /// Runs that this process has taken and not begun; the next one last.
+    /// Runs that this process has taken but not begun; the next one last.
     mine: Vec<usize>,
-    /// The names of the runs that had failed when it was looked last.
+    /// The names of the runs that had failed at the last look.
     failed: FxHashSet<String>,
 }
 
-/// Runs that are taken together.
+/// Runs that a process takes together.
 #[derive(Debug)]
 struct RunBatch {
-    /// The name of its claims: every process knows it by the first run that it has in the plan.
+    /// The name of its claims: that of its first run in the plan, so that all processes use the
+    /// same.
     name: String,
-    /// Its runs that are missing.
+    /// The indices of its missing runs.
     missing: Vec<usize>,
 }
 
 /// The processes that have taken a batch.
 #[derive(Debug, PartialEq, Eq)]
 enum BatchHolders {
-    /// One of them is at work.
+    /// One of these processes is at work.
     AtWork,
-    /// None is at work any more; `killed` of them were killed.
+    /// All have ended; `killed` of them were killed.
     Over { claims: usize, killed: usize },
 }
 
 impl<'p> SharedRuns<'p> {
-    /// Returns the runs of a shard that are missing and have not failed, for the process with this sign.
+    /// Returns a shard's runs that are missing and have not failed, for the process with this sign.
     ///
     /// # Errors
-    /// If it cannot be read which runs have failed.
+    /// If the failed runs cannot be read.
     pub fn new(
         plan: &'p Plan,
         shard: Shard,
@@ -80,7 +81,7 @@ impl<'p> SharedRuns<'p> {
         let (store, sign, failed) = (store.clone(), sign.to_owned(), failed::noted(store)?);
         let (free, taken, mine) = (Vec::new(), Vec::new(), Vec::new());
         let mut all = Self { plan, store, sign, free, taken, mine, failed };
-        // Batches are taken from the end: the last values of an axis are mostly the largest, and if
+        // Batches are taken from the end. The last values of an axis are mostly the largest, and if
         // long runs begin first, all processes end at about the same time.
         for runs in plan.batches(shard) {
             let name = plan.runs[runs[0]].id.clone();
@@ -92,24 +93,25 @@ impl<'p> SharedRuns<'p> {
         Ok(all)
     }
 
-    /// Returns how many missing runs are free, as far as this process knows.
+    /// Returns the number of missing runs that are free, as far as this process knows.
     pub fn left(&self) -> usize {
         self.free.iter().map(|batch| batch.missing.len()).sum()
     }
 
-    /// Takes free runs, or takes over those of a process that has ended.
+    /// Takes a free batch, or takes over the batch of a process that has ended. Returns the next
+    /// run; `None` if there is no batch to take.
     fn take(&mut self) -> Result<Option<NextRun>, OutputError> {
         if let Some(batch) = self.free.pop() {
             if self.claim(&batch, 1)? {
                 self.mine = batch.missing;
                 return Ok(self.mine.pop().map(NextRun::Run));
             }
-            // Another process was quicker: look at this batch again when no free one is left.
+            // Another process was quicker: look at this batch again when no batch is free.
             let of_others = batch.missing.len();
             self.taken.push(batch);
             return Ok(Some(NextRun::OfOthers(of_others)));
         }
-        // No free batch is left: see which runs of the others are done by now.
+        // No batch is free: see which runs of the other processes are done by now.
         self.store.refresh()?;
         self.failed = failed::noted(&self.store)?;
         for mut batch in std::mem::take(&mut self.taken) {
@@ -117,17 +119,17 @@ impl<'p> SharedRuns<'p> {
             if batch.missing.is_empty() {
                 continue;
             }
-            // Take over one batch at most: other processes want some, too.
+            // Take over one batch at most, and leave the rest to other processes.
             if self.mine.is_empty()
                 && let BatchHolders::Over { claims, killed } = self.holders(&batch)?
             {
-                // Runs that kill their process, by lack of memory for example, would kill all, one
-                // by one.
+                // Runs that kill their process, for example by lack of memory, would kill one
+                // process after another.
                 if MOST_KILLED <= killed {
                     self.give_up(&batch, killed)?;
                     continue;
                 }
-                // If this fails, another process has just taken it over.
+                // If this fails, another process has just taken the batch over.
                 if self.claim(&batch, claims + 1)? {
                     self.mine = batch.missing;
                     continue;
@@ -138,13 +140,13 @@ impl<'p> SharedRuns<'p> {
         Ok(self.mine.pop().map(NextRun::Run))
     }
 
-    /// Returns whether a run is neither there nor known to fail.
+    /// Returns whether a run is neither done nor noted as failed.
     fn is_open(&self, run: usize) -> bool {
         let id = &self.plan.runs[run].id;
         !self.store.has(id) && !self.failed.contains(id)
     }
 
-    /// Makes the claim of this number on a batch; returns whether no other process was quicker.
+    /// Makes a claim on a batch, with this number; returns `false` if another process was quicker.
     fn claim(&self, batch: &RunBatch, number: usize) -> Result<bool, OutputError> {
         let path = self.path(batch, number);
         let error = |source| OutputError::Write { path: path.clone(), source };
@@ -156,7 +158,7 @@ impl<'p> SharedRuns<'p> {
         }
     }
 
-    /// Looks for the processes that have taken a batch.
+    /// Returns the state of the processes that have claimed a batch.
     fn holders(&self, batch: &RunBatch) -> Result<BatchHolders, OutputError> {
         let (mut claims, mut killed) = (0, 0);
         loop {
@@ -170,15 +172,15 @@ impl<'p> SharedRuns<'p> {
             match writer_state_of(self.store.folder(), &sign, &path, WallInstant::now()) {
                 WriterState::AtWork => return Ok(BatchHolders::AtWork),
                 WriterState::Gone | WriterState::Silent => killed += 1,
-                // A process that ended in order, by Ctrl-C for example, says nothing against the
-                // run.
+                // A process that ended in an orderly way, for example by Ctrl-C, is no evidence
+                // against the run.
                 WriterState::Ended(_) => {}
             }
         }
         Ok(BatchHolders::Over { claims, killed })
     }
 
-    /// Notes that a batch is not tried again.
+    /// Notes the runs of a batch as failed, so that no process tries them again.
     fn give_up(&self, batch: &RunBatch, killed: usize) -> Result<(), OutputError> {
         let why = format!("{} that began it were killed", counted(killed as u64, "process"));
         for run in &batch.missing {
@@ -202,7 +204,7 @@ fn say(path: &Path, sign: &str) -> io::Result<()> {
     std::os::unix::fs::symlink(sign, path)
 }
 
-/// Returns the sign that a claim names.
+/// Returns the name of the sign to which a claim points.
 #[cfg(unix)]
 fn said(path: &Path) -> io::Result<String> {
     Ok(std::fs::read_link(path)?.to_string_lossy().into_owned())
@@ -250,7 +252,7 @@ mod tests {
         Plan::new(&study, &Registry::builtin()).unwrap()
     }
 
-    /// A study's folder with processes; the locks of those that live are held.
+    /// A study's folder with processes; the living ones hold their locks.
     struct Folder {
         room: TempDir,
         plan: Plan,
@@ -266,7 +268,7 @@ mod tests {
             SharedRuns::new(&self.plan, Shard::WHOLE, &store, sign).unwrap()
         }
 
-        /// Lets a process of this machine say something; it lives as long as what is returned.
+        /// Writes the sign of a process on this machine, which lives as long as the returned file.
         fn sign(&self, name: &str, end: Option<End>) -> Option<File> {
             let machine = mumakil_run::output::machine();
             let mut life = Life::begin(machine, 1, WallInstant::now());
@@ -274,7 +276,7 @@ mod tests {
             write_sign(self.room.path(), name, &life).unwrap()
         }
 
-        /// Has a run done.
+        /// Puts a run into the store.
         fn done(&self, run: usize) {
             let folder = self.room.path().join("runs").join(&self.plan.runs[run].id);
             fs::create_dir_all(&folder).unwrap();
@@ -302,7 +304,7 @@ mod tests {
             [Some(NextRun::OfOthers(1)), Some(NextRun::Run(1))]
         );
         (1..4).for_each(|run| folder.done(run));
-        // A process that comes later, and one whose view of the folder is old.
+        // One process comes later, and another sees an old state of the folder.
         let mut c = folder.process("c");
         assert_eq!([next(&mut c), next(&mut c)], [Some(NextRun::Run(0)), None]);
         assert_eq!([next(&mut b), next(&mut b)], [Some(NextRun::OfOthers(1)); 2]);
@@ -326,7 +328,7 @@ mod tests {
         folder.done(2);
         drop(alive);
         assert_eq!([next(&mut b), next(&mut b)], [Some(NextRun::Run(1)), None]);
-        // Another one sees that somebody has taken it over.
+        // Another process sees that the batch has been taken over.
         let mut c = folder.process("c");
         assert_eq!(next(&mut c), others);
         assert_eq!([next(&mut c), next(&mut c)], [others, None]);

@@ -1,11 +1,11 @@
-//! Where a study's runs are kept: each in a folder under its name, or many together in packs.
+//! The store of a study's runs: each run in a folder of its own, or many together in packs.
 //!
 //! ```text
 //! study/.lock            held by processes that write
 //! study/runs/3f9a…/      a run in a folder, which appears by one rename
 //! study/runs/whole*.zip  a pack: many runs, with an index when it is closed
 //! ```
-//! A run is there as a whole or not at all, so an interrupted study goes on with the missing runs.
+//! The store has a run whole or not at all, so an interrupted study goes on with the missing runs.
 
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -20,27 +20,28 @@ use mumakil_base::disk;
 use mumakil_base::files::{RESOLVED, STUDY};
 use mumakil_run::output::{HIDDEN, OutputError, Packer, Packs, RunFolder, RunPlace, seal};
 
-/// The folder in a study's folder that has the runs.
+/// The folder of the runs, in a study's folder.
 pub(crate) const RUNS: &str = "runs";
-/// The folder in a study's folder that has the charts.
+/// The folder of the charts, in a study's folder.
 pub(crate) const CHARTS: &str = "charts";
-/// The folder in a study's folder that has the scenarios of runs that failed.
+/// The folder of the failed runs' scenarios, in a study's folder.
 pub const FAILED: &str = "failed";
-/// The folder in a study's folder that has signs of life.
+/// The folder of the signs of life, in a study's folder.
 pub const AT_WORK: &str = "at-work";
-/// The folder in a study's folder that tells which process has taken which runs.
+/// The folder of the claims (which process has taken which runs), in a study's folder.
 pub(crate) const CLAIMS: &str = "claims";
-/// The file in a study's folder whose lock a writing process holds.
+/// The file in a study's folder that a writing process locks.
 const LOCK: &str = ".lock";
 
 /// The beginning of the names of a study's packs.
 const PACKS: &str = "whole";
 
-/// A study of more runs packs them, unless the user chooses: folders are handy, but not thousands.
+/// Larger studies are packed, unless the user chooses otherwise: folders are handy, but not
+/// thousands of them.
 // Chosen: a run has about ten files, and shared file systems slow down with tens of thousands.
 const MOST_FOLDERS: usize = 1_000;
 
-/// The runs of a study that were there at the last [`Store::refresh`].
+/// The runs of a study, as of the last [`Store::refresh`].
 #[derive(Clone, Debug)]
 pub struct Store {
     study: PathBuf,
@@ -53,22 +54,22 @@ struct KnownRuns {
     folders: FxHashSet<String>,
 }
 
-/// A study's folder in which this process may write, until it is closed or dropped.
+/// The right of this process to write into a study's folder, until it is closed or dropped.
 #[derive(Debug)]
 pub struct FolderClaim {
     /// `None` where the file system has no locks.
     _lock: Option<File>,
     store: Store,
-    /// Where runs go; `None` if each has a folder of its own.
+    /// The open pack; `None` if each run has a folder of its own.
     packer: Option<Mutex<Packer>>,
 }
 
 /// The other processes that may write into a study's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FolderAccess {
-    /// None.
+    /// No other process may write there.
     Alone,
-    /// Other processes that work on the same study and take runs as this one does.
+    /// Other processes work on the same study and share its runs.
     Together,
 }
 
@@ -82,7 +83,7 @@ pub enum StoreForm {
 }
 
 impl StoreForm {
-    /// Returns how a number of runs is kept by default.
+    /// Returns the default form for a number of runs.
     pub fn usual(share: FolderAccess, runs: usize) -> Self {
         match share {
             FolderAccess::Alone if runs <= MOST_FOLDERS => Self::Folders,
@@ -92,37 +93,37 @@ impl StoreForm {
 }
 
 impl Store {
-    /// Returns the store in a study's folder, which need not be there.
+    /// Returns the store in a study's folder, which need not exist.
     ///
     /// # Errors
-    /// If what is there cannot be read.
+    /// If the folder cannot be read.
     pub fn of(study: &Path) -> Result<Self, OutputError> {
         let store = Self { study: study.to_owned(), found: Arc::default() };
         store.refresh()?;
         Ok(store)
     }
 
-    /// Looks for what has come since the last time.
+    /// Looks for runs that came since the last call.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the folder cannot be read.
     pub fn refresh(&self) -> Result<(), OutputError> {
         let runs = self.runs();
         let mut names = names(&runs)?;
         let mut found = self.found.write();
-        // Packs before `retain`, which drops their names.
+        // Read packs before `retain`, which drops their names.
         found.packs.refresh(&runs, &names)?;
-        // Names with a dot are packs and half-written runs; a run's own name is hexadecimal.
+        // Names with a dot are packs and half-written runs; the name of a run is hexadecimal.
         names.retain(|name| !name.contains('.'));
         found.folders = names.into_iter().collect();
         Ok(())
     }
 
-    /// Claims the folder for a study of this name, and makes it if need be. A process that is alone there
-    /// removes the half-written files of killed ones, and closes their packs.
+    /// Claims the folder for a study of this name, and makes it if need be. A process that is alone
+    /// there removes the half-written files of killed processes, and closes their packs.
     ///
     /// # Errors
-    /// If the folder has other content than this study, if another process works there, or if it
+    /// If the folder has other content than this study, another process works there, or the folder
     /// cannot be written.
     pub fn claim(
         &self,
@@ -141,13 +142,12 @@ impl Store {
             Err(TryLockError::WouldBlock) => {
                 return Err(OutputError::Busy { path: self.study.clone() });
             }
-            // Some network file systems have no locks: go on, and leave it to the user not to start
-            // two.
+            // Some network file systems have no locks. Go on: the user must not start two processes
+            // there.
             Err(TryLockError::Error(_)) => None,
         };
         let runs = self.runs();
-        // Others may be writing the hidden files at this moment: only a process that is alone
-        // cleans up.
+        // Only a process that is alone cleans up: the hidden files of others may be in use.
         if share == FolderAccess::Alone {
             clear(&self.study, |name| name.starts_with(HIDDEN))?;
             for folder in [RUNS, CHARTS, FAILED, AT_WORK] {
@@ -156,8 +156,8 @@ impl Store {
             clear(&self.study.join(CLAIMS), |_| true)?;
             let _ = fs::remove_dir(self.study.join(CLAIMS));
             seal(&runs, &names(&runs)?)?;
-            // `seal` has cut damaged ends off: an old index may point at bytes that other runs will
-            // fill.
+            // Forget the known packs: `seal` has cut damaged ends off, so an old index may point at
+            // bytes that other runs will fill.
             self.found.write().packs = Packs::default();
             self.refresh()?;
         }
@@ -165,7 +165,7 @@ impl Store {
         Ok(FolderClaim { _lock: lock, store: self.clone(), packer })
     }
 
-    /// Waits until no process works in the folder alone.
+    /// Waits until no process has the folder for itself.
     ///
     /// # Errors
     /// If the lock cannot be opened or held.
@@ -191,24 +191,24 @@ impl Store {
         self.study.join(RUNS)
     }
 
-    /// Returns where a run is, if it was there when it was looked last.
+    /// Returns the place of a run; `None` if it was missing at the last look.
     pub fn find(&self, id: &str) -> Option<RunPlace> {
         let found = self.found.read();
         if let Some(run) = found.packs.get(id) {
             return Some(RunPlace::Packed(run));
         }
         let folder = self.runs().join(id);
-        // A user may have deleted the folder or emptied it since; the file is written in every run.
+        // A user may have deleted or emptied the folder since. Every run has this file.
         let is_there = found.folders.contains(id) && folder.join(RESOLVED).is_file();
         is_there.then_some(RunPlace::Folder(folder))
     }
 
-    /// Returns where a run is, or would be if it has a folder.
+    /// Returns the place of a run, or the folder that it would get.
     pub fn place(&self, id: &str) -> RunPlace {
         self.find(id).unwrap_or_else(|| RunPlace::Folder(self.runs().join(id)))
     }
 
-    /// Returns whether a run was there when it was looked last.
+    /// Returns whether the store had a run at the last look.
     pub fn has(&self, id: &str) -> bool {
         self.find(id).is_some()
     }
@@ -220,22 +220,23 @@ impl FolderClaim {
         &self.store
     }
 
-    /// Begins the folder of a run.
+    /// Creates the folder of a run.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the folder cannot be written.
     pub fn begin(&self, id: &str) -> Result<RunFolder, OutputError> {
         match &self.packer {
             None => RunFolder::create(&self.store.runs().join(id), true),
-            // Write the run on a local disk: a shared one gets only the pack, in one piece.
+            // Write the run on a local disk, so that a shared disk gets only the pack, in one
+            // piece.
             Some(_) => RunFolder::create(&std::env::temp_dir().join(id), true),
         }
     }
 
-    /// Keeps a run whose folder is full.
+    /// Keeps a run whose folder is complete.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the run cannot be written.
     pub fn keep(&self, id: &str, folder: RunFolder) -> Result<(), OutputError> {
         let is_packed = match &self.packer {
             None => false,
@@ -244,16 +245,16 @@ impl FolderClaim {
         match (is_packed, &self.packer) {
             (true, _) => Ok(()),
             (false, None) => folder.commit().map(drop),
-            // It is too large for a pack. Copy it, since its folder may be on another file system,
-            // where no rename leads.
+            // The run is too large for a pack. Copy it: its folder may be on another file system,
+            // from which it cannot be renamed.
             (false, Some(_)) => self.copy(id, &RunPlace::Folder(folder.path().to_owned())),
         }
     }
 
-    /// Takes a run over from another store.
+    /// Takes over a run from another store.
     ///
     /// # Errors
-    /// If it cannot be read or written.
+    /// If the run cannot be read or written.
     pub fn take(&self, id: &str, from: &RunPlace) -> Result<(), OutputError> {
         let is_packed = match (&self.packer, from) {
             (None, _) => false,
@@ -270,16 +271,16 @@ impl FolderClaim {
         folder.commit().map(drop)
     }
 
-    /// Says that no more runs will come: the pack gets its index.
+    /// Ends the writing of runs: the pack gets its index.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the index cannot be written.
     pub fn close(&self) -> Result<(), OutputError> {
         self.packer.as_ref().map_or(Ok(()), |packer| packer.lock().close())
     }
 }
 
-/// Checks that a folder is empty, hidden files aside, or has a study of this name.
+/// Checks that a folder is empty, hidden files aside, or has the study of this name.
 pub(crate) fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
     if visible(folder)?.is_empty() || name(folder).as_deref() == Some(study) {
         return Ok(());
@@ -288,7 +289,7 @@ pub(crate) fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
     Err(OutputError::Foreign { path: folder.to_owned(), why })
 }
 
-/// Returns the name of the study that a folder has, if it has one, of any version.
+/// Returns the name of the study in a folder, of any version of Mumakil; `None` if it has none.
 fn name(folder: &Path) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {
@@ -298,7 +299,7 @@ fn name(folder: &Path) -> Option<String> {
     Some(serde_json::from_str::<Named>(&text).ok()?.study)
 }
 
-/// Removes what has such a name from a folder, if that is there.
+/// Removes the entries of a folder whose names match; does nothing if the folder is missing.
 pub(crate) fn clear(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<(), OutputError> {
     for name in names(folder)?.iter().filter(|name| is_old(name)) {
         let path = folder.join(name);
@@ -309,14 +310,14 @@ pub(crate) fn clear(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<(), 
     Ok(())
 }
 
-/// Returns the names of what is in a folder, hidden files aside; none if it is not there.
+/// Returns the names of a folder's entries, hidden files aside; none if the folder is missing.
 pub(crate) fn visible(folder: &Path) -> Result<Vec<String>, OutputError> {
     let mut names = names(folder)?;
     names.retain(|name| !name.starts_with('.'));
     Ok(names)
 }
 
-/// Returns the names of what is in a folder; none if it is not there.
+/// Returns the names of a folder's entries; none if the folder is missing.
 pub(crate) fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
     let error = |source| OutputError::Read { path: folder.to_owned(), source };
     match fs::read_dir(folder) {
@@ -334,7 +335,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a folder with these files, and the store in it.
+    /// Returns a temporary folder with these files, and the store in it.
     fn store(files: &[(&str, &str)]) -> (TempDir, Store) {
         let room = TempDir::new().unwrap();
         for (name, text) in files {

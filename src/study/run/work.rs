@@ -1,8 +1,8 @@
-//! The workers of a study: each does the next run that is missing, until none is.
+//! The workers of a study: each does the next missing run, until no run is missing.
 //!
-//! A run has a thread of its own and shares nothing, so neither the number of workers nor their
-//! pace shows in any result. A run that fails is reported and the others go on. When results cannot
-//! be written, as on a full disk, no other run is begun.
+//! Each run has its own thread and shares nothing, so neither the number of workers nor their speed
+//! affects any result. When a run fails, the others go on. When results cannot be written, as on a
+//! full disk, no further run begins.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,16 +23,16 @@ use mumakil_run::output::OutputError;
 use mumakil_runtime::{Transport, words_of_panic};
 use mumakil_scenario::{Registry, Scenario};
 
-/// A shard has at most so many batches; a larger study has several runs in each.
+/// The largest number of batches in a shard; in a larger study each batch has several runs.
 // Chosen: each batch costs a file in `claims`, and with ten machines each still gets hundreds.
 const MOST_BATCHES: usize = 4_096;
 
 /// A part of a study, for one of several machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which one, from 0.
+    /// The index of the part, from 0.
     pub index: usize,
-    /// Of how many.
+    /// The number of parts.
     pub count: usize,
 }
 
@@ -41,44 +41,44 @@ impl Shard {
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 }
 
-/// The next thing for a worker.
+/// The next action of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextRun {
-    /// This run is to be done.
+    /// To do the run with this index in the plan.
     Run(usize),
-    /// Another process has this number of runs.
+    /// Nothing yet: another process has taken this many runs.
     OfOthers(usize),
 }
 
-/// A worker's report of its work.
+/// An event in the work of a study, for the progress display.
 #[derive(Clone, Debug)]
 pub enum WorkStep {
-    /// It begins with a run.
+    /// A run has begun.
     Begun {
-        /// The number of the run in the plan.
+        /// The index of the run in the plan.
         run: usize,
     },
-    /// It has done a run.
+    /// A run is done.
     Done {
-        /// The number of the run in the plan.
+        /// The index of the run in the plan.
         run: usize,
-        /// Doubts that a reader should know before trusting its results.
+        /// Reasons to doubt its results.
         warnings: Vec<RunWarning>,
     },
     /// A run has failed.
     Failed {
-        /// The number of the run in the plan.
+        /// The index of the run in the plan.
         run: usize,
     },
     /// Other processes have taken runs.
     OfOthers {
-        /// How many.
+        /// The number of runs.
         runs: usize,
     },
 }
 
 impl Plan {
-    /// Returns the numbers of the runs, each once: other values need not make another run.
+    /// Returns the indices of all runs, each run once: two cells may share a run.
     pub fn distinct(&self) -> Vec<usize> {
         let mut wanted = IndexMap::new();
         for (number, run) in self.runs.iter().enumerate() {
@@ -89,30 +89,30 @@ impl Plan {
         wanted.into_values().collect()
     }
 
-    /// Returns the numbers of the runs of a shard that are not in a store, each once.
+    /// Returns the indices of a shard's runs that are not in a store, each once.
     pub fn missing(&self, store: &Store, shard: Shard) -> Vec<usize> {
         self.part(shard).filter(|run| !store.has(&self.runs[*run].id)).collect()
     }
 
-    /// Returns the numbers of the runs of a shard, each once.
+    /// Returns the indices of a shard's runs, each once.
     pub fn part(&self, shard: Shard) -> impl Iterator<Item = usize> {
         self.batches(shard).flatten()
     }
 
-    /// Returns the numbers of the runs of a shard, each once, in batches. Batches go round the shards.
+    /// Returns the indices of a shard's runs, each once, in batches.
     pub(crate) fn batches(&self, shard: Shard) -> impl Iterator<Item = Vec<usize>> + use<> {
         let runs = self.distinct();
         let batch = runs.len().div_ceil(MOST_BATCHES).max(1);
         let batches: Vec<Vec<usize>> = runs.chunks(batch).map(<[usize]>::to_vec).collect();
-        // Round the shards: neighbours cost about the same, so each shard gets cheap and costly
-        // ones.
+        // Deal the batches out in turn: neighbours cost about the same, so each shard gets cheap
+        // and costly runs.
         batches.into_iter().skip(shard.index).step_by(shard.count)
     }
 
-    /// Does the runs of an iterator with several workers; calls `tell` for each step.
+    /// Does the runs of an iterator with several workers, and calls `tell` at each step.
     ///
     /// # Errors
-    /// If results cannot be written or shared; then no further runs are begun, nor reported.
+    /// If results cannot be written or shared; then no further run begins.
     pub fn work(
         &self,
         runs: impl Iterator<Item = Result<NextRun, OutputError>> + Send,
@@ -121,7 +121,7 @@ impl Plan {
         effort: RunEffort,
         mut tell: impl FnMut(WorkStep),
     ) -> Result<(), EmulationError> {
-        // Several workers may ask after the end, which an iterator need not bear.
+        // Several workers may call `next` after the end, which only a fused iterator allows.
         let runs = Mutex::new(runs.fuse());
         let is_broken = AtomicBool::new(false);
         let (steps, told) = unbounded();
@@ -142,14 +142,14 @@ impl Plan {
                             }
                             Some(Err(error)) => Err(error.into()),
                         };
-                        // The others finish their runs and begin no more: on a full disk each would
-                        // fail in the same way.
+                        // The other workers finish their runs and begin no more: on a full disk
+                        // each would fail in the same way.
                         is_broken.fetch_or(step.is_err(), Ordering::Relaxed);
                         tell(step);
                     }
                 });
             }
-            // The loop below ends when the last sender is gone, and this one would stay.
+            // Drop this sender: the loop below ends only when the last sender is dropped.
             drop(steps);
             let mut result = Ok(());
             for step in told {
@@ -162,7 +162,8 @@ impl Plan {
         })
     }
 
-    /// Does a run. An error is only what the next run would meet, too, such as a full disk.
+    /// Does a run. Returns an error only for a cause that would stop the next run, too, such as a
+    /// full disk.
     fn do_run(
         &self,
         run: usize,
@@ -171,14 +172,14 @@ impl Plan {
         effort: RunEffort,
     ) -> Result<WorkStep, EmulationError> {
         let planned = &self.runs[run];
-        // A panic, of a policy for example, fails this run and no other.
+        // A panic, for example in a policy, fails only this run.
         let kept = catch_unwind(AssertUnwindSafe(|| {
             keep(self.scenario(planned), claim, &planned.id, registry, effort)
         }));
         let panicked = |panic: Box<dyn Any + Send>| format!("a panic: {}", words_of_panic(&*panic));
         match kept.unwrap_or_else(|panic| Ok(Err(panicked(panic)))) {
             Ok(Ok(warnings)) => {
-                // An earlier process may have noted it as failed.
+                // An earlier process may have noted this run as failed.
                 failed::forget(claim.store(), &planned.id);
                 Ok(WorkStep::Done { run, warnings })
             }
@@ -188,7 +189,7 @@ impl Plan {
         }
     }
 
-    /// Notes in the folder that a run has failed, for users and other processes.
+    /// Notes a failed run in the study's folder, for users and other processes.
     fn fail(&self, run: usize, why: String, store: &Store) -> Result<WorkStep, EmulationError> {
         let scenario = self.scenario(&self.runs[run]);
         failed::note(store, &self.runs[run].id, &self.describe(run), &why, &scenario)?;
@@ -196,18 +197,18 @@ impl Plan {
     }
 }
 
-/// How runs are done.
+/// How the runs of a study are done.
 #[derive(Clone, Copy, Debug)]
 pub struct RunEffort {
-    /// How many at a time.
+    /// The number of runs at the same time.
     pub workers: usize,
-    /// How much real time each may take.
+    /// The longest real time of a run.
     pub time_limit: Option<Duration>,
     /// The carrier of each run's messages.
     pub transport: Transport,
 }
 
-/// Does a run and keeps it; returns what it has warned of, or why it is not kept.
+/// Does a run and keeps it; returns its warnings, or the reason why it is not kept.
 fn keep(
     scenario: Scenario,
     claim: &FolderClaim,
@@ -223,7 +224,7 @@ fn keep(
     let after = span(kept.emulated.summary.virtual_s);
     match &kept.emulated.stop {
         StopReason::Done | StopReason::TimeUp => {
-            // Without the times alone its slowdowns are missing, and means over the runs would be
+            // A run that lacks its isolated times has no slowdowns: means over the runs would be
             // wrong.
             if let Some(why) = kept.lacks_alone() {
                 return Ok(Err(why.to_owned()));
@@ -240,7 +241,7 @@ fn keep(
     }
 }
 
-/// Returns what an error says, with its causes.
+/// Returns an error's message, with its causes.
 fn words(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |words, cause| format!("{words}: {cause}"))
@@ -280,7 +281,7 @@ mod tests {
         assert!(matches!(broken, Err(EmulationError::Output(_))), "{broken:?}");
         assert_eq!(steps, 1, "one run was begun, and none after it");
     }
-    /// A policy that cannot be built, by the name of one that can.
+    /// A policy that cannot be built, under the name of a built-in policy.
     struct Broken;
 
     impl Scheduler for Broken {

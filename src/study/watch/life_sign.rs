@@ -1,13 +1,13 @@
-//! Signs of life: reports that a process that works on a study gives of itself, now and then.
+//! Signs of life: reports that a process writes about itself while it works on a study.
 //!
-//! They show people the progress, and no result depends on them. `sign_files` keeps them in files.
+//! They show users the progress; no result depends on them. `sign_files` keeps them in files.
 //!
-//! A killed process cannot report its end, so its last sign alone is not enough:
+//! A killed process cannot report its end, so its last sign is not enough to know its state:
 //! ```text
 //! the sign says how it ended                           -> ended
 //! its lock is held                                     -> at work
 //! its lock is free, and it ran on this machine         -> gone: it was killed
-//! another machine, whose locks may not be seen here    -> at work for 90 s, then silent
+//! another machine, whose locks may be invisible here   -> at work for 90 s, then silent
 //! ```
 
 use std::time::Duration;
@@ -18,88 +18,88 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::watch::pace::StudyPace;
 
 /// The time between two signs of a process.
-// Chosen: often enough for people who watch, and one small file in ten seconds hurts no file
-// system.
+// Chosen: often enough for a watching user; one small file in ten seconds burdens no file system.
 pub const EVERY: Duration = Duration::from_secs(10);
 
-/// A process without a sign for so long may be gone: nine are missing then, and shared file systems
-/// show new files after a minute at most.
+/// A process without a sign for this long may be dead: nine signs are missing then, and shared file
+/// systems show new files within a minute.
 pub(crate) const SILENT_AFTER: Duration = Duration::from_secs(90);
 
-/// At most so many of the slowest runs are kept.
-// Chosen: they show which values of the axes cost most; the file of a sign stays small.
+/// The most slow runs that a sign lists.
+// Chosen: they show which values of the axes cost most, and the file stays small.
 const MOST_SLOW: usize = 10;
 
-/// An instant by the clock on the wall, in milliseconds; as a text by RFC 3339, in UTC.
+/// An instant of wall-clock time, in milliseconds since 1970; as text in RFC 3339, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WallInstant(i64);
 
 /// A sign of life.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Life {
-    /// The machine's name, where machines have names.
+    /// The machine's name; `None` if it has none.
     pub machine: Option<String>,
-    /// The process, by the number that its system gave it.
+    /// The process id.
     pub pid: u32,
     /// The version of Mumakil.
     pub version: String,
-    /// When it began.
+    /// When the process began.
     pub began: WallInstant,
-    /// When it said this.
+    /// When the process wrote the sign.
     pub seen: WallInstant,
-    /// How many runs it is to do; in a search, those of the value that is being tried.
+    /// The number of runs to do, without those that other processes do; in a search, of the value
+    /// that is being tried.
     pub runs: u64,
-    /// How many of them are there.
+    /// How many of these runs are done.
     pub done: u64,
-    /// How many have failed in this process.
+    /// How many of these runs have failed in this process.
     pub failed: u64,
-    /// How many it has not begun.
+    /// How many of these runs have not begun.
     pub left: u64,
-    /// How many end in a minute.
+    /// The number of runs that end in a minute; `None` before one has ended.
     pub runs_a_minute: Option<f64>,
-    /// The runs that are going on.
+    /// The runs in progress.
     pub running: Vec<LiveRun>,
-    /// The runs that have taken longest, in this process and in those that it took over from.
+    /// The slowest runs of this process and of those that it took over from, slowest first.
     pub slowest: Vec<SlowRun>,
-    /// How it ended, if it has.
+    /// How the process ended; `None` while it works.
     pub ended: Option<End>,
-    /// Why, if it could not go on.
+    /// The reason, if the process could not go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// How many had ended when.
+    /// The number of ended runs at several times.
     #[serde(skip)]
     pace: StudyPace,
 }
 
-/// A run that is going on.
+/// A run in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LiveRun {
     /// Its name.
     pub run: String,
-    /// Which it is: `nodes 10, fair, seed 42`.
+    /// Its description: `nodes 10, fair, seed 42`.
     pub what: String,
     /// When it began.
     pub since: WallInstant,
 }
 
-/// A run that has ended, and how long it took.
+/// A run that has ended, with the time that it took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlowRun {
     /// Its name.
     pub run: String,
-    /// Which it is.
+    /// Its description: `nodes 10, fair, seed 42`.
     pub what: String,
-    /// How long it took, in real seconds.
+    /// The real time that it took, in seconds.
     pub took_s: f64,
 }
 
-/// How a process has ended.
+/// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
-    /// It has done all that it was to do, be it that runs failed.
+    /// All its runs are done or have failed.
     #[serde(rename = "done")]
     Done,
-    /// It was told to end, by Ctrl-C or by SIGTERM.
+    /// Ctrl-C or SIGTERM ended it.
     #[serde(rename = "told to end")]
     ToldToEnd,
     /// It could not go on.
@@ -110,43 +110,43 @@ pub enum End {
 /// The state of a sign's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignLock {
-    /// Its process holds it.
+    /// The process holds it.
     Held,
-    /// No process on this machine holds it; one on another may, where locks are not shared.
+    /// No process on this machine holds it; on another machine one may, if locks are not shared.
     Free,
-    /// There are no locks here.
+    /// The file system has no locks.
     Unknown,
 }
 
-/// The state of a process, as far as it can be seen.
+/// The state of a process, judged by its sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum WriterState {
-    /// It works.
+    /// It is at work.
     #[serde(rename = "at work")]
     AtWork,
-    /// It is no more, and said nothing: it was killed.
+    /// It has ended without a report: it was killed.
     #[serde(rename = "gone")]
     Gone,
-    /// It has said nothing for long, on another machine.
+    /// It runs on another machine and has written no sign for long.
     #[serde(rename = "silent")]
     Silent,
-    /// It has ended, and said how.
+    /// It has ended, and reported how.
     #[serde(untagged)]
     Ended(End),
 }
 
 impl WallInstant {
-    /// Returns the instant so many milliseconds after 1970 began.
+    /// Returns the instant from milliseconds since 1970.
     pub fn of_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Returns this instant.
+    /// Returns the current instant.
     pub fn now() -> Self {
         Self(Utc::now().timestamp_millis())
     }
 
-    /// Returns how long ago another instant was; nothing if that is later, as clocks differ.
+    /// Returns the time since an earlier instant; zero if that is later, since clocks differ.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
     }
@@ -189,11 +189,10 @@ impl Life {
         }
     }
 
-    /// Returns a name for its signs that no other process has.
+    /// Returns a name for the process's signs that no other process has.
     pub fn name(&self) -> String {
         let machine = self.machine.as_deref().unwrap_or("process");
-        // A system gives numbers of processes again, so the time of the beginning is in the name,
-        // too.
+        // Systems reuse process ids, so add the time when the process began.
         format!("{machine}-{}-{:x}", self.pid, self.began.0)
     }
 
@@ -203,7 +202,7 @@ impl Life {
         self.count();
     }
 
-    /// Notes that a run begins.
+    /// Notes that a run has begun.
     pub fn begins(&mut self, run: &str, what: String, now: WallInstant) {
         self.running.push(LiveRun { run: run.to_owned(), what, since: now });
         self.count();
@@ -219,9 +218,9 @@ impl Life {
         self.count();
     }
 
-    /// Takes runs off its number that other processes do.
+    /// Subtracts runs that other processes do.
     pub fn leaves(&mut self, runs: u64) {
-        // Saturating: another process may report runs that this one had not counted.
+        // Saturate: another process may report runs that this process had not counted.
         self.runs = self.runs.saturating_sub(runs);
         self.count();
     }
@@ -233,28 +232,29 @@ impl Life {
         self.count();
     }
 
-    /// Adds slow runs, perhaps of other processes.
+    /// Adds runs to the slowest, perhaps runs of other processes.
     pub fn knows_slow(&mut self, runs: impl IntoIterator<Item = SlowRun>) {
         self.slowest.extend(runs);
         self.slowest = slowest(std::mem::take(&mut self.slowest));
     }
 
-    /// Prepares a sign: its time, and the pace after `ended` runs of this process.
+    /// Prepares the next sign: its time, and the rate; `ended` runs of this process have ended so
+    /// far.
     pub fn record_sign(&mut self, ended: u64, now: WallInstant) {
         self.seen = now;
         self.pace.note(now.since(self.began), ended);
         self.runs_a_minute = self.pace.per_minute();
     }
 
-    /// Notes the end of the process, with which its runs end, too.
+    /// Notes the end of the process, which also ends its runs.
     pub fn ends(&mut self, how: End, why: Option<String>) {
         (self.ended, self.why) = (Some(how), why);
-        // Runs of a process that was told to end are dropped half done, not failed.
+        // A process that was told to end drops its unfinished runs; they have not failed.
         self.running.clear();
         self.count();
     }
 
-    /// Returns the state of the process, by its sign's lock and by whether it runs on this machine.
+    /// Returns the state of the process, from its sign's lock and whether it runs on this machine.
     pub fn writer_state(&self, hold: SignLock, is_here: bool, now: WallInstant) -> WriterState {
         match (self.ended, hold) {
             (Some(how), _) => WriterState::Ended(how),
@@ -280,14 +280,13 @@ impl Life {
     }
 }
 
-/// Returns those of runs that took longest, each once, the slowest first.
+/// Returns the slowest of some runs, each run once, the slowest first.
 pub(crate) fn slowest(mut runs: Vec<SlowRun>) -> Vec<SlowRun> {
-    // Of equal times the order of names, so that the list does not change from one sign to the
-    // next.
+    // Break ties by name, so that the list does not change from one sign to the next.
     runs.sort_by(|a, b| b.took_s.total_cmp(&a.took_s).then_with(|| a.run.cmp(&b.run)));
     let mut kept: Vec<SlowRun> = Vec::new();
     for run in runs {
-        // A run may be in the signs of two processes, one of which has taken over from the other.
+        // Two processes may list the same run if one has taken over from the other.
         if kept.len() < MOST_SLOW && !kept.iter().any(|other| other.run == run.run) {
             kept.push(run);
         }
@@ -343,7 +342,7 @@ mod tests {
         let run =
             |run: u32, took_s| SlowRun { run: format!("{run:02}"), what: String::new(), took_s };
         let mut runs: Vec<SlowRun> = (0..30).map(|number| run(number, f64::from(number))).collect();
-        // Done twice, by two machines.
+        // The same run, done by two machines.
         runs.push(run(29, 50.0));
         let kept = slowest(runs);
         let told: Vec<(&str, f64)> = kept.iter().map(|slow| (&*slow.run, slow.took_s)).collect();
@@ -356,14 +355,14 @@ mod tests {
         let mut life = life();
         let fate = |life: &Life, hold, is_here, secs| life.writer_state(hold, is_here, at(secs));
         life.record_sign(0, at(200));
-        // Its lock goes with it, at once.
+        // The lock is freed with the process, at once.
         assert_eq!(fate(&life, SignLock::Free, true, 201), WriterState::Gone);
         assert_eq!(
             fate(&life, SignLock::Held, true, 9_000),
             WriterState::AtWork,
             "it was suspended"
         );
-        // Of another machine a free lock says nothing, and one that is held all.
+        // On another machine a free lock proves nothing, but a held lock proves life.
         assert_eq!(fate(&life, SignLock::Free, false, 290), WriterState::AtWork);
         assert_eq!(fate(&life, SignLock::Free, false, 291), WriterState::Silent);
         assert_eq!(fate(&life, SignLock::Held, false, 291), WriterState::AtWork);

@@ -1,18 +1,19 @@
-//! How fast runs end: by the last ten minutes, since later runs may be larger than the first.
+//! The rate at which runs end, over the last ten minutes: later runs may be larger than the first.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use mumakil_base::units::tell::count;
 
-/// Runs that ended longer ago do not count.
+/// The time over which runs count.
 // Chosen: long enough for a few slow runs, short enough to follow an axis that grows.
 const WINDOW: Duration = Duration::from_secs(600);
 
-/// How many runs had ended when, noted now and then.
+/// The number of runs that had ended, at several times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyPace {
-    /// In the order of time; the first is of the beginning, or the last from before the window.
+    /// In the order of time. The first note is from the beginning, or the last one before the
+    /// window.
     notes: VecDeque<(Duration, u64)>,
 }
 
@@ -23,20 +24,20 @@ impl Default for StudyPace {
 }
 
 impl StudyPace {
-    /// Notes how many runs have ended at a time after the beginning.
+    /// Notes how many runs have ended; `after` is the time since the beginning.
     pub fn note(&mut self, after: Duration, ended: u64) {
         self.notes.push_back((after, ended));
-        // Keep one note from before the window, or the rate of its first runs would be lost.
+        // Keep one note from before the window, or the first runs in it would be lost.
         while 2 < self.notes.len() && self.notes[1].0 + WINDOW <= after {
             self.notes.pop_front();
         }
     }
 
-    /// Returns how many end in a minute, if any has.
+    /// Returns the number of runs that end in a minute; `None` if no run has ended.
     pub fn per_minute(&self) -> Option<f64> {
         let ((from, before), (to, ended)) = (self.notes.front()?, self.notes.back()?);
         let minutes = to.saturating_sub(*from).as_secs_f64() / 60.0;
-        // A rate of zero would give an endless time left: say nothing until a run has ended.
+        // A rate of zero would give an endless time left.
         (0.0 < minutes && before < ended).then(|| (ended - before) as f64 / minutes)
     }
 }
@@ -44,7 +45,8 @@ impl StudyPace {
 /// Prints a rate: `41 runs a minute`, `3.4 runs a minute`, `12 runs an hour`.
 pub fn rate(per_minute: f64, thing: &str) -> String {
     let (number, of) =
-        // Below this, two digits would print `1.0 runs a minute` for what is less.
+        // Rates under one a minute go by the hour; 0.995 and more would print as `1.0 runs a
+        // minute`.
         if per_minute < 0.995 { (per_minute * 60.0, "an hour") } else { (per_minute, "a minute") };
     let number = if number < 9.95 { format!("{number:.1}") } else { count(number.round() as u64) };
     format!("{number} {thing}s {of}")
@@ -70,10 +72,10 @@ mod tests {
         assert_eq!(pace(&[]), None);
         assert_eq!(pace(&[(60, 0)]), None);
         assert_eq!(pace(&[(30, 10)]), Some(20.0));
-        // 1,000 in the first ten minutes, 50 in the ten after them.
+        // 1,000 runs in the first ten minutes, 50 in the next ten.
         assert_eq!(pace(&[(600, 1_000)]), Some(100.0));
         assert_eq!(pace(&[(600, 1_000), (1_200, 1_050)]), Some(5.0));
-        // The sign just before the window is its beginning: 40 in eleven minutes.
+        // The note just before the window is its beginning: 40 runs in eleven minutes.
         assert_eq!(pace(&[(599, 1_000), (1_198, 1_030), (1_259, 1_040)]), Some(40.0 / 11.0));
     }
 
@@ -90,7 +92,7 @@ mod tests {
         ] {
             assert_eq!(rate(per_minute, "run"), told);
         }
-        // 8,766 left at 41 a minute.
+        // 8,766 runs are left, at 41 a minute.
         assert_eq!(mumakil_base::units::tell::span(remaining_s(8_766, 41.0)), "3 h 34 min");
     }
 }

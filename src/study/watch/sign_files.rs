@@ -1,7 +1,7 @@
 //! Where signs of life are kept: `at-work/`, a file for each process.
 //!
-//! Each new sign is a new file that replaces the last. Its process holds the lock of the newest
-//! file, and the system frees it when the process ends. A reader disturbs no process, since the
+//! Each new sign is a new file that replaces the last. The process holds a lock on its newest file,
+//! and the system frees the lock when the process ends. A reader cannot block a process, since the
 //! next sign is another file.
 
 use std::fs::{self, File};
@@ -15,19 +15,20 @@ use mumakil_run::output::{AsideFile, OutputError, ReplacedFiles, lock_of, machin
 /// A sign of life, and the state of its process.
 #[derive(Clone, Debug)]
 pub struct LifeSign {
-    /// Its last sign.
+    /// The content of the sign.
     pub life: Life,
     /// The state of the process.
     pub fate: WriterState,
 }
 
-/// The name of the signs of a process that is alone in a study's folder.
+/// The file name, without extension, of the sign of a process that has a study's folder for itself.
 pub const ALONE: &str = "whole";
 
-/// Writes a sign of life of this name into a study's folder; returns the lock that says that it is ours.
+/// Writes a sign of life into a study's folder, under a name. Returns its locked file; the process
+/// is seen as living while it keeps that file open.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the sign cannot be written.
 pub fn write_sign(folder: &Path, name: &str, life: &Life) -> Result<Option<File>, OutputError> {
     let target = folder.join(AT_WORK).join(file(name));
     let mut aside = AsideFile::create(&target, ReplacedFiles::Anything)?;
@@ -38,8 +39,8 @@ pub fn write_sign(folder: &Path, name: &str, life: &Life) -> Result<Option<File>
     Ok(aside.put_locked()?.1)
 }
 
-/// Returns the signs in a study's folder, in the order in which their processes began. Files that
-/// cannot be read as signs, such as those of other versions, are left out.
+/// Returns the signs in a study's folder, in the order in which their processes began. Skips files
+/// that cannot be read as signs, such as those of other versions.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -51,12 +52,12 @@ pub fn signs(folder: &Path, now: WallInstant) -> Result<Vec<LifeSign>, OutputErr
         let fate = life.writer_state(hold, is_here(&life), now);
         signs.push(LifeSign { life, fate });
     }
-    // The order of a folder is the file system's; the list should not jump while a user watches.
+    // Sort: the order of a folder may vary, and the list should not jump while a user watches.
     signs.sort_by_key(|LifeSign { life, .. }| (life.began, life.machine.clone(), life.pid));
     Ok(signs)
 }
 
-/// Returns the state of the process whose sign a claim names. If its sign cannot be read, the age
+/// Returns the state of the process whose sign a claim names. If the sign cannot be read, the age
 /// of the claim decides.
 pub(crate) fn writer_state_of(
     folder: &Path,
@@ -67,7 +68,7 @@ pub(crate) fn writer_state_of(
     if let Some((life, hold)) = read(&folder.join(AT_WORK).join(file(name))) {
         return life.writer_state(hold, is_here(&life), now);
     }
-    // Not `metadata`: the claim is a link that leads nowhere.
+    // `metadata` would fail: the claim is a link that leads nowhere.
     let made = fs::symlink_metadata(claim).and_then(|about| about.modified());
     match made.map(|made| made.elapsed().unwrap_or_default()) {
         Ok(age) if age <= SILENT_AFTER => WriterState::AtWork,
@@ -75,11 +76,11 @@ pub(crate) fn writer_state_of(
     }
 }
 
-/// Takes over from all processes that worked in a study's folder before: removes their signs, and
-/// returns their slowest runs.
+/// Removes the signs of all processes that worked in a study's folder before, and returns their
+/// slowest runs.
 ///
 /// # Errors
-/// If the folder cannot be read, or a sign not be removed.
+/// If the folder cannot be read, or a sign cannot be removed.
 pub fn take_over(folder: &Path) -> Result<Vec<SlowRun>, OutputError> {
     let (folder, own) = (folder.join(AT_WORK), file(ALONE));
     let mut slow = Vec::new();
@@ -90,9 +91,9 @@ pub fn take_over(folder: &Path) -> Result<Vec<SlowRun>, OutputError> {
     Ok(slow)
 }
 
-/// Returns whether a sign is of a process on this machine.
+/// Returns whether a sign comes from a process on this machine.
 fn is_here(life: &Life) -> bool {
-    // Two machines without a name are not the same one.
+    // Two machines without a name need not be the same machine.
     life.machine.is_some() && life.machine == machine()
 }
 
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(fate(), []);
         let first = write_sign(room.path(), ALONE, &life(1)).unwrap();
         assert_eq!(fate(), [WriterState::AtWork]);
-        // The next sign is another file; who looked at the first holds up nobody.
+        // The next sign is another file, so a reader of the first blocks no process.
         let seen = File::open(room.path().join("at-work/whole.json")).unwrap();
         assert_eq!(lock_of(&seen), Some(true));
         let second = write_sign(room.path(), ALONE, &life(1)).unwrap();

@@ -1,13 +1,13 @@
-//! How far a study is, by its folder alone, for all processes that work on it.
+//! The progress of a study, read from its folder alone, over all processes that work on it.
 //!
-//! Each run of the sheet is in one of four states:
+//! Each run of the manifest is in one of four states:
 //! ```text
 //! done       it is in the store
-//! running    a process at work names it in its sign
-//! failed     a note says why, and no process tries it again
+//! running    the sign of a living process names it
+//! failed     a note has the reason, and no process tries it again
 //! left       none of these
 //! ```
-//! Nothing is written, and no process is held up.
+//! Reading it writes nothing and blocks no process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,49 +24,49 @@ use crate::watch::sign_files::{LifeSign, signs};
 use mumakil_base::files::SUMMARY;
 use mumakil_run::output::OutputError;
 
-/// How far a study is. Every run is done, running, failed or left.
+/// The progress of a study. Every run is done, running, failed or left.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Status {
     /// The study's name.
     pub study: String,
-    /// How many runs it has.
+    /// The number of runs.
     pub runs: u64,
-    /// How many are there.
+    /// The number of runs that are done.
     pub done: u64,
-    /// How many are going on.
+    /// The number of runs in progress.
     pub running: u64,
-    /// How many have failed and are not going on again.
+    /// The number of runs that have failed, without those that are tried again now.
     pub failed: u64,
-    /// How many are none of these.
+    /// The number of runs that are none of these.
     pub left: u64,
     /// Whether its results are written.
     pub is_concluded: bool,
-    /// How many runs end in a minute, by all who are at work.
+    /// The number of runs that end in a minute, over all living processes.
     pub runs_a_minute: Option<f64>,
-    /// How many seconds what is left and what is running take at this rate.
+    /// The seconds that the runs left and in progress take at this rate.
     pub rest_s: Option<f64>,
-    /// The runs that are known to be going on, longest first: of a run that was begun after the last sign of
-    /// its process only the number is known.
+    /// The runs known to be in progress, longest first. Runs that began after the last sign of
+    /// their process are only counted.
     pub running_now: Vec<Running>,
-    /// The runs that took longest, slowest first.
+    /// The slowest runs, slowest first.
     pub slowest: Vec<SlowRun>,
     /// The runs that have failed.
     pub failures: Vec<Failed>,
-    /// The processes that have worked on it.
+    /// The processes that work or have worked on the study.
     pub processes: Vec<StudyProcess>,
 }
 
-/// A run that is going on.
+/// A run in progress.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Running {
-    /// The run.
+    /// The run, as the sign of its process names it.
     #[serde(flatten)]
     pub going: LiveRun,
-    /// For how many seconds.
+    /// The seconds since it began.
     pub for_s: f64,
-    /// Where.
+    /// The machine on which it runs; `None` if that has no name.
     pub machine: Option<String>,
-    /// By which process there.
+    /// The id of its process.
     pub pid: u32,
 }
 
@@ -75,7 +75,7 @@ pub struct Running {
 pub struct Failed {
     /// Its name.
     pub run: String,
-    /// Which it is, and why it failed.
+    /// Its description, and the reason.
     pub why: String,
     /// The command that repeats it.
     pub repeat: String,
@@ -87,7 +87,7 @@ pub struct StudyProcess {
     /// The state of the process.
     #[serde(rename = "state")]
     pub fate: WriterState,
-    /// For how many seconds it has said nothing.
+    /// The seconds since its last sign.
     pub silent_s: f64,
     /// Its last sign.
     #[serde(flatten)]
@@ -95,14 +95,14 @@ pub struct StudyProcess {
 }
 
 impl Status {
-    /// Reads how far a study is.
+    /// Reads the progress of a study.
     ///
     /// # Errors
-    /// If the folder has no study, or cannot be read.
+    /// If the folder has no study or cannot be read.
     pub fn read(folder: &Path, now: WallInstant) -> Result<Self, OutputError> {
         let sheet = read_sheet(folder)?;
-        // Read the signs first: a run that ends in between is then seen twice, and counts as done.
-        // In the other order it would be in neither.
+        // Read the signs first: a run that ends in between is then seen in both and counts as done.
+        // The other way round it would be seen in neither.
         let signs = signs(folder, now)?;
         let store = Store::of(folder)?;
         let failures = failed::read(&store)?.into_iter().map(|(run, why)| {
@@ -126,8 +126,8 @@ impl Status {
         let (mut begun, mut running_now) = (IndexSet::new(), Vec::new());
         for Life { pid, machine, running, .. } in at_work(&signs) {
             for going in running {
-                // Two processes may do the same run: one was taken for dead and its run taken over.
-                // Count it once.
+                // Two processes may do the same run, if one was taken for dead and its run taken
+                // over. Count the run once.
                 let is_new = begun.insert(going.run.clone());
                 if missing.contains(&*going.run) && is_new {
                     let for_s = now.since(going.since).as_secs_f64();
@@ -142,8 +142,8 @@ impl Status {
         // Show failures in the order of the study's runs.
         let failures: Vec<Failed> =
             missing.iter().filter_map(|run| failures.remove(*run)).collect();
-        // A run of a sign may be done by now; its worker is then at another one, whose name is not
-        // known yet. So count all begun ones, but no more than can be left.
+        // A run in a sign may be done by now; its worker is then at another run, still unnamed. So
+        // count all runs in signs, but no more than can be unfinished.
         let running = begun.len().min(missing.len() - failures.len());
         let left = missing.len() - running - failures.len();
         let rates = at_work(&signs).filter_map(|life| life.runs_a_minute);
@@ -187,7 +187,7 @@ mod tests {
     use crate::plan::spec::Study;
     use crate::watch::life_sign::End;
 
-    /// Two cells with three seeds.
+    /// Returns a study of two cells with three seeds.
     fn sheet() -> StudyManifest {
         let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n\
                     sweep: {cluster.nodes: [3, 4], seeds: 3}";
@@ -201,7 +201,7 @@ mod tests {
         WallInstant::of_millis(secs * 1_000)
     }
 
-    /// A process that does these runs, and has done twelve in a minute.
+    /// Returns the sign of a process that does these runs, at twelve a minute.
     fn sign(pid: u32, running: &[&str], fate: WriterState) -> LifeSign {
         let mut life = Life::begin(Some("node".to_owned()), pid, at(0));
         for (number, run) in (0..).zip(running) {
@@ -220,8 +220,9 @@ mod tests {
     fn every_run_is_done_or_running_or_failed_or_left() {
         let sheet = sheet();
         let runs: Vec<&str> = sheet.runs().collect();
-        // The first has ended since the sign, so its process is at another one; the second failed and is tried
-        // again; the third and the fifth have failed; one was going on when its process was killed.
+        // The first run has ended since the sign, so its process is at another one. The second
+        // failed and is tried again. The third and the fifth have failed. Another was in progress
+        // when its process was killed.
         let failures = [failed(runs[1]), failed(runs[4]), failed(runs[2]), failed("other")];
         let signs = vec![
             sign(1, &[runs[0], runs[1]], WriterState::AtWork),
@@ -235,7 +236,7 @@ mod tests {
         assert_eq!((&*now.going.run, now.for_s, now.pid), (runs[1], 39.0, 1));
         let failed: Vec<&str> = status.failures.iter().map(|failed| &*failed.run).collect();
         assert_eq!(failed, [runs[2], runs[4]], "in the order of the study");
-        // Only who is at work counts: three at twelve a minute.
+        // Only living processes count: three runs at twelve a minute.
         assert_eq!((status.runs_a_minute, status.rest_s), (Some(12.0), Some(15.0)));
     }
 

@@ -1,9 +1,9 @@
 //! Kubernetes: the tasks of a study as a Job.
 //!
-//! Its pods mount the volume with the study's folder, so no files are sent. A pod that is killed is
-//! begun again; a pod whose runs fail is not.
+//! Its pods mount the volume with the study's folder, so no files are sent. Kubernetes restarts a
+//! pod that was killed, but not a pod whose runs fail.
 //!
-//! The manifest is YAML whose texts are JSON strings, so that no name can mean anything else.
+//! All texts in the YAML manifest are JSON strings, so that no name can add keys to it.
 
 use sha2::{Digest, Sha256};
 
@@ -12,16 +12,16 @@ use crate::cli::failure::Failure;
 use crate::trace::hex;
 use crate::units::SimSpan;
 
-/// The cluster that `kubectl` knows.
+/// The Kubernetes cluster of `kubectl`.
 pub(super) struct Kubernetes;
 
 /// The path of the study's folder in pods.
 const MOUNT: &str = "/study";
-/// Each pod may be killed so often, on average, before the Job gives up.
+/// How often each pod may be killed, on average, before the Job gives up.
 // Chosen; `backoffLimit` counts for all pods together, hence the product below.
 const RETRIES: usize = 3;
-/// At most so many letters of a study's name are in a Job's name.
-// A name in DNS has 63 letters: ours also has a prefix, a hash, a number, and the pod's suffix.
+/// The most letters of a study's name in the name of a Job.
+// A DNS name has 63 letters at most; a prefix, a hash, a number and the pod's suffix come on top.
 const NAME: usize = 30;
 
 impl Engine for Kubernetes {
@@ -54,7 +54,7 @@ impl Engine for Kubernetes {
     }
 
     fn state(&self, job: &str) -> Result<Option<[u64; 2]>, String> {
-        // A new Job has no active pods yet, so only its conditions say that it is over.
+        // A new Job has no active pods yet: only its conditions show that it is over.
         const ASKED: &str = "jsonpath={.status.active}/{.status.conditions[*].type}";
         let told = match ask_engine(&["kubectl", "get", "job", job, "-o", ASKED]) {
             Ok(told) => told,
@@ -80,7 +80,7 @@ fn name(tasks: &EngineTasks<'_>) -> String {
     format!("mumakil-{}-{}-{}", study.trim_matches('-'), hex(&folder[..3]), tasks.number)
 }
 
-/// Returns the script of a pod.
+/// Returns the shell script that a pod runs.
 fn script(tasks: &EngineTasks<'_>) -> String {
     format!(
         "cd {MOUNT} || exit 3
@@ -94,7 +94,7 @@ exit \"$code\"
     )
 }
 
-/// Returns the manifest.
+/// Returns the manifest of the Job.
 fn manifest(tasks: &EngineTasks<'_>, options: &ElsewhereArguments) -> Result<String, Failure> {
     let (Some(volume), Some(image)) = (&options.volume, &options.image) else {
         return Err(Failure::input(
@@ -105,7 +105,7 @@ fn manifest(tasks: &EngineTasks<'_>, options: &ElsewhereArguments) -> Result<Str
     let (claim, path) = volume.split_once(':').unwrap_or((volume, ""));
     let wrong = |_| Failure::input("--time of a task on Kubernetes is written like 2h or 90min");
     let time = options.time.as_deref().map(str::parse::<SimSpan>).transpose().map_err(wrong)?;
-    // A JSON string is a YAML string, in which no name can add keys to the manifest.
+    // A JSON string is also a YAML string, and no name in it can add keys.
     let text = |text: &str| serde_json::to_string(text).expect("texts are JSON");
     let deadline = time.map_or_else(String::new, |time| {
         format!("      activeDeadlineSeconds: {}\n", time.as_secs_f64().ceil().max(1.0))

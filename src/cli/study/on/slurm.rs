@@ -1,7 +1,7 @@
-//! Slurm: the script of a study's tasks.
+//! Slurm: the tasks of a study as an array job.
 //!
-//! The script is submitted in the study's folder and names nothing outside of it, so a folder may be
-//! moved, and a user may read the script, change it and submit it himself.
+//! The script is submitted in the study's folder and names no path outside it. So a user may move
+//! the folder, or change the script and submit it without Mumakil.
 
 use std::fmt::Write as _;
 
@@ -9,15 +9,15 @@ use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, LOGS, ask_engi
 use crate::cli::failure::Failure;
 use crate::units::SimSpan;
 
-/// The cluster that `sbatch` knows.
+/// The Slurm cluster of `sbatch`.
 pub(super) struct Slurm;
 
-/// Slurm warns a task so many seconds before its time is up.
+/// The seconds before the end of a task's time at which Slurm warns it.
 // Chosen: a task only drops its run and writes its last sign; Slurm may warn up to 60 s earlier.
 const WARNING: u32 = 60;
 
-/// A task that is ended by signals again and again is queued at most so many times.
-// Chosen: a study of days on a partition with a limit of hours, and an end if memory is too small.
+/// How often a task that signals end is queued again.
+// Chosen: enough for a study of days with a limit of hours; it stops if memory is too small.
 const MOST_RESTARTS: u32 = 20;
 
 impl Engine for Slurm {
@@ -33,7 +33,7 @@ impl Engine for Slurm {
         &["--time", "--partition", "--account"]
     }
 
-    /// The largest number in an array is one below `MaxArraySize`.
+    /// Returns the cluster's `MaxArraySize`, or Slurm's default, less one.
     fn most_tasks(&self) -> usize {
         // Slurm's default of `MaxArraySize`.
         const USUAL: usize = 1_001;
@@ -56,7 +56,7 @@ impl Engine for Slurm {
     }
 
     fn job(&self, printed: &str) -> Option<String> {
-        // `--parsable` prints `1234`, or `1234;cluster` where there are several clusters.
+        // `--parsable` prints `1234`, or `1234;cluster` if there are several clusters.
         let job = printed.split(';').next().unwrap_or_default();
         let is_number = !job.is_empty() && job.bytes().all(|c| c.is_ascii_digit());
         is_number.then(|| job.to_owned())
@@ -66,14 +66,14 @@ impl Engine for Slurm {
         // `-r` prints a line for each task of the array.
         let told = match ask_engine(&["squeue", "-h", "-r", "-j", job, "-o", "%T"]) {
             Ok(told) => told,
-            // Slurm forgets a job some minutes after its end (`MinJobAge`).
+            // Slurm forgets a job a few minutes after its end (`MinJobAge`).
             Err(why) if why.contains("Invalid job id") => return Ok(None),
             Err(why) => return Err(why),
         };
         let states = || told.lines().map(str::trim).filter(|line| !line.is_empty());
         let waiting = states().filter(|state| *state == "PENDING").count();
         let all = states().count();
-        // States beside PENDING, such as COMPLETING, still hold a node: count them as running.
+        // Other states than PENDING, such as COMPLETING, still hold a node: count them as running.
         Ok((0 < all).then_some([(all - waiting) as u64, waiting as u64]))
     }
 
@@ -82,7 +82,7 @@ impl Engine for Slurm {
     }
 }
 
-/// Returns the script of the tasks.
+/// Returns the script of the array job.
 fn script(tasks: &EngineTasks<'_>, options: &ElsewhereArguments) -> Result<String, Failure> {
     let EngineTasks { study, count, words, .. } = tasks;
     let mut wishes = String::new();
@@ -140,10 +140,10 @@ exit "$code"
     ))
 }
 
-/// Reads how long a task may take: as Slurm writes it, or as Mumakil does.
+/// Parses the longest time of a task, in Slurm's form or in Mumakil's.
 fn time(text: &str) -> Result<String, Failure> {
     if let Ok(span) = text.parse::<SimSpan>() {
-        // Slurm counts whole minutes, and takes zero for no limit.
+        // Slurm counts whole minutes, and takes zero as no limit.
         let minutes = (span.as_secs_f64() / 60.0).ceil().max(1.0) as u64;
         return Ok(format!("{}:{:02}:00", minutes / 60, minutes % 60));
     }
@@ -158,9 +158,9 @@ fn time(text: &str) -> Result<String, Failure> {
     }
 }
 
-/// Returns a name that may stand in a script.
+/// Returns a name if it is safe in a shell script, or else an error.
 fn plain(name: &str) -> Result<String, Failure> {
-    // The name goes into a shell script, where a quote or a semicolon could run anything.
+    // A quote or a semicolon in the script could execute any command.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.,+@/".contains(c);
     match !name.is_empty() && name.chars().all(is_plain) {
         true => Ok(name.to_owned()),

@@ -1,5 +1,5 @@
-//! The note in a study's folder about its last submission: the engine and its job, to ask about it
-//! or cancel it.
+//! The note in a study's folder about its last submission: the engine and its job, to query or
+//! cancel it.
 
 use std::path::Path;
 
@@ -11,22 +11,22 @@ use crate::output::{OutputError, read_json_if_there, write_json};
 use crate::study::WallInstant;
 use crate::units::tell::count;
 
-/// The file in the folder of an engine in a study's folder.
+/// The note's file name, in the engine's folder.
 const FILE: &str = "submitted.json";
 
-/// An array of tasks that was submitted.
+/// The note about a submitted job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::cli::study) struct SubmittedArray {
-    /// The word of the engine.
+    /// The engine's word on the command line.
     engine: String,
-    /// The job with the tasks.
+    /// The name of the job.
     job: String,
-    /// How many there are.
+    /// The number of tasks.
     tasks: usize,
-    /// How often it was submitted.
+    /// The number of this submission, from 1.
     number: usize,
-    /// When.
+    /// The time of the submission.
     at: WallInstant,
     /// The command that submitted it.
     command: String,
@@ -39,19 +39,19 @@ impl SubmittedArray {
         Self { engine, job, tasks, number, at: WallInstant::now(), command: folder::command() }
     }
 
-    /// Returns how often it was submitted.
+    /// Returns the number of this submission, from 1.
     pub(super) const fn number(&self) -> usize {
         self.number
     }
 
-    /// Reads what was submitted last, if anything was.
+    /// Reads the note of the last submission; `None` if there was none.
     pub(in crate::cli::study) fn read(study: &Path) -> Result<Option<Self>, OutputError> {
         let mut last: Option<Self> = None;
         for engine in ENGINES {
             let found: Option<Self> = read_json_if_there(&study.join(engine.word()).join(FILE))?;
             let found = found.filter(|found| found.engine == engine.word());
-            // A study may have been submitted to both engines, one after the other: the later one
-            // counts.
+            // A study may have been submitted to both engines, one after the other: take the later
+            // note.
             if found.as_ref().map(|found| found.at) > last.as_ref().map(|last| last.at) {
                 last = found;
             }
@@ -72,12 +72,13 @@ impl SubmittedArray {
         format!("{} job {}", self.engine().name(), self.job)
     }
 
-    /// Returns how to go on with what its tasks have not done.
+    /// Returns a hint with the command that submits the unfinished runs again.
     pub(in crate::cli::study) fn again(&self) -> String {
         format!("`{}` submits them again", self.command)
     }
 
-    /// Returns what the queue says, in words; `None` if nothing is in there any more.
+    /// Returns the state of the job in the queue, in words; `None` if the queue has none of its
+    /// tasks.
     pub(in crate::cli::study) fn state(&self) -> Option<String> {
         let told = self.told();
         match self.engine().state(&self.job) {
@@ -85,12 +86,12 @@ impl SubmittedArray {
                 let [running, waiting] = tasks.map(count);
                 format!("{told}: {running} running, {waiting} waiting")
             }),
-            // Not `None`: a queue that cannot be asked may still have the tasks.
+            // Do not return `None`: a queue that gives no answer may still have the tasks.
             Err(why) => Some(format!("{told}; the queue does not answer: {why}")),
         }
     }
 
-    /// Takes it out of the queue.
+    /// Cancels the job in the queue.
     pub(in crate::cli::study) fn cancel(&self) -> Result<(), Failure> {
         let ended = ask_engine(&self.engine().cancel(&self.job));
         let failed = |why| Failure::run(format!("{} is not cancelled: {why}", self.told()));

@@ -1,10 +1,10 @@
-//! Mistakes planted on purpose, to see that each of them is found: by the invariant checker in a
-//! scenario made for it, and by chaos in one of its first thousand cases.
+//! Mistakes planted on purpose, to check that each of them is found: by the invariant checker in a
+//! scenario made for it, and by chaos within its first thousand cases.
 //!
-//! The cores themselves stay as they are. A mistake sits between a core and the world, and
-//! falsifies what the core hears or what it says, so that the run goes as if the core were wrong.
-//! To plant another one, implement [`Mistake`] and add it to [`PLANTED`] with the words of a
-//! violation that it must cause.
+//! The code of the cores does not change. A mistake sits between a core and the rest, and falsifies
+//! the messages to or from the core, so that the run goes as if the core were wrong. To plant
+//! another mistake, implement [`Mistake`] and add it to [`PLANTED`] with words of the violation
+//! that it must cause.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use mumakil_run::verify::VerifierRules;
 use mumakil_runtime::RunCores;
 use mumakil_scenario::{self as scenario, Registry};
 
-/// A way in which a core that is told `M` is wrong.
+/// A mistake of a core that receives messages of type `M`.
 trait Mistake<M>: Send {
-    /// Falsifies what a core is about to hear.
+    /// Falsifies a message to the core.
     fn hear(&mut self, _msg: &mut M) {}
-    /// Falsifies what a core has just said.
+    /// Falsifies the messages and events from the core.
     fn say(&mut self, _out: &mut Outbox) {}
 }
 
@@ -50,20 +50,20 @@ impl<M: Message, W: Mistake<M>> Core for Mistaken<M, W> {
     }
 }
 
-/// Lets the JobTracker make a mistake.
+/// Puts a mistake into the JobTracker.
 fn job_tracker<W: Mistake<ToJobTracker> + Default + 'static>(cast: RunCores) -> RunCores {
     let mistake = W::default();
     RunCores { job_tracker: Box::new(Mistaken { core: cast.job_tracker, mistake }), ..cast }
 }
 
-/// Lets the first TaskTracker make a mistake.
+/// Puts a mistake into the first TaskTracker.
 fn first_tracker<W: Mistake<ToTracker> + Default + 'static>(mut cast: RunCores) -> RunCores {
     let core = cast.trackers.remove(0);
     cast.trackers.insert(0, Box::new(Mistaken { core, mistake: W::default() }));
     cast
 }
 
-/// Lets the NameNode make a mistake, if there is one.
+/// Puts a mistake into the NameNode, if the run has one.
 fn name_node<W: Mistake<ToNameNode> + Default + 'static>(cast: RunCores) -> RunCores {
     let mistaken = |core| -> Box<dyn Core<Msg = ToNameNode>> {
         Box::new(Mistaken { core, mistake: W::default() })
@@ -71,7 +71,7 @@ fn name_node<W: Mistake<ToNameNode> + Default + 'static>(cast: RunCores) -> RunC
     RunCores { name_node: cast.name_node.map(mistaken), ..cast }
 }
 
-/// Lets the outputs of maps be told wrongly, where anybody asks for them.
+/// Puts a mistake into the core that knows the outputs of maps, if the run has one.
 fn map_outputs<W: Mistake<ToMapOutputs> + Default + 'static>(cast: RunCores) -> RunCores {
     let mistaken = |core| -> Box<dyn Core<Msg = ToMapOutputs>> {
         Box::new(Mistaken { core, mistake: W::default() })
@@ -79,17 +79,17 @@ fn map_outputs<W: Mistake<ToMapOutputs> + Default + 'static>(cast: RunCores) -> 
     RunCores { map_outputs: cast.map_outputs.map(mistaken), ..cast }
 }
 
-/// A mistake that can be planted, and how it is found.
+/// A mistake that can be planted, and the violation that reveals it.
 pub(super) struct Planted {
     pub(super) name: &'static str,
-    /// Puts it into a cast.
+    /// Puts the mistake into the cores of a run.
     pub(super) plant: fn(RunCores) -> RunCores,
-    /// Words of a violation that it causes.
+    /// Words of the violation that it causes.
     pub(super) words: &'static str,
 }
 
-/// All mistakes that chaos finds. It hardly ever breaks all disks that have a block before it is read, so
-/// those of the NameNode are found by their own scenarios alone.
+/// All mistakes that chaos finds. Chaos hardly ever breaks all disks with a block before it is
+/// read, so the NameNode's mistakes are found only by their own scenarios.
 pub(super) const PLANTED: [Planted; 12] = [
     Planted {
         name: "slot used twice",
@@ -153,7 +153,7 @@ pub(super) const PLANTED: [Planted; 12] = [
     },
 ];
 
-/// The attempt that most mistakes concern: the first of the first map of the first job.
+/// The attempt that most mistakes affect: the first attempt of the first map of the first job.
 const FIRST: AttemptId = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(0);
 
 /// A tracker uses a slot twice: it runs one map more than it has slots.
@@ -170,7 +170,7 @@ impl Mistake<ToTracker> for SlotUsedTwice {
     }
 }
 
-/// The JobTracker overlooks that an attempt has succeeded.
+/// The JobTracker misses that an attempt has succeeded.
 #[derive(Default)]
 struct SuccessDropped;
 
@@ -185,7 +185,7 @@ impl Mistake<ToJobTracker> for SuccessDropped {
     }
 }
 
-/// The JobTracker does not note that it has launched a task, and launches it again.
+/// The JobTracker does not note a launch, and launches the task again.
 #[derive(Default)]
 struct LaunchForgotten;
 
@@ -218,7 +218,7 @@ impl Mistake<ToJobTracker> for LaunchForgotten {
     }
 }
 
-/// The JobTracker takes the success of a second attempt, and that of the first as well.
+/// The JobTracker accepts the success of two attempts of one task.
 #[derive(Default)]
 struct TwoWinners;
 
@@ -243,7 +243,7 @@ impl Mistake<ToJobTracker> for TwoWinners {
     }
 }
 
-/// The JobTracker forgets to have the losers killed.
+/// The JobTracker forgets to kill the other attempts of a task that has succeeded.
 #[derive(Default)]
 struct LoserForgotten;
 
@@ -255,7 +255,7 @@ impl Mistake<ToJobTracker> for LoserForgotten {
     }
 }
 
-/// Returns the replies among what a JobTracker says, each with the tracker that it is for.
+/// Returns the JobTracker's replies to heartbeats, each with the tracker that receives it.
 fn replies(out: &mut Outbox) -> impl Iterator<Item = (TrackerId, &mut Reply)> {
     out.letters.iter_mut().filter_map(|letter| match &mut letter.mail {
         Mail::Tracker(tracker, ToTracker::Reply(reply)) => Some((*tracker, Arc::make_mut(reply))),
@@ -263,7 +263,7 @@ fn replies(out: &mut Outbox) -> impl Iterator<Item = (TrackerId, &mut Reply)> {
     })
 }
 
-/// The JobTracker counts an attempt twice when it launches it.
+/// The JobTracker counts an attempt twice at its launch.
 #[derive(Default)]
 struct CountedTwice;
 
@@ -277,7 +277,8 @@ impl Mistake<ToJobTracker> for CountedTwice {
     }
 }
 
-/// The JobTracker takes a map for launched again whose output is lost, and does not tell the tracker.
+/// The JobTracker notes that a map with lost output is launched again, but does not tell the
+/// tracker.
 #[derive(Default)]
 struct RerunForgotten {
     succeeded: BTreeSet<AttemptId>,
@@ -313,7 +314,7 @@ impl Mistake<ToJobTracker> for RerunForgotten {
     }
 }
 
-/// The JobTracker lets the next tracker go on with an attempt that another one has suspended.
+/// The JobTracker lets the next tracker resume an attempt that another tracker has suspended.
 #[derive(Default)]
 struct ResumedElsewhere {
     launches: BTreeMap<AttemptId, LaunchOrder>,
@@ -343,7 +344,7 @@ impl Mistake<ToJobTracker> for ResumedElsewhere {
     }
 }
 
-/// The JobTracker overlooks that attempts wait for their commit.
+/// The JobTracker misses that attempts wait for their commit.
 #[derive(Default)]
 struct CommitDropped;
 
@@ -358,7 +359,7 @@ impl Mistake<ToJobTracker> for CommitDropped {
     }
 }
 
-/// Reduces are told of no output that it is out of reach, and fetch what is not there.
+/// Reduces do not learn that outputs are out of reach, and fetch outputs that are lost.
 #[derive(Default)]
 struct DeadDiskFetched;
 
@@ -372,7 +373,7 @@ impl Mistake<ToMapOutputs> for DeadDiskFetched {
     }
 }
 
-/// The JobTracker gives a tracker tasks again though nothing has forgiven it.
+/// The JobTracker gives tasks to a blacklisted tracker again without forgiving it.
 #[derive(Default)]
 struct BlacklistIgnored;
 
@@ -382,7 +383,7 @@ impl Mistake<ToJobTracker> for BlacklistIgnored {
     }
 }
 
-/// The JobTracker, started again, knows nothing of a job that was there before, and tells nobody.
+/// The restarted JobTracker forgets a job that was there before, and reports nothing.
 #[derive(Default)]
 struct JobLost {
     restarts: bool,
@@ -410,8 +411,8 @@ impl Mistake<ToJobTracker> for JobLost {
     }
 }
 
-/// The NameNode hears of one lost disk and takes all others to be whole, so that blocks are copied and
-/// read that nobody has.
+/// The NameNode hears of one lost disk and takes all others to be whole, so blocks are copied and
+/// read from nodes that lack them.
 #[derive(Default)]
 struct CopiedFromNobody {
     has_heard: bool,
@@ -422,13 +423,13 @@ impl Mistake<ToNameNode> for CopiedFromNobody {
         if let ToNameNode::DiskLost(node) = *msg
             && std::mem::replace(&mut self.has_heard, true)
         {
-            // The number is stale: nothing comes of it.
+            // The number is stale, so the message has no effect.
             *msg = ToNameNode::Missed(node, u32::MAX);
         }
     }
 }
 
-/// The NameNode does not hear that a machine has gone off: maps read there as ever.
+/// The NameNode does not hear that a machine is off: maps still read there.
 #[derive(Default)]
 struct OffUnheard;
 
@@ -440,7 +441,7 @@ impl Mistake<ToNameNode> for OffUnheard {
     }
 }
 
-/// The NameNode does not hear that a machine is back: maps find nobody that has their blocks.
+/// The NameNode does not hear that a machine is back: maps find no node with their blocks.
 #[derive(Default)]
 struct OnUnheard;
 
@@ -452,7 +453,7 @@ impl Mistake<ToNameNode> for OnUnheard {
     }
 }
 
-/// One of four nodes takes ten times as long, and its maps are tried a second time.
+/// One of four nodes takes ten times as long, and its maps get second attempts.
 const SLOW_NODE: &str = "
 hadoop: {speculation: {hadoop-0.20: {after: 20s}}}
 cluster: {nodes: 4, map_slots: 2, groups: [{count: 1, speed: 0.1}]}
@@ -469,7 +470,7 @@ workload:
 until: 1h
 ";
 
-/// A machine dies with outputs of maps, long before the reduces come.
+/// A machine dies with outputs of maps, long before the reduces start.
 const LOST_MAPS: &str = "
 hadoop: {expiry: 30s, slow_start: 1}
 cluster: {nodes: 3, map_slots: 2, reduce_slots: 1}
@@ -478,7 +479,7 @@ faults: [{at: 30s, stop: node-1}, {at: 100s, start: node-1}]
 until: 1h
 ";
 
-/// A machine dies with outputs of maps, while there are reduces to come.
+/// A machine dies with outputs of maps, while reduces are still to come.
 const LOST_OUTPUTS: &str = "
 hadoop: {expiry: 40s, slow_start: 1}
 cluster: {nodes: 3, map_slots: 2, reduce_slots: 1}
@@ -487,7 +488,7 @@ faults: [{at: 80s, stop: node-1}]
 until: 1h
 ";
 
-/// All disks break at once, so nobody has what the job is to read.
+/// All disks break at once, so the job's input is lost.
 const LOST_DISKS: &str = "
 cluster: {nodes: 4, hdfs: {replication: 2}}
 workload: {jobs: [{name: a, submit: 5min, maps: 6, map_time: 20s}]}
@@ -495,7 +496,8 @@ faults: [{at: 1min, disk: {nodes: all}}]
 until: 1h
 ";
 
-/// Blocks have one copy, and a machine is off for a while; a job reads then, and another one after that.
+/// Blocks have one copy, and a machine is off for a while; one job reads meanwhile, and another
+/// later.
 const AWAY: &str = "
 cluster: {nodes: 4, hdfs: {replication: 1}}
 workload:
@@ -506,7 +508,8 @@ faults: [{at: 1min, stop: node-1}, {at: 30min, start: node-1}]
 until: 3h
 ";
 
-/// Returns what the checker finds, were no job allowed to be left.
+/// Returns the violations that the checker finds in a run, with every unfinished job counted as
+/// one.
 fn found_in(yaml: &str, recast: impl FnOnce(RunCores) -> RunCores) -> Vec<String> {
     let registry = Registry::builtin();
     let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
