@@ -43,7 +43,7 @@ use crate::scenario::Registry;
 use crate::study::{
     BroughtFiles, Concluded, End, FolderAccess, FolderClaim, NextRun, Plan, PlanError, RunEffort,
     RunWarnings, Search, Shard, SharedRuns, Store, StoreForm, Study, StudyManifest, WorkStep,
-    conclude, failed, keep, read_sheet, write_sheet,
+    conclude, failed, keep, read_manifest, write_manifest,
 };
 use crate::units::SimSpan;
 use crate::units::tell::counted;
@@ -327,7 +327,7 @@ impl<'r> StudySession<'r> {
 
     /// Writes the study and its manifest into the folder.
     fn say_study(&mut self, plan: &Plan, sheet: &StudyManifest) -> Result<(), Failure> {
-        write_sheet(sheet, &self.out)?;
+        write_manifest(sheet, &self.out)?;
         if let Some((study, which)) = self.kept.take() {
             keep(&study, plan, &folder::command(), &self.out, which)?;
         }
@@ -424,7 +424,8 @@ impl<'r> StudySession<'r> {
 
     /// Returns whether the folder has the results of a study, with or without its failed runs.
     fn has_results_of(&self, sheet: &StudyManifest) -> bool {
-        self.out.join(SUMMARY).is_file() && read_sheet(&self.out).is_ok_and(|kept| kept == *sheet)
+        self.out.join(SUMMARY).is_file()
+            && read_manifest(&self.out).is_ok_and(|kept| kept == *sheet)
     }
 
     /// Does the runs of an iterator and shows the progress; `left` is the expected number of runs.

@@ -61,7 +61,7 @@ mod true_durations;
 mod unfetched;
 
 pub use cost::{
-    AttemptPlan, ContendedResources, Costs, DoomKind, EffortPart, FailurePoint, NodeResource,
+    AttemptPlan, ContendedResources, Costs, EffortPart, FailureKind, FailurePoint, NodeResource,
     PhaseEffort, PlannedFailure,
 };
 pub use event::{
@@ -87,7 +87,7 @@ pub use map_cache::MapReach;
 pub use map_outputs::MapOutputs;
 pub use message::{
     FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Load, Mail, MapOutput, Message, MessageEffect,
-    MishapStroke, ToFabric, ToFaultInjector, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
+    MishapId, ToFabric, ToFaultInjector, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
     ToTracker,
 };
 pub use name_node::{NameNode, ReplicationUpkeep};

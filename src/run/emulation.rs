@@ -223,7 +223,7 @@ pub enum EmulationError {
 
 impl EmulationError {
     /// Returns whether the disk caused the error: other runs would then fail in the same way.
-    pub fn is_of_the_disk(&self) -> bool {
+    pub fn is_disk_error(&self) -> bool {
         matches!(self, Self::Output(_) | Self::Record(_) | Self::ReadBack(_))
     }
 }
@@ -559,7 +559,7 @@ fn assemble(
         hadoop: hadoop.clone(),
         rates: ReadRates::new(cluster),
         topology: topology.clone(),
-        dooms: effects.dooms,
+        planned_failures: effects.planned_failures,
         shared,
         may_slow_down,
     });

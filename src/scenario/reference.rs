@@ -322,7 +322,7 @@ mod tests {
         let (whole, order) = (reference.markdown(), "In what order jobs of a pool or queue get");
         assert_eq!(whole.matches(order).count(), 1);
         assert!(whole.contains("- **`scheduler.hfsp.delay.w1`**: as `scheduler.fifo.delay.w1`\n"));
-        // What is inside of it goes with it.
+        // The keys inside of it are not repeated, either.
         assert!(whole.contains("- **`scheduler.fair.srt`**: as `scheduler.fifo.srt`\n"));
         assert!(!whole.contains("scheduler.fair.srt.running_maps"));
         // Asked for alone, each is described.

@@ -31,16 +31,16 @@ pub use conclude::comparisons::{Comparison, ComparisonOddity, OutlyingSeed};
 pub use conclude::findings::{CellNumbers, FindingsError, JobsOfRun, Metric, StudyFindings};
 pub use conclude::paired::RatioVerdict;
 pub use conclude::report::{
-    CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_sheet,
+    CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_manifest,
 };
 pub use draw::{ChartSpec, OneOrMore, Picture, PublishedPoints, Series, StackedSlots};
 pub use plan::brought_files::{BringError, BroughtFiles};
 pub use plan::compared::ComparedWith;
-pub use plan::manifest::{SheetAxis, SheetCell, StudyManifest, read_sheet};
+pub use plan::manifest::{ManifestAxis, ManifestCell, StudyManifest, read_manifest};
 pub use plan::named_files::NamedFile;
 pub use plan::resolved::{keep, keep_as};
 pub use plan::runs::{Cell, Plan, PlanError, PlannedRun};
-pub use plan::search::{BoundSearch, Search};
+pub use plan::search::{Search, SearchState};
 pub use plan::spec::{Study, schema};
 pub use run::failed;
 pub use run::forecast::Forecast;

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mumakil::output::results::RunResults;
-use mumakil::study::{Store, read_sheet};
+use mumakil::study::{Store, read_manifest};
 
 use crate::{Room, files};
 
@@ -268,7 +268,7 @@ fn a_seed_that_stands_apart_is_told_and_its_runs_are_named() {
     let paired = paired.replace("metrics: [mean(sojourn), ", "metrics: [makespan, ");
     room.write("study.yaml", &paired);
     study(&room, "--out out");
-    let sheet = read_sheet(&room.path("out")).unwrap();
+    let sheet = read_manifest(&room.path("out")).unwrap();
     let of = |scheduler| &sheet.cells.iter().find(|cell| cell.values[1] == scheduler).unwrap().runs;
     let (fair, hfsp) = (&of(1)[3], &of(2)[3]);
     let path = room.path("out/runs").join(hfsp).join("summary.json");
@@ -300,7 +300,7 @@ fn the_histograms_of_a_cell_are_merged_over_its_runs() {
     let histograms = |folder: &Path| RunResults::new(folder).histograms(|_| true).unwrap();
     let merged = histograms(&room.path("out"));
     assert_eq!(merged.keys().filter(|tag| tag.starts_with("heartbeat_rtt:")).count(), 8);
-    let sheet = read_sheet(&room.path("out")).unwrap();
+    let sheet = read_manifest(&room.path("out")).unwrap();
     for cell in &sheet.cells {
         let labels: Vec<&str> = sheet.labels(cell).collect();
         let tag = format!("heartbeat_rtt:nodes={}:commit_pending={}", labels[0], labels[1]);
@@ -325,7 +325,7 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
     assert_eq!(crate::names(&room.path("packed/runs")), ["whole.zip"]);
     assert!(beside_runs(&room.path("packed")) == beside_runs(&room.path("other")));
     // A packed run has the same name as if it had a folder.
-    let sheet = read_sheet(&room.path("other")).unwrap();
+    let sheet = read_manifest(&room.path("other")).unwrap();
     let [one, two] = [0, 1].map(|cell| &sheet.cells[cell].runs[0]);
     let told = |folder: &str, command: &str| {
         let runs = [one, two].map(|run| format!("{folder}/runs/{run}"));
@@ -457,7 +457,7 @@ fn a_study_that_is_killed_goes_on_where_it_was() {
     let room = Room::new();
     room.write("study.yaml", STUDY);
     study(&room, "--out whole");
-    let sheet = read_sheet(&room.path("whole")).unwrap();
+    let sheet = read_manifest(&room.path("whole")).unwrap();
     // Test packs, too, and folders beside a pack.
     for [out, first, second] in [
         ["killed", "folders", "folders"],

@@ -13,7 +13,7 @@ use crate::cli::lines::TerminalLines;
 use crate::expect::{Expr, Unit, in_words};
 use crate::files::SUMMARY;
 use crate::page::{HtmlPage, PageBlock, Section};
-use crate::study::{StudyManifest, read_sheet};
+use crate::study::{StudyManifest, read_manifest};
 use crate::tables::ReadError;
 use crate::units::tell;
 
@@ -56,7 +56,7 @@ type Values<'s> = BTreeMap<&'s str, &'s str>;
 impl ComparedStudy {
     /// Reads the folder of a study.
     pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
-        let sheet = read_sheet(folder)?;
+        let sheet = read_manifest(folder)?;
         let path = folder.join(SUMMARY);
         let text = fs::read_to_string(&path).map_err(|_| {
             Failure::input(format!(
@@ -180,11 +180,11 @@ pub(super) fn page(studies: &[ComparedStudy], tables: &[Side]) -> HtmlPage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::SheetAxis;
+    use crate::study::ManifestAxis;
 
     /// Returns a study of one axis, `nodes`, with the mean sojourn for each label.
     fn study(name: &str, means: &[(&str, f64)]) -> ComparedStudy {
-        let axis = SheetAxis {
+        let axis = ManifestAxis {
             field: "cluster.nodes".to_owned(),
             values: means.iter().map(|(nodes, _)| (*nodes).to_owned()).collect(),
             numbers: BTreeMap::new(),

@@ -13,7 +13,7 @@ use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::study::{
     Concluded, End, FolderAccess, FolderClaim, Store, StoreForm, StudyManifest, WallInstant,
-    conclude, failed, keep_as, read_sheet, signs, write_sheet,
+    conclude, failed, keep_as, read_manifest, signs, write_manifest,
 };
 use crate::units::tell::counted;
 
@@ -39,11 +39,11 @@ pub(in crate::cli) struct StudyMergeArguments {
 
 impl StudyMergeArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let sheet = sheet_of(&self.parts[0])?;
+        let sheet = manifest_of(&self.parts[0])?;
         for part in &self.parts[1..] {
             // Compare whole manifests: parts planned by another version, or with other files, have
             // other runs.
-            if sheet_of(part)? != sheet {
+            if manifest_of(part)? != sheet {
                 return Err(Failure::input(format!(
                     "{} and {} are parts of different studies",
                     self.parts[0].display(),
@@ -65,7 +65,7 @@ impl StudyMergeArguments {
         at_work.guard(&RunBar::new());
         // Write it first: after an interrupted merge it tells which study the folder's runs belong
         // to.
-        write_sheet(sheet, &self.out)?;
+        write_manifest(sheet, &self.out)?;
         let _signs = at_work.begin(self.out.clone(), FolderAccess::Alone)?;
         for part in &self.parts {
             keep_as(part, &self.out)?;
@@ -151,12 +151,12 @@ impl StudyMergeArguments {
 /// Writes the results of a study in a claimed folder, whose runs are all done or failed.
 pub(super) fn conclude_all(claim: &FolderClaim, quiet: bool) -> Result<(), Failure> {
     let out = claim.store().folder().to_owned();
-    let sheet = sheet_of(&out)?;
+    let sheet = manifest_of(&out)?;
     StudyMergeArguments { parts: vec![out.clone()], out, keep: None, quiet }.run_in(&sheet, claim)
 }
 
 /// Reads the manifest of a part; an unreadable one is invalid input, since the user has named the
 /// folder.
-fn sheet_of(part: &Path) -> Result<StudyManifest, Failure> {
-    read_sheet(part).map_err(|error| Failure::Input(error.into()))
+fn manifest_of(part: &Path) -> Result<StudyManifest, Failure> {
+    read_manifest(part).map_err(|error| Failure::Input(error.into()))
 }

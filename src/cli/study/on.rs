@@ -36,7 +36,7 @@ use crate::runtime::Transport;
 use crate::scenario::Registry;
 use crate::study::{
     BroughtFiles, FolderAccess, Plan, Shard, Store, StoreForm, Study, StudyManifest, failed, keep,
-    write_sheet,
+    write_manifest,
 };
 use crate::trace::sha256_of;
 use crate::units::tell::counted;
@@ -223,7 +223,7 @@ impl ElsewhereArguments {
         // Keep other processes out while the folder is prepared.
         let claim = store.claim(tasks.study, FolderAccess::Alone, StoreForm::Packed)?;
         let sheet = StudyManifest::new(study, &plan);
-        write_sheet(&sheet, out)?;
+        write_manifest(&sheet, out)?;
         keep(study, &plan, &folder::command(), out, bring)?;
         if missing == 0 {
             return merge::conclude_all(&claim, quiet);
@@ -325,7 +325,7 @@ fn wait(
     let claim = store.claim(&sheet.study, FolderAccess::Alone, StoreForm::Packed)?;
     // The last task may have written results without failed runs: conclude again, to report these
     // runs.
-    write_sheet(sheet, store.folder())?;
+    write_manifest(sheet, store.folder())?;
     merge::conclude_all(&claim, quiet)
 }
 

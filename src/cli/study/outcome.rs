@@ -12,7 +12,7 @@ use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::statistics::{Band, Estimate};
 use crate::study::{
-    self, CELLS, COMPARISONS, ComparisonOddity, ConcludeError, FAILED, FindingsError, SheetAxis,
+    self, CELLS, COMPARISONS, ComparisonOddity, ConcludeError, FAILED, FindingsError, ManifestAxis,
     Store, StudyFindings, StudyManifest, run_path,
 };
 use crate::tables::ReadError;
@@ -63,7 +63,7 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalLines {
         });
         rows.push(sheet.labels(cell).map(str::to_owned).chain(metrics).collect());
     }
-    let align = |axis: &SheetAxis| if axis.is_numeric() { Align::Right } else { Align::Left };
+    let align = |axis: &ManifestAxis| if axis.is_numeric() { Align::Right } else { Align::Left };
     let axes = sheet.axes.iter().map(align);
     let columns: Vec<Align> = axes.chain(findings.metrics.iter().map(|_| Align::Right)).collect();
     let mut lines = table(&rows, &columns);

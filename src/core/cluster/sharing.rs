@@ -100,11 +100,11 @@ struct Resource {
     is_met: bool,
     /// The capacity that the flows with settled rates leave.
     spare: f64,
-    /// The sum of the weights of the flows whose rates are not settled yet; `thirsty` is their
+    /// The sum of the weights of the flows whose rates are not settled yet; `rising_flows` is their
     /// number.
-    thirst: f64,
+    rising_weight: f64,
     // Counted beside the sum, because rounding may keep the sum from reaching zero.
-    thirsty: u32,
+    rising_flows: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -149,8 +149,8 @@ impl SharedResources {
             users: Vec::new(),
             is_met: false,
             spare: 0.0,
-            thirst: 0.0,
-            thirsty: 0,
+            rising_weight: 0.0,
+            rising_flows: 0,
         };
         Self {
             resources: capacities.into_iter().map(resource).collect(),
@@ -296,8 +296,8 @@ impl SharedResources {
                 // Rounding may take a little more than there is; a rate below zero would let time
                 // run back.
                 resource.spare = (resource.spare - used.weight * rate).max(0.0);
-                resource.thirst -= used.weight;
-                resource.thirsty -= 1;
+                resource.rising_weight -= used.weight;
+                resource.rising_flows -= 1;
             }
         }
     }
@@ -351,12 +351,12 @@ impl Resource {
     /// Finds the capacity that settled flows leave, and the weights of the flows whose rates still
     /// rise.
     fn measure(&mut self, flows: &[Flow]) {
-        (self.spare, self.thirst, self.thirsty) = (self.capacity.total, 0.0, 0);
+        (self.spare, self.rising_weight, self.rising_flows) = (self.capacity.total, 0.0, 0);
         for user in &self.users {
             let flow = &flows[user.flow.index()];
             if flow.is_thirsty {
-                self.thirst += user.weight;
-                self.thirsty += 1;
+                self.rising_weight += user.weight;
+                self.rising_flows += 1;
             } else {
                 self.spare -= user.weight * flow.rate;
             }
@@ -367,7 +367,7 @@ impl Resource {
     /// Returns the rate at which the resource is full or at its limit for one flow; `None` if no
     /// rate on it rises any more.
     fn level(&self) -> Option<f64> {
-        (0 < self.thirsty).then(|| (self.spare / self.thirst).min(self.capacity.each))
+        (0 < self.rising_flows).then(|| (self.spare / self.rising_weight).min(self.capacity.each))
     }
 }
 

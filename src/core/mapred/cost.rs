@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use self::contended_resources::ContendedResources;
 pub use self::effort::{EffortPart, NodeResource, PhaseEffort};
-pub use self::planned_failure::{DoomKind, FailurePoint, PlannedFailure};
+pub use self::planned_failure::{FailureKind, FailurePoint, PlannedFailure};
 use crate::cluster::{Demand, Node, ReadRates, Topology, TrackerId};
 use crate::mapred::event::Role;
 use crate::mapred::hadoop::{CommitPending, Hadoop};
@@ -45,7 +45,7 @@ pub struct Costs {
     /// The nodes: a reduce fetches from all of them alike.
     pub topology: Arc<Topology>,
     /// The causes that make map and reduce attempts fail or hang.
-    pub dooms: Vec<PlannedFailure>,
+    pub planned_failures: Vec<PlannedFailure>,
     /// The resources that attempts share; `None` if transfers have fixed speeds and cores suffice.
     pub shared: Option<ContendedResources>,
     /// Whether nodes may become slow while attempts run there.
@@ -338,7 +338,7 @@ impl Costs {
     }
 
     fn breaks(&self, launch: &LaunchOrder, tracker: TrackerId) -> Option<FailurePoint> {
-        planned_failure::strike(&self.dooms, self.seed, launch, tracker)
+        planned_failure::strike(&self.planned_failures, self.seed, launch, tracker)
     }
 }
 
@@ -380,7 +380,7 @@ mod tests {
     /// Lets this share of all attempts fail.
     fn failures(share: f64) -> PlannedFailure {
         PlannedFailure {
-            how: DoomKind::Failure,
+            how: FailureKind::Failure,
             share: Fraction::of(share),
             nodes: None,
             jobs: None,
@@ -399,7 +399,7 @@ mod tests {
             hadoop: serde_yaml::from_str(line).unwrap(),
             rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
             topology: Arc::new(Topology::from_nodes([0, 1, 1, 1].map(node).into())),
-            dooms: vec![failures(task_failures)],
+            planned_failures: vec![failures(task_failures)],
             shared: None,
             may_slow_down: false,
         };

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::cluster::{Speeds, TrackerId};
 use crate::mapred::event::{Fact, Incident};
 use crate::mapred::message::{
-    Mail, MishapStroke, ToFabric, ToFaultInjector, ToMapOutputs, ToNameNode, ToTracker,
+    Mail, MishapId, ToFabric, ToFaultInjector, ToMapOutputs, ToNameNode, ToTracker,
 };
 use crate::mapred::outbox::{Core, Outbox};
 use mumakil_base::random::{ChaCha8Rng, Dist};
@@ -52,8 +52,8 @@ pub enum MishapHarm {
 
 impl MishapHarm {
     /// Returns the part of a message that identifies the mishap.
-    pub fn stroke(self, number: u32) -> MishapStroke {
-        MishapStroke { number, is_power: !matches!(self, Self::Slow(_)) }
+    pub fn stroke(self, number: u32) -> MishapId {
+        MishapId { number, is_power: !matches!(self, Self::Slow(_)) }
     }
 }
 
@@ -176,7 +176,7 @@ impl FaultInjector {
         self
     }
 
-    fn begin(&mut self, stroke: MishapStroke, out: &mut Outbox) {
+    fn begin(&mut self, stroke: MishapId, out: &mut Outbox) {
         let number = stroke.number;
         let may_begin = self.may_begin(number);
         if let Some(rhythm) = &mut self.mishaps[number as usize].rhythm {
@@ -219,7 +219,7 @@ impl FaultInjector {
         }
     }
 
-    fn end(&mut self, stroke: MishapStroke, out: &mut Outbox) {
+    fn end(&mut self, stroke: MishapId, out: &mut Outbox) {
         let number = stroke.number;
         self.strike(number, false, out);
         // The gap was drawn as the mishap began, and counts from its end.
@@ -339,8 +339,8 @@ mod tests {
         SimTime::ZERO + SimSpan::from_secs(secs)
     }
 
-    fn power(number: u32) -> MishapStroke {
-        MishapStroke { number, is_power: true }
+    fn power(number: u32) -> MishapId {
+        MishapId { number, is_power: true }
     }
 
     fn mishap(harm: MishapHarm) -> Mishap {
@@ -488,7 +488,7 @@ mod tests {
         assert_eq!(letter.after, SimSpan::from_secs(7));
         assert!(matches!(
             letter.mail,
-            Mail::FaultInjector(ToFaultInjector::Begins(MishapStroke { number: 0, .. }))
+            Mail::FaultInjector(ToFaultInjector::Begins(MishapId { number: 0, .. }))
         ));
     }
 }

@@ -153,7 +153,7 @@ pub(super) struct KnownAttempt {
     /// Whether the job counts it as running.
     pub(super) is_counted: bool,
     /// Whether a kill was ordered.
-    pub(super) is_doomed: bool,
+    pub(super) is_kill_ordered: bool,
     /// Whether it has permission to commit: it was the first of its task's attempts to ask.
     pub(super) may_commit: bool,
     /// Whether it was ordered to suspend, and not to resume since.

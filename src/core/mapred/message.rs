@@ -185,9 +185,9 @@ pub enum ToFabric {
 #[derive(Clone, Copy, Debug)]
 pub enum ToFaultInjector {
     /// From the scenario, or from itself: a mishap begins.
-    Begins(MishapStroke),
+    Begins(MishapId),
     /// From the scenario, or from itself: a mishap ends.
-    Ends(MishapStroke),
+    Ends(MishapId),
 }
 
 /// A message for the NameNode.
@@ -255,7 +255,7 @@ pub struct MapOutput {
 
 /// Identifies a mishap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MishapStroke {
+pub struct MishapId {
     /// The number of the mishap.
     pub number: u32,
     /// Whether it turns machines or trackers off or on; otherwise it only changes speeds.

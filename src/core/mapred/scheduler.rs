@@ -596,7 +596,7 @@ impl Offer<'_> {
     pub fn can_preempt(&self, victim: AttemptId) -> bool {
         self.ledger.attempt(victim).is_some_and(|record| {
             let is_here = record.cleaner.is_none() && record.tracker == self.tracker;
-            is_here && record.state == AttemptState::Running && !record.is_doomed
+            is_here && record.state == AttemptState::Running && !record.is_kill_ordered
         })
     }
 

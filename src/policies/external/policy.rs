@@ -39,7 +39,7 @@ pub struct External {
     /// News to be sent with the next question.
     news: Vec<(u64, WireNews)>,
     /// The counts of each job as they were last sent, by job number.
-    told: Vec<ToldCounts>,
+    told: Vec<SentCounts>,
     /// The jobs that may have changed since the last question, each once.
     changed: Vec<JobId>,
     /// The jobs with waiting tasks.
@@ -56,7 +56,7 @@ type NearMaps = (u32, u32, u32);
 
 /// The counts of a job as the policy last got them.
 #[derive(Clone, Copy, Debug, Default)]
-struct ToldCounts {
+struct SentCounts {
     counts: Option<Counts>,
     /// Whether the job is in `External::changed`.
     is_noted: bool,
@@ -217,13 +217,13 @@ impl Scheduler for External {
         // A launch gives nothing if the job's waiting tasks have all failed on this tracker, which
         // shows only when it is tried. Orders after it may rest on its success, so ask the policy
         // again without this job.
-        let mut in_vain = PerSlot::<Vec<u32>>::default();
-        while let Some((job, kind)) = self.offer_but(offer, &in_vain)
+        let mut unlaunchable = PerSlot::<Vec<u32>>::default();
+        while let Some((job, kind)) = self.offer_but(offer, &unlaunchable)
             // The policy knows that this job has nothing to launch here, and names it again: end
             // the offer.
-            && !in_vain[kind].contains(&job.0)
+            && !unlaunchable[kind].contains(&job.0)
         {
-            in_vain[kind].push(job.0);
+            unlaunchable[kind].push(job.0);
         }
     }
 }
@@ -233,20 +233,20 @@ impl External {
         self.wishes.wants.contains(&want)
     }
 
-    /// Offers the free slots to all jobs but those in `in_vain`. Returns the job and kind of the
+    /// Offers the free slots to all jobs but those in `unlaunchable`. Returns the job and kind of the
     /// first launch that gives nothing; the rest of the answer is then dropped.
     fn offer_but(
         &mut self,
         offer: &mut Offer<'_>,
-        in_vain: &PerSlot<Vec<u32>>,
+        unlaunchable: &PerSlot<Vec<u32>>,
     ) -> Option<(JobId, SlotKind)> {
         let now = offer.view().now();
         self.look(&offer.view());
         let free = SlotKind::BOTH.map(|kind| offer.free(kind));
-        let (near, not_here, has_some) = self.reachable(offer, free, in_vain);
+        let (near, not_here, has_some) = self.reachable(offer, free, unlaunchable);
         // A policy that wants all offers has already been asked if a launch gave nothing. Ask it
         // again only if a task is left to launch.
-        let is_first = SlotKind::BOTH.iter().all(|kind| in_vain[*kind].is_empty());
+        let is_first = SlotKind::BOTH.iter().all(|kind| unlaunchable[*kind].is_empty());
         let is_wanted = is_first && self.wants(Want::AllOffers);
         // No task could be launched, and a question costs real time.
         if !has_some && !is_wanted {
@@ -260,8 +260,8 @@ impl External {
         let question = self.question(&offer.view());
         let question = Question { tracker, free: Some(free), near, not_here, progress, ..question };
         let mut deeds = self.ask(now, WireToPolicy::Offer(question)).into_iter();
-        let in_vain = deeds.find_map(|deed| self.play(offer, deed));
-        // What follows a launch in vain is not carried out. The policy has counted these launches,
+        let unlaunchable = deeds.find_map(|deed| self.play(offer, deed));
+        // After a launch in vain the rest of the answer is not carried out. The policy has counted these launches,
         // so it is told the counts anew.
         for deed in deeds {
             if let WireAction::Map { job, .. } | WireAction::Reduce { job, .. } = deed {
@@ -269,7 +269,7 @@ impl External {
                 self.resend_counts(job);
             }
         }
-        in_vain
+        unlaunchable
     }
 
     /// Sends a job's counts again with the next question, even if they are unchanged: the policy
@@ -302,7 +302,7 @@ impl External {
     /// Notes that a job may have changed.
     fn note(&mut self, job: JobId) {
         if self.told.len() <= job.index() {
-            self.told.resize(job.index() + 1, ToldCounts::default());
+            self.told.resize(job.index() + 1, SentCounts::default());
         }
         let told = &mut self.told[job.index()];
         if !std::mem::replace(&mut told.is_noted, true) {
@@ -347,11 +347,12 @@ impl External {
         &self,
         offer: &mut Offer<'_>,
         free: [u32; 2],
-        in_vain: &PerSlot<Vec<u32>>,
+        unlaunchable: &PerSlot<Vec<u32>>,
     ) -> (Vec<NearMaps>, [Vec<u32>; 2], bool) {
-        let (mut near, mut not_here, mut has_some) = (Vec::new(), in_vain.clone(), false);
+        let (mut near, mut not_here, mut has_some) = (Vec::new(), unlaunchable.clone(), false);
         for (kind, free) in SlotKind::BOTH.into_iter().zip(free).filter(|(_, free)| 0 < *free) {
-            for &job in self.waiting[kind].iter().filter(|job| !in_vain[kind].contains(&job.0)) {
+            for &job in self.waiting[kind].iter().filter(|job| !unlaunchable[kind].contains(&job.0))
+            {
                 has_some = true;
                 // Said beforehand, as a launch of this job here would be in vain.
                 if !offer.suits(job, kind, 1) {

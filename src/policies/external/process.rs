@@ -146,7 +146,7 @@ impl Process {
         let asked = now();
         let deadline = asked + self.timeout;
         self.say(line, deadline)?;
-        // What came after the last answer's line is the beginning of this one.
+        // The bytes after the last answer's line are the beginning of this one.
         self.buffer.copy_within(self.taken..self.filled, 0);
         (self.filled, self.taken) = (self.filled - self.taken, 0);
         // Each byte is searched once, however many reads a long line takes.

@@ -411,8 +411,8 @@ impl Scheduler for Hfsp {
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
         for kind in SlotKind::BOTH {
-            // What this heartbeat tells of sizes changes places, so
-            // read it before anything is given.
+            // This heartbeat may change the sizes of jobs and with them the order, so read it before
+            // any slot is given.
             self.phases[kind].look(&offer.view(), offer.tracker());
             if let Some(note) = self.phases[kind].settle(&offer.view()) {
                 offer.note(note);

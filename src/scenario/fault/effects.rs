@@ -59,7 +59,7 @@ pub struct Effects<'a> {
     /// Mishaps of machines.
     pub mishaps: Vec<Mishap>,
     /// Causes of attempts that fail or hang.
-    pub dooms: Vec<PlannedFailure>,
+    pub planned_failures: Vec<PlannedFailure>,
     /// The nodes that are absent at the beginning.
     pub absent: BTreeSet<TrackerId>,
     /// The share of heartbeats and replies that never arrive.
@@ -85,7 +85,7 @@ impl<'a> Effects<'a> {
             site,
             opening: Vec::new(),
             mishaps: Vec::new(),
-            dooms: Vec::new(),
+            planned_failures: Vec::new(),
             absent: BTreeSet::new(),
             loss: Fraction::ZERO,
             duplication: Fraction::ZERO,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::short_form::ShortForm;
 use super::struck_attempts::{AttemptFault, StruckAttempts};
 use mumakil_base::units::Fraction;
-use mumakil_core::mapred::DoomKind;
+use mumakil_core::mapred::FailureKind;
 
 /// The share of map and reduce attempts that hang, or a description of them. They stop making
 /// progress at a point that is drawn as with `task_failures`, keep their slots, and fail at the
@@ -16,7 +16,7 @@ use mumakil_core::mapred::DoomKind;
 pub(super) struct Hangs(ShortForm<StruckAttempts>);
 
 impl AttemptFault for Hangs {
-    const HOW: DoomKind = DoomKind::Hang;
+    const HOW: FailureKind = FailureKind::Hang;
     const USUAL: Option<Fraction> = None;
 
     fn attempts(&self) -> &StruckAttempts {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::short_form::ShortForm;
 use super::struck_attempts::{AttemptFault, StruckAttempts};
 use mumakil_base::units::Fraction;
-use mumakil_core::mapred::DoomKind;
+use mumakil_core::mapred::FailureKind;
 
 /// The share of map and reduce attempts that fail for lack of memory, or a description of them,
 /// such as attempts with more memory than a slot has: `{memory_above: 1GiB}`. They fail as soon as
@@ -16,7 +16,7 @@ use mumakil_core::mapred::DoomKind;
 pub(super) struct OutOfMemory(ShortForm<StruckAttempts>);
 
 impl AttemptFault for OutOfMemory {
-    const HOW: DoomKind = DoomKind::OutOfMemory;
+    const HOW: FailureKind = FailureKind::OutOfMemory;
     const USUAL: Option<Fraction> = Some(Fraction::ZERO);
 
     fn attempts(&self) -> &StruckAttempts {

@@ -14,7 +14,7 @@ use super::several::OneOrList;
 use super::short_form::Shorten;
 use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::{Bytes, Fraction};
-use mumakil_core::mapred::{DoomKind, PlannedFailure, SlotKind};
+use mumakil_core::mapred::{FailureKind, PlannedFailure, SlotKind};
 use mumakil_yaml::{Path, YamlProblem};
 
 /// The attempts that a fault strikes.
@@ -74,7 +74,7 @@ impl Shorten for StruckAttempts {
 /// A kind of fault that strikes attempts.
 pub(super) trait AttemptFault {
     /// The way in which the attempts end.
-    const HOW: DoomKind;
+    const HOW: FailureKind;
     /// The progress at which they are struck by default; `None` draws it for each attempt.
     const USUAL: Option<Fraction>;
 
@@ -115,7 +115,7 @@ impl<S: AttemptFault> FaultKind for S {
             }
             is_struck
         });
-        effects.dooms.push(PlannedFailure {
+        effects.planned_failures.push(PlannedFailure {
             how: S::HOW,
             share: doomed.share.unwrap_or(Fraction::of(1.0)),
             nodes: nodes.map(Into::into),

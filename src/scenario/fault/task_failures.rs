@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::short_form::ShortForm;
 use super::struck_attempts::{AttemptFault, StruckAttempts};
 use mumakil_base::units::Fraction;
-use mumakil_core::mapred::DoomKind;
+use mumakil_core::mapred::FailureKind;
 
 /// The share of map and reduce attempts that fail, or a description of them. Without `at_progress`,
 /// each fails at a random point of a map's work or of reducing; the time until then is lost. If
@@ -16,7 +16,7 @@ use mumakil_core::mapred::DoomKind;
 pub(super) struct TaskFailures(ShortForm<StruckAttempts>);
 
 impl AttemptFault for TaskFailures {
-    const HOW: DoomKind = DoomKind::Failure;
+    const HOW: FailureKind = FailureKind::Failure;
     const USUAL: Option<Fraction> = None;
 
     fn attempts(&self) -> &StruckAttempts {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 
 use crate::conclude::study_runs::StudyRuns;
-use crate::plan::manifest::{SheetCell, StudyManifest};
+use crate::plan::manifest::{ManifestCell, StudyManifest};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_results::tables::{ReadError, Results as _};
 use mumakil_run::record::{file_safe_name, write_log};
@@ -63,7 +63,7 @@ fn merged(
 }
 
 /// Returns the cell's values in the form that a tag allows.
-fn described(sheet: &StudyManifest, cell: &SheetCell) -> String {
+fn described(sheet: &StudyManifest, cell: &ManifestCell) -> String {
     let axes = sheet.axes.iter().zip(sheet.labels(cell));
     axes.map(|(axis, label)| format!(":{}={}", axis.short(), file_safe_name(label))).collect()
 }

@@ -10,7 +10,7 @@ use crate::conclude::study_runs::StudyRuns;
 use crate::conclude::usual::usual;
 use crate::conclude::{merged, tables};
 use crate::draw::{ChartMaterial, Picture, draw};
-use crate::plan::manifest::{StudyManifest, read_sheet};
+use crate::plan::manifest::{StudyManifest, read_manifest};
 use crate::run::store::{CHARTS, RUNS, Store, clear};
 use mumakil_base::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use mumakil_base::statistics::{Band, Estimate};
@@ -55,7 +55,7 @@ pub struct Concluded {
 /// Writes the files of a study whose runs are all done: tables, charts, the report.
 ///
 /// The same manifest and runs give the same bytes. The folder must have the manifest already
-/// ([`write_sheet`]). If runs failed, `sheet` is without their cells.
+/// ([`write_manifest`]). If runs failed, `sheet` is without their cells.
 ///
 /// # Errors
 /// If a run's results cannot be read or a file cannot be written.
@@ -112,9 +112,9 @@ pub fn conclude(
 ///
 /// # Errors
 /// If the manifest cannot be written.
-pub fn write_sheet(sheet: &StudyManifest, folder: &Path) -> Result<(), OutputError> {
+pub fn write_manifest(sheet: &StudyManifest, folder: &Path) -> Result<(), OutputError> {
     let summary = folder.join(SUMMARY);
-    if summary.exists() && !read_sheet(folder).is_ok_and(|other| other == *sheet) {
+    if summary.exists() && !read_manifest(folder).is_ok_and(|other| other == *sheet) {
         let error = |source| OutputError::Write { path: summary.clone(), source };
         fs::remove_file(&summary).map_err(error)?;
     }
@@ -257,7 +257,7 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         [mean, PageColumn::text("95 % interval")]
     });
     let space = sheet.space();
-    let row = |(number, cell): (usize, &crate::plan::manifest::SheetCell)| {
+    let row = |(number, cell): (usize, &crate::plan::manifest::ManifestCell)| {
         let labels = space.axes.iter().zip(&cell.values).map(|(axis, value)| {
             let value = &axis.values[*value];
             PageCell {

@@ -163,14 +163,14 @@ mod tests {
 
     use super::*;
     use crate::conclude::findings::CellNumbers;
-    use crate::plan::manifest::{SheetAxis, SheetCell};
+    use crate::plan::manifest::{ManifestAxis, ManifestCell};
 
     #[test]
     fn a_row_says_of_how_many_numbers_it_is_and_one_has_no_interval() {
         let numbers =
             [vec![Some(1.0), None, Some(1.0)], vec![None, Some(7.0), None], vec![None; 3]];
-        let cell = |value| SheetCell { values: vec![value], runs: vec![String::new(); 3] };
-        let axis = SheetAxis {
+        let cell = |value| ManifestCell { values: vec![value], runs: vec![String::new(); 3] };
+        let axis = ManifestAxis {
             field: "x".to_owned(),
             values: ["a", "b", "c"].map(str::to_owned).into(),
             numbers: BTreeMap::new(),

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::draw::{ChartSpec, MOST_CHARTS, OneOrMore};
-use crate::plan::manifest::{SheetAxis, StudyManifest};
+use crate::plan::manifest::{ManifestAxis, StudyManifest};
 use mumakil_results::expect::Expr;
 
 /// Returns the default charts: each metric over the longest axis, its ratios between compared
@@ -30,7 +30,7 @@ fn of_metric(sheet: &StudyManifest, text: &str) -> Vec<ChartSpec> {
     let chosen = plan.map(|plan| plan.chosen()).unwrap_or_default();
     let compared = sheet.compare.filter(|axis| !chosen.contains(axis));
     let by = compared.map(|axis| sheet.axes[axis].field.clone());
-    let mut others: Vec<&SheetAxis> = (0..)
+    let mut others: Vec<&ManifestAxis> = (0..)
         .zip(&sheet.axes)
         .filter(|(place, _)| Some(*place) != compared && !chosen.contains(place))
         .map(|(_, axis)| axis)
@@ -43,10 +43,10 @@ fn of_metric(sheet: &StudyManifest, text: &str) -> Vec<ChartSpec> {
     // Each further axis multiplies the charts. If they become too many, the next axis makes the
     // rows of a heat map; if even that is not enough, the remaining axes stay at their first
     // values.
-    let charts = |axes: &[&SheetAxis]| axes.iter().map(|axis| axis.values.len()).product();
-    let too_many = |axes: &[&SheetAxis]| MOST_CHARTS < charts(axes);
+    let charts = |axes: &[&ManifestAxis]| axes.iter().map(|axis| axis.values.len()).product();
+    let too_many = |axes: &[&ManifestAxis]| MOST_CHARTS < charts(axes);
     let rows = if by.is_none() && too_many(&others) { others.pop() } else { None };
-    let first = |axis: &&SheetAxis| (axis.field.clone(), axis.values[0].as_str().into());
+    let first = |axis: &&ManifestAxis| (axis.field.clone(), axis.values[0].as_str().into());
     let fixed =
         if too_many(&others) { others.iter().map(first).collect() } else { IndexMap::new() };
     let spec = ChartSpec {
@@ -72,18 +72,18 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::plan::manifest::SheetCell;
+    use crate::plan::manifest::ManifestCell;
     use mumakil_results::expect::combinations;
 
     /// Returns the default charts of a study with this many values on each axis.
     fn usual_of(axes: &[usize], compare: Option<usize>) -> Vec<ChartSpec> {
-        let axis = |(place, values): (usize, &usize)| SheetAxis {
+        let axis = |(place, values): (usize, &usize)| ManifestAxis {
             field: format!("cluster.axis{place}"),
             values: (1..=*values).map(|value| value.to_string()).collect(),
             numbers: BTreeMap::new(),
         };
         let choices: Vec<Vec<usize>> = axes.iter().map(|values| (0..*values).collect()).collect();
-        let cell = |values| SheetCell { values, runs: Vec::new() };
+        let cell = |values| ManifestCell { values, runs: Vec::new() };
         let sheet = StudyManifest {
             study: "test".to_owned(),
             description: String::new(),

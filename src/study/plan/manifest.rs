@@ -27,7 +27,7 @@ pub struct StudyManifest {
     /// The version of Mumakil that planned it.
     pub version: String,
     /// The axes.
-    pub axes: Vec<SheetAxis>,
+    pub axes: Vec<ManifestAxis>,
     /// The axis whose values are compared.
     pub compare: Option<usize>,
     /// Which values of that axis are compared with which.
@@ -36,7 +36,7 @@ pub struct StudyManifest {
     /// The seeds of each cell.
     pub seeds: Vec<u64>,
     /// The cells.
-    pub cells: Vec<SheetCell>,
+    pub cells: Vec<ManifestCell>,
     /// The metrics of each cell.
     pub metrics: Vec<String>,
     /// The charts.
@@ -48,7 +48,7 @@ pub struct StudyManifest {
 /// An axis, as `study.json` has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SheetAxis {
+pub struct ManifestAxis {
     /// The path of the field that varies.
     pub field: String,
     /// The labels of its values.
@@ -61,7 +61,7 @@ pub struct SheetAxis {
 /// A cell, as `study.json` has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SheetCell {
+pub struct ManifestCell {
     /// For each axis, the index of the cell's value.
     pub values: Vec<usize>,
     /// The names of its runs, seed by seed.
@@ -74,7 +74,7 @@ impl StudyManifest {
         // Every cell has the same number of runs. A plan has at least one cell, or `wanted` would
         // have refused it.
         let seeds = plan.runs.len() / plan.cells.len();
-        let cell = |(cell, runs): (&crate::plan::runs::Cell, &[PlannedRun])| SheetCell {
+        let cell = |(cell, runs): (&crate::plan::runs::Cell, &[PlannedRun])| ManifestCell {
             values: cell.values.clone(),
             runs: runs.iter().map(|run| run.id.clone()).collect(),
         };
@@ -82,7 +82,7 @@ impl StudyManifest {
             study: study.name.as_str().to_owned(),
             description: study.description.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            axes: study.sweep.axes.iter().map(SheetAxis::of).collect(),
+            axes: study.sweep.axes.iter().map(ManifestAxis::of).collect(),
             compare: study.compare,
             against: study.against,
             seeds: plan.runs[..seeds].iter().map(|run| run.seed).collect(),
@@ -96,8 +96,8 @@ impl StudyManifest {
     /// Returns the manifest without the cells that have one of these runs, or `None` if no cell is
     /// left. It has no expectations, since those are about all cells.
     pub fn without(&self, runs: &[&str]) -> Option<Self> {
-        let is_whole = |cell: &&SheetCell| !cell.runs.iter().any(|run| runs.contains(&&**run));
-        let cells: Vec<SheetCell> = self.cells.iter().filter(is_whole).cloned().collect();
+        let is_whole = |cell: &&ManifestCell| !cell.runs.iter().any(|run| runs.contains(&&**run));
+        let cells: Vec<ManifestCell> = self.cells.iter().filter(is_whole).cloned().collect();
         let (left, all) = (cells.len(), self.cells.len());
         let story = format!(
             "Of {all} combinations {} are left out, in which a run failed. {}",
@@ -111,7 +111,7 @@ impl StudyManifest {
 
     /// Returns the axes in the form that expressions use.
     pub fn space(&self) -> Space {
-        Space { axes: self.axes.iter().map(SheetAxis::space).collect(), compared: self.compare }
+        Space { axes: self.axes.iter().map(ManifestAxis::space).collect(), compared: self.compare }
     }
 
     /// Returns the runs' names, cell by cell; two cells may share a run.
@@ -120,12 +120,12 @@ impl StudyManifest {
     }
 
     /// Returns the labels of a cell's values, axis by axis.
-    pub fn labels<'s>(&'s self, cell: &'s SheetCell) -> impl Iterator<Item = &'s str> {
+    pub fn labels<'s>(&'s self, cell: &'s ManifestCell) -> impl Iterator<Item = &'s str> {
         self.axes.iter().zip(&cell.values).map(|(axis, value)| axis.values[*value].as_str())
     }
 }
 
-impl SheetAxis {
+impl ManifestAxis {
     fn of(axis: &crate::plan::axes::Axis) -> Self {
         let numbers = axis.values.iter().filter(|value| value.label != value.text);
         Self {
@@ -162,6 +162,6 @@ impl SheetAxis {
 ///
 /// # Errors
 /// If it is missing or invalid.
-pub fn read_sheet(folder: &Path) -> Result<StudyManifest, OutputError> {
+pub fn read_manifest(folder: &Path) -> Result<StudyManifest, OutputError> {
     read_json(&folder.join(STUDY))
 }

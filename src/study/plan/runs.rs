@@ -243,7 +243,7 @@ struct PartShelves {
     schedulers: PartShelf<SchedulerChoice>,
     rests: PartShelf<Scenario>,
     /// The cluster that stands as a placeholder in all `rests`.
-    somebodys: Option<ClusterSpec>,
+    placeholder_cluster: Option<ClusterSpec>,
 }
 
 /// The parts of one kind, by a hash of their YAML.
@@ -273,8 +273,9 @@ impl PartShelves {
     fn share(&mut self, mut scenario: Scenario, written: &Mapping) -> ScenarioParts {
         // Other parts have an empty value as placeholder, a cluster has none: put the first cluster
         // seen into all rests.
-        let somebodys = self.somebodys.get_or_insert_with(|| scenario.cluster.clone()).clone();
-        let cluster = std::mem::replace(&mut scenario.cluster, somebodys);
+        let placeholder_cluster =
+            self.placeholder_cluster.get_or_insert_with(|| scenario.cluster.clone()).clone();
+        let cluster = std::mem::replace(&mut scenario.cluster, placeholder_cluster);
         let workload = std::mem::take(&mut scenario.workload);
         let scheduler = std::mem::take(&mut scenario.scheduler);
         let of = |key: &str| FxBuildHasher.hash_one(written.get(key));

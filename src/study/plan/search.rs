@@ -33,7 +33,7 @@ pub struct Search {
 
 /// The state of a search in progress.
 #[derive(Clone, Debug)]
-pub struct BoundSearch {
+pub struct SearchState {
     /// The values tried so far, rising, and whether the condition holds with each.
     tried: Vec<(u64, bool)>,
     from: u64,
@@ -101,12 +101,12 @@ impl Search {
     }
 
     /// Begins the search.
-    pub fn begin(&self) -> BoundSearch {
-        BoundSearch { tried: Vec::new(), from: self.from, to: self.to }
+    pub fn begin(&self) -> SearchState {
+        SearchState { tried: Vec::new(), from: self.from, to: self.to }
     }
 }
 
-impl BoundSearch {
+impl SearchState {
     /// Returns the next value to try; `None` when the search has ended.
     pub fn next(&self) -> Option<u64> {
         let known = |value: u64| self.tried.iter().find(|(tried, _)| *tried == value);

@@ -195,7 +195,7 @@ impl Study {
             sweep => Sweep::read(sweep, &mut problems),
         };
         let searched = keys.search.as_ref().map(Search::first);
-        problems.extend(unheard(&draft, &sweep, searched.as_ref()));
+        problems.extend(arguments_without_effect(&draft, &sweep, searched.as_ref()));
         // Check keys that name axes only if the axes are right: else one mistake makes ten
         // messages.
         let has_axes = problems.is_empty();
@@ -281,7 +281,11 @@ impl Study {
 }
 
 /// Returns an error for each argument (`--set`) without effect, because the study sets its field.
-fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<YamlProblem> {
+fn arguments_without_effect(
+    draft: &Draft,
+    sweep: &Sweep,
+    searched: Option<&Axis>,
+) -> Vec<YamlProblem> {
     let swept = sweep.axes.iter().flat_map(|axis| &axis.values[0].puts);
     let mut own: Vec<(Path, &str, &str)> = swept
         .map(|put| (put.path.clone(), "is an axis of this study", "its values stand in `sweep`"))

@@ -82,7 +82,7 @@ impl Plan {
                 }
                 // A failed run says nothing about the time of the others, and the study itself
                 // reports it later.
-                Err(error) if is_first || error.is_of_the_disk() => return Err(error),
+                Err(error) if is_first || error.is_disk_error() => return Err(error),
                 Err(_) => {}
             }
         }

@@ -184,7 +184,7 @@ impl Plan {
                 Ok(WorkStep::Done { run, warnings })
             }
             Ok(Err(why)) => self.fail(run, why, claim.store()),
-            Err(error) if error.is_of_the_disk() => Err(error),
+            Err(error) if error.is_disk_error() => Err(error),
             Err(error) => self.fail(run, words(&error), claim.store()),
         }
     }

@@ -15,7 +15,7 @@ use std::path::Path;
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use crate::plan::manifest::{StudyManifest, read_sheet};
+use crate::plan::manifest::{StudyManifest, read_manifest};
 use crate::run::failed;
 use crate::run::store::Store;
 use crate::watch::life_sign::{self, Life, LiveRun, SlowRun, WallInstant, WriterState};
@@ -100,7 +100,7 @@ impl Status {
     /// # Errors
     /// If the folder has no study or cannot be read.
     pub fn read(folder: &Path, now: WallInstant) -> Result<Self, OutputError> {
-        let sheet = read_sheet(folder)?;
+        let sheet = read_manifest(folder)?;
         // Read the signs first: a run that ends in between is then seen in both and counts as done.
         // The other way round it would be seen in neither.
         let signs = signs(folder, now)?;

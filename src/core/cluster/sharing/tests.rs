@@ -112,14 +112,15 @@ fn naive(capacities: &[ResourceCapacity], flows: &[Arc<[ResourceUse]>]) -> Vec<f
                 let used = flow.iter().find(|used| used.resource.index() == id);
                 used.map_or(0.0, |used| used.weight)
             };
-            let (mut spare, mut thirst) = (capacities[id].total, 0.0);
+            let (mut spare, mut rising_weight) = (capacities[id].total, 0.0);
             for (flow, rate) in flows.iter().zip(&rates) {
                 match rate {
                     Some(rate) => spare -= weight(flow) * rate,
-                    None => thirst += weight(flow),
+                    None => rising_weight += weight(flow),
                 }
             }
-            (0.0 < thirst).then(|| ((spare.max(0.0) / thirst).min(capacities[id].each), id))
+            (0.0 < rising_weight)
+                .then(|| ((spare.max(0.0) / rising_weight).min(capacities[id].each), id))
         };
         let (rate, id) = (0..capacities.len())
             .filter_map(level)

@@ -15,7 +15,7 @@ use mumakil_base::units::{Bytes, Fraction};
 #[derive(Clone, Debug)]
 pub struct PlannedFailure {
     /// How these attempts end.
-    pub how: DoomKind,
+    pub how: FailureKind,
     /// The share of the matching attempts that it strikes.
     pub share: Fraction,
     /// For each node, whether attempts there match; with `None` all do.
@@ -32,7 +32,7 @@ pub struct PlannedFailure {
 
 /// How attempts fail or hang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DoomKind {
+pub enum FailureKind {
     /// They fail.
     Failure,
     /// They stop making progress.
@@ -52,7 +52,7 @@ pub struct FailurePoint {
     pub hangs: bool,
 }
 
-impl DoomKind {
+impl FailureKind {
     const ALL: [Self; 3] = [Self::Failure, Self::Hang, Self::OutOfMemory];
 
     const fn purpose(self, kind: SlotKind) -> Purpose {
@@ -112,21 +112,21 @@ impl PlannedFailure {
                 (AttemptPhase::Reduce, (3.0 * progress - 2.0).clamp(0.0, 1.0))
             }
         };
-        Some(FailurePoint { phase, share, hangs: self.how == DoomKind::Hang })
+        Some(FailurePoint { phase, share, hangs: self.how == FailureKind::Hang })
     }
 }
 
 /// Returns where an attempt fails or hangs; `None` if it does neither. Of each kind of cause, the
 /// last one that matches applies; of several kinds, the one at the earliest point.
 pub(super) fn strike(
-    dooms: &[PlannedFailure],
+    planned_failures: &[PlannedFailure],
     seed: u64,
     launch: &LaunchOrder,
     tracker: TrackerId,
 ) -> Option<FailurePoint> {
-    let of_kind = |how: DoomKind| {
+    let of_kind = |how: FailureKind| {
         // Search from the end: a later fault of a scenario overrides an earlier one.
-        let mut fitting = dooms.iter().rev().filter(|doom| doom.how == how);
+        let mut fitting = planned_failures.iter().rev().filter(|doom| doom.how == how);
         let doom = fitting.find(|doom| doom.fits(launch, tracker));
         doom.and_then(|doom| doom.strike(seed, launch.attempt))
     };
@@ -143,5 +143,5 @@ pub(super) fn strike(
         // At the same point, a failure goes before a hang, and a hang before lack of memory.
         if order(&other) < order(&one) { other } else { one }
     };
-    DoomKind::ALL.into_iter().filter_map(of_kind).reduce(earlier)
+    FailureKind::ALL.into_iter().filter_map(of_kind).reduce(earlier)
 }

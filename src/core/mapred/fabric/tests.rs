@@ -96,7 +96,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
         hadoop,
         rates: ReadRates::new(&cluster),
         topology: topology.clone(),
-        dooms: Vec::new(),
+        planned_failures: Vec::new(),
         shared,
         may_slow_down: true,
     });

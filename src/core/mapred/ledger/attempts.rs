@@ -21,10 +21,10 @@ impl Ledger {
     pub(crate) fn order_end(&mut self, attempt: AttemptId, reason: Reason, out: &mut Outbox) {
         let record = self.known_try(attempt);
         // An attempt gets one order to end: a second order would emit a second event.
-        if !record.is_active() || record.is_doomed {
+        if !record.is_active() || record.is_kill_ordered {
             return;
         }
-        record.is_doomed = true;
+        record.is_kill_ordered = true;
         let tracker = record.tracker;
         self.unlist(out.now, attempt.task);
         let job = self.known(attempt.job());
@@ -66,7 +66,7 @@ impl Ledger {
     ) -> bool {
         let record = self.known_try(attempt);
         // A kill is under way, perhaps because another attempt of the task has succeeded.
-        if record.is_doomed {
+        if record.is_kill_ordered {
             return false;
         }
         let tracker = record.tracker;
@@ -82,7 +82,7 @@ impl Ledger {
         // The first of a task's attempts to ask gets the permission, whichever was launched first;
         // the others lose the race.
         let task = self.known_mut(attempt.job()).known_task(attempt.task);
-        let has_leave = |t: &&KnownAttempt| t.may_commit && t.is_active() && !t.is_doomed;
+        let has_leave = |t: &&KnownAttempt| t.may_commit && t.is_active() && !t.is_kill_ordered;
         if let Some(first) = task.tries.iter().find(has_leave).map(|first| first.number) {
             if first != attempt.number {
                 self.order_end(attempt, Reason::LostRace(attempt.task.attempt(first)), out);
@@ -182,7 +182,7 @@ impl Ledger {
     /// needed.
     pub(crate) fn succeed(&mut self, attempt: AttemptId, out: &mut Outbox) {
         let now = out.now;
-        if self.known_try(attempt).is_doomed {
+        if self.known_try(attempt).is_kill_ordered {
             // The kill and the success crossed on the way: the output does not count.
             return self.lose(attempt, Outcome::Killed, out);
         }

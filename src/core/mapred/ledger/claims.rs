@@ -195,7 +195,8 @@ fn assert_task(now: SimTime, id: TaskId, task: &Task) {
         // tracker.
         TaskStage::Done(..) | TaskStage::Dead => {}
     }
-    let may_commit = task.tries.iter().filter(|t| t.may_commit && t.is_active() && !t.is_doomed);
+    let may_commit =
+        task.tries.iter().filter(|t| t.may_commit && t.is_active() && !t.is_kill_ordered);
     assert!(may_commit.count() <= 1, "{now}: {id} has several attempts that may commit");
     let next = task.next;
     assert!(task.tries.iter().all(|t| t.number < next), "{now}: {id} has an attempt beyond {next}");

@@ -100,7 +100,7 @@ impl Ledger {
             state: AttemptState::Unassigned,
             cleaner: None,
             is_counted: task.is_work(),
-            is_doomed: false,
+            is_kill_ordered: false,
             may_commit: false,
             is_halted: false,
             is_second: is_speculative,

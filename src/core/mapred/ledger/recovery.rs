@@ -139,7 +139,7 @@ impl Ledger {
         let attempts = self.open.iter().flat_map(|id| self.attempts_on(*id, None));
         let halted = attempts.filter_map(|attempt| {
             let record = self.attempt(attempt)?;
-            let is_halted = record.is_halted && record.is_active() && !record.is_doomed;
+            let is_halted = record.is_halted && record.is_active() && !record.is_kill_ordered;
             is_halted.then_some((attempt, record.tracker))
         });
         halted.collect()
@@ -158,13 +158,13 @@ impl Ledger {
             }
             // The order to kill the attempt was lost with the process, so check anew whether it
             // must end.
-            let was_doomed = std::mem::take(&mut record.is_doomed);
+            let was_doomed = std::mem::take(&mut record.is_kill_ordered);
             // The instant of its launch was lost with the process: its expiry begins anew.
             if record.state == AttemptState::Unassigned {
                 self.launches.push_back((out.now, attempt));
             }
             if was_doomed && self.is_in_vain(attempt) {
-                self.known_try(attempt).is_doomed = true;
+                self.known_try(attempt).is_kill_ordered = true;
                 self.trackers[id.index()].orders.push(Directive::Kill(attempt));
             }
         }

@@ -236,7 +236,8 @@ impl Task {
     /// killed.
     fn lone_try(&self) -> Option<&KnownAttempt> {
         let works = |t: &&KnownAttempt| {
-            matches!(t.state, AttemptState::Unassigned | AttemptState::Running) && !t.is_doomed
+            matches!(t.state, AttemptState::Unassigned | AttemptState::Running)
+                && !t.is_kill_ordered
         };
         match &self.tries[..] {
             [lone] if self.stage == TaskStage::Active => Some(lone).filter(works),
@@ -275,7 +276,7 @@ mod tests {
             cleaner: None,
             state: AttemptState::Running,
             is_counted: true,
-            is_doomed: true,
+            is_kill_ordered: true,
             may_commit: false,
             is_halted: false,
             is_second: true,

@@ -54,7 +54,7 @@ pub(super) struct Attempt {
     /// The fetching; `None` for all but reduces.
     gathering: Option<Box<ReduceFetching>>,
     /// Where it fails or hangs; `None` if it does neither.
-    doom: Option<Box<BadEnd>>,
+    doom: Option<Box<PlannedEnd>>,
 
     // The end of a phase reads these as well.
     /// The progress of the phase; for a shuffle that shares nothing, `gathering` has it.
@@ -87,7 +87,7 @@ const _: () = assert!(size_of::<Attempt>() <= 4 * 64);
 
 /// How an attempt fails or hangs.
 #[derive(Debug)]
-struct BadEnd {
+struct PlannedEnd {
     breaks: FailurePoint,
     /// Since when it has hung; `None` before.
     hangs_since: Option<SimTime>,
@@ -120,7 +120,7 @@ impl Attempt {
     ) -> Self {
         let AttemptPlan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
         // Most attempts are maps that do not fail, and thousands run at a time.
-        let doom = breaks.map(|breaks| Box::new(BadEnd { breaks, hangs_since: None }));
+        let doom = breaks.map(|breaks| Box::new(PlannedEnd { breaks, hangs_since: None }));
         // The cleanup of a reduce fetches nothing: for its tracker it is no reduce.
         let gathering = launch.is_reduce().then(|| Box::new(ReduceFetching::new(shuffle, sort)));
         Self {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::cluster::{ReadRates, Topology};
-use crate::mapred::cost::{DoomKind, PlannedFailure};
+use crate::mapred::cost::{FailureKind, PlannedFailure};
 use crate::mapred::hadoop::{Hadoop, HadoopLine, IntervalFuzz};
 use crate::mapred::heartbeat::{AttemptPhase, HeartbeatCall, MapsDone, Missing, Report};
 use crate::mapred::ids::{JobId, TaskId, TaskKind};
@@ -69,13 +69,13 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
 }
 
 /// A tracker as above, on which attempts fail or hang by these causes.
-fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<PlannedFailure>) -> Bench {
-    tracker_of(change, dooms, HeartbeatManner::default())
+fn tracker_with(change: impl FnOnce(&mut Hadoop), planned_failures: Vec<PlannedFailure>) -> Bench {
+    tracker_of(change, planned_failures, HeartbeatManner::default())
 }
 
 fn tracker_of(
     change: impl FnOnce(&mut Hadoop),
-    dooms: Vec<PlannedFailure>,
+    planned_failures: Vec<PlannedFailure>,
     manner: HeartbeatManner,
 ) -> Bench {
     let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
@@ -89,7 +89,7 @@ fn tracker_of(
         hadoop,
         rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
         topology: Arc::new(Topology::from_nodes(vec![node.clone()])),
-        dooms,
+        planned_failures,
         shared: None,
         may_slow_down: true,
     });

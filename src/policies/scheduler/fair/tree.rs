@@ -394,8 +394,7 @@ impl Tree {
             let most = self.pools.pool(id).max[kind];
             let state = &mut self.states[id.index()];
             state.sum[kind] = state.sum[kind] - u64::from(was) + u64::from(now);
-            // What a pool could use beyond its maximum is no demand, neither its
-            // own nor of the pool around it.
+            // A pool's demand, and what it adds to that of the pool around it, ends at its maximum.
             now = u32::try_from(state.sum[kind]).unwrap_or(u32::MAX).min(most);
             was = mem::replace(&mut state.demand[kind], now);
             pool = self.pools.pool(id).parent;

@@ -22,7 +22,7 @@ pub(super) struct UnservedJobs {
     jobs: u32,
     /// How many entries were removed from the journal before its first one.
     before: u64,
-    journal: Vec<VainJob>,
+    journal: Vec<UnservedEntry>,
 }
 
 /// A position in the journal: the number of entries made before it.
@@ -31,7 +31,7 @@ pub(super) struct UnservedPage(u64);
 
 /// An entry of the journal: an offer that passes over the jobs before `up_to`, or all.
 #[derive(Debug)]
-struct VainJob {
+struct UnservedEntry {
     up_to: Option<Key>,
     pass: PassedOffer,
 }
@@ -59,7 +59,7 @@ impl UnservedJobs {
         match self.journal.last_mut().filter(|last| last.pass.until.is_none()) {
             // An open entry belongs to this offer: a job's time passes once in it,
             // however often it is passed over.
-            Some(VainJob { up_to: farthest, .. }) => {
+            Some(UnservedEntry { up_to: farthest, .. }) => {
                 let is_farther = farthest.is_some()
                     && up_to.as_ref().is_none_or(|it| Some(it) > farthest.as_ref());
                 if is_farther {
@@ -68,7 +68,7 @@ impl UnservedJobs {
             }
             None => self
                 .journal
-                .push(VainJob { up_to, pass: PassedOffer { at, until: None, anywhere } }),
+                .push(UnservedEntry { up_to, pass: PassedOffer { at, until: None, anywhere } }),
         }
     }
 
@@ -95,7 +95,7 @@ impl UnservedJobs {
         let known = page.0.saturating_sub(self.before) as usize;
         let news = self.journal[known..].iter();
         let concern =
-            move |entry: &&VainJob| entry.up_to.as_ref().is_none_or(|up_to| place < up_to);
+            move |entry: &&UnservedEntry| entry.up_to.as_ref().is_none_or(|up_to| place < up_to);
         news.filter(concern).map(|entry| &entry.pass)
     }
 

@@ -74,7 +74,7 @@ impl Allocations {
 
 /// Warns if the minimums of pools exceed the cluster.
 fn too_much(tree: &PoolTree, site: &PolicySite<'_>) -> Vec<Complaint> {
-    // What inner pools are promised is part of these promises.
+    // The promises to inner pools are part of these.
     let outermost = &tree.pool(PoolId::ROOT).children;
     let complaint = |kind: SlotKind| {
         let promised: u64 = outermost.iter().map(|id| u64::from(tree.pool(*id).min[kind])).sum();

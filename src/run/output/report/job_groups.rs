@@ -17,7 +17,7 @@ const FEW: usize = 8;
 /// The groups of the jobs of a page, and the look of every name on the page.
 #[derive(Clone, Debug)]
 pub struct JobGroups {
-    by: PartyKind,
+    by: GroupBy,
     names: IndexSet<String>,
     looks: SeriesStyles,
 }
@@ -25,14 +25,14 @@ pub struct JobGroups {
 /// The property by which jobs are grouped: pool or user if it has several values, else job, or
 /// class if there are too many jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PartyKind {
+enum GroupBy {
     Pool,
     User,
     Job,
     Class,
 }
 
-impl PartyKind {
+impl GroupBy {
     fn of(self, job: &JobRow) -> &str {
         match self {
             Self::Pool => &job.pool,
@@ -48,17 +48,17 @@ impl JobGroups {
     pub fn of<'j>(runs: impl IntoIterator<Item = &'j [JobRow]>) -> Self {
         let jobs: Vec<&JobRow> = runs.into_iter().flatten().collect();
         // One pool for all jobs, as under FIFO, distinguishes nothing: try the next property.
-        let several = |by: PartyKind| {
+        let several = |by: GroupBy| {
             let mut names = jobs.iter().map(|job| by.of(job));
             let first = names.next();
             names.any(|name| Some(name) != first)
         };
         let numbers: IndexSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
-        let by = match [PartyKind::Pool, PartyKind::User].into_iter().find(|by| several(*by)) {
+        let by = match [GroupBy::Pool, GroupBy::User].into_iter().find(|by| several(*by)) {
             Some(by) => by,
             // Group by job only if there is a colour for each.
-            None if numbers.len() <= FEW => PartyKind::Job,
-            None => PartyKind::Class,
+            None if numbers.len() <= FEW => GroupBy::Job,
+            None => GroupBy::Class,
         };
         let names = in_order(&jobs, by);
         let mut looks = SeriesStyles::default();
@@ -68,17 +68,17 @@ impl JobGroups {
 
     /// Returns the groups with looks for the classes of jobs as well.
     pub fn with_classes(mut self, jobs: &[JobRow]) -> Self {
-        self.looks.add(in_order(&jobs.iter().collect::<Vec<_>>(), PartyKind::Class));
+        self.looks.add(in_order(&jobs.iter().collect::<Vec<_>>(), GroupBy::Class));
         self
     }
 
     /// Returns the word for a group: `pool`, `user`, `job` or `class`.
     pub const fn word(&self) -> &'static str {
         match self.by {
-            PartyKind::Pool => "pool",
-            PartyKind::User => "user",
-            PartyKind::Job => "job",
-            PartyKind::Class => "class",
+            GroupBy::Pool => "pool",
+            GroupBy::User => "user",
+            GroupBy::Job => "job",
+            GroupBy::Class => "class",
         }
     }
 
@@ -108,7 +108,7 @@ impl JobGroups {
 
 /// Returns the names in the order of the jobs. If there are more names than colours, names with the
 /// most tasks come first: the number of tasks does not depend on the policy.
-fn in_order(jobs: &[&JobRow], by: PartyKind) -> IndexSet<String> {
+fn in_order(jobs: &[&JobRow], by: GroupBy) -> IndexSet<String> {
     let mut tasks: IndexMap<&str, u64> = IndexMap::new();
     for job in jobs {
         *tasks.entry(by.of(job)).or_default() += u64::from(job.maps) + u64::from(job.reduces);

@@ -9,8 +9,8 @@ fn brief(change: impl FnOnce(&mut Hadoop)) -> Bench {
 }
 
 /// A tracker as above, on which attempts fail or hang by these causes.
-fn brief_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<PlannedFailure>) -> Bench {
-    let mut bench = tracker_with(change, dooms);
+fn brief_with(change: impl FnOnce(&mut Hadoop), planned_failures: Vec<PlannedFailure>) -> Bench {
+    let mut bench = tracker_with(change, planned_failures);
     bench.tracker.pulse.manner.is_brief = true;
     bench.until(secs(0));
     bench
@@ -120,7 +120,7 @@ fn a_reduce_that_fetches_asks_with_each_heartbeat() {
 #[test]
 fn an_attempt_that_hangs_is_given_up_by_a_brief_tracker_too() {
     let timeout = |hadoop: &mut Hadoop| hadoop.task_timeout = SimSpan::from_secs(60);
-    let mut bench = brief_with(timeout, all(DoomKind::Hang, 0.5));
+    let mut bench = brief_with(timeout, all(FailureKind::Hang, 0.5));
     let launch = bench.launch(map(0));
     bench.reply(vec![launch]);
     bench.noted_until(secs(120));

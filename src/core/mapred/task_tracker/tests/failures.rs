@@ -3,7 +3,7 @@
 use super::*;
 
 /// Makes all attempts fail or hang.
-pub(super) fn all(how: DoomKind, at_progress: f64) -> Vec<PlannedFailure> {
+pub(super) fn all(how: FailureKind, at_progress: f64) -> Vec<PlannedFailure> {
     let at_progress = Some(Fraction::of(at_progress));
     let share = Fraction::of(1.0);
     let doom = PlannedFailure {
@@ -20,7 +20,7 @@ pub(super) fn all(how: DoomKind, at_progress: f64) -> Vec<PlannedFailure> {
 
 #[test]
 fn a_map_fails_at_its_share_of_the_progress_and_says_no_more_before() {
-    let mut bench = tracker_with(|_| {}, all(DoomKind::Failure, 0.5));
+    let mut bench = tracker_with(|_| {}, all(FailureKind::Failure, 0.5));
     let launch = bench.launch(map(0));
     bench.until(secs(0)).reply(vec![launch]);
     bench.beat_until(secs(3), None);
@@ -35,7 +35,7 @@ fn a_reduce_fails_in_the_phase_that_its_progress_is_in() {
     // once.
     for (progress, end) in [(0.0, 1.0), (0.25, 4.0), (0.5, 5.5), (1.0, 11.0)] {
         let mut bench =
-            tracker_with(|hadoop| hadoop.poll = SimSpan::ZERO, all(DoomKind::Failure, progress));
+            tracker_with(|hadoop| hadoop.poll = SimSpan::ZERO, all(FailureKind::Failure, progress));
         let launch = bench.launch(reduce(0));
         let maps = MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 };
         bench.until(secs(0)).reply_with(vec![launch], vec![maps]);
@@ -47,7 +47,7 @@ fn a_reduce_fails_in_the_phase_that_its_progress_is_in() {
 
 #[test]
 fn a_reduce_that_fails_while_it_fetches_does_not_wait_for_the_last_map() {
-    let mut bench = tracker_with(|_| {}, all(DoomKind::Failure, 0.25));
+    let mut bench = tracker_with(|_| {}, all(FailureKind::Failure, 0.25));
     let launch = bench.launch(reduce(0));
     bench.until(secs(0)).reply(vec![launch]);
     bench
@@ -66,7 +66,7 @@ fn a_reduce_that_fails_while_it_fetches_does_not_wait_for_the_last_map() {
 #[test]
 fn a_hanging_attempt_fails_at_the_first_heartbeat_after_the_timeout() {
     let timeout = |hadoop: &mut Hadoop| hadoop.task_timeout = SimSpan::from_secs(60);
-    let mut bench = tracker_with(timeout, all(DoomKind::Hang, 0.5));
+    let mut bench = tracker_with(timeout, all(FailureKind::Hang, 0.5));
     let launch = bench.launch(map(0));
     bench.until(secs(0)).reply(vec![launch]);
     // The attempt hangs from 6 s on; the heartbeats come at 66 and 69 s.
@@ -80,7 +80,7 @@ fn a_hanging_attempt_fails_at_the_first_heartbeat_after_the_timeout() {
 #[test]
 fn without_a_timeout_a_hanging_attempt_is_left_alone_until_it_is_killed() {
     let never = |hadoop: &mut Hadoop| hadoop.task_timeout = SimSpan::ZERO;
-    let mut bench = tracker_with(never, all(DoomKind::Hang, 0.0));
+    let mut bench = tracker_with(never, all(FailureKind::Hang, 0.0));
     let launch = bench.launch(map(0));
     bench.until(secs(0)).reply(vec![launch]);
     bench.beat_until(secs(86_399), None);
@@ -93,7 +93,7 @@ fn without_a_timeout_a_hanging_attempt_is_left_alone_until_it_is_killed() {
 fn who_takes_too_much_memory_for_its_slots_fails_as_soon_as_it_has_started() {
     let doom = |mib| {
         let memory_above = Some(Bytes::from_mib(mib));
-        let [doom] = all(DoomKind::OutOfMemory, 0.0).try_into().unwrap();
+        let [doom] = all(FailureKind::OutOfMemory, 0.0).try_into().unwrap();
         vec![PlannedFailure { memory_above, ..doom }]
     };
     let end = |mib| {

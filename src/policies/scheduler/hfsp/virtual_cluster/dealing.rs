@@ -153,7 +153,7 @@ impl Dealing {
             self.line.retain(|place| jobs[*place].is_hungry());
             (self.more, self.mark) = (0.0, 0);
         }
-        // What whole parts leave over goes round one slot each, in turn.
+        // The slots that whole parts leave over go round, one to each job in turn.
         while self.more < over {
             let next = self.line.get(self.mark).copied();
             let Some(place) = next.or_else(|| self.look_further(cluster)) else { break };
