@@ -4,7 +4,7 @@ use super::cell::CellText;
 use crate::table;
 
 table! {
-    /// Faults of machines and of the JobTracker's process, with a row for each change. A run
+    /// Faults of machines and of the JobTracker's process. There is a row for each change. A run
     /// without faults has no such table.
     "faults.csv" pub struct FaultRow {
         /// When it happened.

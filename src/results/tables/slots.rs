@@ -5,7 +5,7 @@ use crate::table;
 use mumakil_core::cluster::SlotKind;
 
 table! {
-    /// Running and waiting tasks of each job, and its slots, with a row for each change.
+    /// Running and waiting tasks of each job, and its slots. There is a row for each change.
     "timeline.csv" pub struct SlotsRow {
         /// When it changed.
         #[key = "time"]
