@@ -6,7 +6,7 @@ use crate::{table, worded};
 use mumakil_core::mapred::Order;
 
 table! {
-    /// Refusals of slots, and orders to running attempts, with their reasons. A refusal has the
+    /// Refusals of slots, and orders to running attempts, with reasons. A refusal has the
     /// time for which it lasted. Launches are in the table of attempts.
     #[derive(Default)]
     "decisions.csv" pub struct DecisionRow {

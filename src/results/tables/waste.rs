@@ -4,7 +4,7 @@ use super::cell::{CellText, SlotMillis};
 use crate::table;
 
 table! {
-    /// Useful and wasted slot time of each job, and the cost of its stragglers. Slot time is in
+    /// Each job's useful and wasted slot time, and its stragglers' cost. Slot time is in
     /// slots times milliseconds.
     "waste.csv" pub struct WasteRow {
         /// The number of the job.
