@@ -94,7 +94,7 @@ impl BranchArguments {
         if ends.iter().all(|end| end.summary.virtual_s < self.at.as_secs_f64()) {
             let end = ends.iter().map(|end| end.summary.virtual_s).fold(0.0, f64::max);
             return Err(Failure::input(format!(
-                "the runs had ended after {}, before {}: they have no other future",
+                "the runs had ended after {}, before {}, so nothing could differ",
                 span(end),
                 self.at
             )));
@@ -138,8 +138,8 @@ pub(super) fn part(
     match first.parts_from(&second) {
         None => Ok((first.events(), ends)),
         Some(same) => Err(Failure::run(format!(
-            "the settings change what was before {}: after {same} the runs part; what can change in a \
-             run is `scheduler`, and what is added to `faults` or `later` behind that instant",
+            "the settings change what happens before {}: the runs differ after {same}; in a run only \
+             `scheduler` can change, and `faults` and `later` after that instant",
             until - SimTime::ZERO
         ))),
     }
@@ -151,13 +151,15 @@ fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scena
         return Err(Failure::input("the settings change nothing, so there is no branch"));
     }
     if [scenario, &set].iter().any(|one| one.clock != ClockSpec::Virtual) {
-        return Err(Failure::input("a past repeats itself on `clock: virtual` only"));
+        return Err(Failure::input(
+            "`branch` needs `clock: virtual`: in real time no run repeats its past",
+        ));
     }
     if set.scheduler != scenario.scheduler {
         // The JobTracker decides at its start whether the policy orders the reading of splits.
         if scenario.hadoop.behaviour().policy_reads {
             return Err(Failure::input(
-                "in Mumak a policy says whose splits are read, so it cannot change; set another \
+                "in Mumak the policy cannot change in a run, as it orders the reading of splits; set another \
                  `hadoop.line`",
             ));
         }

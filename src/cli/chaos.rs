@@ -63,7 +63,7 @@ impl ChaosArguments {
             && known.get(name).is_none()
         {
             let what = match registry.get(name) {
-                Some(_) => format!("`{name}` is a program, and none is started for random cases"),
+                Some(_) => format!("`{name}` is a program, which `chaos` does not start"),
                 None => format!("no policy is called `{name}`"),
             };
             let hint = nearest(name, known.names()).map_or_else(
@@ -110,7 +110,7 @@ fn found(tally: HuntTally) -> String {
     let kinds = [
         (tally.violations, "with something broken"),
         (tally.endless, "without end"),
-        (tally.stalled, "with a stall that was none"),
+        (tally.stalled, "with a false stall"),
     ];
     let told = kinds.iter().filter(|(number, _)| 0 < *number);
     let told = told.map(|(number, what)| format!("{} {what}", counted(*number, "case")));

@@ -201,6 +201,12 @@ const MOST_HINTS: usize = 5;
 
 fn kind_of(folder: &Path) -> Result<FolderKind, Failure> {
     FolderKind::of(folder).ok_or_else(|| {
+        let shown = folder.display();
+        if !folder.exists() {
+            return Failure::input(format!(
+                "there is no folder {shown}\n   = name one with results, such as out/NAME-SEED"
+            ));
+        }
         let what = if folder.is_dir() { "holds neither a run nor a study" } else { "is no folder" };
         let below = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let below = below.map(|entry| entry.path()).filter(|path| FolderKind::of(path).is_some());
@@ -211,7 +217,7 @@ fn kind_of(folder: &Path) -> Result<FolderKind, Failure> {
             none if none.is_empty() => none,
             below => format!("\n   = it has {below}"),
         };
-        Failure::input(format!("{} {what}{hint}", folder.display()))
+        Failure::input(format!("{shown} {what}{hint}"))
     })
 }
 
@@ -280,7 +286,7 @@ mod tests {
         let room =
             room(&["s/study.json", "r/scenario.resolved.yaml", "r/summary.json", "x/thesis"]);
         assert_eq!(complaint(&room, &["r", "x"]), "x holds neither a run nor a study");
-        assert_eq!(complaint(&room, &["y", "r"]), "y is no folder");
+        assert!(complaint(&room, &["y", "r"]).starts_with("there is no folder y\n"));
         assert_eq!(
             complaint(&room, &["r", "s"]),
             "r is a run, but s is a study; compare runs with runs and studies with studies"

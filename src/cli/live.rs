@@ -155,8 +155,8 @@ impl LiveArguments {
             source::load(&self.scenario, self.overrides.clone(), registry)?;
         if scenario.clock != ClockSpec::Virtual {
             return Err(Failure::input(
-                "a session is held up on the virtual clock only; set `clock=virtual`, the pace is \
-                 that of --speed",
+                "`live` needs the virtual clock, which can be held up: set `clock=virtual`; --speed \
+                 sets the pace",
             ));
         }
         let prepared = Prepared::new(scenario, registry)?;
@@ -164,7 +164,7 @@ impl LiveArguments {
         let server = Server::listen(self.host, self.port)?;
         if !self.host.is_loopback() {
             terminal::warn(&format!(
-                "whoever reaches {} and has the token can watch and act; nothing is encrypted",
+                "anyone who reaches {} and has the token can watch and act; nothing is encrypted",
                 self.host
             ));
         }

@@ -85,7 +85,7 @@ impl RunArguments {
         }
         if self.drive.transport == Transport::Bare && scenario.clock != ClockSpec::Virtual {
             return Err(Failure::input(
-                "`--drive bare` knows only `--clock virtual`: who keeps up with the wall is an actor",
+                "`--drive bare` needs `--clock virtual`; real time needs actors",
             ));
         }
         let prepared = Prepared::new(scenario, registry)?;

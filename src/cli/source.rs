@@ -72,7 +72,37 @@ pub(super) fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
             names.join(", ")
         )));
     }
-    Ok(Draft::read(path)?)
+    match hint_of_files(path) {
+        Some(hint) => Err(Failure::input(format!("{} is no file\n   = {hint}", path.display()))),
+        None => Ok(Draft::read(path)?),
+    }
+}
+
+/// Returns which file may be meant by a path that leads to a folder or to nothing.
+fn hint_of_files(path: &Path) -> Option<String> {
+    let files = |folder: &Path| {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let files = files.map(|entry| entry.path());
+        let mut files: Vec<_> =
+            files.filter(|file| file.extension() == Some("yaml".as_ref())).collect();
+        files.sort();
+        files
+    };
+    if path.is_dir() {
+        let first = files(path).into_iter().next();
+        return Some(first.map_or_else(
+            || "it is a folder: name a scenario's file".to_owned(),
+            |file| format!("it is a folder: name a file in it, such as {}", file.display()),
+        ));
+    }
+    if path.exists() {
+        return None;
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let beside = files(folder.unwrap_or(".".as_ref()));
+    let names = beside.iter().filter_map(|file| file.file_name()?.to_str());
+    let near = nearest(path.file_name()?.to_str()?, names)?;
+    Some(format!("did you mean {}?", path.with_file_name(near).display()))
 }
 
 impl Overrides {

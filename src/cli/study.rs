@@ -303,7 +303,7 @@ impl<'r> StudySession<'r> {
         let plan = Plan::new(study, self.registry)?;
         if self.pace.drive.transport == Transport::Bare && !plan.is_repeatable() {
             return Err(Failure::input(
-                "`--drive bare` knows only `clock: virtual`, and runs of this study have another",
+                "`--drive bare` needs `clock: virtual`, and runs of this study have another clock",
             ));
         }
         if !quiet {
@@ -410,7 +410,9 @@ impl<'r> StudySession<'r> {
         while self.shard.is_some() && matches!(claimed, Err(OutputError::Busy { .. })) {
             if !quiet {
                 let out = self.out.display();
-                terminal::warn(&format!("a process works in {out} alone; waiting for its end"));
+                terminal::warn(&format!(
+                    "another process works in {out} alone; waiting until it ends"
+                ));
             }
             self.store.wait()?;
             claimed = claim();
@@ -576,8 +578,8 @@ fn warn(plan: &Plan) {
     plan.warnings.iter().for_each(|warning| terminal::warn(warning));
     if !plan.is_repeatable() {
         terminal::warn(
-            &"a scaled clock does not give the same results again; its runs are done one at a \
-              time, since others beside them would make them late",
+            &"runs on a scaled clock cannot be repeated exactly; they go one at a time, since others \
+              beside them would make them late",
         );
     }
 }

@@ -10,6 +10,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use clap::error::ErrorKind;
 
 use super::lines::{TerminalLines, plain, plain_file};
 
@@ -117,8 +118,24 @@ pub(super) fn print_usage(
         }
     };
     // Help goes to stdout and is no error; a closed pipe is none either.
-    let _ = error.print();
+    if error.kind() != ErrorKind::ValueValidation {
+        let _ = error.print();
+        return;
+    }
+    // The standard library says of numbers what is wrong in the words of Rust.
+    let mut said = error.render().ansi().to_string();
+    for (word, better) in NUMBERS {
+        said = said.replace(word, better);
+    }
+    let _ = anstream::stderr().write_all(said.as_bytes());
 }
+
+const NUMBERS: [(&str, &str); 4] = [
+    ("invalid digit found in string", "expected a whole number"),
+    ("cannot parse integer from empty string", "expected a whole number"),
+    ("number would be zero for non-zero type", "expected a number above 0"),
+    ("number too large to fit in target type", "this number is too large"),
+];
 
 fn say(style: Style, word: &str, message: TerminalLines) {
     let mut lines = TerminalLines::default();

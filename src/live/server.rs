@@ -298,9 +298,7 @@ impl PageCommand {
             | Self::WhatIf { .. }
             | Self::Undo {}
             | Self::Finish {} => {
-                return Err(SessionRefusal::Untimely(
-                    "this is nothing that is done to the cluster",
-                ));
+                return Err(SessionRefusal::Untimely("this command does nothing to the cluster"));
             }
         })
     }
@@ -374,7 +372,10 @@ impl RequestContext {
         // Check this before the token: a foreign page must not learn whether a guessed token is
         // right.
         if !self.is_meant(request.headers()) {
-            return no(StatusCode::FORBIDDEN, "this is no address of this server");
+            return no(
+                StatusCode::FORBIDDEN,
+                "this server has another address: open the one that Mumakil has printed",
+            );
         }
         let given = query.get("token").unwrap_or_default();
         if !is_same(given.as_bytes(), self.token.as_bytes()) {
@@ -386,14 +387,14 @@ impl RequestContext {
         // one.
         let is_post = path == "/command";
         if *request.method() != if is_post { Method::POST } else { Method::GET } {
-            return no(StatusCode::METHOD_NOT_ALLOWED, "this is asked for in another way");
+            return no(StatusCode::METHOD_NOT_ALLOWED, "use POST for /command, GET for all else");
         }
         let session = &self.session;
         let json = |text| Ok(whole("application/json", text));
-        let nothing = || (StatusCode::NOT_FOUND, "there is nothing".to_owned());
+        let nothing = || (StatusCode::NOT_FOUND, "not found".to_owned());
         let number = |name: &str| {
             let number = query.get(name).and_then(|text| text.parse::<u32>().ok());
-            let words = || (StatusCode::BAD_REQUEST, format!("`{name}` is to be a number"));
+            let words = || (StatusCode::BAD_REQUEST, format!("`{name}` must be a number"));
             number.ok_or_else(words)
         };
         let told = |text: Result<String, serde_json::Error>| {

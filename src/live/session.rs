@@ -499,7 +499,7 @@ impl Session {
     /// stays where it is.
     ///
     /// # Errors
-    /// As [`Self::act`], or if another comparison is in progress.
+    /// As [`Self::act`], or if another what-if is running.
     pub fn foresee(&self, deed: UserAction) -> Result<TwoFutures, SessionRefusal> {
         let words = deed.words();
         let DeedsMade { mut state, done, prepared, warnings, stood } =
@@ -510,8 +510,7 @@ impl Session {
         let state = &mut *state;
         let now = state.gate.now();
         let began = state.outlooks.begin(now, words.clone());
-        let told =
-            began.ok_or(SessionRefusal::Untimely("another deed is looked into: wait for it"));
+        let told = began.ok_or(SessionRefusal::Untimely("another what-if is running; wait for it"));
         // A refused comparison leaves no warnings in the log.
         if told.is_ok() {
             state.warn(warnings);

@@ -197,7 +197,7 @@ mod tests {
         bench.job(2, 0, |_| {});
         let panic = catch_unwind(AssertUnwindSafe(|| bench.beat(0))).unwrap_err();
         let words = panic.downcast_ref::<String>().unwrap();
-        assert!(words.contains("it fills 2 map slots of ") && words.ends_with("and 1 are free"));
+        assert!(words.contains("it gives 2 map slots of ") && words.ends_with("only 1 are free"));
         assert!(seen.lock().panicked);
     }
 }

@@ -256,7 +256,7 @@ fn check_memory(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
         let (job, needs) = (&job.name, needs(job));
         found.doubt(format!(
             "an attempt of the job `{job}` needs {needs} of memory, and a node has {room} for all \
-             attempts: it runs there all the same, since only what is suspended swaps; raise \
+             attempts: it runs there all the same, since only suspended attempts are swapped; raise \
              cluster.memory or lower the memory of the job's tasks"
         ));
     }
@@ -313,7 +313,7 @@ fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
         if span.is_zero() {
             found.value(
                 &format!("hadoop.{field}"),
-                format!("`{field}` is above zero: at 0s time would stand still"),
+                format!("`{field}` must be above zero: at 0s time would stand still"),
             );
         }
     }
@@ -413,8 +413,8 @@ fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
     let slow: Vec<&str> = slow.collect();
     if !hadoop.behaviour().takes_time && !slow.is_empty() {
         found.doubt(format!(
-            "in Mumak messages and the JobTracker take no time; with `{}` above zero no \
-             time is the same as in Mumak; take `cluster: mumak`, or set these to 0s",
+            "in Mumak messages and the JobTracker take no time; with `{}` above zero, times \
+             differ from Mumak's; take `cluster: mumak`, or set these to 0s",
             slow.join("`, `")
         ));
     }
@@ -436,7 +436,7 @@ fn check_names(jobs: &[JobEntry], found: &mut Checked) {
         .map(|job| micros(job.submit) + micros(job.every) * u128::from(job.count.get() - 1))
         .sum();
     if latest > LATEST {
-        let message = "one after another, the jobs would be submitted over 100,000 years";
+        let message = "in a chain, the jobs would take over 100,000 years to submit";
         found.value("workload.jobs", message);
     }
     if total > MOST_JOBS {
@@ -609,7 +609,8 @@ fn check_later(
         }
         if later.scheduler.is_some() && intact("hadoop") && scenario.hadoop.behaviour().policy_reads
         {
-            let message = "in Mumak a policy says whose splits are read, so it cannot change";
+            let message =
+                "in Mumak the policy cannot change in a run, as it orders the reading of splits";
             found.value(&format!("later[{number}].scheduler"), message);
         }
     }
@@ -621,9 +622,17 @@ fn check_later(
     }
     for (number, job) in places.iter().zip(&added) {
         let has_own = [
-            ("submit", !job.submit.is_zero(), "`at` says when it is submitted"),
-            ("after", !job.after.is_empty(), "it is submitted at its instant, whatever has ended"),
-            ("file", job.file.is_some(), "it has a file of its own"),
+            (
+                "submit",
+                !job.submit.is_zero(),
+                "`at` says when the job is submitted: leave this out",
+            ),
+            (
+                "after",
+                !job.after.is_empty(),
+                "the job is submitted at `at`, whatever has ended: leave this out",
+            ),
+            ("file", job.file.is_some(), "the job reads a file of its own: leave this out"),
         ];
         for (field, _, message) in has_own.into_iter().filter(|(_, is_said, _)| *is_said) {
             found.value(&format!("later[{number}].submit.{field}"), message);

@@ -72,7 +72,8 @@ impl<'de> Deserialize<'de> for SchedulerChoice {
                 };
                 if let Some(other) = map.next_key::<String>()? {
                     return Err(de::Error::custom(format!(
-                        "`{name}` and `{other}`: a scenario has one policy"
+                        "`{name}` and `{other}`: a scenario has one policy, with its options below \
+                         it, such as `scheduler: {{hfsp: {{weights: priority}}}}`"
                     )));
                 }
                 match options {

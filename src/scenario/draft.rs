@@ -18,8 +18,8 @@ use super::spec::{Name, Scenario};
 use crate::fault::Fault;
 use mumakil_base::files;
 use mumakil_yaml::{
-    ConditionalSetting, DisplacedSettings, Document, Finding, MOST, Origin, Path, YamlProblem,
-    is_nothing, lay, read,
+    ConditionalSetting, DisplacedSettings, Document, Finding, MOST, Origin, Path, PathStep,
+    PointAt, YamlProblem, is_nothing, lay, read,
 };
 
 /// A complete scenario that can be run.
@@ -280,6 +280,7 @@ impl Draft {
         });
         // Follow-up mistakes of a damaged file would only hide the first ones.
         problems.truncate(most);
+        problems.iter_mut().for_each(|problem| self.point_elsewhere(problem));
         findings.extend(problems.into_iter().map(|problem| self.finding(problem)));
         match scenario {
             Some(scenario) if findings.is_empty() => {
@@ -306,6 +307,31 @@ impl Draft {
         });
         let missing: Vec<Finding> = missing.collect();
         if missing.is_empty() { Ok(loaded) } else { Err(ScenarioError::invalid(missing)) }
+    }
+
+    /// Adds to what is wrong where it would be right: elsewhere in the scenario, or in a study.
+    fn point_elsewhere(&self, problem: &mut YamlProblem) {
+        let Some((around, PathStep::Key(key))) = problem.path.split_last() else { return };
+        let is_list = || problem.path.get(self.tree()).is_some_and(Value::is_sequence);
+        let is_entry = |step: &PathStep| matches!(step, PathStep::Index(_));
+        // An axis sets a field of the scenario, and not one of a single job.
+        let is_axis = || shape().at(&problem.path).is_single() && !around.0.iter().any(is_entry);
+        let hint = match (problem.part, problem.path.to_string().as_str()) {
+            _ if problem.hint.is_some() => return,
+            (PointAt::Key, key) if STUDY_KEYS.contains(&key) => {
+                Some(format!("`{key}` belongs to a study, which has a `sweep`, too"))
+            }
+            (PointAt::Key, _) if !shape().at(&around).names().contains(&key.as_str()) => {
+                shape().advice(key, &around)
+            }
+            (PointAt::Value, "name" | "description") => None,
+            (PointAt::Value, path) if is_list() && is_axis() => {
+                let axis = if path == "seed" { "seeds" } else { path };
+                Some(format!("to try several values, write a study: `sweep: {{{axis}: […]}}`"))
+            }
+            _ => None,
+        };
+        problem.hint = hint;
     }
 
     /// Returns the folder of the file, from which relative paths start.
@@ -364,6 +390,10 @@ impl Draft {
 /// Facts that conditions of settings refer to and that are in no tree, in the words of the schema.
 pub(super) const FACTS: [&str; 2] =
     ["a fault that disturbs messages", "a policy that goes by bytes"];
+
+/// The keys of a study that no scenario has.
+pub const STUDY_KEYS: [&str; 8] =
+    ["base", "files", "sweep", "exclude", "compare", "metrics", "charts", "search"];
 
 /// Returns the problem if a workload has no source of jobs, or two.
 fn without_source(workload: Option<&Value>) -> Option<YamlProblem> {

@@ -311,7 +311,7 @@ impl TryFrom<FaultEntry> for Fault {
             (None, _) => Err(format!("a fault is one of {}", keys())),
             (Some(_), false) => Err(format!("a fault is only one of {}", keys())),
             (Some(what), true) if what.moment() == FaultMoment::None && at.is_some() => {
-                Err("a share holds from the beginning to the end: it has no `at`".to_owned())
+                Err("a share holds for the whole run: leave `at` out".to_owned())
             }
             (Some(what), true) => Ok(Self { at, what }),
         }
@@ -497,7 +497,7 @@ mod tests {
             (
                 "{at: 1s, restart: {nodes: node-1, rack: rack-1, for: 1s}}",
                 "rack",
-                "nodes that are named need no rack",
+                "named nodes take no `rack`",
             ),
             ("{at: 1s, kill: smal}", "", "there is no job `smal` in the workload"),
             ("{hangs: {jobs: [large, huge]}}", "jobs", "there is no job `huge` in the workload"),
@@ -530,11 +530,11 @@ mod tests {
         for (fault, why) in [
             ("{at: 1s, stop: {for: 1min}}", "it needs `nodes` or `rack`"),
             ("{slow: {nodes: 10 %}}", "it needs a speed"),
-            ("{slow: {cpu: 0}}", "nothing would ever end there"),
-            ("{crashes: {mtbf: 0s}}", "a mean of 1s at least"),
+            ("{slow: {cpu: 0}}", "too slow to end any attempt"),
+            ("{crashes: {mtbf: 0s}}", "the mean time between two of them"),
             (
                 "{slow_spells: {every: {exponential: {mean: 10ms}}, for: 1s, cpu: 0.5}}",
-                "a mean of 1s",
+                "is at least 1s",
             ),
         ] {
             let fault: Fault = serde_yaml::from_str(fault).unwrap();
@@ -569,7 +569,7 @@ mod tests {
             ("[{stop: node-1}]", "needs a time"),
             ("[{at: 1s, stop: node-1, kill: a}]", "only one of"),
             ("[{loss: 0.1, duplication: 0.1}]", "only one of"),
-            ("[{at: 1s, loss: 0.1}]", "has no `at`"),
+            ("[{at: 1s, loss: 0.1}]", "leave `at` out"),
             ("[{at: 1s, stop: node-0}]", "such as node-3"),
             ("[{at: 1s, stop: 3}]", "such as node-3"),
             ("[{at: 1s, restart: {nodes: node-1}}]", "missing field `for`"),

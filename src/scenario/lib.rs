@@ -40,7 +40,7 @@ pub use check::Warning;
 pub use choice::SchedulerChoice;
 pub use classes::{ClassComparison, ClassCount, ClassRule};
 pub use complaint::{misplaced, unusable};
-pub use draft::{Draft, LoadedScenario, load, parse};
+pub use draft::{Draft, LoadedScenario, STUDY_KEYS, load, parse};
 pub use error::ScenarioError;
 pub use later::LaterChange;
 pub use reference::Reference;

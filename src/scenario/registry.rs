@@ -366,7 +366,13 @@ impl Registry {
     fn known(&self, choice: &SchedulerChoice) -> Result<&PolicyEntry, Vec<YamlProblem>> {
         self.get(&choice.name).ok_or_else(|| {
             let at = Path::of("scheduler").key(&choice.name);
-            vec![YamlProblem::unknown("policy", &choice.name, self.names(), at)]
+            let problem = YamlProblem::unknown("policy", &choice.name, self.names(), at);
+            // As in `scheduler: {name: fair}`.
+            let named = choice.options.as_str().filter(|name| self.get(name).is_some());
+            vec![match named {
+                Some(name) => problem.hint(format!("write `scheduler: {name}`")),
+                None => problem,
+            }]
         })
     }
 }

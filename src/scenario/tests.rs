@@ -101,7 +101,7 @@ fn a_limit_on_what_is_shared_is_told_where_nothing_is() {
     assert_eq!(
         warnings[0].to_string(),
         "`cluster.disk.count` has no effect: it has one only with `cluster.network.model: shared`; \
-         see to that, or leave it out"
+         change that, or leave it out"
     );
 }
 
@@ -190,14 +190,14 @@ fn what_pools_and_queues_say_is_told_where_the_policy_takes_no_notice() {
             options_told(policy, &pools).into_iter().filter(is_idle).collect::<Vec<_>>()
         };
         let warning = format!(
-            "`{path}` of `fair-deficit` has no effect: it has one only with the policy `fair`; see to \
+            "`{path}` of `fair-deficit` has no effect: it has one only with the policy `fair`; change \
              that, or leave it out"
         );
         assert_eq!(told("fair-deficit"), [warning]);
         assert_eq!(told("fair"), [""; 0], "{said}");
     }
-    let v1 = "it has one only with `rules: 1.x`; see to that, or leave it out";
-    let earlier = "it has one only with `rules` other than `1.x`; see to that, or leave it out";
+    let v1 = "it has one only with `rules: 1.x`; change that, or leave it out";
+    let earlier = "it has one only with `rules` other than `1.x`; change that, or leave it out";
     for (said, path, why) in [
         ("wait_factor: 2", "wait_factor", v1),
         ("allocations: {max_system_jobs: 7}", "allocations.max_system_jobs", v1),
@@ -247,7 +247,7 @@ fn an_option_of_a_policy_without_effect_is_told() {
         assert_eq!(
             options_told(policy, rate),
             [format!(
-                "`srt` of `{policy}` has no effect: it has one only with `reduce_order: srt`; see to \
+                "`srt` of `{policy}` has no effect: it has one only with `reduce_order: srt`; change \
                  that, or leave it out"
             )]
         );
@@ -394,7 +394,7 @@ fn a_field_that_changes_nothing_is_told() {
         warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     let why = |only: &str| {
-        format!("has no effect: it has one only with {only}; see to that, or leave it out")
+        format!("has no effect: it has one only with {only}; change that, or leave it out")
     };
     let every = why("`count` other than `1`");
     assert_eq!(
@@ -495,7 +495,7 @@ fn a_mistake_on_the_command_line_points_there() {
         "error: invalid value: integer `0`, expected a whole number from 1 to 100000\n  \
          --> --set cluster.nodes=0   cluster.nodes"
     );
-    assert!(error(JOB, &["nonsense"]).contains("is not of the form path=value"));
+    assert!(error(JOB, &["nonsense"]).contains("is no setting: write `PATH=VALUE`"));
 }
 
 #[test]
@@ -549,7 +549,7 @@ fn the_line_of_mumak_brings_its_cluster_and_another_is_told_to_be_slow() {
         warnings,
         ["in Mumak messages and the JobTracker take no time; with `cluster.network.latency`, \
           `cluster.network.cross_rack`, `cluster.jobtracker.per_heartbeat`, \
-          `cluster.jobtracker.per_task`, `cluster.jobtracker.init` above zero no time is the same as \
-          in Mumak; take `cluster: mumak`, or set these to 0s"]
+          `cluster.jobtracker.per_task`, `cluster.jobtracker.init` above zero, times differ from \
+          Mumak's; take `cluster: mumak`, or set these to 0s"]
     );
 }

@@ -316,12 +316,16 @@ impl Document {
         let layer = self.wrote(&problem.path);
         let mut place = match (&layer.origin.0, layer.inside(&problem.path)) {
             (OriginText::Argument(argument), _) => FindingSpot::Argument(argument.to_string()),
+            // An axis of a study names the key that is wrong in front of the list of its values.
+            (OriginText::Text(text, at), Some([])) if problem.part == PointAt::Key => {
+                text.locate(&at.of_list(), PointAt::Key)
+            }
             (OriginText::Text(text, at), Some(inside)) => {
                 text.locate(&at.join(inside), problem.part)
             }
             // The mistake is around the value that this layer wrote: a field that is missing beside
             // it, say.
-            (OriginText::Text(text, at), None) => text.locate(at, PointAt::Key),
+            (OriginText::Text(text, at), None) => text.locate(&at.of_list(), PointAt::Key),
         };
         if let (FindingSpot::Text { column, excerpt, .. }, Some(within)) =
             (&mut place, &problem.within)
@@ -354,7 +358,8 @@ fn doubled(path: Path) -> YamlProblem {
         Some(PathStep::Key(key)) => key.clone(),
         _ => path.to_string(),
     };
-    let problem = YamlProblem::key(path, format!("the key `{key}` stands twice"));
+    let problem =
+        YamlProblem::key(path, format!("the key `{key}` stands twice")).hint("keep one of the two");
     YamlProblem { part: PointAt::SecondKey, ..problem }
 }
 

@@ -74,15 +74,17 @@ pub(super) fn find(tree: &Value, path: &Path, shape: &TreeShape) -> Result<(Path
             (Some(Value::Sequence(list)), step) => {
                 let index = match step {
                     PathStep::Index(index) => *index,
-                    PathStep::Key(key) => {
-                        key.parse().map_err(|_| format!("`{at}` is a list: {key} is no index"))?
-                    }
+                    PathStep::Key(key) => key.parse().map_err(|_| {
+                        format!("`{at}` is a list: name an entry, such as `{at}[0].{key}`")
+                    })?,
                 };
                 at = at.index(index);
                 entry = at.0.len();
                 let missing = || match list.len() {
-                    1 => format!("`{at}` is not there: 1 entry"),
-                    count => format!("`{at}` is not there: {count} entries"),
+                    1 => format!("`{at}` is not there: the list has one entry, `[0]`"),
+                    count => {
+                        format!("`{at}` is not there: the list has {count} entries, from `[0]` on")
+                    }
                 };
                 node = Some(list.get(index).ok_or_else(missing)?);
             }

@@ -29,7 +29,7 @@ mod tree;
 
 pub use document::{DisplacedSettings, Document, Origin};
 pub use finding::{Excerpt, Finding, FindingSpot, print};
-pub use path::{Path, PathStep};
+pub use path::{Path, PathStep, PointAt};
 pub use read::{MOST, YamlProblem, read, read_whole};
 
 pub use layer::lay;

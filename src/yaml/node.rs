@@ -99,6 +99,7 @@ impl de::Error for Mistake {
 fn words(found: Unexpected<'_>) -> String {
     match found {
         Unexpected::Str(text) => format!("text {text:?}"),
+        Unexpected::Float(number) => format!("number `{number}`"),
         Unexpected::Unit => "nothing".to_owned(),
         Unexpected::Seq => "a list".to_owned(),
         Unexpected::Map => "a mapping".to_owned(),

@@ -68,7 +68,7 @@ impl<'s> ConditionalSetting<'s> {
         };
         let (path, only) = (&self.path, only(self.condition));
         format!(
-            "`{path}`{others}{of} has no effect: it has one only {only}; see to that, or leave it out"
+            "`{path}`{others}{of} has no effect: it has one only {only}; change that, or leave it out"
         )
     }
 }
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_setting_matters_if_one_of_its_conditions_holds() {
-        let told = "`size` with `mode: large` or with `given`; see to that, or leave it out";
+        let told = "`size` with `mode: large` or with `given`; change that, or leave it out";
         assert_eq!(idle("{size: 1}"), [told]);
         assert_eq!(idle("{size: 1, mode: small, given: null}"), [told]);
         for heeded in ["{size: 1, mode: large}", "{size: 1, given: 0}", "{size: 7}", "{size: null}"]
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn in_a_list_all_conditions_hold() {
-        let told = "`late` with `mode` other than `early`; see to that, or leave it out";
+        let told = "`late` with `mode` other than `early`; change that, or leave it out";
         assert_eq!(idle("{late: 1, mode: early}"), [told]);
         assert_eq!(idle("{late: 1, mode: else}"), [""; 0], "the fact is so");
     }
@@ -269,14 +269,14 @@ mod tests {
     #[test]
     fn what_is_inside_of_itself_and_what_has_the_name_of_a_field_is_told_apart() {
         let trees = "{mode: new, trees: {age: {trees: {age: {age: 3}, oak: {age: 4}}}}}";
-        let told = "`trees.age.trees.age.age` (and 1 more) without `mode` or with `mode: old`; see to \
+        let told = "`trees.age.trees.age.age` (and 1 more) without `mode` or with `mode: old`; change \
                     that, or leave it out";
         assert_eq!(idle(trees), [told]);
         assert_eq!(idle(&trees.replace("new", "old")), [""; 0]);
         let fruit =
             |leaves: &str| idle(&format!("{{trees: {{oak: {{fruit: 1, leaves: {leaves}}}}}}}"));
         for none in ["0", "0s", "0 B", "null"] {
-            let told = "`trees.oak.fruit` with `leaves`; see to that, or leave it out";
+            let told = "`trees.oak.fruit` with `leaves`; change that, or leave it out";
             assert_eq!(fruit(none), [told], "{none}");
         }
         assert_eq!(fruit("0.5"), [""; 0]);

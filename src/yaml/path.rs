@@ -81,6 +81,13 @@ impl Path {
         Some((Self(parents.to_vec()), last))
     }
 
+    /// Returns the list that this is an entry of, or else the node itself.
+    pub(crate) fn of_list(&self) -> Self {
+        let is_index = |step: &&PathStep| matches!(step, PathStep::Index(_));
+        let indices = self.0.iter().rev().take_while(is_index).count();
+        Self(self.0[..self.0.len() - indices].to_vec())
+    }
+
     /// Returns whether `other` is this node, or inside it.
     pub fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)

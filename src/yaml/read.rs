@@ -239,14 +239,41 @@ fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> YamlProblem {
             YamlProblem::value(path, format!("this name needs its options{such_as}"))
         }
         MistakeKind::Wrong(message) => {
-            // A common slip: one name where a list is expected.
-            let text = message.strip_prefix("invalid type: text ");
-            let text = text.and_then(|text| text.strip_suffix(", expected a list"));
+            let hint = form(message, shape.at(&path));
             let problem = YamlProblem::value(path, message);
-            match text.and_then(|text| text.strip_prefix('"')?.strip_suffix('"')) {
-                Some(text) => problem.hint(format!("write a list: `[{text}]`")),
+            match hint {
+                Some(hint) => problem.hint(hint),
                 None => problem,
             }
+        }
+    }
+}
+
+/// Returns how to write a value that has the wrong form, if that is a usual slip.
+fn form(message: &str, shape: &TreeShape) -> Option<String> {
+    let (found, expected) = message.split_once(", expected ")?;
+    let (_, found) = found.split_once(": ")?;
+    let text = || found.strip_prefix("text \"")?.strip_suffix('"');
+    match expected {
+        "a list" if let Some(text) = text() => Some(format!("write a list: `[{text}]`")),
+        _ if found == "a mapping" && expected.starts_with("a list") => {
+            Some("begin each entry of the list with `- `".to_owned())
+        }
+        "a mapping" if found != "nothing" => {
+            let field = shape.field_for(found == "a list")?;
+            Some(format!("write its fields: `{{{field}: …}}`"))
+        }
+        _ if expected.starts_with("a whole number") || expected == "a number" => {
+            let text = text()?;
+            let number = text.trim_end_matches(',');
+            number.parse::<f64>().ok()?;
+            let left_out = if number == text { "quotes" } else { "comma" };
+            Some(format!("leave the {left_out} out: `{number}`"))
+        }
+        _ => {
+            let name = text()?;
+            let option = shape.needed_option(name)?;
+            Some(format!("give `{name}` its options: `{{{name}: {{{option}: …}}}}`"))
         }
     }
 }

@@ -191,6 +191,74 @@ impl TreeShape {
         self.key(name).required().first().map(String::as_str)
     }
 
+    /// Returns where a key belongs that is none of the mapping in which it stands.
+    pub fn advice(&self, key: &str, around: &Path) -> Option<String> {
+        if let Some((key, value)) = key.split_once(':') {
+            return Some(format!("put a space after the colon: `{key}: {value}`"));
+        }
+        if let Some((outer, inner)) = key.split_once('.')
+            && self.at(around).key(outer).has_field(inner)
+        {
+            return Some(format!("write `{outer}: {{{inner}: …}}`"));
+        }
+        Some(match self.home_of(key, around)? {
+            home if home.is_empty() => format!("`{key}` belongs at the top, in the first column"),
+            home => format!("`{key}` belongs in `{home}`"),
+        })
+    }
+
+    /// Returns the mapping that knows a key: of several the one nearest to the mapping in which the key
+    /// was written, if one is nearest.
+    fn home_of(&self, key: &str, around: &Path) -> Option<String> {
+        let mut homes = Vec::new();
+        self.visit_homes(key, &mut Vec::new(), &mut homes);
+        let own = around.0.iter().filter_map(|step| match step {
+            PathStep::Key(key) => Some(key.as_str()),
+            PathStep::Index(_) => None,
+        });
+        let own: Vec<&str> = own.collect();
+        let distance = |home: &Vec<(&str, bool)>| {
+            let shared = home.iter().zip(&own).take_while(|((home, _), own)| home == *own).count();
+            home.len() + own.len() - 2 * shared
+        };
+        let least = homes.iter().map(distance).min()?;
+        let mut nearest = homes.iter().filter(|home| distance(home) == least);
+        let home = nearest.next().filter(|_| nearest.next().is_none())?;
+        let step =
+            |(key, is_list): &(&str, bool)| format!("{key}{}", if *is_list { "[…]" } else { "" });
+        Some(home.iter().map(step).collect::<Vec<_>>().join("."))
+    }
+
+    /// Collects the mappings that know a key, each by the keys on the way and whether a list follows.
+    fn visit_homes<'s>(
+        &'s self,
+        key: &str,
+        at: &mut Vec<(&'s str, bool)>,
+        homes: &mut Vec<Vec<(&'s str, bool)>>,
+    ) {
+        let knows = match &self.form {
+            // A name without options is a value.
+            MappingForm::Choice { names, .. } => names.get(key).is_some_and(Option::is_some),
+            _ => self.names().contains(&key),
+        };
+        if knows {
+            homes.push(at.clone());
+        }
+        for name in self.names() {
+            let inner = self.key(name);
+            for (shape, is_list) in [(Some(inner), false), (inner.entry(), true)] {
+                at.push((name, is_list));
+                shape.into_iter().for_each(|shape| shape.visit_homes(key, at, homes));
+                at.pop();
+            }
+        }
+    }
+
+    /// Returns whether one value or one name stands here, and neither a mapping nor a list.
+    pub fn is_single(&self) -> bool {
+        matches!(self.form, MappingForm::Free | MappingForm::Choice { .. }) && self.items.is_none()
+    }
+
     pub(super) fn is_choice(&self) -> bool {
         matches!(self.form, MappingForm::Choice { .. })
     }
@@ -227,6 +295,15 @@ impl TreeShape {
     pub(super) fn chosen_by_name(&self, name: &Value) -> Option<&str> {
         let MappingForm::Struct { beside: Some(beside), .. } = &self.form else { return None };
         beside.brought.get(name.as_str()?).map(String::as_str)
+    }
+
+    /// Returns a field to begin a mapping with: for what is a list one that takes a list, or else one
+    /// that must be there, or else the first.
+    pub(super) fn field_for(&self, is_list: bool) -> Option<&str> {
+        let MappingForm::Struct { fields, .. } = &self.form else { return None };
+        let takes_list = |(name, inner): (_, &Arc<Self>)| inner.entry().map(|_| name);
+        let of_list = fields.iter().filter(|_| is_list).find_map(takes_list);
+        of_list.or(self.required().first()).or(fields.keys().next()).map(String::as_str)
     }
 
     fn required(&self) -> &[String] {

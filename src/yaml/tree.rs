@@ -133,37 +133,181 @@ impl TreeError {
         } else if message.ends_with(PLAIN) {
             message = format!("a tag has no meaning here, expected {PLAIN}");
         }
-        let hint = at.and_then(|at| mended(&message, text, at));
-        Self { message, hint, at }
+        let slip = at.and_then(|at| YamlSlip { complaint: &message, text, at }.plainly());
+        slip.unwrap_or(Self { message, hint: None, at })
     }
 }
 
-/// Returns a hint for a YAML error at a line and column, if the mistake is a common one.
-fn mended(message: &str, text: &str, (line, column): (usize, usize)) -> Option<String> {
-    let lines: Vec<&str> = text.lines().take(line).filter(|line| !line.trim().is_empty()).collect();
-    let (own, before) = lines.split_last()?;
-    let indent = |line: &str| line.len() - line.trim_start().len();
-    // First, since the reader reports a tab in many ways.
-    if own[..indent(own)].contains('\t') {
-        return Some("indent with spaces: YAML takes no tabs there".to_owned());
+/// A text that YAML cannot be read from, and what its reader complains of.
+struct YamlSlip<'t> {
+    complaint: &'t str,
+    text: &'t str,
+    at: (usize, usize),
+}
+
+impl<'t> YamlSlip<'t> {
+    /// Says a usual slip in the words of its cause and at its place: the reader complains in its own
+    /// words, and often a line behind.
+    fn plainly(&self) -> Option<TreeError> {
+        let (line, column) = self.at;
+        let own = self.line(line);
+        let before: String = own.chars().take(column.saturating_sub(1)).collect();
+        let here = own.chars().nth(column.saturating_sub(1));
+        let is = |complaint: &str| self.complaint.starts_with(complaint);
+        let told = |at: (usize, usize), message: &str, hint: &str| {
+            Some(TreeError {
+                message: message.to_owned(),
+                hint: Some(hint.to_owned()),
+                at: Some(at),
+            })
+        };
+        // First, since the reader complains of a tab in many ways.
+        if own[..indent(own)].contains('\t') {
+            let hint = "indent with spaces: YAML takes no tabs there";
+            return told(self.at, "a tab indents this line", hint);
+        }
+        if self.complaint.contains("scanning a quoted scalar") {
+            let message = "the quotes that begin here are not closed";
+            return told(self.begun(), message, "end the text with the same quote");
+        }
+        if is("did not find expected ',' or") {
+            return self.unclosed(here);
+        }
+        if is("could not find expected ':'") {
+            return Some(self.no_key(self.begun().0));
+        }
+        if is("found character that cannot start") || self.complaint.contains("a directive") {
+            let (line, column) = self.begun();
+            let first = self.line(line).chars().nth(column.saturating_sub(1))?;
+            let message = format!("a text cannot begin with `{first}`");
+            return told((line, column), &message, "put the text in quotes");
+        }
+        if is("unknown anchor") {
+            let message = "`*` refers to a value that `&` names, and none has this name";
+            return told(self.at, message, "put a text that begins with `*` in quotes");
+        }
+        if is("did not find expected '-' indicator") {
+            let message = "expected the next entry of the list, with `- `";
+            let hint = "a key of an entry begins in the column of the entry's first key";
+            return told(self.at, message, hint);
+        }
+        if is("did not find expected key") {
+            return match own.trim_start() {
+                _ if before.contains(['"', '\'']) => {
+                    let hint = "put all of it in quotes; inside of `'…'` a `'` is written twice";
+                    told(self.at, "the text in quotes ends before this", hint)
+                }
+                entry if entry.starts_with("- ") => {
+                    let hint = "entries of one list begin in the same column";
+                    told(self.at, "this entry belongs to no list", hint)
+                }
+                _ => {
+                    let hint = "keys of one mapping begin in the same column";
+                    told(self.at, "this key belongs to no mapping", hint)
+                }
+            };
+        }
+        if !is("mapping values are not allowed") {
+            return None;
+        }
+        let message = "a value cannot be followed by a key here";
+        if let Some((key, _)) = before.split_once(": ") {
+            let at = (line, key.chars().count() + 3);
+            return told(at, message, "put a text that has `: ` in it in quotes");
+        }
+        let at = (line, start(own));
+        // The lines before this one go on here: the reader has taken them for one text.
+        let last = (1..line).rev().find(|line| !self.line(*line).trim().is_empty())?;
+        let entry = self.line(last).trim().trim_start_matches("- ");
+        let Some((key, value)) = entry.split_once(": ").filter(|_| !entry.starts_with('-')) else {
+            return Some(self.no_key(last));
+        };
+        let aligned = format!("`{key}` has a value already: align this key with `{key}`");
+        let is_name =
+            value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+                && value.starts_with(|first: char| first.is_ascii_alphabetic());
+        match is_name {
+            true => {
+                let options =
+                    format!("or, for options of `{value}`, write `{key}: {{{value}: {{…}}}}`");
+                told(at, message, &format!("{aligned}, {options}"))
+            }
+            false => told(at, message, &aligned),
+        }
     }
-    if message.starts_with("did not find expected key") {
-        return Some("keys of one mapping begin in the same column".to_owned());
+
+    /// Returns a line, from 1; behind the last all are empty.
+    fn line(&self, number: usize) -> &'t str {
+        self.text.lines().nth(number.saturating_sub(1)).unwrap_or_default()
     }
-    if !message.starts_with("mapping values are not allowed") {
-        return None;
+
+    /// Returns where what the reader was reading had begun.
+    fn begun(&self) -> (usize, usize) {
+        let place = self.complaint.rsplit_once(" at line ").map(|(_, place)| place);
+        let numbers = place.and_then(|place| place.split_once(" column "));
+        let numbers =
+            numbers.and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?)));
+        // The reader leaves out the place of the complaint itself.
+        numbers.unwrap_or(self.at)
     }
-    if own.chars().take(column.saturating_sub(1)).collect::<String>().contains(": ") {
-        return Some("put a text that has `: ` in it in quotes".to_owned());
+
+    /// A bracket is open where its mapping or list cannot go on.
+    fn unclosed(&self, here: Option<char>) -> Option<TreeError> {
+        let (open, close) = match self.complaint.contains('}') {
+            true => ('{', '}'),
+            false => ('[', ']'),
+        };
+        // Of a bracket at the very beginning the reader gives no place.
+        let begun = if self.complaint.contains(" at line ") { self.begun() } else { (1, 1) };
+        // A key further out than what the bracket encloses.
+        let is_out = || indent(self.line(self.at.0)) <= indent(self.line(begun.0));
+        let (message, hint, at) = match here {
+            _ if begun.0 < self.at.0 && (here != Some(':') || is_out()) => {
+                (format!("this `{open}` is not closed"), format!("close it with `{close}`"), begun)
+            }
+            Some(':') => (
+                format!("expected `,` or `{close}`"),
+                "put a comma before this key, or a text that has `: ` in it in quotes".to_owned(),
+                self.at,
+            ),
+            _ => (
+                format!("expected `,` or `{close}`"),
+                format!("the `{open}` of column {} is still open", begun.1),
+                self.at,
+            ),
+        };
+        Some(TreeError { message, hint: Some(hint), at: Some(at) })
     }
-    let (key, value) = before.last()?.trim().trim_start_matches("- ").split_once(": ")?;
-    let aligned = format!("`{key}` has a value already: align this key with `{key}`");
-    let is_name = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-        && value.starts_with(|first: char| first.is_ascii_alphabetic());
-    Some(match is_name {
-        true => format!("{aligned}, or give `{value}` options: `{key}: {{{value}: {{…}}}}`"),
-        false => aligned,
-    })
+
+    /// A line where a key is expected has no colon with a space behind it.
+    fn no_key(&self, number: usize) -> TreeError {
+        let line = self.line(number);
+        let body = line.trim_start().trim_start_matches("- ").trim_end();
+        let parts = body.split_once([':', '=']).or_else(|| body.split_once(' '));
+        let hint = match parts.map(|(key, value)| (key.trim(), value.trim())) {
+            _ if body.starts_with(['{', '[']) => "begin an entry of a list with `- `".to_owned(),
+            _ if body.starts_with('-') => "put a space after the `-`".to_owned(),
+            // Longer ones are no keys.
+            _ if 60 < body.len() => "write `key: value`".to_owned(),
+            Some((key, value)) if !value.is_empty() => format!("write `{key}: {value}`"),
+            _ => format!("write `{body}:`"),
+        };
+        let message = match body.starts_with(['{', '[', '-']) {
+            true => "an entry of a list begins with a dash and a space".to_owned(),
+            false => "expected a key, with a colon and a space after it".to_owned(),
+        };
+        TreeError { message, hint: Some(hint), at: Some((number, start(line))) }
+    }
+}
+
+/// Returns the column, from 1, in which a line begins.
+fn start(line: &str) -> usize {
+    line[..indent(line)].chars().count() + 1
+}
+
+/// Returns how many bytes of blanks a line begins with.
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 const TOO_LARGE: &str = "the aliases of this file expand to far more than the file";
@@ -334,21 +478,51 @@ mod tests {
     }
 
     #[test]
-    fn usual_slips_get_a_hint() {
-        for (text, hint) in [
-            ("a:\n\tb: 1", "indent with spaces: YAML takes no tabs there"),
-            ("a:\n    b: 1\n  c: 2", "keys of one mapping begin in the same column"),
-            ("a: b: c", "put a text that has `: ` in it in quotes"),
-            ("a:\n  b: 5\n   c: 2", "`b` has a value already: align this key with `b`"),
+    fn usual_slips_are_said_where_they_were_made() {
+        for (text, place, hint) in [
+            ("a:\n\tb: 1", (2, 1), "indent with spaces: YAML takes no tabs there"),
+            ("a:\n    b: 1\n  c: 2", (3, 3), "keys of one mapping begin in the same column"),
+            ("a:\n    - 1\n  - 2", (3, 3), "entries of one list begin in the same column"),
+            ("a: b: c", (1, 4), "put a text that has `: ` in it in quotes"),
+            ("a:\n  b: 5\n   c: 2", (3, 4), "`b` has a value already: align this key with `b`"),
             (
                 "scheduler: hfsp\n  weights: priority",
-                "`scheduler` has a value already: align this key with `scheduler`, or give `hfsp` \
-                 options: `scheduler: {hfsp: {…}}`",
+                (2, 3),
+                "`scheduler` has a value already: align this key with `scheduler`, or, for options \
+                 of `hfsp`, write `scheduler: {hfsp: {…}}`",
             ),
+            (
+                "a:\n  - b: 1\n  c: 2",
+                (3, 3),
+                "a key of an entry begins in the column of the entry's first key",
+            ),
+            ("a:\n  -b: 1\n   c: 2", (2, 3), "put a space after the `-`"),
+            ("a:\n  b\n  c: 2", (2, 3), "write `b:`"),
+            ("a:\n  b 5\n  c: 2", (2, 3), "write `b: 5`"),
+            ("a:\n  b:5\n  c: 2", (2, 3), "write `b: 5`"),
+            ("a:\n  c: 2\n  b=5\nd: 1", (3, 3), "write `b: 5`"),
+            ("a:\n  - {b: 1}\n  {b: 2}\n", (3, 3), "begin an entry of a list with `- `"),
+            ("a: 'b", (1, 4), "end the text with the same quote"),
+            (
+                "a: 'it's'\n",
+                (1, 8),
+                "put all of it in quotes; inside of `'…'` a `'` is written twice",
+            ),
+            ("a: {b: 1\nc: 2", (1, 4), "close it with `}`"),
+            ("{a: [1, 2\n", (1, 5), "close it with `]`"),
+            ("a: [{b: 1}}", (1, 11), "the `[` of column 4 is still open"),
+            (
+                "a: {b: 1 c: 2}",
+                (1, 11),
+                "put a comma before this key, or a text that has `: ` in it in quotes",
+            ),
+            ("a: %b", (1, 4), "put the text in quotes"),
+            ("a: *b", (1, 4), "put a text that begins with `*` in quotes"),
         ] {
-            assert_eq!(read(text).unwrap_err().hint.as_deref(), Some(hint), "{text:?}");
+            let error = read(text).unwrap_err();
+            let found = (error.at, error.hint.as_deref());
+            assert_eq!(found, (Some(place), Some(hint)), "{text:?}: {}", error.message);
         }
-        assert_eq!(read("a: [1, 2").unwrap_err().hint, None);
     }
 
     #[test]

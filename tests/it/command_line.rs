@@ -59,6 +59,31 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
 }
 
 #[test]
+fn slips_of_the_command_line_are_told_what_to_write() {
+    let room = Room::new();
+    room.write("small.yaml", SMALL);
+    fs::create_dir(room.path("empty")).unwrap();
+    room.mumakil("run small.yaml --quiet --out out/small").assert().success();
+    for (wrong, told) in [
+        ("run smal.yaml", "= did you mean small.yaml?"),
+        ("run empty", "= it is a folder: name a scenario's file"),
+        ("run out/small", "name a file in it, such as out/small/scenario.resolved.yaml"),
+        ("explain out", "= it has `out/small`"),
+        ("explain nowhere", "there is no folder nowhere\n   = name one with results"),
+        ("run small.yaml --seed x", ": expected a whole number"),
+        ("study small.yaml --jobs 0", ": expected a number above 0"),
+        ("run small.yaml --set cluster.nodes", "write `PATH=VALUE`, such as `cluster.nodes=50`"),
+        ("run small.yaml --set nodes=5", "= `nodes` belongs in `cluster`"),
+        ("run small.yaml --set workload.jobs.maps=5", "such as `workload.jobs[0].maps`"),
+        ("run small.yaml --set workload.jobs[1].maps=5", "the list has one entry, `[0]`"),
+    ] {
+        let output = room.mumakil(wrong).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+        assert!(stderr(&output).contains(told), "{wrong}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn help_of_a_command_can_be_asked_of_the_command() {
     let room = Room::new();
     let told = |arguments| room.mumakil(arguments).assert().success().get_output().stdout.clone();

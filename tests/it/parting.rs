@@ -113,14 +113,14 @@ fn runs_of_other_jobs_are_refused_with_what_differs() {
     let told = refusal(&room, "one larger");
     assert!(
         told.contains(
-            "the runs have other jobs: in `one` job 1 is `small` with 6 maps and 1 reduces, in `larger` job \
+            "the runs have different jobs: in `one` job 1 is `small` with 6 maps and 1 reduces, in `larger` job \
              1 is `small` with 7 maps and 1 reduces"
         ),
         "{told}"
     );
     run(&room, "more", "--set workload.jobs.1.count=2");
     assert!(refusal(&room, "one more").contains("in `more` job 1 is `small-1`"), "{told}");
-    assert!(refusal(&room, "one larger more").contains("two runs part, and here are 3"));
+    assert!(refusal(&room, "one larger more").contains("compares two runs, but 3 are named"));
 }
 
 /// The run's tables are enough.

@@ -177,7 +177,7 @@ fn what_is_no_study_has_no_status() {
     room.mumakil("run quickstart --quiet --out run").assert().success();
     fs::create_dir(room.path("empty")).unwrap();
     for (folder, why) in [
-        ("none", "none is not there"),
+        ("none", "there is no folder none"),
         ("study.yaml", "study.yaml is a file; name the folder"),
         ("run", "run is the folder of a run, not of a study"),
         ("empty", "empty has no study.json"),

@@ -168,7 +168,7 @@ fn what_has_no_effect_or_no_room_is_told() {
         (
             "cluster.memory=1B",
             "an attempt of the job `a` needs 200MiB of memory, and a node has 1B for all attempts: it \
-             runs there all the same, since only what is suspended swaps",
+             runs there all the same, since only suspended attempts are swapped",
         ),
         (
             "faults=[{at: 2s, stop: node-1}, {at: 1s, stop: node-1}]",

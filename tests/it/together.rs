@@ -78,7 +78,7 @@ fn a_process_that_joins_waits_for_one_that_is_alone_and_not_the_other_way_round(
     until(|| is_running("out"));
     let mut joined = begin(&room, "study endless.yaml --jobs 1 --join --out out");
     let mut said = BufReader::new(joined.stderr.take().unwrap()).lines();
-    let waits = said.find(|line| line.as_ref().unwrap().contains("waiting for its end"));
+    let waits = said.find(|line| line.as_ref().unwrap().contains("waiting until it ends"));
     assert!(waits.is_some());
     alone.kill().unwrap();
     alone.wait().unwrap();

@@ -34,7 +34,7 @@ impl<'a> FirstParting<'a> {
     pub(super) fn find(runs: &'a [ComparedRun], by: SimSpan) -> Result<Self, Failure> {
         let [one, other] = runs else {
             let count = runs.len();
-            let words = format!("--first says where two runs part, and here are {count}");
+            let words = format!("--first compares two runs, but {count} are named");
             return Err(Failure::input(words));
         };
         for run in runs {
@@ -44,7 +44,7 @@ impl<'a> FirstParting<'a> {
         // If the jobs differ, a different slot says nothing about the policies.
         if let Some(how) = other_jobs([&one.name, &other.name], jobs) {
             return Err(Failure::input(format!(
-                "the runs have other jobs: {how}\n   = --first compares runs of the same jobs"
+                "the runs have different jobs: {how}\n   = --first compares runs of the same jobs"
             )));
         }
         let results = [one, other].map(|run| RunResults::new(&run.folder));

@@ -76,7 +76,7 @@ impl PolicyRehearseArguments {
         find(&command[0])?;
         if self.timeout.is_zero() {
             return Err(Failure::input(
-                "--timeout 0s: nobody answers at once\n   = `10s` is usual",
+                "--timeout 0s leaves no time to answer\n   = `10s` is usual",
             ));
         }
         let options = match self.options.as_deref().map(serde_yaml::from_str) {
@@ -190,12 +190,12 @@ fn told(tally: HuntTally, is_right: bool) -> TerminalLines {
     if 0 < tally.unended {
         let cases = counted(tally.unended, "case");
         lines.line(format!(
-            "  {cases} had no end within two days of the cluster's time or 20 s of ours"
+            "  {cases} reached two days of simulated time or 20 s of real time: that counts as no mistake"
         ));
     }
     if 0 < elsewhere.questions {
         lines.line(format!(
-            "  it answers {} questions a second; {} of the time is its",
+            "  it answers {} questions a second; {} of the time is the policy's",
             count(elsewhere.per_second() as u64),
             percent(elsewhere.share_of(real))
         ));

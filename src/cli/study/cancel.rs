@@ -68,7 +68,9 @@ impl StudyCancelArguments {
         if !elsewhere.is_empty() {
             terminal::print(&lines)?;
             let those = elsewhere.join(", ");
-            return Err(Failure::run(format!("end these where they are: {those}")));
+            return Err(Failure::run(format!(
+                "processes elsewhere go on, end them there: {those}"
+            )));
         }
         if lines.is_empty() {
             lines.line("nobody works on it");

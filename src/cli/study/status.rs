@@ -68,9 +68,13 @@ pub(super) fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
     if folder.join(STUDY).is_file() {
         return Ok(());
     }
-    let why = if !folder.exists() {
-        "is not there; name the folder of a study's results, such as out/NAME"
-    } else if !folder.is_dir() {
+    if !folder.exists() {
+        return Err(Failure::input(format!(
+            "there is no folder {}\n   = name one with a study's results, such as out/NAME",
+            folder.display()
+        )));
+    }
+    let why = if !folder.is_dir() {
         "is a file; name the folder of the study's results, such as out/NAME"
     } else if folder.join(RESOLVED).is_file() {
         "is the folder of a run, not of a study"

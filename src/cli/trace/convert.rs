@@ -63,7 +63,10 @@ impl TraceConvertArguments {
                 .iter()
                 .map(|(field, jobs)| format!("`{field}` ({})", counted(*jobs, "job")))
                 .collect();
-            terminal::warn(&format!("{format} cannot say as it was: {}", fields.join(", ")));
+            terminal::warn(&format!(
+                "in {format} there is no exact place for {}",
+                fields.join(", ")
+            ));
         }
         Ok(())
     }

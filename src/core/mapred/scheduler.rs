@@ -644,7 +644,7 @@ impl Offer<'_> {
             let (now, tracker) = (self.out.now, self.tracker);
             debug_assert!(
                 taken <= room,
-                "{now}: it fills {taken} {word} slots of {tracker}, and {room} are free"
+                "{now}: it gives {taken} {word} slots of {tracker}, but only {room} are free"
             );
         }
     }

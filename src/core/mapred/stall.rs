@@ -134,7 +134,7 @@ impl fmt::Display for JobWait {
             WaitCause::Resumption => f.write_str("suspended, to be resumed"),
             WaitCause::Orphan => f.write_str("for maps that will not come: the job has ended"),
             WaitCause::Setup => f.write_str("for the job's setup"),
-            WaitCause::End => f.write_str("for an end that does not come"),
+            WaitCause::End => f.write_str("to end, but no such event is planned"),
         }
     }
 }

@@ -38,7 +38,7 @@ pub enum TraceError {
     },
     /// The gzip is cut off or corrupt, or more bytes follow it.
     #[error(
-        "{}:{}: the gzip is damaged behind byte {} of its text{}", path.display(), place.line,
+        "{}:{}: the gzip cannot be read beyond byte {} of its text{}", path.display(), place.line,
         place.offset, prefix(", after job ", after.as_ref().map(|job| format!("{job:?}")))
     )]
     Damaged {

@@ -73,7 +73,7 @@ impl Opening {
         let fault = match &self.first {
             FirstRecord::Nothing => RecordFault::new("the file is empty").hint(known),
             FirstRecord::Object(_) => {
-                RecordFault::new("an object, but none of a known trace").hint(known)
+                RecordFault::new("a JSON object, but of no known trace format").hint(known)
             }
             FirstRecord::Line(line) if line.starts_with(b"[") => {
                 RecordFault::new("a list in brackets").hint(BRACKETS)
@@ -81,7 +81,7 @@ impl Opening {
             FirstRecord::Line(line) => {
                 let columns = line.split(|byte| *byte == b'\t').count();
                 let s = if columns == 1 { "" } else { "s" };
-                RecordFault::new(format!("a line of {columns} column{s}, not of a known trace"))
+                RecordFault::new(format!("a line of {columns} column{s}, of no known trace format"))
                     .hint(known)
             }
         };
@@ -115,8 +115,8 @@ mod tests {
     fn what_is_there_instead_of_a_known_record_is_said() {
         for (text, what) in [
             ("\n \n", "t:3: the file is empty\n  hint: known"),
-            ("\n{\"a\": 1}", "t:2: an object, but none of a known trace\n  hint: known"),
-            ("name: x\n", "t:1: a line of 1 column, not of a known trace\n  hint: known"),
+            ("\n{\"a\": 1}", "t:2: a JSON object, but of no known trace format\n  hint: known"),
+            ("name: x\n", "t:1: a line of 1 column, of no known trace format\n  hint: known"),
             ("{", "t:1: the file ends in the middle of this object"),
         ] {
             assert_eq!(opening(text).unknown("known".to_owned()).to_string(), what);

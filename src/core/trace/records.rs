@@ -447,7 +447,10 @@ mod tests {
             Records::<Stamp>::from_reader("t", Cursor::new(bytes.clone()), strictness).unwrap()
         };
         let error = pass(Strictness::Strict).find_map(Result::err).unwrap().to_string();
-        assert_eq!(error, "t:3: the gzip is damaged behind byte 8 of its text, after job \"b\"");
+        assert_eq!(
+            error,
+            "t:3: the gzip cannot be read beyond byte 8 of its text, after job \"b\""
+        );
         let mut jobs = pass(Strictness::Lenient);
         assert_eq!(jobs.by_ref().filter(Result::is_ok).count(), 2);
         assert_eq!((jobs.notes().skipped.count, jobs.sha256().is_some()), (1, true));

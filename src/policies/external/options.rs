@@ -72,7 +72,7 @@ impl ExternalOptions {
         if self.timeout.is_zero() {
             return vec![Complaint::error(
                 &["timeout"],
-                "nobody answers at once",
+                "a timeout of 0 s leaves no time to answer",
                 "`10s` is usual",
             )];
         }

@@ -53,7 +53,7 @@ pub(super) fn check(
         return Err(ExprComplaint::new(node.span.clone(), message).hint(hint));
     }
     if purpose != ExprPurpose::Expectation && term.of.truth {
-        let message = format!("`{}` holds or does not: a metric is a number", node.item);
+        let message = format!("`{}` is a condition, but a metric is a number", node.item);
         return Err(ExprComplaint::new(node.span.clone(), message));
     }
     Ok(term)
@@ -168,7 +168,7 @@ impl ExprChecker<'_> {
     fn number(&mut self, node: &SyntaxNode) -> CheckResult {
         let term = self.term(node)?;
         if term.of.truth {
-            let message = format!("`{}` holds or does not: it is no number", node.item);
+            let message = format!("`{}` is a condition, not a number", node.item);
             return Err(ExprComplaint::new(node.span.clone(), message));
         }
         Ok(term)
@@ -177,7 +177,7 @@ impl ExprChecker<'_> {
     fn truth(&mut self, node: &SyntaxNode) -> CheckResult {
         let term = self.term(node)?;
         if !term.of.truth {
-            let message = format!("`{}` is {}: it cannot hold", node.item, term.of.unit.word());
+            let message = format!("`{}` is {}, not a condition", node.item, term.of.unit.word());
             return Err(ExprComplaint::new(node.span.clone(), message)
                 .hint("compare it with something, such as `… <= 15min`"));
         }

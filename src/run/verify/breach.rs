@@ -89,11 +89,11 @@ pub enum InvariantBreach {
     JoinedNobody { tracker: TrackerId },
     #[error("{attempt} waits on {tracker} for its commit, and the JobTracker came to rest")]
     CommitForgotten { attempt: AttemptId, tracker: TrackerId },
-    #[error("{attempt} was assigned to {tracker}, which has nothing to do and was not told")]
+    #[error("{attempt} was assigned to {tracker}, which is idle and never received it")]
     LaunchForgotten { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} reads from {tracker}, which did not have its block or was off")]
     ReadFromStranger { attempt: AttemptId, tracker: TrackerId },
-    #[error("{attempt} found nobody with its block, but a node that was on had it")]
+    #[error("{attempt} found no node with its block, although a node that was on had it")]
     FoundNobody { attempt: AttemptId },
     #[error("{attempt} reads as if nothing had befallen the nodes that had its block at first")]
     ReadAsEver { attempt: AttemptId },
@@ -122,7 +122,7 @@ pub enum InvariantBreach {
     AssignedBesideAnother { attempt: AttemptId },
     #[error("{attempt} was assigned to {tracker}, which has another attempt of the task")]
     AssignedBesideItself { attempt: AttemptId, tracker: TrackerId },
-    #[error("{attempt} was assigned as speculative, but no other attempt of the task is under way")]
+    #[error("{attempt} is marked speculative, but its task has no other unfinished attempt")]
     AssignedAgainstNobody { attempt: AttemptId },
     #[error(
         "{attempt} on {tracker} has lost against another attempt of the task, and was not ended"

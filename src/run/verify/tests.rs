@@ -226,8 +226,7 @@ fn a_second_attempt_beside_the_first_on_its_node_is_found() {
 fn a_second_attempt_beside_nobody_is_found() {
     assert_eq!(
         found(cluster().grant(map(0, 0), 0, (1, 1), |grant| grant.speculative = true)),
-        "at 0 s: job 0 map 0 attempt 0 was assigned as speculative, but no other attempt of the task \
-         is under way"
+        "at 0 s: job 0 map 0 attempt 0 is marked speculative, but its task has no other unfinished attempt"
     );
 }
 
@@ -591,7 +590,7 @@ fn a_launch_that_an_idle_tracker_is_not_told_of_is_found() {
     };
     assert_eq!(found(told(2)), "");
     let breach =
-        "job 0 map 0 attempt 0 was assigned to node-1, which has nothing to do and was not told";
+        "job 0 map 0 attempt 0 was assigned to node-1, which is idle and never received it";
     assert_eq!(found(told(3)), format!("at 0 s: {breach}"));
 }
 

@@ -30,7 +30,9 @@ impl Draft {
 /// Reads `path=value`.
 fn assignment(text: &str) -> Result<(Path, Value), String> {
     let Some((path, value)) = text.split_once('=') else {
-        return Err(format!("`{text}` is not of the form path=value"));
+        return Err(format!(
+            "`{text}` is no setting: write `PATH=VALUE`, such as `cluster.nodes=50`"
+        ));
     };
     let path = Path::parse(path.trim())
         .ok_or_else(|| format!("`{path}` is not a path such as workload.jobs[0].maps"))?;

@@ -53,7 +53,7 @@ pub(super) fn needs_time(key: &str, between: &Dist<SimSpan>) -> Result<(), YamlP
     if least.as_f64() <= between.mean() {
         return Ok(());
     }
-    let message = "the time between two has a mean of 1s at least";
+    let message = "the mean time between two of them is at least 1s";
     Err(YamlProblem::value(Path::of(key), message))
 }
 

@@ -44,11 +44,13 @@ impl FaultKind for JobTrackerProcess {
             return Ok(());
         }
         let (message, hint) = match known.hadoop {
-            _ if self.restart.is_none() => {
-                ("a process that stands still knows its jobs".to_owned(), "leave it out")
-            }
+            _ if self.restart.is_none() => (
+                "a paused JobTracker keeps its jobs, so it recovers none".to_owned(),
+                "leave it out",
+            ),
             Some(hadoop) if hadoop.behaviour().recovery.is_none() => {
-                let message = format!("a JobTracker of the line {} recovers no jobs", hadoop.line);
+                let message =
+                    format!("the JobTracker of Hadoop {} cannot recover jobs", hadoop.line);
                 (message, "leave it out, or set `hadoop.line` to 0.20, 0.21 or 1.x")
             }
             // If `hadoop` has mistakes its version is unknown, so nothing can be reported.

@@ -34,7 +34,7 @@ impl FaultKind for Partition {
 
     fn check(&self, _: &FaultContext<'_>) -> Result<(), YamlProblem> {
         if self.0.lasts.is_zero() {
-            let message = "nodes are cut off for more than 0s";
+            let message = "the nodes must be cut off for more than 0s";
             return Err(YamlProblem::value(Path::of("for"), message));
         }
         Ok(())

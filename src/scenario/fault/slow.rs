@@ -57,7 +57,7 @@ pub(super) fn speeds(
         // From this share on rounding moves an end by at most a microsecond a day, and every
         // attempt ends.
         if share.is_some_and(|share| share.get() < SLOWEST) {
-            let message = format!("nothing would ever end there; the least is {SLOWEST}");
+            let message = format!("too slow to end any attempt; the least is {SLOWEST}");
             return Err(YamlProblem::value(Path::of(key), message));
         }
     }

@@ -71,7 +71,7 @@ impl<'a> FaultTarget<'a> {
             false => YamlProblem::value(Path::of(key), message),
         };
         if let (Some(NodesSpec::Named(_)), Some(_)) = (self.nodes, self.racks) {
-            let message = "nodes that are named need no rack".to_owned();
+            let message = "named nodes take no `rack`".to_owned();
             return Err(at("rack", message));
         }
         if let (Some(NodesSpec::Named(names)), Some(nodes)) = (self.nodes, known.nodes) {

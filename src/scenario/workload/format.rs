@@ -355,8 +355,8 @@ mod tests {
                     Mumakil's own lists of jobs (CSV with a column `name`, or YAML)";
         for (text, what) in [
             ("\n \n", "t:3: the file is empty"),
-            ("\n{\"a\": 1}", "t:2: an object, but none of a known trace"),
-            ("name: x\n", "t:1: a line of 1 column, not of a known trace"),
+            ("\n{\"a\": 1}", "t:2: a JSON object, but of no known trace format"),
+            ("name: x\n", "t:1: a line of 1 column, of no known trace format"),
         ] {
             assert_eq!(of(text), Err(format!("{what}{hint}")));
         }

@@ -334,7 +334,7 @@ impl JobEntry {
             }
             (None, Some(0)) => {
                 let message =
-                    "without `maps` the input says how many there are, so it is not empty";
+                    "without `maps` the size of the input sets their number, so it must be above 0";
                 faults.push(("input", message.to_owned()));
             }
             (None, Some(input)) => {

@@ -36,10 +36,10 @@ impl ReduceShares {
                 Some(format!("there are {} shares for {reduces} reduces", shares.len()))
             }
             Self::List(shares) if shares.iter().all(|share| share.get() == 0.0) => {
-                Some("of the shares one at least is above 0".to_owned())
+                Some("at least one share must be above 0".to_owned())
             }
             Self::PowerLaw(power) if power.get() == 0.0 => {
-                Some("the exponent of a power law is above 0".to_owned())
+                Some("the exponent of a power law must be above 0".to_owned())
             }
             _ => None,
         }

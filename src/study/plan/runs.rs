@@ -93,7 +93,7 @@ pub enum PlanError {
     #[error(transparent)]
     Unfit(#[from] EmulationError),
     /// The program file, which names runs of built-in policies, is not found.
-    #[error("cannot find the program, by which runs are known that use what it adds to Mumakil")]
+    #[error("cannot find this program, whose digest is part of the runs' names")]
     Program(#[source] io::Error),
     /// There are too many runs.
     #[error("the study has {runs} runs, more than {MOST_RUNS}")]
@@ -309,9 +309,10 @@ fn record_only_what_is_read(
         if !draft.says(path) {
             *setting = is_read;
         } else if is_read && !*setting {
-            let message = "the study reads what this does not record";
+            let message = "this leaves out what the study reads";
             let problem = YamlProblem::value(Path::of(path), message);
-            problems.push(draft.finding(problem.hint("leave it out: what is read is recorded")));
+            problems
+                .push(draft.finding(problem.hint("remove it: the study records what it reads")));
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(ScenarioError::invalid(problems)) }
@@ -593,7 +594,7 @@ mod tests {
             plan(&format!("metrics: [mean(task.time)]\nsweep: {{seeds: 2}}\n{record}")).unwrap_err()
         };
         let told = error("record: {tasks: false}");
-        assert!(told.starts_with("the study reads what this does not record"), "{told}");
+        assert!(told.starts_with("this leaves out what the study reads"), "{told}");
         assert!(told.contains("test.yaml:4:17   record.tasks"), "{told}");
         assert!(plan("sweep: {seeds: 2}\nrecord: {tasks: false}").is_ok());
     }

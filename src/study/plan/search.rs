@@ -79,7 +79,7 @@ impl Search {
             problems.push(YamlProblem { hint, ..YamlProblem::value(at("over"), message) });
         }
         if self.to <= self.from {
-            problems.push(YamlProblem::value(at("to"), "the search ends above where it begins"));
+            problems.push(YamlProblem::value(at("to"), "`to` must be above `from`"));
         }
         match self.plan() {
             Err(complaint) => {

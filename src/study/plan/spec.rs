@@ -220,7 +220,7 @@ impl Study {
         if let Some(search) = &keys.search {
             problems.extend(search.problems());
             if !sweep.axes.is_empty() {
-                let message = "a search has seeds to sweep, and no axes";
+                let message = "a search sweeps only `seeds`: leave other axes out";
                 problems.push(YamlProblem::key(Path::of("search"), message));
             }
         }
@@ -404,9 +404,8 @@ fn inside_of_name(study: &Draft) -> Option<YamlProblem> {
     let written = study.written("base")?;
     let name = written.as_str()?;
     let value = set.get(study.tree()).map(axes::text).unwrap_or_default();
-    let message = format!(
-        "`base` is the name of a scenario, `{name}`: nothing can be set inside of it, but over it"
-    );
+    let message =
+        format!("`base` names the scenario `{name}`: a setting goes over it, not inside of `base`");
     let over = Path(set.0[1..].to_vec());
     Some(YamlProblem::value(set.clone(), message).hint(format!("write `--set {over}={value}`")))
 }
@@ -451,6 +450,12 @@ mod tests {
     fn study(yaml: &str) -> Result<Study, String> {
         let draft = Draft::of("test.yaml", yaml).unwrap();
         Study::of(draft).map_err(|error| error.to_string())
+    }
+
+    /// A scenario that has one of them is told of studies.
+    #[test]
+    fn the_keys_that_scenarios_lack_are_read_here() {
+        assert!(mumakil_scenario::STUDY_KEYS.iter().all(|key| KEYS.contains(key)));
     }
 
     #[test]
@@ -570,7 +575,7 @@ mod tests {
     fn what_is_set_inside_of_a_base_that_is_a_file_is_refused() {
         let yaml = "base: quickstart\nsweep: {seeds: 2}";
         let error = put_over(yaml, &["base.seed=9", "base.cluster.nodes=5"]).unwrap_err();
-        assert!(error.contains("`base` is the name of a scenario, `quickstart`"), "{error}");
+        assert!(error.contains("`base` names the scenario `quickstart`"), "{error}");
         assert!(error.contains("--> --set base.seed=9"), "{error}");
         assert!(error.contains("write `--set seed=9`"), "{error}");
         assert!(!error.contains("has no `workload`"), "{error}");

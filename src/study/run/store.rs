@@ -285,7 +285,7 @@ pub(crate) fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
     if visible(folder)?.is_empty() || name(folder).as_deref() == Some(study) {
         return Ok(());
     }
-    let why = format!("it has something else than the study `{study}`; choose another folder");
+    let why = format!("it holds something other than the study `{study}`; choose another folder");
     Err(OutputError::Foreign { path: folder.to_owned(), why })
 }
 

@@ -146,7 +146,7 @@ impl FileOptions for Queues {
         let mut check = TreeCheck::of("queue");
         check_all(&mut check, None, &self.queues);
         if self.init_poll == AutoSpan::Fixed(SimSpan::ZERO) {
-            let message = "`init_poll` is above zero: at 0s time would stand still".to_owned();
+            let message = "`init_poll` must be above zero: at 0s time would stand still".to_owned();
             check.complain(Some("init_poll"), message, "Hadoop's is 5s");
         }
         check.complaints()
@@ -371,7 +371,7 @@ mod tests {
             complaints("{queues: {a: {queues: {b: {}}}, b: {}}, init_poll: 0s}"),
             [
                 "queues.b: there is a queue `b` already",
-                "init_poll: `init_poll` is above zero: at 0s time would stand still",
+                "init_poll: `init_poll` must be above zero: at 0s time would stand still",
             ]
         );
     }

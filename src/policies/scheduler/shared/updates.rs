@@ -5,7 +5,7 @@ use mumakil_core::mapred::Complaint;
 
 /// Complains about an `update_interval` of zero, with which time would not pass.
 pub fn standstill(update_interval: SimSpan) -> Option<Complaint> {
-    let message = "`update_interval` is above zero: at 0s time would stand still";
+    let message = "`update_interval` must be above zero: at 0s time would stand still";
     let complaint = || Complaint::error(&["update_interval"], message, "Hadoop's is 500ms");
     update_interval.is_zero().then(complaint)
 }

@@ -95,7 +95,8 @@ impl ExprChecker<'_> {
         let taken = self.outer.split_off(before);
         match taken.iter().find(|outer| !outer.taken) {
             Some(Outer { setting, overruled: true, .. }) => {
-                let message = format!("`{setting}` is overruled by all that is inside");
+                let message =
+                    format!("`{setting}` has no effect: all that is inside chooses by itself");
                 Err(ExprComplaint::new(setting.key.span.clone(), message)
                     .hint("leave one of them out"))
             }
@@ -143,14 +144,14 @@ impl ExprChecker<'_> {
         settings: &[ExprSetting],
     ) -> CheckResult<(TermKind, TermType)> {
         if !settings.iter().any(|setting| setting.key.item == "by") {
-            let message = format!("`{name}` needs what it goes by");
+            let message = format!("`{name}` needs `by`, the values that it goes along");
             return Err(ExprComplaint::new(name.span.clone(), message).hint(
                 "add `by=nodes`, or another axis of the study, or `by=class[small, large]`",
             ));
         }
         let (points, unit, of) = self.curve(argument, settings)?;
         if of.truth {
-            let message = format!("`{name}` is of numbers; `{}` is none", argument.item);
+            let message = format!("`{name}` takes numbers; `{}` is a condition", argument.item);
             return Err(ExprComplaint::new(argument.span.clone(), message));
         }
         let of = match (how, unit) {
@@ -180,7 +181,7 @@ impl ExprChecker<'_> {
         for (x, setting) in x.into_iter().zip(settings) {
             self.points += 1;
             if MOST_POINTS < self.points {
-                let message = "this goes through too many values";
+                let message = format!("`by` goes through more than {MOST_POINTS} values");
                 return Err(ExprComplaint::new(by.value.span.clone(), message));
             }
             // The last part of the path suffices beside the value, as in `nodes=100`.
@@ -200,7 +201,7 @@ impl ExprChecker<'_> {
                 let of = term.of;
                 Ok((points, unit, of))
             }
-            None => Err(ExprComplaint::new(by.value.span.clone(), "there is nothing to go by")),
+            None => Err(ExprComplaint::new(by.value.span.clone(), "`by` has no values")),
         }
     }
 
@@ -257,7 +258,7 @@ impl ExprChecker<'_> {
             return Err(complaint.nearest(name, self.space.axes.iter().map(|axis| axis.name())));
         };
         if self.purpose != ExprPurpose::Expectation {
-            let message = "a metric is measured in every cell: it goes by no axis";
+            let message = "a metric is measured in each cell, so it cannot go by an axis";
             return Err(ExprComplaint::new(span.clone(), message));
         }
         let axis = &self.space.axes[place];
@@ -347,7 +348,7 @@ impl ExprChecker<'_> {
         }
         // There are too many arguments, or one is given both by position and by name.
         if arguments.len() + named.len() != function.parameters.len() {
-            let message = format!("`{name}` takes other numbers than these");
+            let message = format!("`{name}` takes each of its numbers once");
             let hint = format!("{name}({})", function.parameters.join(", "));
             return Err(ExprComplaint::new(name.span.clone(), message).hint(hint));
         }
@@ -380,10 +381,10 @@ fn aggregated(
     let wrong = |message: String| Err(ExprComplaint::new(name.span.clone(), message));
     let of_truths = matches!(how, Aggregate::Any | Aggregate::All | Aggregate::Share);
     if of.truth && !of_truths && how != Aggregate::Count {
-        return wrong(format!("`{name}` is of numbers, not of what holds or does not"));
+        return wrong(format!("`{name}` takes numbers, not conditions"));
     }
     if !of.truth && of_truths {
-        return wrong(format!("`{name}` is of what holds or does not, not of numbers"));
+        return wrong(format!("`{name}` takes conditions, not numbers"));
     }
     let over_time = matches!(how, Aggregate::Mean | Aggregate::Min | Aggregate::Max);
     let possible = match of.shape {
@@ -427,11 +428,9 @@ fn unknown(name: &Spanned<String>) -> ExprComplaint {
 fn one<'n>(name: &Spanned<String>, arguments: &'n [SyntaxNode]) -> CheckResult<&'n SyntaxNode> {
     match arguments {
         [argument] => Ok(argument),
-        [] => {
-            Err(ExprComplaint::new(name.span.clone(), format!("`{name}` needs something to be of")))
-        }
+        [] => Err(ExprComplaint::new(name.span.clone(), format!("`{name}` needs an argument"))),
         [_, second, ..] => {
-            let message = format!("`{name}` is of one thing; this is another");
+            let message = format!("`{name}` takes one argument; this is a second");
             Err(ExprComplaint::new(second.span.clone(), message))
         }
     }

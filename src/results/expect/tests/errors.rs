@@ -120,19 +120,19 @@ fn units_and_kinds_must_agree() {
         ),
         ("1s + 1B < 2s", "6: `+` between a time (`1s`) and a size in bytes (`1B`)"),
         ("1s within 5 points of 2s", "11: `5 points` is a share, but what it bounds is a time"),
-        ("(1 < 2) + 1 < 3", "1: `1 < 2` holds or does not: it is no number"),
+        ("(1 < 2) + 1 < 3", "1: `1 < 2` is a condition, not a number"),
         (
             "not 3s",
-            "5: `3s` is a time: it cannot hold; compare it with something, such as `… <= 15min`",
+            "5: `3s` is a time, not a condition; compare it with something, such as `… <= 15min`",
         ),
         ("2 ^ 3s > 1", "5: `3s` is a time: no exponent"),
         ("3s ^ 0.5 > 1", "6: a time has only whole powers that are written out"),
         ("exp(3s) > 1", "5: `3s` is a time; `exp` takes plain numbers"),
         ("sqrt(3s) > 1", "6: there is no root of a time"),
         ("exp() > 1", "1: `exp` needs `x`; exp(x)"),
-        ("exp(1, 2) > 1", "1: `exp` takes other numbers than these; exp(x)"),
-        ("mean() > 1", "1: `mean` needs something to be of"),
-        ("mean(wait, run) > 1s", "12: `mean` is of one thing; this is another"),
+        ("exp(1, 2) > 1", "1: `exp` takes each of its numbers once; exp(x)"),
+        ("mean() > 1", "1: `mean` needs an argument"),
+        ("mean(wait, run) > 1s", "12: `mean` takes one argument; this is a second"),
         ("scheduler > 1", "1: the values of `scheduler` are no numbers"),
         ("nodes[class=a] > 1", "7: `nodes` cannot be chosen by `class`"),
     ] {
@@ -224,11 +224,8 @@ fn many_numbers_must_become_one() {
         ),
         ("sum(slots, scheduler=fair) < 1", "1: there is no `sum` of numbers over time"),
         ("jain(heartbeat_rtt, scheduler=fair) < 1", "1: there is no `jain` of a histogram"),
-        (
-            "mean(wait < 3s, scheduler=fair)",
-            "1: `mean` is of numbers, not of what holds or does not",
-        ),
-        ("all(wait, scheduler=fair)", "1: `all` is of what holds or does not, not of numbers"),
+        ("mean(wait < 3s, scheduler=fair)", "1: `mean` takes numbers, not conditions"),
+        ("all(wait, scheduler=fair)", "1: `all` takes conditions, not numbers"),
         (
             "until(wait > 3s, scheduler=fair) < 1s",
             "7: `until` waits for what changes over time, such as slots[pool=a] >= 10",
@@ -240,7 +237,7 @@ fn many_numbers_must_become_one() {
         ),
         (
             "rising(makespan > 3s, by=nodes, scheduler=fair)",
-            "8: `rising` is of numbers; `makespan > 3s` is none",
+            "8: `rising` takes numbers; `makespan > 3s` is a condition",
         ),
     ] {
         assert_eq!(wrong(text), complaint, "{text}");
@@ -265,7 +262,7 @@ fn filters_must_fit_what_they_choose_from() {
         ("p99(wait, seeds=3)", "17: `seeds` can only be pooled; write `seeds=pooled`"),
         (
             "rising(makespan)",
-            "1: `rising` needs what it goes by; add `by=nodes`, or another axis of the study, or `by=class[small, large]`",
+            "1: `rising` needs `by`, the values that it goes along; add `by=nodes`, or another axis of the study, or `by=class[small, large]`",
         ),
         (
             "rising(mean(wait), by=class)",
@@ -299,7 +296,7 @@ fn an_outer_filter_is_not_lost_in_an_inner_one() {
         ),
         (
             "mean(wait[scheduler=fair], scheduler=hfsp) < 3s",
-            "28: `scheduler=hfsp` is overruled by all that is inside; leave one of them out",
+            "28: `scheduler=hfsp` has no effect: all that is inside chooses by itself; leave one of them out",
         ),
     ] {
         let space = space(&[("scheduler", &["fair", "hfsp"])], None);
@@ -343,7 +340,7 @@ fn lists_of_an_axis_must_have_a_value_in_common() {
 fn nested_curves_do_not_multiply_for_ever() {
     let by = ", by=maps[1.., 2..])".repeat(40);
     let nested = "min(".repeat(40) + "locality.node[scheduler=fair]" + &by;
-    assert!(wrong(&nested).ends_with(": this goes through too many values"));
+    assert!(wrong(&nested).ends_with(": `by` goes through more than 10000 values"));
 }
 
 #[test]
@@ -365,7 +362,7 @@ fn a_metric_is_a_number_of_every_cell() {
     assert_eq!(metric("locality.node"), Ok(Unit::SHARE));
     assert_eq!(
         metric("makespan > 3s").unwrap_err(),
-        "`makespan > 3s` holds or does not: a metric is a number"
+        "`makespan > 3s` is a condition, but a metric is a number"
     );
     assert_eq!(
         metric("makespan[scheduler=[fair, hfsp]]").unwrap_err(),
@@ -378,6 +375,6 @@ fn a_metric_is_a_number_of_every_cell() {
     );
     assert_eq!(
         metric("mean(makespan, by=scheduler)").unwrap_err(),
-        "a metric is measured in every cell: it goes by no axis"
+        "a metric is measured in each cell, so it cannot go by an axis"
     );
 }

@@ -84,8 +84,8 @@ fn a_map_that_reads_from_a_node_without_its_block_is_found() {
 
 #[test]
 fn a_map_that_finds_nobody_though_a_node_is_on_that_has_its_block_is_found() {
-    let breach = "at 2 s: job 0 map 0 attempt 0 found nobody with its block, but a node that was on had \
-        it";
+    let breach = "at 2 s: job 0 map 0 attempt 0 found no node with its block, although a node that \
+        was on had it";
     let fails = |stream: Stream| {
         let stream = opens(stream.at(2_000).assign(map(0, 0), 2, (1, 1)), None);
         stream.start(map(0, 0), 2).end(map(0, 0), 2, Outcome::Failed)

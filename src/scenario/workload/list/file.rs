@@ -353,7 +353,8 @@ fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
         return Ok(());
     }
     let (name, most) = (&job.name, most >> 20);
-    let what = format!("the job `{name}` takes more than {most} MiB, and none may");
+    let what =
+        format!("the job `{name}` is larger than {most} MiB, the largest that can be read back");
     Err(io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
@@ -581,7 +582,7 @@ mod tests {
         let jobs =
             yaml(&format!("- name: a\n  maps: 100000\n  map_time:\n{times}")).unwrap().into_own();
         let error = write_table(&jobs, io::sink()).unwrap_err().to_string();
-        assert_eq!(error, "the job `a` takes more than 1 MiB, and none may");
+        assert_eq!(error, "the job `a` is larger than 1 MiB, the largest that can be read back");
         write_yaml(&jobs, io::sink()).unwrap();
     }
 }

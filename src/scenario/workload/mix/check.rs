@@ -83,7 +83,10 @@ fn check_shares(mix: &Mix, found: &mut Vec<YamlProblem>) {
             let given = [("count", of.count.is_some()), ("weight", of.weight.is_some())];
             // A type with `after` has as many jobs as the first of its family.
             for (field, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
-                surplus(field, format!("there are as many `{name}` as jobs that they follow"));
+                surplus(
+                    field,
+                    format!("each job that `{name}` follows has one `{name}`: leave this out"),
+                );
             }
             continue;
         }

@@ -216,7 +216,7 @@ impl Source for Swim {
     }
 
     fn problems(&self) -> Vec<YamlProblem> {
-        let at_a_load_of_0 = "at a load of 0 no job comes";
+        let at_a_load_of_0 = "a load of 0 brings no jobs";
         let faults = [
             (self.jobs.is_backwards(), "jobs", "`to` is before `from`"),
             (self.window.is_backwards(), "window", "`to` is before `from`"),

@@ -114,7 +114,7 @@ pub(super) const PLANTED: [Planted; 12] = [
     Planted {
         name: "re-run forgotten",
         plant: job_tracker::<RerunForgotten>,
-        words: "which has nothing to do and was not told",
+        words: "which is idle and never received it",
     },
     Planted {
         name: "resumed elsewhere",
@@ -549,12 +549,12 @@ fn planted_mistakes_are_found() {
             SLOW_NODE,
             "has lost against another attempt of the task, and was not ended",
         ),
-        (job_tracker::<RerunForgotten>, LOST_MAPS, "which has nothing to do and was not told"),
+        (job_tracker::<RerunForgotten>, LOST_MAPS, "which is idle and never received it"),
         (map_outputs::<DeadDiskFetched>, LOST_OUTPUTS, "was gone or not yet there"),
         (name_node::<CopiedFromNobody>, LOST_DISKS, "has read its block, but no node had it"),
         (name_node::<CopiedFromNobody>, LOST_DISKS, "which did not have its block or was off"),
         (name_node::<OffUnheard>, AWAY, "reads as if nothing had befallen the nodes"),
-        (name_node::<OnUnheard>, AWAY, "found nobody with its block, but a node that was on had"),
+        (name_node::<OnUnheard>, AWAY, "found no node with its block, although a node"),
     ] {
         let found = found_in(yaml, plant);
         assert!(found.iter().any(|line| line.contains(words)), "{words}: {found:?}");
