@@ -3,11 +3,11 @@
 //! Without recovery all jobs fail, and trackers must start anew. With recovery there are two ways:
 //!
 //! - Hadoop 0.20 *replays* the history of each job, which says what has ended, and where. It waits
-//! for the trackers in the history: until each of them has sent a heartbeat or is lost, no task is
-//! launched. Attempts that such a tracker still runs join in with its first heartbeat. All other
-//! trackers are unknown and must start anew, so the attempts there are lost.
+//!   for the trackers in the history: until each of them has sent a heartbeat or is lost, no task is
+//!   launched. Attempts that such a tracker still runs join in with its first heartbeat. All other
+//!   trackers are unknown and must start anew, so the attempts there are lost.
 //! - From 0.21 on it *submits each job again*: only the submission is on disk, all tasks run anew,
-//! and all trackers must start anew.
+//!   and all trackers must start anew.
 //!
 //! The ledger is reduced at the moment of death. No history says that a kill was requested, but the
 //! ledger keeps that here: a user who wants a job killed would ask again.
