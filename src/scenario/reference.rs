@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn a_key_that_several_policies_have_alike_is_described_once() {
         let reference = Reference::of(&schema(&Registry::builtin()));
-        let (whole, order) = (reference.markdown(), "In what order jobs of a pool or queue get");
+        let (whole, order) = (reference.markdown(), "order the jobs of a pool or queue get slots");
         assert_eq!(whole.matches(order).count(), 1);
         assert!(whole.contains("- **`scheduler.hfsp.delay.w1`**: as `scheduler.fifo.delay.w1`\n"));
         // The keys inside of it are not repeated, either.
