@@ -31,9 +31,13 @@ impl Chapter {
                 if let Some(new) = line.strip_prefix("## ") {
                     heading = new;
                 }
-                // Whole words only: `map` should not find `mapping`.
+                // Whole words only, or their plurals: `map` should not find `mapping`.
+                let is_word = |other: &str| {
+                    let other = other.to_lowercase();
+                    other.strip_prefix(&word).is_some_and(|rest| ["", "s", "es"].contains(&rest))
+                };
                 let mut words = line.split(|letter: char| !letter.is_alphanumeric());
-                words.any(|other| other.to_lowercase() == word).then_some((chapter, heading))
+                words.any(is_word).then_some((chapter, heading))
             })
         })
     }
@@ -97,6 +101,13 @@ pub mod reference {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_is_found_in_the_plural_and_not_inside_of_another() {
+        let found = |word: &str| Chapter::places(word).map(|(of, _)| of.name).collect::<Vec<_>>();
+        assert!(found("peak").contains(&"workloads"), "{:?}", found("peak"));
+        assert!(found("Sojourn").contains(&"results") && found("sojour").is_empty());
+    }
 
     #[test]
     fn every_chapter_has_a_title() {
