@@ -1,10 +1,10 @@
 //! The whole emulator: messages and tasks a second, and the cost of its parts.
 //!
-//! The load of the transport bench in full emulation: `fifo` and one endless job of 35-s maps on
-//! 100, 1,000 and 10,000 trackers with heartbeats every 3 s, for one virtual hour, with histograms,
-//! with actors and without. Then FB2009-like work with all outputs, for which users wait, and the
-//! same with shared disks, wires and cores. Last, the cost of one change among 400 simultaneous
-//! reads.
+//! First comes the load of the bench `transport` in full emulation: `fifo` and one endless job of
+//! 35-s maps on 100, 1,000 and 10,000 trackers with heartbeats every 3 s, for one virtual hour,
+//! with histograms, once with actors and once without. Then come FB2009-like jobs with all outputs,
+//! and the same jobs with shared disks, network links and cores. The last number is the cost of one
+//! change among 400 simultaneous reads.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
@@ -28,8 +28,8 @@ fn parse_with(yaml: &str, sets: &[String]) -> Scenario {
         .scenario
 }
 
-/// Every tracker sends a heartbeat every 3 s and runs four maps of 35 s at a time; the JobTracker
-/// keeps up with all.
+/// Returns a scenario in which every tracker sends a heartbeat every 3 s and runs four maps of 35 s
+/// at a time. The JobTracker keeps up with all heartbeats.
 fn endless(trackers: u32) -> Scenario {
     parse(&format!(
         "
@@ -120,8 +120,8 @@ fn main() {
     change_among_reads(&scenario, 400);
 }
 
-/// Measures the time to end a read, begin another and settle all, among this many reads from any
-/// disk of the cluster to any node.
+/// Measures the time to end a read, begin another read, and settle all reads. There are `reads`
+/// reads at a time, each from any disk of the cluster to any node.
 fn change_among_reads(scenario: &Scenario, reads: usize) {
     const CHANGES: usize = 20_000;
     let topology = Topology::new(&scenario.cluster);

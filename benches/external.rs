@@ -1,11 +1,11 @@
 //! External policies: offers a second, and the cost of their parts.
 //!
 //! The load is an hour of heartbeats of 400 trackers with one endless job, and FB2009-like work on
-//! 100 nodes. Each runs with a built-in policy, with a compiled process (`greedy.rs` beside this
-//! file, if `rustc` is there) and with the FIFO in Python. An exchange is a question and its
-//! answer; its cost is the decision time beyond that of `fifo`. A process reports at its end the
-//! number of exchanges and its computing time. The rest is the JSON on our side, the calls of the
-//! pipes, and waiting for the system to wake either side.
+//! 100 nodes. Each load runs with a built-in policy, with a compiled process (`greedy.rs` beside
+//! this file, if `rustc` is installed) and with the FIFO in Python. An exchange is a question and
+//! its answer. Its cost is the decision time minus the decision time of `fifo`. At its end a
+//! process reports the number of exchanges and its computing time. The rest of the cost is the JSON
+//! on our side, the system calls for the pipes, and the time until the system wakes either side.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
@@ -31,7 +31,7 @@ workload:
 record: {tasks: false, timeline: false}
 ";
 
-/// Prints at its end the number of offers and its computing time.
+/// A FIFO in Python that prints at its end the number of offers and its computing time.
 const PYTHON: &str = "\
 import sys, time
 sys.dont_write_bytecode = True
@@ -46,14 +46,15 @@ fifo.serve(Counted)
 print(Counted.asked, time.process_time_ns(), file=sys.stderr)
 ";
 
-/// The time of a run, in seconds, and the last line of its policy.
+/// The wall time and the decision time of a run, in seconds, and the last line that its policy
+/// printed.
 struct Took {
     wall: f64,
     decided: f64,
     said: Option<String>,
 }
 
-/// Runs a scenario three times; returns the fastest.
+/// Runs a scenario three times; returns the times of the fastest run.
 fn run(yaml: &str, scheduler: &str) -> Took {
     let once = || {
         let heard = Arc::new(Mutex::new(None));

@@ -4,14 +4,15 @@
 //!   only by cache misses and by the logarithm of the messages under way: no heartbeat looks at
 //!   other nodes.
 //! - By runnable jobs: the policy's time for an offer of free slots, in a full cluster. The median
-//!   should grow at most like the logarithm of the jobs. The mean includes work for all jobs from
-//!   time to time, such as arrivals and updates of shares, and may grow with the jobs.
+//!   should grow at most like the logarithm of the number of jobs. The mean includes work for all
+//!   jobs from time to time, such as arrivals and updates of shares, and may grow with the number
+//!   of jobs.
 //! - By tasks: all jobs are there from the beginning. The time per task and per heartbeat should
 //!   stay the same, since no code goes through all tasks; memory should grow by a fixed number of
 //!   bytes for each task.
 //!
-//! Times are processor times of all threads, so that other programs hardly matter; only those of
-//! offers are wall times. All are of single runs: differences of a tenth mean nothing.
+//! Times are processor times of all threads, so that other programs hardly matter; only the times
+//! of offers are wall times. Each time is of a single run: differences of a tenth mean nothing.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measures")]
 
@@ -25,14 +26,15 @@ use mumakil::runtime::Transport;
 use mumakil::scenario::{self, Registry};
 use rustix::time::{ClockId, clock_gettime};
 
-/// The argument with which the bench calls itself, for a row that needs its own peak of memory.
+/// The argument with which the bench calls itself, to measure the peak of memory of one row.
 const ROW: &str = "--tasks-of-a-row=";
 
 /// A queue that initialises all jobs of a user, but gives the user at most half of it.
 const ONE_USER: &str = "{capacity: {allocations: {queues: {default: \
                         {minimum_user_limit: 0.5, max_initialised_per_user: 20000}}}}}";
 
-/// A cluster whose JobTracker is never the bottleneck, with two map slots on every node.
+/// Returns a scenario in which the JobTracker is never the bottleneck, with two map slots on every
+/// node.
 fn cluster(nodes: u32, until: &str, scheduler: &str, jobs: &str) -> String {
     format!(
         "
@@ -104,7 +106,7 @@ fn by_nodes() {
     for nodes in [100, 1_000, 10_000, 50_000] {
         let jobs = format!("{{name: long, maps: {}, map_time: 1000h}}", nodes * 2);
         // Use many heartbeats for each tracker: the time to build a large cluster varies, and must
-        // be small beside theirs.
+        // be small compared with the time of the heartbeats.
         let beats = BEATS.max(nodes * 48);
         let (short, long) = (60, 60 + 3 * beats / nodes);
         let run = |seconds: u32, transport| {
@@ -123,7 +125,7 @@ fn by_nodes() {
     }
 }
 
-/// Measures each built-in policy.
+/// Prints the time of an offer under each built-in policy, for several numbers of jobs.
 fn by_jobs() {
     const JOBS: [u32; 4] = [10, 100, 1_000, 10_000];
     println!(
@@ -138,8 +140,8 @@ fn by_jobs() {
         print!("{name:<14}");
         for count in JOBS {
             let jobs = jobs(count, 100_000);
-            // This job is last in line, and gets the slots that the user of all other jobs may not
-            // have.
+            // This job is the last of the queue. It gets the slots that are beyond the limit of the
+            // other jobs' user.
             let modest = "{name: modest, user: modest, maps: 100000, map_time: 10s}";
             let jobs = if policy == ONE_USER { format!("{jobs}, {modest}") } else { jobs };
             let yaml = cluster(1_000, "until: 90s", policy, &jobs);
@@ -151,7 +153,7 @@ fn by_jobs() {
     }
 }
 
-/// Runs each row in a process of its own, since the peak of a process's memory never sinks.
+/// Runs each row in a process of its own, since the peak of a process's memory never falls.
 fn by_tasks() {
     println!(
         "\nby tasks: fair, 1,000 nodes, 100 jobs of equally many maps of 10 s, all there at once"
@@ -168,7 +170,7 @@ fn by_tasks() {
         let numbers = said.split_whitespace().map(|number| number.parse().expect("a number"));
         numbers.collect::<Vec<f64>>()
     };
-    // One task for each job: the memory of everything else.
+    // With one task for each job, the peak is the memory of everything but the tasks.
     let least = row(100)[3];
     for tasks in [10_000, 100_000, 1_000_000, 10_000_000] {
         let [seconds, heartbeats, offer, peak] = row(tasks)[..] else { panic!("four numbers") };
@@ -183,7 +185,8 @@ fn by_tasks() {
     }
 }
 
-/// Prints the seconds, the heartbeats, an offer's nanoseconds and the peak of memory in bytes.
+/// Prints the seconds of a run, the number of its heartbeats, the nanoseconds of an offer, and the
+/// peak of memory in bytes.
 fn row_of_tasks(tasks: u64) {
     let yaml = cluster(1_000, "", "fair", &jobs(100, tasks));
     let (took, run) = run(&yaml, Transport::Bare);

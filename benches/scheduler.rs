@@ -1,9 +1,9 @@
 //! The cost of a scheduling decision, under the load of the delay scheduling paper's section 5.4.
 //! The bench `growth` shows how that cost grows.
 //!
-//! The paper's mock cluster: 2,500 nodes with two map and two reduce slots, a hundred jobs of a
-//! thousand maps and a thousand reduces of 10 s in twenty pools. Its scheduler handed out 3,200 tasks
-//! a second on a core of 2.66 GHz.
+//! The paper's mock cluster has 2,500 nodes with two map and two reduce slots each. A hundred jobs
+//! in twenty pools have a thousand maps and a thousand reduces of 10 s each. The paper's scheduler
+//! launched 3,200 tasks a second on a core of 2.66 GHz.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
@@ -32,7 +32,7 @@ fn fair(variant: &str, pools: u32) -> String {
     format!("{{fair: {{variant: {variant}, allocations: {{pools: {{{declared}}}}}}}}}")
 }
 
-/// A cluster whose JobTracker is never the bottleneck.
+/// Returns a scenario in which the JobTracker is never the bottleneck.
 fn cluster(nodes: u32, scheduler: &str, jobs: &str) -> String {
     format!(
         "

@@ -2,13 +2,13 @@
 //!
 //! Trivial cores exchange heartbeats, replies and task ends for one virtual hour, at 100, 1,000 and
 //! 10,000 trackers, as actors and under the bare drive. For comparison, loops do the same work with
-//! boxed closures in a binary heap, as simulators of this kind have them; with plain enums in a
-//! binary heap; and with plain enums in the clock's calendar queue, which is the practical limit.
+//! boxed closures in a binary heap, as such simulators usually do; with plain enums in a binary
+//! heap; and with plain enums in the clock's calendar queue, which is the practical limit.
 //!
-//! Last, whether one run would be faster on two cores. Trackers on two threads could run
-//! independently for the least latency of a link, since no message crosses sooner, and would then
-//! have to wait for each other. The bench measures the work in such a step, and the cost of the
-//! wait.
+//! The last numbers tell whether one run would be faster on two cores. Trackers on two threads
+//! could run independently for as long as the smallest latency of a link, since no message arrives
+//! sooner. Then the threads would have to wait for each other. The bench measures the work in such
+//! a step, and the cost of the wait.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
@@ -219,13 +219,13 @@ fn heap_loop<E>(
     messages
 }
 
-/// Boxed closures, as simulators of this kind hold their events.
+/// Runs the loop with boxed closures, in which simulators usually hold their events.
 fn boxed_loop(trackers: u32) -> u64 {
     type Closure = Box<dyn FnOnce() -> (Step, SimSpan, u64)>;
     heap_loop(trackers, |step| -> Closure { Box::new(move || follow(step)) }, |event| event())
 }
 
-/// Plain steps, to compare with the calendar queue.
+/// Runs the loop with plain steps, to compare with the calendar queue.
 fn plain_loop(trackers: u32) -> u64 {
     heap_loop(trackers, |step| step, follow)
 }
@@ -234,8 +234,8 @@ fn calendar_loop(trackers: u32) -> u64 {
     calendar_steps(trackers).0
 }
 
-/// Returns the number of messages, and the number of steps; a step lasts at least the latency of a
-/// message.
+/// Returns the number of messages, and the number of time steps. A time step lasts at least the
+/// latency of a message.
 fn calendar_steps(trackers: u32) -> (u64, u64) {
     let mut timers = Timers::default();
     for (time, step) in opening(trackers) {
@@ -281,7 +281,7 @@ fn meeting() -> f64 {
     start.elapsed().as_secs_f64() / f64::from(MEETINGS)
 }
 
-/// Returns the best time of some repeats, in seconds, and the messages of one repeat.
+/// Returns the shortest time of `repeats` repeats, in seconds, and the messages of one repeat.
 fn time(repeats: u32, run: impl Fn() -> u64) -> (f64, u64) {
     let mut best = f64::INFINITY;
     let mut messages = 0;

@@ -1,10 +1,9 @@
 //! A policy for the bench `external`: launches tasks of the first jobs that have any, until no slot
 //! is free.
 //!
-//! It is one file without packages, for `rustc -O`. It searches the text of a question for the few
-//! words that it needs and reads nothing else, which is the least that a policy can do: the bench
-//! thus measures the cost of an exchange. At its end it prints the number of answers and its
-//! computing time.
+//! The policy is one file without packages, for `rustc -O`. It only searches the text of a question
+//! for the few words that it needs. No policy can do less, so the bench measures the cost of an
+//! exchange. At its end the policy prints the number of answers and its computing time.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Write as _};

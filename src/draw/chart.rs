@@ -14,12 +14,13 @@
 //!
 //! All charts follow these rules:
 //! - Colour is never the only distinction: lines have markers, areas are hatched, dashes mean
-//!   theory; a second line of the same colour has dots between its dashes. Hollow marks are
-//!   published values.
-//! - Every mark shows its value when pointed at; legends are above the plot, never on data.
+//!   theory; a second line of the same colour has dots between dashes. Hollow marks are published
+//!   values.
+//! - Every mark shows its value when a reader points at it; legends are above the plot, never on
+//!   data.
 //! - Values that cannot be drawn (not a number, or not positive on a logarithmic axis) or seen (too
 //!   small) are left out; a note says so.
-//! - No data make a chart panic.
+//! - A chart never panics, whatever its data.
 
 mod bars;
 mod boxes;

@@ -6,8 +6,8 @@
 //! HtmlPage { sections: tables, texts, charts } ──────┴ html()   one file, no network
 //! ```
 //!
-//! This crate knows nothing of runs: `mumakil-run` draws one run with it, `mumakil-study` many
-//! runs.
+//! This crate does not know about runs: `mumakil-run` uses it to draw one run, `mumakil-study` to
+//! draw many runs.
 
 pub mod chart;
 pub mod page;

@@ -10,12 +10,12 @@
 //! ```
 //!
 //! All reports look alike and work on a phone and on paper, in light and dark mode, by mouse and by
-//! keyboard. Styles and script are in the file, and its security policy forbids network access.
-//! Without the script all content is still there; the script sorts tables, shortens long ones,
-//! shows values under the pointer, copies commands and switches between light and dark.
+//! keyboard. Styles and script are in the file, and the file's security policy forbids network
+//! access. Without the script all content is still there; the script sorts tables, shortens long
+//! tables, shows values under the pointer, copies commands and switches between light and dark.
 //!
 //! Every text is escaped, except in [drawings](Drawing), which are already escaped markup. Every
-//! page includes their style.
+//! page includes the style sheet of drawings.
 
 mod markup;
 
@@ -84,23 +84,23 @@ pub struct Headline {
 pub struct JudgedExpectation {
     /// The verdict.
     pub judgement: Judgement,
-    /// The class of a known gap, if it is given.
+    /// The class of a known gap; `None` if it has no class.
     pub class: Option<&'static str>,
-    /// The expectation.
+    /// The expectation: words if there are any, else its expression.
     pub expectation: String,
-    /// The expression, if the expectation is in words.
+    /// The expression that is judged, if `expectation` is in words.
     pub expression: Option<String>,
     /// The value that the source published.
     pub published: Option<String>,
     /// The measured value.
     pub measured: Option<String>,
-    /// The published numbers, each with ours.
+    /// The published numbers, each with the measured number.
     pub figures: Vec<PublishedComparison>,
     /// A reason or explanation.
     pub note: Option<String>,
 }
 
-/// A published number and ours, in words.
+/// A published and a measured number, as texts.
 #[derive(Clone, Debug, Default)]
 pub struct PublishedComparison {
     /// The name of the number among several; empty if it is the only one.
@@ -109,7 +109,7 @@ pub struct PublishedComparison {
     pub published: String,
     /// The measured value.
     pub ours: String,
-    /// The difference between them.
+    /// The difference between the two values.
     pub difference: String,
 }
 
@@ -121,9 +121,9 @@ pub enum Judgement {
     Holds,
     /// It does not hold.
     Fails,
-    /// It does not hold, which is known and explained.
+    /// It does not hold; this gap is known and explained.
     KnownGap,
-    /// The number is only reported, without a bound.
+    /// It states no bound: the number is only reported.
     Reported,
     /// It was not judged.
     Skipped,
@@ -145,12 +145,12 @@ pub struct PageTable {
 pub struct PageColumn {
     /// The heading.
     pub title: String,
-    /// The unit of its numbers.
+    /// The unit of its numbers, if they have one.
     pub unit: Option<&'static str>,
-    /// A line in small letters beneath the heading, such as the expression of which the heading
-    /// gives the words.
+    /// A line in small letters beneath the heading, such as the expression that the heading puts
+    /// into words.
     pub beneath: String,
-    /// Whether its cells are numbers, which are aligned to the right and sorted by size.
+    /// Whether its cells are numbers. Numbers are aligned to the right and sorted by size.
     pub is_number: bool,
 }
 
@@ -162,7 +162,8 @@ pub struct PageCell {
     /// The number by which rows are sorted; `None` sorts by the text. In a column of numbers, rows
     /// without a number come last.
     pub value: Option<f64>,
-    /// The parts of a bar, shown instead of the text. The bar opens to the lines of the text.
+    /// The parts of a bar that is shown instead of the text. A click on the bar shows the lines of
+    /// the text.
     pub slices: Vec<Slice>,
 }
 
@@ -202,7 +203,7 @@ impl PageCell {
         Self { shown: shown.into(), ..Self::default() }
     }
 
-    /// Returns a cell with a bar that opens to these lines.
+    /// Returns a cell with a bar; a click on the bar shows these lines.
     pub fn split(slices: Vec<Slice>, lines: Vec<String>) -> Self {
         Self { slices, ..Self::text(lines.join("\n")) }
     }
@@ -212,7 +213,7 @@ impl PageCell {
         Self { value: Some(value), ..Self::text(shown) }
     }
 
-    /// Returns a cell with a number, or an unknown cell for `None`.
+    /// Returns a cell with a number; for `None`, a cell that says that the value is unknown.
     pub fn maybe<S: Into<String>>(value: Option<f64>, show: impl FnOnce(f64) -> S) -> Self {
         value.map_or_else(Self::unknown, |value| Self::number(value, show(value)))
     }
@@ -224,7 +225,7 @@ impl PageCell {
 }
 
 impl Judgement {
-    /// Returns the sign before the word.
+    /// Returns the sign that stands before the verdict's word.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Holds => "✓",

@@ -12,18 +12,19 @@
 //! ```
 //!
 //! A *quantity* is one number for a run (`makespan`), one number for each job (`sojourn`), task or
-//! attempt, a step function of time (`slots`), or a histogram. *Filters* choose rows and runs:
-//! those in brackets apply to one quantity, those in a call to all quantities inside. Arithmetic
-//! pairs jobs by their names, also across runs of the same seed. *Aggregates* make one number of
-//! many; `by=` repeats an expression for each value of an axis of the study, or for each class,
-//! pool or size of jobs. Functions of plain numbers include [closed forms](mumakil_base::theory).
+//! attempt, a step function of time (`slots`), or a histogram. *Filters* choose rows and runs: a
+//! filter in brackets applies to one quantity, a filter in a call to all quantities inside the
+//! call. Arithmetic on numbers of two runs with the same seed pairs the jobs by their names.
+//! *Aggregates* turn many numbers into one; `by=` repeats an expression for each value of an axis
+//! of the study, or for each class, pool or size of jobs. Functions of plain numbers include
+//! [closed forms](mumakil_base::theory).
 //!
 //! ```text
 //! mean(sojourn) < 15min
 //!   token, parse   a tree (syntax): Compare(mean(sojourn), <, 15min)
-//!   check          a plan: names found, 15min is a time as sojourn is, filters in their place
+//!   check          a plan: names are known, sojourn and 15min are both times
 //!   read, eval     numbers (value), one for each seed: 712 s, 731 s, 698 s
-//!   verdict        their mean is below: it holds
+//!   verdict        their mean is below 15 min: the expectation holds
 //! ```
 
 mod check;
@@ -67,8 +68,8 @@ pub use unit::Unit;
 pub use verdict::{ExpectationVerdict, VerdictState};
 pub use words::{capital, in_words};
 
-/// Returns, for each quantity, its name, the things that have a number of it (such as jobs), and
-/// its description.
+/// Returns the name of each quantity, its shape in words, such as `a number for each job`, and its
+/// description.
 pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let told = |quantity: &'static quantity::NamedQuantity| {
         (quantity.name, quantity.shape.word(), &*quantity.about)
@@ -96,30 +97,31 @@ impl Expr {
         parse::parse(text).map(Self)
     }
 
-    /// Checks it as an expectation: a condition, or a number to report. If the study compares the
-    /// values of an axis, each quantity must choose one of them.
+    /// Checks the expression as an expectation, which is a condition or a number to report. If the
+    /// study compares the values of an axis, each quantity must choose one of these values.
     ///
     /// # Errors
-    /// If a name is unknown, or types or units do not fit, in this study.
+    /// If a name is unknown in this study, or types or units do not fit.
     pub fn expectation(&self, space: &Space) -> Result<ExprPlan, ExprComplaint> {
         self.plan(space, check::ExprPurpose::Expectation)
     }
 
-    /// Checks it as a metric: a number for each cell. A quantity may choose one value of an axis:
-    /// `mean(sojourn[scheduler=hfsp]) / mean(sojourn[scheduler=fair])` is computed seed by seed,
-    /// and is the same in all cells that differ only in `scheduler`.
+    /// Checks the expression as a metric, which is a number for each cell. A quantity may choose
+    /// one value of an axis. For example, `mean(sojourn[scheduler=hfsp]) /
+    /// mean(sojourn[scheduler=fair])` is computed seed by seed, and is the same in all cells that
+    /// differ only in `scheduler`.
     ///
     /// # Errors
-    /// If a name is unknown, or types or units do not fit, in this study.
+    /// If a name is unknown in this study, or types or units do not fit.
     pub fn metric(&self, space: &Space) -> Result<ExprPlan, ExprComplaint> {
         self.plan(space, check::ExprPurpose::Metric)
     }
 
-    /// Checks it as the sample of a run that a chart shows: a number for each job or task, a
-    /// histogram, or one number. It may choose values of an axis, as a metric may.
+    /// Checks the expression as a sample, which a chart shows for each run: a number for each job
+    /// or task, a histogram, or one number. Like a metric, a sample may choose values of an axis.
     ///
     /// # Errors
-    /// If a name is unknown, or types or units do not fit, in this study.
+    /// If a name is unknown in this study, or types or units do not fit.
     pub fn sample(&self, space: &Space) -> Result<ExprPlan, ExprComplaint> {
         self.plan(space, check::ExprPurpose::Sample)
     }
@@ -138,43 +140,45 @@ impl fmt::Display for Expr {
 }
 
 impl ExprPlan {
-    /// Returns the tables, histograms and numbers that it reads from each run.
+    /// Returns the tables, histograms and numbers that the expression reads from each run.
     pub fn needs(&self) -> ExprNeeds {
         self.term.needs()
     }
 
-    /// Returns the words by which it chooses jobs, each with its key, such as `user` and `ann`.
+    /// Returns the words by which the expression chooses jobs, each after its key, such as `user`
+    /// and `ann`.
     pub fn words(&self) -> Vec<(&'static str, &str)> {
         self.term.words()
     }
 
-    /// Returns whether it is a condition rather than a number.
+    /// Returns whether the expression is a condition rather than a number.
     pub fn is_condition(&self) -> bool {
         self.term.of.truth
     }
 
-    /// Returns whether it is a histogram rather than a number.
+    /// Returns whether the expression is a histogram rather than a number.
     pub fn is_histogram(&self) -> bool {
         self.term.of.shape == quantity::QuantityShape::Samples
     }
 
-    /// Returns whether it is a step function of time.
+    /// Returns whether the expression is a step function of time.
     pub fn is_over_time(&self) -> bool {
         self.term.of.shape == quantity::QuantityShape::Series
     }
 
-    /// Returns the indices of the axes on which all its quantities choose a value: it is the same
-    /// in all cells that differ only on these axes.
+    /// Returns the indices of the axes on which the expression uses only fixed values, never the
+    /// cell's own; so its number is the same in all cells that differ only on these axes.
     pub fn chosen(&self) -> Vec<usize> {
         self.term.chosen(self.space.axes.len())
     }
 
-    /// Returns the unit of its number.
+    /// Returns the unit of the expression's number.
     pub fn unit(&self) -> Unit {
         self.term.of.unit
     }
 
-    /// Returns its number in a cell for each seed; `None` if the run has no such number.
+    /// Returns the expression's number for each seed of a cell; `None` for a run without such a
+    /// number.
     ///
     /// # Errors
     /// If the files of a run cannot be read.
@@ -187,7 +191,7 @@ impl ExprPlan {
         (0..runs.seeds()).map(of_seed).collect()
     }
 
-    /// Returns its numbers in one run: one for each job or task that has one.
+    /// Returns the expression's numbers in one run: one for each job or task that has a number.
     ///
     /// # Errors
     /// If the files of the run cannot be read.
@@ -201,7 +205,7 @@ impl ExprPlan {
         Ok(value::if_defined(value)?.map_or_else(Vec::new, |value| value.numbers()))
     }
 
-    /// Returns its histogram in one run; `None` if it is not a histogram.
+    /// Returns the expression's histogram in one run; `None` if the expression is not a histogram.
     ///
     /// # Errors
     /// If the files of the run cannot be read.
@@ -218,16 +222,16 @@ impl ExprPlan {
         })
     }
 
-    /// Checks that published numbers can be compared with the numbers that it measures.
+    /// Checks that published numbers can be compared with the numbers that the expression measures.
     ///
     /// # Errors
-    /// If a published number has another unit, or there are too few or too many.
+    /// If a published number has another unit, or there are too few or too many published numbers.
     pub fn check_published(&self, published: &Published) -> Result<(), Misfit> {
         figure::check(&self.term, &self.space, published)
     }
 
     /// Judges the expectation to which this expression belongs, and pairs published numbers with
-    /// measured ones.
+    /// measured numbers.
     ///
     /// # Errors
     /// If the files of a run cannot be read.
@@ -241,7 +245,7 @@ impl ExprPlan {
         Ok(ExpectationVerdict { figures, ..self.judge(runs, of.known_gap.is_some())? })
     }
 
-    /// Judges it in every cell to which it applies.
+    /// Judges the expression in every cell to which it applies.
     ///
     /// # Errors
     /// If the files of a run cannot be read.

@@ -3,13 +3,14 @@
 //! ```text
 //! arrival                                                              end
 //!  │ setup │ wait for map slots │ the last map │ fetching │ reducing │ cleanup │
-//!                    └ who held them: job b 60 %, job c 30 %
+//!                    └ held by job b (60 %) and job c (30 %)
 //! ```
 //!
-//! [`story`] walks back from a job's end along the attempts that the job waited for, and splits its
-//! time into [`StoryPart`]s without gaps. It needs `jobs.csv` and `tasks.csv`; `decisions.csv`, if
-//! recorded, adds why slots were refused. [`SlotHolders`] finds the jobs that held the slots during
-//! a wait. [`ExplainedJob`] adds up the parts of a job's time by cause and rule.
+//! [`story`] walks back from a job's end along the attempts that the job waited for, and splits the
+//! job's time into [`StoryPart`]s without gaps. It needs `jobs.csv` and `tasks.csv`;
+//! `decisions.csv`, if recorded, adds the reasons for which slots were refused. [`SlotHolders`]
+//! finds the jobs that held the slots during a wait. [`ExplainedJob`] adds up the parts of a job's
+//! time by cause and rule.
 
 mod away;
 mod free;

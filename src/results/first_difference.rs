@@ -7,7 +7,7 @@
 //! ```text
 //! map slot      1  2  3  4  5
 //! under fifo    a  a  a  b  a
-//! under fair    a  a  b  b  a     they part at slot 3: a in one, b in the other
+//! under fair    a  a  b  b  a     they differ at slot 3: a in one, b in the other
 //! ```
 //!
 //! Map slots and reduce slots are numbered separately. Setup and cleanup tasks do not count: no
@@ -29,7 +29,7 @@ type Slots = PerSlot<Vec<GivenSlot>>;
 pub struct FirstDifference {
     /// The kind of slot.
     pub kind: SlotKind,
-    /// The number of the slot among those of its kind, counted from 1 in the order of launches.
+    /// The number of the slot among the slots of its kind, counted from 1 in the order of launches.
     pub number: usize,
     /// The attempt that gets the slot in each run; `None` if the run gives no more slots of this
     /// kind.
@@ -51,7 +51,7 @@ pub struct GivenSlot {
     pub node: CellText,
 }
 
-/// A job that takes longer or shorter in one of two runs, in milliseconds.
+/// A job that takes longer in one of two runs, or that ends in one run only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangedJob<'a> {
     /// The job's row in the first run.
@@ -74,7 +74,7 @@ impl FirstDifference {
 
     fn of(runs: [&Slots; 2]) -> Option<Self> {
         let of_kinds = SlotKind::BOTH.into_iter().filter_map(|kind| Self::of_kind(kind, runs));
-        // Take the earlier of the two kinds: the later difference may follow from it.
+        // Take the earlier difference: the difference of the other kind may follow from it.
         of_kinds.min_by_key(Self::at)
     }
 
@@ -113,8 +113,8 @@ pub fn changed_jobs<'a>(jobs: [&'a [JobRow]; 2], by: SimSpan) -> Vec<ChangedJob<
 }
 
 impl ChangedJob<'_> {
-    /// Returns its sojourn in the second run minus that in the first, in milliseconds; `None` if it
-    /// ends in one run only.
+    /// Returns its sojourn in the second run minus its sojourn in the first run, in milliseconds;
+    /// `None` if it ends in one run only.
     pub fn difference(&self) -> Option<i64> {
         let [one, other] = self.sojourns;
         Some(other? as i64 - one? as i64)
@@ -149,14 +149,14 @@ fn slots(results: &dyn Results) -> Result<Slots, ReadError> {
     let mut slots = Slots::default();
     results.rows(|row: AttemptRow| {
         let AttemptRow { job, task, attempt, .. } = row;
-        // The second row of a map whose output was lost has no launch.
+        // A map whose output was lost has a second row, without a launch.
         if let (AttemptKind::Map | AttemptKind::Reduce, Some(at)) = (row.kind, row.launch_ms) {
             slots[row.slot()].push(GivenSlot { at, job, task, attempt, node: row.node });
         }
         Ok(())
     })?;
-    // The table is in the order of ends, but slots count by launch; at the same instant by job and
-    // task, which are the same in both runs.
+    // The table is in the order of ends, but slots are numbered by launch. At the same instant,
+    // sort by job and task, which have the same numbers in both runs.
     SlotKind::BOTH.into_iter().for_each(|kind| slots[kind].sort_unstable());
     Ok(slots)
 }

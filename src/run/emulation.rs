@@ -63,21 +63,22 @@ pub struct Options {
     pub progress: Option<OnProgress>,
     /// Whether to check the invariants; works on the virtual clock only.
     pub verify: bool,
-    /// Further watchers of the facts, such as one that writes a trace for Perfetto.
+    /// Further watchers of the facts, such as the writer of a trace for Perfetto.
     pub watchers: Vec<Box<dyn Watcher>>,
     /// The longest real time that the run may take; `None` sets no limit.
     pub time_limit: Option<Duration>,
-    /// Whether the run goes on when the JobTracker finds it stalled, to check that nothing moves.
+    /// Whether a run that the JobTracker finds stalled goes on, to check that it stays stalled.
     pub outlasts: bool,
-    /// Wraps each policy of the run; `None` leaves them as they are.
+    /// Wraps each policy of the run; `None` leaves the policies as they are.
     pub around: Option<WrapPolicy>,
-    /// Lets a person pause and step the run; works on the virtual clock only.
+    /// Holds the run to the pace set in the live view; `None` if the run is not watched there.
+    /// Works on the virtual clock only.
     pub pace: Option<Box<dyn ClockPace>>,
     /// How messages travel between the actors; used on the virtual clock only.
     pub transport: Transport,
 }
 
-/// Wraps a policy in another one that forwards all calls to it.
+/// Wraps a policy in another policy that forwards all calls to the first.
 pub type WrapPolicy = Box<dyn Fn(Box<dyn Scheduler>) -> Box<dyn Scheduler>>;
 
 /// The results of a run that are not in its files.
@@ -87,11 +88,11 @@ pub struct Emulated {
     pub summary: Summary,
     /// Why the run ended.
     pub stop: StopReason,
-    /// How many jobs have ended, including those of the warm-up.
+    /// How many jobs have ended, including jobs of the warm-up.
     pub ended: u32,
     /// The names of the jobs that were never submitted.
     pub unsubmitted: Vec<Arc<str>>,
-    /// How long the policy's decisions took, in real nanoseconds.
+    /// How long each decision of the policy took, in real nanoseconds.
     pub decision_time: Histogram<u64>,
     /// The cost of a policy that runs as another program; `None` for built-in policies.
     pub elsewhere: Option<ExternalWork>,
@@ -109,7 +110,7 @@ pub struct Emulated {
 pub enum RunWarning {
     /// The scaled clock was late by more than a tenth of a heartbeat interval.
     Lag {
-        /// The 99th percentile of the lag: one message in a hundred was at least so late.
+        /// The 99th percentile of the lag: one timer in a hundred fired at least this late.
         p99: SimSpan,
         /// The heartbeat interval.
         interval: SimSpan,
@@ -120,9 +121,9 @@ pub enum RunWarning {
     NothingCounted,
     /// No job was submitted before the run ended.
     NothingSubmitted,
-    /// The run ended before these entries of the scenario were due.
+    /// The run ended before some entries of the scenario were due.
     NeverDue {
-        /// The first such entry, by its place in the scenario.
+        /// The path of the first such entry in the scenario, such as `faults[0]`.
         first: String,
         /// When the first entry was due.
         at: SimSpan,
@@ -208,7 +209,7 @@ pub enum EmulationError {
     /// The policy panicked.
     #[error("the policy `{policy}` panicked: {words}")]
     Policy {
-        /// Its name.
+        /// The policy's name.
         policy: String,
         /// The panic's message.
         words: String,
@@ -222,7 +223,7 @@ pub enum EmulationError {
 }
 
 impl EmulationError {
-    /// Returns whether the disk caused the error: other runs would then fail in the same way.
+    /// Returns whether the disk caused the error. Other runs would then fail in the same way.
     pub fn is_disk_error(&self) -> bool {
         matches!(self, Self::Output(_) | Self::Record(_) | Self::ReadBack(_))
     }
@@ -254,7 +255,7 @@ impl Prepared {
     }
 
     /// Runs the scenario with the given rules of the checker and with the cores that `recast`
-    /// returns. Tests use it to put in faulty cores.
+    /// returns. Tests use it to run faulty cores.
     pub fn emulate_as(
         &self,
         registry: &Registry,
@@ -273,8 +274,8 @@ impl Prepared {
             may_start: registry.may_start(),
             overhear: registry.overhear(),
         };
-        // A policy that runs as another program returns a farewell: called at the end of the run,
-        // it ends the program and returns how long Mumakil waited for its answers.
+        // A policy that runs as another program has a farewell: a function that ends the program
+        // after the run and returns how long Mumakil waited for its answers.
         let farewells = RefCell::new(Vec::new());
         let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, EmulationError> {
             // A policy is foreign code; even its constructor may panic.
@@ -294,7 +295,7 @@ impl Prepared {
                 None => policy,
             })
         };
-        // All successors share this stopwatch, so the decision times are those of the whole run.
+        // All successors share this stopwatch, so the decision times cover the whole run.
         let (policy, thinking) = Stopwatch::new(build(&scenario.scheduler)?);
         // Read this now: from `assemble` on, the JobTracker owns the policy.
         let precedence = policy.precedence();
@@ -302,7 +303,8 @@ impl Prepared {
         // The checker needs events in the order of time; on a scaled clock several threads send
         // them.
         let verifier = (options.verify && is_virtual).then(|| {
-            // The checker's own file system: one shared with the emulator would share its mistakes.
+            // The checker has a file system of its own: one shared with the emulator would share
+            // the emulator's mistakes.
             let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
             // The recorder's thread held the other reference, and that thread has ended.
             let verifier = Verifier::new(rules);
@@ -366,7 +368,7 @@ impl Prepared {
             policy: scenario.scheduler.title(),
             precedence,
             later_policies: { later_policies.into_iter() }
-                // A change that was due after the run's end never happened. The list is in the
+                // Stop at the first change that was due after the run's end: the list is in the
                 // order of time.
                 .take_while(|(at, _)| *at <= stats.end)
                 .map(|(_, later)| later)
@@ -413,8 +415,8 @@ impl Prepared {
                     .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
                     .chain((recording.summary.jobs == 0).then_some(nothing))
                     .chain(
-                        // A run cut off by `until` or a limit says so itself; later entries are
-                        // then no mistake.
+                        // A run cut off by `until` or a limit says so itself, and entries after its
+                        // end are no mistake.
                         (stop == StopReason::Done)
                             .then(|| never_due(scenario, stats.end))
                             .flatten(),
@@ -433,7 +435,7 @@ impl Prepared {
             }
             Ending::Panicked(words) => Err(EmulationError::Bug { words }),
             Ending::GivenUp => Err(EmulationError::GivenUp),
-            // Reached only if `finish` above had no error to report.
+            // This point is reached only if `finish` above had no error to report.
             Ending::SinkBroke => {
                 Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
             }
@@ -462,8 +464,8 @@ fn never_due(scenario: &Scenario, end: SimTime) -> Option<RunWarning> {
 
 /// Returns a warning if the scaled clock lagged too far behind.
 ///
-/// The pacer's lag in wall time does not depend on the factor, so dividing the factor by the excess
-/// should bring the lag down to the limit.
+/// The lag in wall time does not depend on the clock's factor. So a factor divided by `excess`
+/// should bring the lag in virtual time down to the limit.
 fn lag_warning(
     scenario: &Scenario,
     topology: &Topology,
@@ -472,8 +474,8 @@ fn lag_warning(
     let ClockSpec::Scaled(factor) = scenario.clock else { return None };
     let p99 = SimSpan::from_micros(lag?.value_at_quantile(0.99));
     let interval = scenario.hadoop.heartbeat_interval(topology.len());
-    // Chosen: waits are about one heartbeat interval long, so a lag of a tenth of it already
-    // distorts them.
+    // Chosen: waits are about one heartbeat interval long, so a lag of a tenth of an interval
+    // already distorts them.
     let excess = p99.as_secs_f64() / (0.1 * interval.as_secs_f64());
     (1.0 < excess).then(|| RunWarning::Lag { p99, interval, holds: two_digits(factor / excess) })
 }
@@ -502,11 +504,11 @@ pub fn rules(scenario: &Scenario) -> VerifierRules {
     }
 }
 
-/// A policy that follows another.
+/// The policy after a restart of the JobTracker or a change of policy.
 struct Successor<'s> {
     at: SimTime,
     choice: &'s SchedulerChoice,
-    /// Whether it replaces another policy; if not, the JobTracker's restart begins it anew.
+    /// Whether it replaces another policy; if not, a restart begins the same policy anew.
     takes_over: bool,
 }
 
@@ -528,7 +530,7 @@ fn successors<'s>(scenario: &'s Scenario, effects: &Effects<'_>) -> Vec<Successo
     all.into_iter().map(follow).collect()
 }
 
-/// Returns the cores of a scenario, and the messages that set them going.
+/// Returns the cores of a scenario, and the messages that start them.
 fn assemble(
     prepared: &Prepared,
     effects: Effects<'_>,
@@ -547,7 +549,7 @@ fn assemble(
         opening.retain(|(_, mail)| !matches!(mail, Mail::NameNode(_)));
     }
     opening.extend(later(scenario, workload));
-    // Last in the opening: the policy's clock starts after all other events of instant zero.
+    // This message comes last: the policy's clock starts after all other events of instant zero.
     if hadoop.behaviour().ticks_last {
         opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
     }
@@ -563,13 +565,13 @@ fn assemble(
         shared,
         may_slow_down,
     });
-    // Any node will do: `TrueDurations` copies its shape and sets its speed to one.
+    // Any node will do: `TrueDurations` copies the node and sets the speed of the copy to one.
     if let Some((_, node)) = topology.nodes().next() {
         let truth = TrueDurations::new(costs.clone(), node);
         policy.foresee(&truth);
         successors.iter_mut().for_each(|policy| policy.foresee(&truth));
     }
-    // Without faults that touch files no copy of a block ever changes, so no NameNode is needed.
+    // Only faults change the copies of blocks, so a run without faults of files needs no NameNode.
     let name_node = has_name_node.then(|| {
         let jobs = workload.arrivals.iter().map(|arrival| arrival.spec.clone()).collect();
         let upkeep = ReplicationUpkeep {
@@ -592,7 +594,8 @@ fn assemble(
     if hadoop.draws == Draws::Mumak {
         job_tracker.draw_as_mumak(seed);
     }
-    // Only STRESS asks how busy the cluster is; the sum costs a look-up for each map and heartbeat.
+    // Only the STRESS submission asks for the progress of all maps. Adding it up costs a look-up
+    // for each map and heartbeat.
     if workload.submission == Submission::Stress {
         job_tracker.follow_maps();
     }
@@ -603,16 +606,16 @@ fn assemble(
     if !effects.resends {
         job_tracker.forget_answers();
     }
-    // Brief heartbeats say "as before", which a restarted JobTracker cannot resolve.
-    // `forgo_progress` changes the JobTracker, so it must run first, even if restarts then forbid
-    // brief heartbeats.
+    // A brief heartbeat says "as before", which a restarted JobTracker cannot understand.
+    // `forgo_progress` stands first because it changes the JobTracker: it must run even if restarts
+    // forbid brief heartbeats.
     let is_brief = job_tracker.forgo_progress() && effects.restarts.is_empty();
     if has_map_outputs {
         job_tracker.tell_outputs();
     }
     let manner =
         HeartbeatManner { resends: effects.resends, is_brief, asks_outputs: has_map_outputs };
-    // Without a setting of its own, the first heartbeats are spread evenly over one interval.
+    // If the scenario sets no `heartbeat_phase`, the first heartbeats are spread over one interval.
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
     // Mumak draws all phases from one generator, in the order of the trackers.
     let mut java = JavaRandom::of_phases(seed);
@@ -659,7 +662,7 @@ fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: OpeningMai
     let start = |(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn));
     // One message starts the injector; it then sets its own timer for each next job.
     let arrive = (SimTime::ZERO, ToInjector::Arrive.into());
-    // A node that joins later powers on through its own fault's mail.
+    // A node that joins later is powered on by a message of the fault that adds it.
     let is_there = |(id, _): &(TrackerId, _)| !absent.contains(id);
     topology.nodes().filter(is_there).map(start).chain([arrive]).chain(faults).collect()
 }

@@ -4,10 +4,11 @@
 //! scenario.yaml ── Prepared ── cores ── runtime ──┐ facts: what each actor did or learned
 //!                                                 ├─ record ── jobs.csv, tasks.csv, summary.json …
 //!                                                 └─ verify ── breaches of invariants
-//! output: collects the files in a hidden folder, adds report.html, puts it in its place
+//! output: collects the files in a hidden folder, adds report.html, renames the folder
 //! ```
 //!
-//! The checker reads only the facts. Studies of many runs are in `mumakil-study`.
+//! `verify` reads only the facts, not the state of the actors. Studies of many runs are in
+//! `mumakil-study`.
 
 pub mod emulation;
 pub mod output;

@@ -1,4 +1,4 @@
-//! The folder that a run leaves: written as a whole or not at all, and comparable by its digest.
+//! The folder of a run's results: written as a whole or not at all, and comparable by its digest.
 //!
 //! ```text
 //! .mumakil-HOST-a1b2c3/   hidden while the run fills it (RunFolder, HiddenOutput)

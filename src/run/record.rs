@@ -10,9 +10,9 @@
 //!
 //! To add an output, add a watcher; it asks the [`RunBooks`] for the state of jobs and attempts.
 //!
-//! [`mumakil_core::mapred::Fact`] says which actor knows the value of a column. Events need not be
-//! in the order of time: on a scaled clock several threads send them, and the writer takes them in
-//! the order of their arrival.
+//! [`mumakil_core::mapred::Fact`] says which actor knows each value. Events need not be in the
+//! order of time: on a scaled clock several threads send them, and the writer takes them in the
+//! order of their arrival.
 //!
 //! Memory grows with the jobs and with the attempts that are open at one time, not with all tasks.
 //! If waste is recorded, it also grows with the tasks of the jobs that have not ended.
@@ -64,7 +64,7 @@ pub use waste::{AttemptFate, PerFate, WasteSummary};
 
 /// A reader of the stream of events, usually for one output file.
 pub trait Watcher: Send {
-    /// Takes an event that the books have already entered.
+    /// Takes an event that `_books` already include.
     ///
     /// # Errors
     /// If an output cannot be written; the recorder then stops.
@@ -72,8 +72,8 @@ pub trait Watcher: Send {
         Ok(())
     }
 
-    /// Takes a count of equal heartbeats that happened a short while ago. Each watcher gets each
-    /// heartbeat in exactly one such count.
+    /// Takes a count of equal heartbeats of the last few moments. Each watcher gets each heartbeat
+    /// in exactly one such count.
     fn count(&mut self, _beats: &AlikeHeartbeats) {}
 
     /// Returns whether [`see`](Self::see) gets each heartbeat as an event too. Most events are
@@ -94,9 +94,9 @@ pub trait Watcher: Send {
 /// The state of a run when it is over.
 #[derive(Debug)]
 pub struct RunEnd<'a> {
-    /// The jobs and the attempts that are still open.
+    /// All jobs, and the attempts that are still open.
     pub books: &'a RunBooks,
-    /// The facts of the run that no event tells.
+    /// Properties of the run that are in no event.
     pub run: &'a RunFacts,
     /// How late timers fired, in virtual microseconds; `None` on the virtual clock.
     pub clock_lag: Option<&'a Histogram<u64>>,
@@ -104,7 +104,7 @@ pub struct RunEnd<'a> {
     pub waste: Option<&'a WasteSummary>,
 }
 
-/// Facts of a run that no event tells. The first fields are the beginning of `summary.json`.
+/// Properties of a run that are in no event. `summary.json` begins with those that are serialised.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {
@@ -114,7 +114,7 @@ pub struct RunFacts {
     pub policy: String,
     /// The order in which the policy serves jobs.
     pub precedence: Precedence,
-    /// The policies that took over later, in the order of time; usually none.
+    /// The policies that took over during the run, in the order of time; usually empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub later_policies: Vec<LaterPolicy>,
     /// The seed.
@@ -135,11 +135,11 @@ pub struct RunFacts {
 }
 
 impl RunFacts {
-    /// Returns the policies of the run: the millisecond from which each decided, its name, and the
-    /// order in which it served jobs.
+    /// Returns the policies of the run. Each has the millisecond from which it decided, its name,
+    /// and the order in which it served jobs.
     pub fn deciders(&self) -> impl Iterator<Item = (u64, &str, Precedence)> {
         let later = self.later_policies.iter().map(|later| {
-            // Rounded, since `summary.json` holds the seconds as a decimal number.
+            // Round the product, since `summary.json` holds the seconds as a decimal number.
             ((later.at_s * 1e3).round() as u64, later.policy.as_str(), later.precedence)
         });
         iter::once((0, self.policy.as_str(), self.precedence)).chain(later)
@@ -155,7 +155,7 @@ pub enum RecordError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
     /// The system cannot start a thread.

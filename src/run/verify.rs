@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! fact ─ Verifier ─┬─ trackers   slots taken, attempts started and ended
-//!                  ├─ jobs       tasks assigned, verdicts learned: only of what happened
-//!                  └─ blocks     copies made and lost: maps read only from these
-//! at the end: nothing unheard, nothing unanswered, slot time adds up
+//!                  ├─ jobs       tasks assigned; states learned, but only after they happened
+//!                  └─ blocks     copies made and lost; maps read only existing copies
+//! at the end: all ends learned, all commits answered, slot time adds up
 //! ```
 //!
 //! The checker reads only the facts and keeps its own state: it could not see a mistake in code
@@ -32,22 +32,24 @@ mod trackers;
 
 pub use breach::InvariantBreach;
 
-/// How many violations are kept. One mistake tends to cause thousands of violations.
+/// How many violations are kept, since one mistake tends to cause thousands of violations.
 // Chosen: a user reads the first few, and a broken run must not fill the memory.
 const KEPT: usize = 100;
 
 /// Deviations that the checker allows in a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VerifierRules {
-    /// Whether the run is cut off at an instant, so that jobs may be left.
+    /// Whether the run is cut off at an instant, so that jobs may remain unfinished.
     pub cut_off: bool,
-    /// Whether the JobTracker does not count attempts that wait for their commit as running.
+    /// Whether the JobTracker leaves attempts that wait for their commit out of its counts of
+    /// running attempts.
     pub commit_not_counted: bool,
     /// Whether a job may succeed although some of its tasks failed.
     pub failed_tasks: bool,
-    /// The number of failed attempts after which a task is given up; `None` for never.
+    /// The number of failed attempts after which a task is given up; `None` if tasks are never
+    /// given up.
     pub max_attempts: Option<u32>,
-    /// Whether an attempt of a task may run on after another attempt has succeeded.
+    /// Whether an attempt may run on after another attempt of its task has succeeded.
     pub losers_go_on: bool,
 }
 
@@ -85,7 +87,8 @@ impl Verifier {
         Self { rules, ..Self::default() }
     }
 
-    /// Lets the checker check the nodes from which maps read, given the initial file system.
+    /// Returns the checker with the initial file system, so that it also checks from which nodes
+    /// maps read.
     pub fn with_files(mut self, files: Hdfs) -> Self {
         self.trackers.blocks = blocks::Blocks::of(files);
         self
@@ -96,10 +99,9 @@ impl Verifier {
         let Event { at, ref fact } = *event;
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         check.that(self.now <= at, || InvariantBreach::TimeRanBack { from: self.now });
-        // Compare with the latest instant so far: an event with a wrong instant must not become the
-        // reference.
+        // Keep the latest instant so far: an event that comes too early must not set the time back.
         self.now = self.now.max(at);
-        // Check this before the fact changes the state: the fact itself may be the breach.
+        // While the JobTracker is paused or down, some facts are breaches by themselves.
         if self.is_away {
             check_absent(fact, &mut check);
         }
@@ -122,8 +124,8 @@ impl Verifier {
                 // back.
                 self.is_away = incident != Incident::Back;
             }
-            // Only incidents that change machines and disks matter here; the others show in later
-            // facts of the tracker.
+            // Only incidents that change machines and disks matter here; other incidents show in
+            // later facts of the tracker.
             Fact::World(WorldFact::Incident { tracker: Some(tracker), incident }) => {
                 self.trackers.befall(tracker, incident, &mut check);
             }
@@ -136,14 +138,14 @@ impl Verifier {
 
     /// Checks what must hold at the end of a run.
     ///
-    /// A run that stalled or was cut off has jobs left, and reports that itself. But in a stalled
-    /// run the JobTracker must have learned of all events, and must list every job that is left as
-    /// waiting.
+    /// A run that stalled or was cut off has unfinished jobs and reports them itself. In a stalled
+    /// run, the JobTracker must also have learned of all events and must list each unfinished job
+    /// as waiting.
     pub fn check_end(&mut self, at: SimTime, stop: &StopReason) {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         check.that(self.now <= at, || InvariantBreach::TimeRanBack { from: self.now });
         match stop {
-            // Jobs may be left if `until` cuts the run off.
+            // Jobs may be unfinished if `until` cuts the run off.
             StopReason::TimeUp if self.rules.cut_off => {}
             StopReason::Done | StopReason::TimeUp => self.jobs.over(&mut check),
             StopReason::Stalled(stall) => self.jobs.at_rest(stall, &self.trackers, &mut check),
@@ -180,13 +182,13 @@ impl Verifier {
         &self.findings.kept
     }
 
-    /// Returns the number of further violations.
+    /// Returns the number of violations beyond the first hundred.
     pub const fn more(&self) -> u64 {
         self.findings.more
     }
 }
 
-/// Checks that a fact does not need a JobTracker, which is paused or down.
+/// Checks, while the JobTracker is paused or down, that a fact does not need it.
 fn check_absent(fact: &Fact, check: &mut Check<'_>) {
     match *fact {
         Fact::Ledger(attempt, _, LedgerFact::Assigned { .. }) => {

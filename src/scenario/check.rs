@@ -6,8 +6,8 @@
 //! jobs and nodes of a file    the run checks them, once the file has been read
 //! ```
 //!
-//! A check is skipped if the part that it reads has mistakes of its own, which would be reported
-//! twice.
+//! A check is skipped if the part of the scenario that it reads has mistakes already: otherwise
+//! they would be reported twice.
 
 mod expectations;
 
@@ -127,14 +127,14 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     }
     if intact("workload") {
         check_sources(workload, cluster.topology.as_ref(), found);
-        // The mix has checked its number of jobs and their `after` itself, in terms of its types.
+        // A mix checks its number of jobs and the `after` of its types itself, when it is drawn.
         if drawn.is_none() {
             check_names(jobs, found);
             check_order(jobs, found);
         }
     }
-    // Inputs are divided into blocks, so a block of zero bytes, which is reported elsewhere, must
-    // be excluded.
+    // These checks divide inputs into blocks, so skip them for a block of zero bytes, which another
+    // check reports.
     let has_blocks = intact("cluster") && cluster.hdfs.block != Bytes::ZERO;
     if intact("workload") && has_blocks {
         let at = drawn.as_ref().map(|(source, _)| options_of(*source));
@@ -164,8 +164,8 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         }
     }
     if intact("expect") && intact("record") {
-        // In a damaged list some names are missing, and an expectation about a missing name would
-        // be reported wrongly.
+        // In a list with mistakes some jobs are missing: a correct expectation about one of them
+        // would be reported as wrong.
         let jobs = if intact("workload") && intact("later") { jobs } else { &[] };
         expectations::check(scenario, jobs, found);
     }
@@ -197,7 +197,7 @@ fn check_cluster(cluster: &ClusterSpec, has_hosts: bool, found: &mut Checked) {
     let apart: u64 = apart.map(|group| u64::from(group.count.get())).sum();
     let racked = u64::from(nodes).saturating_sub(apart);
     let racks = cluster.racks.get();
-    // Without such nodes these racks are empty, so their number does not matter.
+    // If there are no other nodes, `cluster.racks` has no effect, so its value does not matter.
     if racked > 0 && u64::from(racks) > racked {
         found.value(
             "cluster.racks",
@@ -240,7 +240,7 @@ fn check_speed(at: &str, speed: Factor, found: &mut Checked) {
     }
 }
 
-/// Complains about nodes on which no attempt of a job has room.
+/// Warns of a job whose attempts need more memory than the smallest node has.
 fn check_memory(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
     // Any tracker may get an attempt of any job, so the node with the least memory counts.
     let own = cluster.groups.iter().filter_map(|group| group.memory);
@@ -276,7 +276,7 @@ fn check_pods(scenario: &Scenario, found: &mut Checked) {
     }
 }
 
-/// Returns the number of racks, if no file gives them.
+/// Returns the number of racks, for a cluster whose racks no file gives.
 fn racks(cluster: &ClusterSpec) -> u32 {
     let own = || cluster.groups.iter().filter_map(|group| Some((group.count, group.racks?)));
     let apart: u32 = own().map(|(nodes, _)| nodes.get()).sum();
@@ -334,10 +334,10 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
     // interval.
     let service = cluster.jobtracker.per_heartbeat * u64::from(cluster.nodes.get());
     let busy = service.as_secs_f64() / heartbeat.as_secs_f64();
-    // From 1 on the JobTracker has a queue whatever the phases of the trackers; below 0.5 it hardly
-    // ever has one. In between it depends on the phases: with 900 trackers of fixed phase and 1 ms
-    // for each heartbeat the measured mean wait was 16 µs, where the model of a closed queue gives
-    // 3.9 ms.
+    // From a share of 1 on, heartbeats queue whatever the phases of the trackers are; below 0.5
+    // they hardly ever queue. In between, the queue depends on the phases: with 900 trackers of
+    // fixed phase and 1 ms for each heartbeat the measured mean wait was 16 µs, where the model of
+    // a closed queue gives 3.9 ms.
     if hadoop.heartbeat_fuzz == IntervalFuzz::NONE && (0.5..1.0).contains(&busy) {
         let busy = (100.0 * busy) as u32;
         found.doubt(format!(
@@ -361,8 +361,8 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
     }
 }
 
-/// Complains about an `rpc_timeout` that is too short if trackers repeat unanswered heartbeats: a
-/// tracker would repeat its heartbeat each time before the answer arrives, without end.
+/// Refuses an `rpc_timeout` that is shorter than an answer takes, if trackers repeat unanswered
+/// heartbeats: before any answer arrives, a tracker would repeat its heartbeat, again and again.
 fn check_resending(scenario: &Scenario, found: &mut Checked) {
     let Scenario { hadoop, cluster, faults, .. } = scenario;
     // A timeout of 0s is reported by `check_hadoop`. On a perfect network no heartbeat is repeated.
@@ -424,13 +424,13 @@ fn at(job: usize, field: &str) -> String {
     format!("workload.jobs[{job}].{field}")
 }
 
-/// Checks that names are unique, those made by `count` too, since `after` and `faults` refer to
-/// them.
+/// Checks that names are unique, including those that `count` makes: `after` and `faults` refer to
+/// jobs by name.
 fn check_names(jobs: &[JobEntry], found: &mut Checked) {
     let total: u64 = jobs.iter().map(|job| u64::from(job.count.get())).sum();
     let micros = |span: SimSpan| u128::from(span.as_micros());
-    // The worst case: all jobs one after another, as a chain of `after`. In 128 bits, since the
-    // `every` of a million copies alone can exceed 64 bits of microseconds.
+    // The worst case: all jobs one after another, as a chain of `after`. The sum needs 128 bits:
+    // the gaps between a million copies alone can exceed 64 bits of microseconds.
     let latest: u128 = jobs
         .iter()
         .map(|job| micros(job.submit) + micros(job.every) * u128::from(job.count.get() - 1))
@@ -465,8 +465,8 @@ fn check_total(jobs: &[JobEntry], block: Bytes, at: Path, found: &mut Checked) {
 
 /// Checks that `after` names other jobs, without a cycle.
 fn check_order(jobs: &[JobEntry], found: &mut Checked) {
-    // `rev`: if two entries have the same name, which `check_names` reports, `after` means the
-    // first.
+    // `rev`, so that `after` means the first of two entries with the same name, which `check_names`
+    // reports.
     let number: BTreeMap<&str, usize> =
         jobs.iter().enumerate().rev().map(|(number, job)| (job.name.as_str(), number)).collect();
     let mut follows: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
@@ -525,8 +525,8 @@ fn options_of(source: &dyn Source) -> Path {
     Path::of("workload").key(source.key())
 }
 
-/// Moves the problems of drawn jobs to the options that caused them; of each option only the first
-/// stays.
+/// Moves the problems of drawn jobs to the options that caused them; keeps only the first problem
+/// of each option.
 fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<YamlProblem>) {
     let mut told = BTreeSet::new();
     problems.retain_mut(|problem| {
@@ -538,7 +538,8 @@ fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<Y
         match jobs.get(*job) {
             Some(job) if workload == "workload" && list == "jobs" => {
                 problem.path = options_of(source).join(&source.origin_of(job).0);
-                // A wrong option makes all of its jobs wrong, so report only the first.
+                // A wrong option makes all jobs that it draws wrong, so report only the first
+                // problem.
                 told.insert(problem.path.clone())
             }
             _ => true,
@@ -576,7 +577,7 @@ fn check_files(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     }
 }
 
-/// Checks that, if jobs have tasks of a kind, some node has a slot for them.
+/// Checks that some node has a slot for each kind of task that the jobs have.
 fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
     let slots = cluster.slots();
     for kind in SlotKind::BOTH {
@@ -639,8 +640,7 @@ fn check_later(
         }
     }
     // Rules for lists, such as unique names, hold for the jobs of `later` and of the workload
-    // together: check all as one list, then move each problem from its place there to its entry of
-    // `later`.
+    // together: check all jobs as one list, then report each problem at its entry of `later`.
     let own = if intact("workload") { jobs } else { &[] };
     let all: Vec<JobEntry> =
         own.iter().cloned().chain(LaterChange::jobs(&scenario.later)).collect();
@@ -654,21 +654,21 @@ fn check_later(
     }
     for problem in of_list.problems {
         let [_, _, PathStep::Index(place), inside @ ..] = &problem.path.0[..] else {
-            // This problem concerns all jobs together; the workload's jobs alone may have caused it
-            // already.
+            // This problem concerns all jobs together; the check of the workload may have reported
+            // it already.
             if !found.problems.iter().any(|other| other.message == problem.message) {
                 found.problems.push(YamlProblem { path: Path::of("later"), ..problem });
             }
             continue;
         };
-        // A problem of the workload's own job, which is reported already.
+        // A problem of a job of the workload is reported already.
         let Some(place) = place.checked_sub(own.len()) else { continue };
         let path = Path::of(&format!("later[{}].submit", places[place])).join(inside);
         found.problems.push(YamlProblem { path, ..problem });
     }
 }
 
-/// Warns of entries that are due when the run is over.
+/// Warns of faults and later changes that are due at `until` or after it.
 fn check_end(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
     let Some(until) = scenario.until.filter(|_| intact("until")) else { return };
     let late = scenario.due().filter(|(entry, at)| {
@@ -698,14 +698,14 @@ fn check_faults(
     let Scenario { cluster, workload, .. } = scenario;
     let in_file = workload.has_hosts() || cluster.topology.is_some();
     let own = jobs;
-    // Jobs of a trace are not known, so then no name can be called wrong.
+    // The jobs of a trace are not known yet, so no name can be called wrong.
     let is_listed = !jobs.is_empty();
     let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
     let jobs = jobs.iter().chain(later);
     let jobs: BTreeMap<&str, u32> = jobs.map(|job| (job.name.as_str(), job.count.get())).collect();
     let known = FaultContext {
         nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
-        // Groups may have racks of their own; their sizes are checked before the run.
+        // Groups may have racks of their own. Faults in such racks are checked before the run.
         racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
             .then(|| Topology::new(cluster).rack_sizes()),
         jobs: (intact("workload") && is_listed).then_some(jobs),
@@ -724,7 +724,7 @@ fn check_faults(
 /// Warns of kills of jobs before their submission, for jobs that are submitted at set times.
 fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
     let WorkloadSpec { submission, start, warm_start, .. } = &scenario.workload;
-    // Only a replay without a start of its own submits jobs at the times in their entries.
+    // Jobs are submitted at the times in their entries only with `replay` and without a `start`.
     let at_their_times =
         *submission == Submission::Replay && *start == AutoSpan::Auto && warm_start.is_none();
     let submit_of = |name: &str| {
@@ -769,14 +769,14 @@ fn check_fault_list(faults: &[Fault], found: &mut Checked) {
         .enumerate()
         .filter(|(_, fault)| ["stop", "start"].contains(&fault.key()))
         .collect();
-    // A stable sort: of a stop and a start at one instant the one written first comes first.
+    // A stable sort: a stop and a start at one instant stay in the order of the text.
     moments.sort_by_key(|(_, fault)| fault.at());
     let mut stopped: Vec<serde_yaml::Value> = Vec::new();
     for (number, fault) in moments {
         let node = written(fault);
         let is_stop = fault.key() == "stop";
-        // An entry for several nodes may find some of them up and others down. From there on this
-        // simple account of single nodes is no longer right, so it ends.
+        // A fault on several nodes may find some of them up and others down. This check follows
+        // only single nodes, so it ends at such a fault.
         let name = node.as_str().filter(|name| *name != "all").map(str::to_owned);
         let Some(name) = name else { return };
         if stopped.contains(&node) == is_stop {
@@ -801,8 +801,8 @@ fn check_classes(scenario: &Scenario, found: &mut Checked) {
     }
     for job in scenario.workload.listed() {
         if let Some(class) = job.class.as_ref().filter(|class| !classes.contains_key(*class))
-            // A job may have a class without an entry, so warn only of a class that looks like a
-            // misspelling.
+            // A job may have a class that `classes` does not list, so warn only of a class that
+            // looks like a misspelling.
             && nearest(class, classes.keys().map(String::as_str)).is_some()
         {
             found.doubt(format!(

@@ -26,7 +26,8 @@ impl SchedulerChoice {
         Self { name: name.to_owned(), options: Mapping::new().into() }
     }
 
-    /// Returns the name for people: the policy's name, or, if it is a program, the program's.
+    /// Returns the name that reports show: the name of the policy, or of the program if the policy
+    /// is a program.
     pub fn title(&self) -> String {
         external::title(&self.name, &self.options).unwrap_or_else(|| self.name.clone())
     }
@@ -42,8 +43,8 @@ impl Default for SchedulerChoice {
 impl Serialize for SchedulerChoice {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.options {
-            // In a resolved scenario only a policy without any options has empty ones: then write
-            // just its name.
+            // A resolved scenario lists all options of a policy. If there are none, the policy has
+            // no options: write just its name.
             Value::Mapping(options) if !options.is_empty() => {
                 to.collect_map([(&self.name, options)])
             }

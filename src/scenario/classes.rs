@@ -56,11 +56,11 @@ impl ClassRule {
 }
 
 /// One more than the largest count.
-// In 64 bits, so that `> 4294967295` and `<=` the same number have an end as well.
+// It needs 64 bits: the range of `> 4294967295` ends there, and so does that of `<= 4294967295`.
 const END: u64 = 1 << 32;
 
 impl ClassComparison {
-    /// Returns the range of counts that fit: the first one, and the one after the last.
+    /// Returns the first count that fits, and the count after the last one that fits.
     fn range(self, number: u32) -> (u64, u64) {
         let number = u64::from(number);
         match self {
@@ -73,13 +73,12 @@ impl ClassComparison {
     }
 }
 
-/// Returns the classes that no job can get by a rule, since earlier rules fit all of their jobs.
-/// This happens mostly if rules are laid over those of another file, since new classes go to the
-/// end.
+/// Returns the classes whose rules never decide, since earlier rules fit all of their jobs. Most of
+/// these classes come from a file that is laid over another one: its new classes go to the end.
 pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Item = &str> {
-    // For maps and for reduces: the earlier rules fit all counts below the first number, and all
-    // counts from the second on. Counts that fit in the middle (`maps == 5`) are ignored: so a
-    // hidden class may be missed, but no class is reported that a job could get.
+    // A pair of numbers for maps, and one for reduces: earlier rules fit all counts below the first
+    // number, and all counts from the second number on. Rules for counts in between (`maps == 5`)
+    // are ignored. So a hidden class may be missed, but every reported class is hidden.
     let mut taken = [(0, END); 2];
     let hidden = classes.iter().filter(move |(_, rule)| {
         let is_all_taken = taken.iter().any(|(below, from)| from <= below);
@@ -91,7 +90,7 @@ pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Ite
         let (first, end) = comparison.range(number);
         let (below, from) = &mut taken[counted as usize];
         let is_hidden = is_all_taken || end <= *below || *from <= first;
-        // Only a rule whose counts touch the range extends it.
+        // A rule extends a range of counts that are taken only if its own counts touch that range.
         if first <= *below {
             *below = end.max(*below);
         }
@@ -114,7 +113,7 @@ pub(super) fn by_size() -> IndexMap<String, ClassRule> {
 const COUNTED: [(&str, ClassCount); 2] =
     [("maps", ClassCount::Maps), ("reduces", ClassCount::Reduces)];
 
-/// The longer signs come first, so that `<` does not match a part of `<=`.
+/// The signs of comparisons. Longer signs come first, so that `<` does not match a part of `<=`.
 const COMPARISONS: [(&str, ClassComparison); 5] = [
     ("<=", ClassComparison::AtMost),
     (">=", ClassComparison::AtLeast),

@@ -23,8 +23,7 @@ pub fn unusable(at: Path, complaint: &ExprComplaint, text: &str) -> YamlProblem 
     }
 }
 
-/// Returns the mistake for a published number that cannot be compared with what the expression
-/// measures.
+/// Returns the mistake for a published number that cannot be compared with the expression's value.
 pub fn misplaced(at: Path, misfit: Misfit) -> YamlProblem {
     let at = match misfit.place {
         Some(place) => at.index(place),

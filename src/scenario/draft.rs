@@ -1,4 +1,4 @@
-//! A scenario before it is understood: a document, and the problems found in it so far.
+//! A scenario before its values are read as types: a document, and the problems found in it so far.
 
 mod set_argument;
 
@@ -29,15 +29,15 @@ pub struct LoadedScenario {
     pub scenario: Scenario,
     /// Settings that are allowed but probably mistakes.
     pub warnings: Vec<Warning>,
-    /// The settings with an effect only under a condition (`x-only-if` in the schema) that the user
-    /// wrote and whose condition holds.
+    /// The settings that the user wrote and that have an effect only under a condition (`x-only-if`
+    /// in the schema) which holds here.
     pub heeded: Vec<String>,
 }
 
 /// Reads a scenario from a file; `sets` are arguments `path=value` that override it.
 ///
 /// # Errors
-/// If the file cannot be read; otherwise with all mistakes in it.
+/// If the file cannot be read or has mistakes; the error lists all of them.
 pub fn load(
     path: &std::path::Path,
     sets: &[String],
@@ -50,7 +50,7 @@ pub fn load(
 /// the text does not.
 ///
 /// # Errors
-/// With all mistakes in the text.
+/// If the text has mistakes; the error lists all of them.
 pub fn parse(
     name: &str,
     text: &str,
@@ -60,7 +60,7 @@ pub fn parse(
     Draft::of(name, text)?.with(sets).resolve(registry)
 }
 
-/// A scenario that is parsed as YAML but not understood yet.
+/// A scenario that is parsed as YAML but not read as types yet.
 #[derive(Clone, Debug)]
 pub struct Draft {
     document: Document,
@@ -73,7 +73,7 @@ impl Draft {
     /// Reads a file.
     ///
     /// # Errors
-    /// If the file cannot be read or is no YAML.
+    /// If the file cannot be read or is not YAML.
     pub fn read(path: &std::path::Path) -> Result<Self, ScenarioError> {
         Self::of(&path.display().to_string(), &read_text(path)?)
     }
@@ -82,17 +82,17 @@ impl Draft {
     /// does not.
     ///
     /// # Errors
-    /// If the text is no YAML.
+    /// If the text is not YAML.
     pub fn of(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let (document, problems) = Document::read(file, text)
             .map_err(|finding| ScenarioError::Invalid { findings: vec![*finding] })?;
         Ok(Self { document, problems, findings: Vec::new(), displaced: Vec::new() })
     }
 
-    /// Puts a value at a path, over the present one. Returns the settings that it displaces.
+    /// Sets the value at a path. Returns the settings that the new value removes.
     ///
     /// # Errors
-    /// With the reason, if no value can be at the path.
+    /// If no value can be at the path; the error is the reason, in words.
     pub fn put(
         &mut self,
         target: &Path,
@@ -102,8 +102,8 @@ impl Draft {
         self.document.put(target, value, origin, shape())
     }
 
-    /// Returns the value of a key as a draft of its own: a scenario, or a list of layers of one,
-    /// the lowest first. `None` without the key.
+    /// Returns the value of a key as a draft of its own: the value is a scenario, or a list of the
+    /// layers of a scenario, the lowest first. `None` if there is no such key.
     pub fn within(&self, key: &str) -> Option<Self> {
         let (document, displaced) = self.document.within(key, shape())?;
         Some(Self { document, problems: Vec::new(), findings: Vec::new(), displaced })
@@ -158,9 +158,9 @@ impl Draft {
         Path::of(path).get(self.document.tree()).is_some()
     }
 
-    /// Returns whether a user chose the value at a path. A file with all keys of a section, such as
-    /// a resolved scenario, chooses none of its values in particular: in such a section only values
-    /// laid over the file count.
+    /// Returns whether a user chose the value at a path. If a file has all keys of a section, as a
+    /// resolved scenario has, no value of the section counts as chosen by it: then only values laid
+    /// over the file count.
     fn wrote(&self, path: &Path, presets: &Value) -> bool {
         let tree = self.document.tree();
         if path.get(tree).is_none_or(Value::is_null) {
@@ -261,7 +261,7 @@ impl Draft {
             let checked = check::check(&scenario, intact);
             problems.extend(checked.problems);
             warnings.extend(checked.warnings);
-            // In the order of `FACTS`.
+            // The facts, in the order of `FACTS`.
             let facts = [
                 scenario.faults.iter().any(Fault::disturbs_messages),
                 scenario.policies().any(|choice| registry.heeds_bytes(choice)),
@@ -278,7 +278,7 @@ impl Draft {
             }
             scenario
         });
-        // Follow-up mistakes of a damaged file would only hide the first ones.
+        // Later mistakes of such a file often follow from the first ones, and would only hide them.
         problems.truncate(most);
         problems.iter_mut().for_each(|problem| self.point_elsewhere(problem));
         findings.extend(problems.into_iter().map(|problem| self.finding(problem)));
@@ -294,7 +294,7 @@ impl Draft {
     /// names exist. [`Self::resolve`] does not check that.
     ///
     /// # Errors
-    /// With all mistakes in it, or with the files that are missing.
+    /// If the scenario has mistakes or files are missing; the error lists all of them.
     pub fn resolve_with_files(&self, registry: &Registry) -> Result<LoadedScenario, ScenarioError> {
         let mut loaded = self.resolve(registry)?;
         let folder = loaded.scenario.folder.clone();
@@ -352,7 +352,7 @@ impl Draft {
         };
         let mut presets = Mapping::new();
         presets.insert("name".into(), Name::from_text(&self.stem()).as_str().into());
-        // In this order, since the version of Hadoop decides the default cluster.
+        // The version of Hadoop comes first, since it decides the default cluster.
         for of in [HADOOP, CLUSTERS, WORKLOADS] {
             let preset = of.named(written.get(of.key), of.unnamed(&presets), problems);
             presets.insert(of.key.into(), preset);
@@ -365,8 +365,8 @@ impl Draft {
             for of in [HADOOP, CLUSTERS, WORKLOADS] {
                 of.unname(over, under, &presets[of.key]);
             }
-            // A key without a value (`cluster:`) removes the layers below for that key: the preset
-            // remains.
+            // A key without a value (`cluster:`) discards what the layers below say about that key,
+            // and leaves only the preset.
             over.retain(|key, value| {
                 if value.is_null() {
                     under.shift_remove(key);
@@ -387,7 +387,8 @@ impl Draft {
     }
 }
 
-/// Facts that conditions of settings refer to and that are in no tree, in the words of the schema.
+/// Facts that no key of a scenario has, but that conditions of settings name; in the words of the
+/// schema.
 pub(super) const FACTS: [&str; 2] =
     ["a fault that disturbs messages", "a policy that goes by bytes"];
 
@@ -444,7 +445,7 @@ fn read_text(path: &std::path::Path) -> Result<String, ScenarioError> {
     })
 }
 
-/// Returns a workload without jobs, with which reading goes on if the user's is missing.
+/// Returns a workload without jobs: if the user gives no workload, reading goes on with this one.
 fn none_yet() -> Value {
     let only = |key: &str, value: Value| Mapping::from_iter([(key.into(), value)]).into();
     only(WORKLOADS.key, only("jobs", Value::Sequence(Vec::new())))
@@ -618,7 +619,8 @@ mod tests {
             let mut luck = luck.into_iter();
             let mut draft = || {
                 let mut tree = shape().some_mapping(&mut luck);
-                // Among all keys, few layers would meet in the sources of the workload.
+                // If keys were drawn from the whole scenario, few layers would have a workload in
+                // common.
                 tree["workload"] = shape().at(&Path::of("workload")).some_mapping(&mut luck);
                 Draft::of("layer.yaml", &serde_json::to_string(&tree).unwrap()).unwrap()
             };

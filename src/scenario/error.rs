@@ -11,7 +11,8 @@ pub(super) const LARGEST_FILE: u64 = 16 << 20;
 
 /// The reason why a scenario cannot be run.
 ///
-/// Print it after `error: `; if there are several findings, all but the first print their own.
+/// Its text is meant to follow `error: `. With several findings, the text has an `error: ` before
+/// each finding but the first.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScenarioError {
@@ -34,7 +35,7 @@ pub enum ScenarioError {
     NotText {
         /// The file.
         path: PathBuf,
-        /// The first wrong byte, from 0.
+        /// The offset of the first byte that is not UTF-8, from 0.
         offset: usize,
     },
     /// The scenario has mistakes.

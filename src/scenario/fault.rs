@@ -1,15 +1,16 @@
 //! Faults of a run: what goes wrong, and when.
 //!
-//! Each kind of fault has one file in the folder `fault`: a type with its options, which implements
-//! `FaultKind` (does it fit the cluster and the workload, how does it affect a run), and one line
-//! in `kinds!`. The type's doc comment is its description in the JSON Schema and the reference.
+//! Each kind of fault has one line in `kinds!` and one file in the folder `fault`. The file has a
+//! type for the options, which implements `FaultKind`: whether the fault fits the cluster and the
+//! workload, and how it affects a run. The type's doc comment describes the kind in the JSON Schema
+//! and in the reference.
 //!
 //! ```text
 //! faults: [{at: 10min, stop: {nodes: 2}}]   the YAML
 //!   Fault      exactly one kind, with `at` if that kind has a moment
 //!   check      are there two nodes to stop?
 //!   FaultCue   when it happens, which nodes it strikes (named or drawn)
-//!   Effects    messages for their instants, mishaps of machines, shares that hold all the time
+//!   Effects    messages with their times, mishaps of machines, shares that hold throughout
 //! ```
 //!
 //! The rest of a run reads only `Effects`, not the faults: a kind that needs another message or
@@ -81,7 +82,8 @@ use self::unhealthy::Unhealthy;
 pub use self::effects::{Effects, FaultSite};
 pub use self::known::FaultContext;
 
-/// Generates the types and matches with one part for each kind of fault from one list of kinds.
+/// Generates, from one list of kinds, every type and `match` that has a case for each kind of
+/// fault.
 macro_rules! kinds {
     ($($key:ident: $FaultKind:ident,)+) => {
         /// The keys of all kinds, each with its moment, in the order of the list.
@@ -166,7 +168,7 @@ macro_rules! kinds {
         }
 
         impl FaultEntry {
-            /// Returns all kinds that the entry names, whether one or not.
+            /// Returns all kinds that the entry names; a valid entry names exactly one.
             fn all(self) -> Vec<FaultChoice> {
                 [$(self.$key.map(FaultChoice::$FaultKind)),+].into_iter().flatten().collect()
             }
@@ -271,8 +273,8 @@ impl<'a> Effects<'a> {
     /// Returns the effects of all faults; later faults override earlier ones.
     pub fn of(faults: &[Fault], site: FaultSite<'a>) -> Self {
         let mut effects = Self::none(site);
-        // For each kind and target, the number of such faults before. It keeps two equal faults
-        // from drawing the same nodes.
+        // For each kind and target, the number of such faults so far. It is a part of the key of
+        // the draws, so that two equal faults draw independently.
         let mut equals: BTreeMap<(&str, String), u32> = BTreeMap::new();
         for Fault { at, what } in faults {
             let target = what.target();
@@ -281,8 +283,8 @@ impl<'a> Effects<'a> {
             // A `start` draws with the key of `stop`, so that it draws the same nodes as the
             // `stop`.
             let kind = what.draws_as().unwrap_or(what.key());
-            // The hash contains neither the place in the list nor the options, so another fault in
-            // the list, or another strength, does not change the draws of this fault.
+            // The hash contains neither the fault's place in the list nor its options. So the draws
+            // stay the same if its strength changes or another fault is added.
             let hash = Sha256::digest(format!("{kind} {whom} {before}"));
             *before += 1;
             let draws = u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]);
@@ -409,8 +411,8 @@ mod tests {
             Effects::of(&faults(yaml).unwrap(), FaultSite { seed: 1, topology, workload })
         }
 
-        /// Returns each mishap of nodes: when it begins, its nodes, and its harm; of repeated ones
-        /// the first.
+        /// Returns each mishap of nodes: when it begins, its nodes, and its harm. A mishap that
+        /// repeats has the time of its first occurrence.
         fn befalls(&self, yaml: &str) -> Vec<(u64, Vec<u32>, MishapHarm)> {
             let effects = self.effects(yaml);
             let begins = |(at, mail): &(SimTime, Mail)| match mail {

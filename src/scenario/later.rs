@@ -1,8 +1,7 @@
 //! `later:` changes while a run goes on: another job, another policy.
 //!
-//! The live page writes down here what its user does, and a branch of a run consists of such
-//! changes. A run sees a change only when its time comes: until then it is the same run as without
-//! it.
+//! The live page records the actions of its user as such changes, and a branch of a run consists of
+//! them. Before its time a change has no effect: until then, the run is the same as without it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -23,8 +22,8 @@ pub struct LaterChange {
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "said")]
     #[schemars(title = "a job, as in `workload.jobs`")]
     pub submit: Option<JobEntry>,
-    /// The policy that takes over, or the same policy with other options. It starts anew: it is
-    /// told the present jobs, but not how long they have waited. Attempts that the old policy has
+    /// The policy that takes over, or the same policy with other options. It starts anew: it learns
+    /// of the present jobs, but not how long they have waited. Attempts that the old policy has
     /// suspended are killed, unless the new policy suspends, too. No version of Hadoop can do this;
     /// it shows what would have happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]

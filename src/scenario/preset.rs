@@ -1,7 +1,7 @@
 //! Presets: YAML files in the binary, over which a scenario is laid.
 //!
-//! Versions of Hadoop, clusters and workloads all use this mechanism. A preset has only the values
-//! that differ from the plain preset of its kind, which has all values that have a default.
+//! Versions of Hadoop, clusters and workloads all use this mechanism. The plain preset of each kind
+//! has every value that has a default. All other presets have only the values that differ from it.
 
 use serde_yaml::{Mapping, Value};
 
@@ -12,9 +12,9 @@ use mumakil_yaml::{Path, YamlProblem, lay, tree};
 pub(super) struct Presets {
     /// The key in the scenario.
     pub(super) key: &'static str,
-    /// The key inside it that names the preset.
+    /// The key below [`Self::key`] that names the preset, such as `preset`.
     pub(super) field: &'static str,
-    /// The word for it in messages.
+    /// The word for such a preset in messages.
     kind: &'static str,
     /// The text of the plain preset. All other presets are laid over it, and it is used if none is
     /// named.
@@ -61,7 +61,8 @@ pub(super) const CLUSTERS: Presets = Presets {
     ),
 };
 
-/// The presets of workloads. The plain one has no jobs and so no name for users.
+/// The presets of workloads. The plain preset has no jobs, so it has no name by which users could
+/// choose it.
 pub(super) const WORKLOADS: Presets = Presets {
     key: "workload",
     field: "preset",
@@ -79,7 +80,7 @@ impl Presets {
         self.files.iter().map(|(name, _)| *name)
     }
 
-    /// Returns the keys that each preset sets itself, each with the preset's name.
+    /// Returns the keys that presets set themselves: pairs of a preset's name and a key.
     #[cfg(test)]
     pub(super) fn keys(&self) -> impl Iterator<Item = (String, String)> {
         self.files.iter().flat_map(|(name, text)| {
@@ -124,8 +125,8 @@ impl Presets {
         goes_with_it.and_then(|name| self.get(name)).unwrap_or_else(|| self.plain())
     }
 
-    /// Returns the preset that the user names below the key: `unnamed` if the user names none, and
-    /// the plain one, with a problem, if there is none with this name.
+    /// Returns the preset that the user names below the key, or `unnamed` if the user names none.
+    /// For an unknown name, adds a problem and returns the plain preset.
     pub(super) fn named(
         &self,
         written: Option<&Value>,
@@ -136,7 +137,7 @@ impl Presets {
         let (name, at) = match written {
             Some(Value::Mapping(map)) => (map.get(self.field), at.key(self.field)),
             Some(Value::String(_) | Value::Number(_)) => (written, at),
-            // Such as a list: the reader reports it later.
+            // A list, for example: the reader reports it later.
             _ => (None, at),
         };
         let Some(name) = name.filter(|name| !name.is_null()) else { return unnamed };
@@ -157,8 +158,8 @@ impl Presets {
     }
 
     /// Removes a preset's name from a layer. A layer with such a name replaces the layers below it
-    /// and is laid over that preset; so does a layer that is no mapping, or that lies over a value
-    /// that is none.
+    /// and is laid over that preset; so is a layer that is no mapping, or that lies over a value
+    /// that is no mapping.
     pub(super) fn unname(&self, layer: &mut Mapping, under: &mut Mapping, preset: &Value) {
         let begins = match layer.get_mut(self.key) {
             None | Some(Value::Null) => return,

@@ -102,8 +102,8 @@ impl Reference {
         &self.entries[place..=place + inside]
     }
 
-    /// Returns the first key of which all is true that is said of this one and of those inside it, if
-    /// that stands further up and is longer than a reference to it.
+    /// Returns the first earlier key that is described exactly like this key, including the keys
+    /// inside; `None` if there is none, or if the description is short enough to repeat.
     fn described(&self, place: usize) -> Option<usize> {
         let tree = self.tree(place);
         let words = tree.iter().map(|entry| entry.about.split(' ').count()).sum::<usize>();
@@ -122,10 +122,11 @@ impl Reference {
     }
 }
 
-/// How many words about a key may be repeated. Chosen: a line of text.
+/// The most words about a key, and the keys inside it, that are repeated. Chosen: a line of text.
 const LONG: usize = 12;
 
-/// Adds a key and the keys inside it. `of_inside` has conditions for them from a key around.
+/// Adds a key and the keys inside it. `of_inside` has the conditions that an enclosing key sets for
+/// the keys inside it.
 fn collect(
     key: &str,
     path: String,
@@ -145,7 +146,7 @@ fn collect(
 }
 
 fn inside(path: &str, schema: &Value, of_inside: &Value, entries: &mut Vec<ReferenceEntry>) {
-    // A title describes such a value; its inner form is only for editors.
+    // The title describes a value that has one; the forms inside are only for editors.
     if schema.get("title").is_some() {
         return;
     }
@@ -322,10 +323,10 @@ mod tests {
         let (whole, order) = (reference.markdown(), "order the jobs of a pool or queue get slots");
         assert_eq!(whole.matches(order).count(), 1);
         assert!(whole.contains("- **`scheduler.hfsp.delay.w1`**: as `scheduler.fifo.delay.w1`\n"));
-        // The keys inside of it are not repeated, either.
+        // The keys inside `srt` are not repeated, either.
         assert!(whole.contains("- **`scheduler.fair.srt`**: as `scheduler.fifo.srt`\n"));
         assert!(!whole.contains("scheduler.fair.srt.running_maps"));
-        // Asked for alone, each is described.
+        // In the part about `scheduler.fair` alone, each key is described.
         let part = reference.part("scheduler.fair").unwrap().markdown();
         assert!(part.contains(order) && part.contains("`scheduler.fair.srt.running_maps`"));
     }

@@ -109,11 +109,12 @@ impl Registry {
     pub fn builtin() -> Self {
         let mut registry = Self::new();
         visit_policies(&mut registry);
-        // Not one of `visit_policies`: its behaviour depends on a program of the user.
+        // `visit_policies` leaves out `External`, whose behaviour depends on a program of the user.
         registry.add::<External>();
         for (name, entry) in &mut registry.policies {
             entry.is_builtin = true;
-            // Kept in a file: making it from the schema would take longer than a small run.
+            // This shape is kept in a file: making it from the schema would take longer than a
+            // small run.
             entry.shape = kept_shape(&format!("scheduler.{name}"));
         }
         registry
@@ -344,7 +345,7 @@ impl Registry {
         }
     }
 
-    /// Adds to the hint the policies that have an option, if the chosen one does not have it.
+    /// If the chosen policy does not have an option, adds to the hint the policies that have it.
     fn point_at_others(&self, choice: &SchedulerChoice, problem: &mut YamlProblem) {
         let written = choice.options.as_mapping().and_then(|options| options.keys().next());
         let key = match &problem.path.0[..] {
@@ -378,15 +379,15 @@ impl Registry {
 }
 
 impl Registry {
-    /// Returns whether Mumakil itself brings everything that a scenario names, so that its version
-    /// determines the behaviour.
+    /// Returns whether Mumakil itself brings everything that a scenario names: then Mumakil's
+    /// version determines the behaviour.
     pub fn brings_all_of(&self, scenario: &mut Scenario) -> bool {
         let brings_policy = |choice: &SchedulerChoice| {
             self.policies.get(&*choice.name).is_some_and(|entry| entry.is_builtin)
         };
         let brings_source = |key| self.sources.get(key).is_some_and(|entry| entry.is_builtin);
-        // The format of a file shows only in its content, which is not read for this: assume the
-        // worst.
+        // Only the content of a file shows its format, and the files are not read here. So assume
+        // that they have a format of the user's binary.
         let may_be_of_own_format = self.has_own_formats && scenario.files_mut().next().is_some();
         scenario.policies().all(brings_policy)
             && scenario.workload.sources.iter().map(|source| source.key()).all(brings_source)
@@ -432,7 +433,7 @@ fn without_place(problems: Vec<YamlProblem>) -> ScenarioError {
     ScenarioError::Invalid { findings: problems.into_iter().map(finding).collect() }
 }
 
-/// Returns problems of a policy's options as problems of the scenario.
+/// Returns problems of a policy's options as problems of the scenario, with longer paths.
 fn inside(choice: &SchedulerChoice, problems: Vec<YamlProblem>) -> Vec<YamlProblem> {
     let at = Path::of("scheduler").key(&choice.name);
     problems.into_iter().map(|problem| problem.inside(&at)).collect()

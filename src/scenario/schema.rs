@@ -24,7 +24,7 @@ pub fn schema(registry: &Registry) -> Value {
     *scheduler = scheduler_schema(registry, &scheduler["description"]);
     let later = &mut root["properties"]["later"]["items"]["properties"]["scheduler"];
     *later = scheduler_schema(registry, &later["description"]);
-    // Its options are those of `scheduler`. With a title the reference prints one line for it
+    // The options are those of the key `scheduler`. With a title, the reference prints one line
     // instead of listing all policies again.
     later["title"] = "a policy, as `scheduler` takes it".into();
     later.as_object_mut().expect("a schema is an object").shift_remove("default");
@@ -57,7 +57,7 @@ fn described(options: Schema, about: &str) -> Value {
 fn describe_choices(schema: &mut Value) {
     let description = schema["description"].clone();
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        // Only one property: a choice that is written `{name: options}`.
+        // A schema with only one property is a choice that is written `{name: options}`.
         if properties.len() == 1 && description.is_string() {
             for choice in properties.values_mut().filter(|choice| choice["description"].is_null()) {
                 choice["description"] = description.clone();
@@ -81,7 +81,7 @@ pub fn generator() -> SchemaGenerator {
     SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true).into_generator()
 }
 
-/// Allows a preset's name instead of the mapping, and makes each field optional that the preset
+/// Allows a preset's name instead of the mapping, and makes optional each field that the preset
 /// gives.
 fn shorten_preset(schema: &mut Value, presets: &Presets) {
     let names: Vec<&str> = presets.names().collect();
@@ -117,7 +117,7 @@ fn require_nothing(mix: &mut Value) {
     mix["properties"]["types"]["additionalProperties"]["required"] = json!([]);
 }
 
-/// Makes every field optional that has a default, and adds the default.
+/// Makes every field that has a default optional, and adds the default.
 fn fill_defaults(schema: &mut Value, defaults: &Value) {
     let Some(defaults) = defaults.as_object() else { return };
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {

@@ -1,4 +1,5 @@
-//! Random scenarios under the invariant checker: cases that no test covers.
+//! Runs random scenarios under the invariant checker, to find mistakes in cases that no test
+//! covers.
 //!
 //! ```text
 //! case 4711 -> draw: a random scenario -> trial: run it under the checker
@@ -48,10 +49,10 @@ pub struct Hunt {
     pub runs: u64,
     /// The number of cases that run at the same time.
     pub workers: NonZero<usize>,
-    /// The real time after which no new case begins.
+    /// The real time after which no new case begins; `None` if there is no limit.
     pub time: Option<Duration>,
-    /// The real time to make a scenario smaller. In a hunt that reports each mistake once, also the
-    /// time to try further cases after the first mistake.
+    /// The real time to make a scenario smaller. In a hunt for the mistakes of an external program,
+    /// also the time to try further cases after the first mistake.
     pub patience: Duration,
 }
 
@@ -62,17 +63,18 @@ pub struct HuntTally {
     pub runs: u64,
     /// Cases with a broken invariant or another mistake.
     pub violations: u64,
-    /// Cases that never ended, though no fault in them recurs.
+    /// Cases that did not end, although they have no recurring fault.
     pub endless: u64,
-    /// Cases that were ended as stalled, but could go on.
+    /// Cases that were ended as stalled, but could have gone on.
     pub stalled: u64,
-    /// Cases that really stalled, which is a result and no mistake.
+    /// Cases that really stalled: this is a result, not a mistake.
     pub deadlocks: u64,
-    /// Cases that never ended, where faults that recur may be the cause.
+    /// Cases that did not end, without a mistake: a recurring fault or slow nodes may be the cause.
     pub unended: u64,
     /// Cases that were chosen to run twice.
     pub repeated: u64,
-    /// The answers of programs in runs that ended.
+    /// The questions that external programs answered in runs that ended, and the time of the
+    /// answers.
     #[serde(skip)]
     pub elsewhere: ExternalWork,
     /// The real time of all runs.
@@ -104,7 +106,8 @@ impl HuntTally {
 pub struct HuntCatch {
     /// The seed of the first case that shows it.
     pub seed: u64,
-    /// The number of cases that show it, in a hunt that reports each mistake once.
+    /// The number of cases that show it; always 1 for a mistake of Mumakil, which is reported for
+    /// each case.
     pub cases: u64,
     /// The mistake in words, of one or more lines.
     pub words: String,
@@ -122,9 +125,10 @@ pub fn without_programs(registry: &Registry) -> Registry {
 }
 
 /// Hunts for mistakes; calls `tell` with `None` after each case, and with each mistake. Mumakil is
-/// tried [without programs](without_programs), and each of its mistakes is reported at once. An
-/// external program shows few mistakes in many cases: each of them is reported once, at the end, in
-/// the order of the first cases that show it.
+/// tried [without programs](without_programs), and the mistake in each case is reported at once. An
+/// external program shows few different mistakes in many cases, so each different mistake is
+/// reported only once. These reports come at the end, in the order of the first cases that show the
+/// mistakes.
 pub fn hunt(
     hunt: &Hunt,
     registry: &Registry,
@@ -146,7 +150,7 @@ pub fn hunt(
             shown.filter(|other| wrong.is_in(other))
         };
         let (smallest, shown) = shrink::shrink(draw(seed), hunt.patience, shows);
-        // The smallest scenario describes the mistake best.
+        // Take the words from the smallest scenario, which shows the mistake best.
         let CaseFlaw { words, said, .. } = shown.unwrap_or(wrong);
         // Write the scenario with the program as its policy, so that `mumakil run` shows the
         // mistake.

@@ -53,12 +53,13 @@ pub(crate) use canvas::ChartMaterial;
 pub use expressions::OneOrMore;
 pub use stack::StackedSlots;
 
-/// The most charts that one entry makes.
-// Chosen: a reader hardly looks at a page of more charts; mostly they come from one axis too many.
+/// The largest number of charts that one entry makes.
+// Chosen: a reader hardly looks at more charts on a page; a larger number mostly comes from one
+// axis too many.
 pub(crate) const MOST_CHARTS: usize = 12;
 
-/// Makes [`ChartSpec`] from the list of kinds: the purpose of each, its key, the type of its
-/// options, and the type that draws it.
+/// Makes [`ChartSpec`] from a list of chart kinds. An entry of the list has the purpose of the
+/// kind, its key, the type of its options, and the type that draws it.
 macro_rules! kinds {
     ($($(#[$story:meta])* $key:ident: $options:ty => $kind:ident,)*) => {
         /// A chart of a study, as the user writes it.
@@ -127,11 +128,12 @@ kinds! {
     boxes: OneOrMore => BoxPlot,
     /// A histogram up to its rarest values.
     percentiles: String => PercentilePlot,
-    /// The pools, users or jobs that hold the slots of a kind over time, in the run with the first seed.
+    /// The pools, users or jobs that hold the slots of a kind over time, in the run with the first
+    /// seed.
     stack: StackedSlots => SlotStack,
 }
 
-/// The use of each axis on the page.
+/// The use of each axis in the charts of an entry.
 #[derive(Debug)]
 struct Layout {
     over: Option<usize>,
@@ -140,7 +142,7 @@ struct Layout {
     compared: Option<usize>,
     /// The axes whose values the expressions choose themselves.
     chosen: Vec<usize>,
-    /// The cell of each chart; axes that lie on the page have their first value.
+    /// The cell of each chart; an axis whose values all lie on one chart has its first value.
     charts: Vec<Vec<usize>>,
 }
 
@@ -149,7 +151,7 @@ struct Layout {
 pub struct Picture {
     /// The chart.
     pub drawing: Drawing,
-    /// The published numbers that it shows, each beside ours.
+    /// The published numbers that the chart shows, each beside the measured number.
     pub figures: Vec<Figure>,
 }
 
@@ -178,7 +180,8 @@ pub(crate) fn draw(
         for cell in &layout.charts {
             let canvas = Canvas {
                 material,
-                // The count of charts before this one makes its id unique on the page.
+                // The count of charts before this chart makes the id of this chart unique on the
+                // page.
                 caption: spec.caption(&*kind, &layout, cell, material, pictures.len()),
                 over: layout.over,
                 by: layout.by,
@@ -197,7 +200,8 @@ pub(crate) fn draw(
 fn chosen(kind: &dyn ChartKind, space: &Space) -> Vec<usize> {
     let Some(asked) = ask(kind, space) else { return Vec::new() };
     let chosen: Vec<Vec<usize>> = asked.iter().map(|asked| asked.plan.chosen()).collect();
-    // If only some expressions choose their values, the others still differ along the axis.
+    // If only some expressions choose a value of an axis, the other expressions still differ along
+    // it.
     let by_all = |axis: &usize| !chosen.is_empty() && chosen.iter().all(|own| own.contains(axis));
     (0..space.axes.len()).filter(by_all).collect()
 }
@@ -217,7 +221,7 @@ fn itself_chosen(name: &str, at: Path) -> YamlProblem {
 
 /// Parses the expressions of a chart; `None` if any of them is wrong.
 fn ask<'c>(kind: &'c dyn ChartKind, space: &Space) -> Option<Vec<AskedExpression<'c>>> {
-    // A stack of slots has no expression: it reads the run's list of attempts itself.
+    // A stack of slots has no expression: it reads the run's table of slots itself.
     let Some(shown) = kind.nature().shows else { return Some(Vec::new()) };
     let expressions = kind.expressions().into_iter();
     let asked = expressions.map(|(name, text)| {
@@ -228,7 +232,8 @@ fn ask<'c>(kind: &'c dyn ChartKind, space: &Space) -> Option<Vec<AskedExpression
 }
 
 impl ChartSpec {
-    /// Returns the kind of the chart, with its key; an error unless the entry names exactly one.
+    /// Returns the kind of the chart, with its key; an error unless the entry names exactly one
+    /// kind.
     fn kind(&self) -> Result<(&'static str, Box<dyn ChartKind + '_>), YamlProblem> {
         let mut kinds = self.kinds().into_iter();
         match (kinds.next(), kinds.next()) {
@@ -245,8 +250,8 @@ impl ChartSpec {
         };
         let (mut over, mut by) = (axis("over", &self.over)?, axis("by", &self.by)?);
         if over.is_none() && kind.stands_over_labels() {
-            // Without this, all bars would stand in one group without a label: spread them over the
-            // axis.
+            // Spread the bars over the axis of `by`: otherwise all bars would stand in one group
+            // without a label.
             (over, by) = (by, None);
         }
         if over.is_some() && over == by {
@@ -267,13 +272,13 @@ impl ChartSpec {
         let mut choices: Vec<Vec<usize>> = Vec::new();
         for (place, axis) in space.axes.iter().enumerate() {
             let is_one = laid_out(place) || chosen.contains(&place);
-            // Each chart shows all values of such an axis: its cell only needs a first value.
+            // Such an axis makes no further charts: the cell of a chart has its first value.
             choices.push(if is_one { vec![0] } else { (0..axis.values.len()).collect() });
         }
         for (key, axis) in [("over", over), ("by", by)] {
             let Some(axis) = axis else { continue };
             let name = space.axes[axis].name();
-            // Check this after `choices`: the order of these refusals decides the message.
+            // Check this after `choices`: the order of the checks decides which error is reported.
             if compared == Some(axis) {
                 let message = format!("the values of `{name}` are what this chart compares");
                 return Err(YamlProblem::value(Path::of(key), message));

@@ -1,5 +1,4 @@
-//! Many runs: studies that vary a scenario and report the results, and the hunt for scenarios that
-//! break.
+//! Many runs: studies vary a scenario and report the results; [`chaos`] hunts for mistakes.
 //!
 //! The topmost library: it makes scenarios, runs them with `mumakil-run`, and reads their results.
 //! ```text
@@ -9,15 +8,16 @@
 //!   conclude  cells.csv, comparisons.csv, report.html  (from the runs alone)
 //! ```
 //!
-//! - `plan`: a file becomes a [`Study`], and a study a [`Plan`] of runs, each named by a hash of
-//!   everything that decides its results. A [`StudyManifest`] in the study's folder lists the runs
-//!   of each cell.
-//! - `run`: workers do the missing runs, and keep each run whole or not at all; several processes
-//!   may share the runs.
-//! - `watch`: processes write signs of life; these files and the runs show the progress of a study.
+//! - `plan`: turns a file into a [`Study`], and the study into a [`Plan`] of runs. The name of a
+//!   run is a hash of everything that decides its results. A [`StudyManifest`] in the study's
+//!   folder lists the runs of each cell.
+//! - `run`: workers do the missing runs; a run is kept whole or not at all. Several processes may
+//!   share the runs of a study.
+//! - `watch`: each process writes a file as a sign of life; these files and the runs show the
+//!   progress of a study.
 //! - `conclude`: makes the numbers, the tables, the charts (`draw`) and the report from the
 //!   manifest and the runs alone.
-//! - [`papers`]: the published experiments, each of which is a study; [`chaos`]: random scenarios.
+//! - [`papers`]: the published experiments, each as a study; [`chaos`]: random scenarios.
 
 pub mod chaos;
 mod conclude;

@@ -191,7 +191,7 @@ fn list(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 impl ExperimentFile {
-    /// Returns the file as a draft, whose relative paths begin in `folder` if that is given.
+    /// Returns the file as a draft. If `folder` is given, relative paths in the draft begin there.
     ///
     /// # Errors
     /// If the file is no YAML.
@@ -201,7 +201,7 @@ impl ExperimentFile {
         Draft::of(&path.display().to_string(), &self.text)
     }
 
-    /// Returns the listed experiment that the file repeats; `None` if it repeats none.
+    /// Returns the listed experiment that the file repeats; `None` if it repeats no experiment.
     ///
     /// # Errors
     /// If the file is no YAML, or its experiment is not in the list.

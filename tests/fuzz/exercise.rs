@@ -1,5 +1,5 @@
-//! Promises of the readers of traces and of files that people write, whatever the bytes: the fuzz targets
-//! and `tests/it/traces.rs` hold them to these.
+//! Properties that the readers of traces and of handwritten files must have for any bytes. The fuzz
+//! targets and `tests/it/traces.rs` check these properties.
 
 use std::fmt::Debug;
 use std::fs;
@@ -33,7 +33,8 @@ pub(crate) fn topology(bytes: &[u8]) {
     read_and_write(bytes, |root: &LoggedTopology, to| root.write_to(to));
 }
 
-/// Reads bytes as a list of jobs, writes what is not broken, and reads the same again.
+/// Reads bytes as a list of jobs, writes the jobs that are not broken, and reads the same jobs
+/// again.
 pub(crate) fn list(bytes: &[u8]) {
     let path = Path::new("list");
     let block = Bytes::from_mib(64);
@@ -77,11 +78,11 @@ pub(crate) fn scenario(bytes: &[u8]) {
     resolve(text, &[]);
     let Ok(draft) = Draft::of("fuzz.yaml", text) else { return };
     let Ok(study) = Study::of_any(draft) else { return };
-    // A sweep of more is refused, but takes its time.
+    // A plan of too many runs is refused, but this may take a while.
     let _ = Plan::new(&study.first(), &Registry::builtin()).map_err(|error| error.to_string());
 }
 
-/// Reads each line as what `--set` puts over a scenario.
+/// Reads each line as an argument of `--set`, over a starter scenario.
 pub(crate) fn set(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let sets: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -89,7 +90,7 @@ pub(crate) fn set(bytes: &[u8]) {
     resolve(starter.text, &sets);
 }
 
-/// Resolves a scenario; what comes of it is resolved to the same.
+/// Resolves a scenario, and checks that the resolved scenario resolves to itself.
 fn resolve(text: &str, sets: &[String]) {
     let registry = Registry::builtin();
     let loaded = match scenario::parse("fuzz.yaml", text, sets, &registry) {
@@ -103,7 +104,7 @@ fn resolve(text: &str, sets: &[String]) {
     }
 }
 
-/// Reads bytes as an expectation, a metric and what a chart shows.
+/// Reads bytes as an expectation, as a metric and as the sample of a chart.
 pub(crate) fn expression(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let expr = match Expr::parse(text) {
@@ -139,8 +140,8 @@ pub(crate) fn allocations(bytes: &[u8]) {
     }
 }
 
-/// Reads bytes as the jobs of a run and as a trace that is looked into: the same jobs come at the
-/// same times, and none so late that the run would not end.
+/// Reads bytes as the jobs of a run, and as a trace. Both must have the same jobs at the same
+/// times, and no job may come so late that the run would not end.
 fn run_and_inspect(bytes: &[u8], workload: &str) {
     let Some((run, inspected)) = prepare(bytes, workload) else { return };
     let run: Vec<(SimSpan, String)> =
@@ -159,7 +160,8 @@ fn run_and_inspect(bytes: &[u8], workload: &str) {
     assert!(run.iter().all(|(submit, _)| *submit <= SimSpan::LONGEST));
 }
 
-/// Reads bytes as the jobs of a scenario, and as a trace, if they are one.
+/// Reads bytes as the jobs of a scenario, and as a trace. Returns `None` if the bytes are no jobs;
+/// the trace is `None` if the bytes are no trace.
 fn prepare(bytes: &[u8], workload: &str) -> Option<(Prepared, Option<Trace>)> {
     let folder = tempfile::tempdir().expect("there is room for a file");
     let path = folder.path().join("trace");
@@ -174,7 +176,7 @@ fn prepare(bytes: &[u8], workload: &str) -> Option<(Prepared, Option<Trace>)> {
     Some((run, inspected))
 }
 
-/// Reads all records that are not broken, writes them, and reads the same again.
+/// Reads all records that are not broken, writes them, and reads the same records again.
 fn read_and_write<T: Record + Debug + PartialEq>(
     bytes: &[u8],
     write: fn(&T, &mut Vec<u8>) -> io::Result<()>,
@@ -213,8 +215,8 @@ fn read<T: Record>(bytes: &[u8], strictness: Strictness) -> Vec<T> {
     records
 }
 
-/// Lets a program answer the questions of a small run with these lines, whatever they are: the run comes to
-/// its end, or the program is blamed. Returns with what words, if it is.
+/// Lets a program answer the questions of a small run with these lines. Whatever the lines are, the
+/// run must end or blame the program. Returns the words of the blame; `None` if the run ended.
 pub(crate) fn protocol(bytes: &[u8]) -> Option<String> {
     const RUN: &str = "
 cluster: {nodes: 2}
@@ -224,7 +226,7 @@ workload: {jobs: [{name: a, maps: 3, map_time: 5s}, {name: b, maps: 1, reduces: 
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("lines");
     fs::write(&file, bytes).expect("a file can be written");
-    // It has said everything before it is asked, and waits until it is told to go.
+    // The program writes all answers before it is asked, then waits until its input ends.
     let command = format!("[sh, -c, 'cat \"$0\"; exec cat > /dev/null', {:?}]", file);
     let scheduler = format!("scheduler: {{external: {{command: {command}, timeout: 200ms}}}}");
     let registry = Registry::builtin();

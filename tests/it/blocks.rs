@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::Room;
 
-/// Runs a scenario; returns the outcome of its job, and the incidents of blocks, each with the
-/// number of blocks.
+/// Runs a scenario; returns the outcome of its job, and the faults that concern blocks, each with
+/// the number of blocks.
 fn run(yaml: &str) -> (String, Vec<(String, u64)>) {
     let room = Room::new();
     room.write("a.yaml", yaml);

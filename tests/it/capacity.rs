@@ -103,8 +103,8 @@ fn fillable(queues: &[Drawn], most: f64) -> f64 {
     sum.min(most)
 }
 
-/// A scenario in which an idle queue `q` lends all its slots to a queue of short maps, until a job
-/// of long maps comes to each queue inside `q`.
+/// Returns a scenario in which an idle queue `q` lends all its slots to a queue of short maps,
+/// until a job of long maps comes to each queue inside `q`. Also returns the queues inside `q`.
 fn lent(rules: &str, queues: &[Drawn]) -> (String, Vec<Leaf>) {
     let leaves = leaves(queues, "q", 0.75 * f64::from(SLOTS), f64::from(SLOTS));
     let mut jobs = "{name: hog, pool: hog, maps: 4000, map_time: 20s}".to_owned();
@@ -132,7 +132,7 @@ scheduler:
     (yaml, leaves)
 }
 
-/// Returns the most map slots that each job ever held.
+/// Returns the largest number of map slots that each job ever held.
 fn peaks(folder: &TempDir, jobs: usize) -> Vec<f64> {
     let mut peaks = vec![0.0f64; jobs];
     let rows: Vec<SlotsRow> = RunResults::new(folder.path()).all().unwrap();
@@ -153,11 +153,10 @@ proptest! {
     ) {
         let (yaml, leaves) = lent(rules, &queues);
         let (folder, _) = run(&yaml);
-        // Slots that a heartbeat is yet to fill are missing; each heartbeat may bring a single
-        // task.
+        // Some slots are still free: each heartbeat may bring only one task.
         let lent = held(&folder, leaves.len() + 1, 59.0)[0];
         prop_assert!(0.75 * f64::from(SLOTS) <= lent, "{lent} are lent");
-        // Wait for the length of a task, and a heartbeat for each slot of a tracker.
+        // Wait for as long as a task takes, and for one heartbeat for each slot of a tracker.
         let held = held(&folder, leaves.len() + 1, 60.0 + 20.0 + 4.0 * 3.0 + 6.0);
         for (leaf, held) in leaves.iter().zip(&held[1..]) {
             let owed = (leaf.slots + 1e-6).floor().min((leaf.most + 1e-6).floor());
@@ -172,7 +171,7 @@ proptest! {
         queues in tree(),
     ) {
         let (yaml, leaves) = lent(rules, &queues);
-        // Leave out the hog, which would fill the remaining slots.
+        // Give the job `hog` only one map: otherwise it would fill the remaining slots.
         let (folder, _) = run(&yaml.replace("maps: 4000", "maps: 1"));
         let peaks = peaks(&folder, leaves.len() + 1);
         for (leaf, peak) in leaves.iter().zip(&peaks[1..]) {
@@ -212,8 +211,8 @@ scheduler:
             limit = limit.min((f64::from(SLOTS) * factor) as u32);
         }
         prop_assert!(held.iter().all(|held| *held <= f64::from(limit)), "{held:?} above {limit}");
-        // Users are served in line: the first have their limit, one has the remaining slots, the
-        // others none.
+        // Users are served in order: the first users have their limit, the next user has the
+        // remaining slots, and further users have none.
         let all: f64 = held.iter().sum();
         prop_assert_eq!(all, f64::from(SLOTS.min(limit * users)));
         prop_assert!(held.is_sorted_by(|a, b| a >= b), "{held:?}");
@@ -291,7 +290,8 @@ scheduler: {{capacity: {{rules: \"{rules}\"{factor}}}}}
     assert_eq!(locality("0.21", ", delay: {w1: 5min, w2: 5min}"), 40);
 }
 
-/// Jobs with one slot a map fill the cluster; then a job with three slots a map comes.
+/// Returns a scenario in which jobs with one slot a map fill the cluster; then a job with three
+/// slots a map comes.
 fn wide(rules: &str) -> String {
     format!(
         "{EXACT}
@@ -314,7 +314,8 @@ fn a_tracker_is_kept_for_a_job_whose_tasks_take_several_slots() {
     for rules in RULES {
         let (folder, _) = run(&wide(rules));
         let starts = starts(&folder, 1);
-        // It waits 5 s until it may run, for the end of running maps, and for a heartbeat each.
+        // The job waits 5 s until it may run, then up to 20 s for the end of running maps, and up
+        // to 12 s for heartbeats.
         assert!(starts[0] < 60.0 + 5.0 + 20.0 + 12.0, "{rules}: {starts:?}");
         assert_eq!(starts.len(), 4);
         assert_eq!(held(&folder, 2, starts[0] + 2.0)[1], 3.0, "{rules}: three slots a map");
@@ -334,7 +335,8 @@ fn every_launch_says_whether_its_slot_was_owed_lent_or_kept() {
 
 #[test]
 fn trackers_that_are_kept_leave_no_other_slot_idle() {
-    // Three trackers of four have room for what the fourth, kept for a wide task, counts twice.
+    // One of the four trackers is kept for a wide task, and its slots count twice. The other three
+    // trackers must have no idle slot nevertheless.
     for rules in ["0.21", "1.x"] {
         let yaml = format!(
             "{EXACT}
@@ -410,7 +412,8 @@ scheduler:
     let (folder, _) = run(&yaml(""));
     assert_eq!(held(&folder, 3, 590.0), [20.0, 20.0, 0.0]);
     let (folder, _) = run(&yaml(", reclaim_after: 1min"));
-    // The claim is made after 10 s; tasks are killed 9 s before it is due, or a tick later.
+    // The queue claims its slots after 10 s. Tasks are killed 9 s before the claim is due, or at
+    // the next check.
     assert_eq!(held(&folder, 3, 120.0 + 45.0)[2], 0.0);
     assert_eq!(held(&folder, 3, 120.0 + 10.0 + 60.0 + 12.0), [20.0, 4.0, 16.0]);
     let killed = attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed");

@@ -221,7 +221,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         ],
         0..4,
     );
-    // Settings that soon find a task slow, so that there are many second attempts.
+    // With these settings a task soon counts as slow, so that there are many speculative attempts.
     let speculation = prop::sample::select(vec![
         "speculation: off",
         "speculation: late",
@@ -250,7 +250,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         .prop_map(|(seed, line, mut settings, nodes, racks, slots, sharing, jobs, with)| {
             let (scheduler, speculation) = with;
             settings.push(speculation);
-            // If slots have a size, tasks take two: have at least two.
+            // If slots have a size, a task takes two slots, so a node needs at least two.
             let least = if scheduler.contains("map_slot") { 2 } else { 1 };
             let slots = (slots.0.max(least), slots.1.max(least));
             Drawn { seed, line, settings, nodes, racks, slots, sharing, jobs, scheduler }
@@ -355,7 +355,7 @@ proptest! {
             let faults = [&restart, &pause, "{loss: 2 %}", "{duplication: 5 %}"];
             let (succeeded, failed) = outcomes(&drawn.yaml(&faults));
             prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
-            // A recovered job fails for no other reason here.
+            // Here a job fails only if a restarted JobTracker does not recover it.
             prop_assert!(failed == 0 || recover.is_empty());
         }
         let disks = ["{at: 50s, disk: {nodes: [node-1]}}", "{at: 100s, disk: {nodes: [node-1]}}", &pause];
@@ -378,7 +378,7 @@ proptest! {
     }
 
     /// A job may end without some of its tasks. Its last event may then be the end of an attempt
-    /// that its kill has still to clean up.
+    /// that must be cleaned up after the kill.
     #[test]
     fn a_killed_job_with_failing_tasks_leaves_nothing_undone(mut drawn in drawn(), at in 20u32..120) {
         drawn.settings.extend(["map_failures: 50 %", "reduce_failures: 50 %", "max_attempts: 2"]);

@@ -17,12 +17,12 @@ fn caption(id: &str, title: &str) -> Caption {
     }
 }
 
-/// Returns a drawing with one element a line, so that differences are easy to read.
+/// Returns a drawing with one element on each line, so that differences are easy to read.
 fn lines(drawing: &Drawing) -> String {
     drawing.inline().replace("><", ">\n<")
 }
 
-/// Numbers between 0 and 1 that look random.
+/// Returns a number between 0 and 1 that looks random.
 fn noise(number: u32) -> f64 {
     let mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b1);
     let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca6b);
@@ -154,7 +154,7 @@ fn bars_with_whiskers() {
     insta::assert_snapshot!(lines(&chart.draw()));
 }
 
-/// Two bars with long names, and published numbers for all but one.
+/// Two bars with long names, and published numbers for all values but one.
 #[test]
 fn published_bars() {
     let published = [vec![Some(0.02), Some(0.37), Some(0.84)], vec![Some(0.75), None, Some(0.94)]];

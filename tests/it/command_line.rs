@@ -273,7 +273,7 @@ fn an_existing_folder_is_replaced_only_by_force_and_only_if_it_is_ours() {
     assert_eq!(room.names(), ["empty", "out", "small.yaml"]);
 }
 
-/// Other users read results too, such as a web server that shows a report.
+/// Other users must be able to read results, for example a web server that shows a report.
 #[test]
 #[cfg(unix)]
 fn what_is_written_has_the_permissions_of_any_other_file() {
@@ -334,7 +334,7 @@ fn an_interrupted_run_leaves_nothing() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // The run has begun when its first table is there.
+    // The run has begun once its first table exists.
     let begun = || {
         let out = room.path("out");
         let hidden = out.exists().then(|| crate::names(&out).pop()).flatten();

@@ -47,7 +47,7 @@ fn timeline(mode: &str) -> BTreeMap<u64, BTreeMap<u32, Row>> {
 const SLOTS: i64 = 4;
 
 /// Returns the longest time, in milliseconds, in which the jobs count more running maps than there
-/// are slots; and whether meanwhile a job held a slot that another job counted.
+/// are slots, and whether during such a time a job held a slot that another job counted.
 fn overcounted(mode: &str) -> (u64, bool) {
     let mut now: BTreeMap<u32, Row> = BTreeMap::new();
     let (mut longest, mut began, mut is_shared) = (0, None, false);

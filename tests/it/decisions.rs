@@ -19,7 +19,7 @@ fn of<'r>(rows: &'r [Row], job: &str, code: &str) -> Vec<&'r Row> {
     rows.iter().filter(|row| row["job"] == job && row["code"] == code).collect()
 }
 
-/// A pool with at most four slots, which its first job holds for twenty minutes.
+/// A pool has at most four slots. Its first job holds them for twenty minutes.
 const LIMITED: &str = "
 seed: 1
 cluster: {nodes: 10, racks: 1}
@@ -37,7 +37,7 @@ fn what_is_refused_to_the_end_of_a_run_is_told() {
     let refused = of(&rows, "1", "group-limit");
     assert_eq!(refused.len(), 1, "{rows:?}");
     let [from, to] = ["from_ms", "to_ms"].map(|key| refused[0][key].parse::<u64>().unwrap());
-    // The job has tasks to launch a few seconds after its arrival; heartbeats come every three
+    // The job can launch tasks a few seconds after its arrival. Heartbeats come every three
     // seconds.
     assert!((30_000..45_000).contains(&from) && (590_000..=600_000).contains(&to), "{refused:?}");
 }
@@ -50,7 +50,7 @@ fn who_held_the_slots_is_of_the_last_refusal() {
     assert_eq!((refused.len(), refused[0]["held_by"].as_str()), (1, "0:4"), "{rows:?}");
 }
 
-/// The queue admits one job at a time, so the second waits until the first has ended.
+/// The queue admits one job at a time, so the second job waits until the first job has ended.
 #[test]
 fn who_is_not_let_in_by_a_queue_is_told_so() {
     let room = Room::new();

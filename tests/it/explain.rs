@@ -46,14 +46,14 @@ fn the_parts_of_every_job_are_its_sojourn() {
             assert_eq!((sum, job["sojourn_ms"].as_u64()), (*sojourn, Some(*sojourn)), "{job}");
             let waits = parts.iter().filter(|part| !part["rule"].is_null());
             for wait in waits.filter(|wait| 10_000 < wait["ms"].as_u64().unwrap()) {
-                // A job that waits ten seconds for a slot waits for a holder of that slot.
+                // If a job waits more than ten seconds for a slot, some job holds that slot.
                 assert!(!wait["held_by"].as_array().unwrap().is_empty(), "{scheduler}: {job}");
             }
         }
     }
 }
 
-/// The policy's first criterion decides which job waits for which.
+/// The rule of a wait is the first criterion by which the policy orders jobs.
 #[test]
 fn a_wait_is_told_by_the_rule_of_the_policy() {
     let room = Room::new();
@@ -129,8 +129,7 @@ fn decisions_say_who_was_refused_what() {
     assert!(!room.path("out/a-42/decisions.csv").exists());
 }
 
-/// While the JobTracker is away, no other job holds slots that a job waits for, and no work is
-/// repeated.
+/// While the JobTracker is away, a job waits neither for slots of other jobs nor for repeated work.
 #[test]
 fn a_job_that_waits_for_the_job_tracker_is_told_so() {
     for fault in ["restart: 30min, recover: true", "pause: 30min"] {
@@ -148,15 +147,16 @@ fn a_job_that_waits_for_the_job_tracker_is_told_so() {
             let parts = told["parts"].as_array().unwrap();
             let away = parts.iter().find(|part| part["part"] == "job-tracker-away");
             let away = away.map_or(0, |part| part["ms"].as_u64().unwrap());
-            // A few seconds are missing, for tasks that were running when the JobTracker stopped.
+            // A few seconds of the absence count for tasks that were running when the JobTracker
+            // stopped.
             let range = 29 * 60_000..=30 * 60_000;
             assert!(range.contains(&away), "{fault} in {line}: {away} of {told}");
         }
     }
 }
 
-/// Thirty reduces of a pool with at most two of the six slots wait for that limit, not for each
-/// other.
+/// A pool may have at most two of the six slots. Its thirty reduces wait because of this limit, not
+/// because of each other.
 #[test]
 fn a_limit_is_told_though_the_job_waits_for_its_own_tasks() {
     let room = Room::new();
@@ -176,7 +176,7 @@ fn a_limit_is_told_though_the_job_waits_for_its_own_tasks() {
     assert!(9 * 60_000 < limited, "{told}");
 }
 
-/// If the run has recorded the jobs' isolated times, these are the measure.
+/// If the run has recorded the jobs' isolated times, jobs are ranked by these times.
 #[test]
 fn the_worst_are_ranked_by_their_slowdown_where_that_is_known() {
     let room = Room::new();

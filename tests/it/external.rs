@@ -1,5 +1,5 @@
-//! External policies: programs that misbehave, and three in Python that decide as the built-in ones
-//! do.
+//! External policies: programs that misbehave, and three Python programs that decide like built-in
+//! policies.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::traces::exercise;
 use crate::{Room, files, lacks_python, root};
 
-/// One map, which the first answer launches.
+/// A scenario with one map, which the policy launches in its first answer.
 const SCENARIO: &str = "
 name: small
 cluster: {nodes: 2}
@@ -18,7 +18,8 @@ workload: {jobs: [{name: a, maps: 1, map_time: 5s}]}
 
 const HELLO: &str = r#"echo '{"hello":{"protocol":1}}'; "#;
 
-/// Answers everything, and launches the only map; each test adds what the policy does at the end.
+/// The beginning of a shell script that answers every question, and launches the only map. Each
+/// test adds the end of the script.
 pub(crate) const GOOD: &str = r#"
 read -r line; echo '{"hello":{"protocol":1}}'
 number=0; deeds='{"map":{"job":0}}'
@@ -175,7 +176,8 @@ fn policies_in_python_do_as_ours_do() {
     }
 }
 
-/// Each file stands alone, so each contains the adapter; a change must be made in all of them.
+/// Each policy file works alone, so each contains the adapter. A change of the adapter must be made
+/// in all files.
 #[test]
 fn the_policies_in_python_have_one_adapter() {
     let mut policies = files(&root().join("scenarios/policies"));

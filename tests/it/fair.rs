@@ -97,7 +97,7 @@ scheduler:
     )
 }
 
-/// Returns the exact shares of the hog and of the other jobs.
+/// Returns the exact shares of the job `hog` and of the other jobs.
 fn shares(pools: &[Drawn]) -> Vec<f64> {
     let claim = |(weight, min, maps): &Drawn| Claim {
         weight: f64::from(*weight),
@@ -114,7 +114,8 @@ fn shares(pools: &[Drawn]) -> Vec<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Every pool has its share, the time of a task and a few heartbeats after the jobs have come.
+    /// After the jobs have come, every pool has its share within the time of a task and a few
+    /// heartbeats.
     #[test]
     fn slots_follow_the_max_min_shares_within_the_length_of_a_task(
         variant in prop::sample::select(vec!["paper", "hadoop"]),
@@ -161,7 +162,7 @@ scheduler:
         let lacking = (owed - free).max(0.0);
         let killed: Vec<Attempt> =
             attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed").collect();
-        // Attempts that `until` cuts off are not in the table as killed.
+        // Attempts that still run at `until` do not count as killed in the table.
         prop_assert!(killed.len() as f64 <= lacking, "{} killed for {lacking}", killed.len());
         prop_assert!(killed.iter().all(|attempt| (attempt.job as usize) < hogs.len()));
         let after = held(&folder, hogs.len() + 1, 590.0);
@@ -195,7 +196,7 @@ scheduler:
     );
     let (folder, _) = run(&yaml);
     assert_eq!(held(&folder, 2, 149.0), [40.0, 0.0], "nobody is killed before the time-out");
-    // Wait half a second for the check, and two heartbeats.
+    // Wait half a second for the check, then for two heartbeats.
     assert_eq!(held(&folder, 2, 120.0 + 1.5 + 30.0 + 0.5 + 6.0), [28.0, 12.0]);
     let killed = attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed");
     let starts: Vec<f64> = killed.map(|attempt| attempt.start).collect();

@@ -37,7 +37,8 @@ fn texts() -> Vec<(String, String)> {
     paths.map(read).map(|(text, path)| (path, text)).collect()
 }
 
-/// Compares a file with its expected content, or writes that with `MUMAKIL_UPDATE`.
+/// Compares a file with its expected content, or writes the expected content if `MUMAKIL_UPDATE` is
+/// set.
 pub(crate) fn compare(path: &str, made: &str) {
     let written = fs::read_to_string(root().join(path)).unwrap_or_default();
     if std::env::var_os("MUMAKIL_UPDATE").is_some() {
@@ -115,7 +116,7 @@ fn without_wall_clock(printed: &str) -> String {
 
 #[test]
 fn every_scenario_and_study_of_the_guide_is_in_order() {
-    // Programs that name files are for readers who have the files.
+    // Leave out blocks that name files: only readers who have these files can use such a block.
     let has_files =
         |block: &&str| [".gz", ".csv", ".tsv", ".json"].iter().any(|ending| block.contains(ending));
     let (mut scenarios, mut studies) = (0, 0);
@@ -206,7 +207,7 @@ fn links_lead_to_files() {
         for target in inline.chain(defined).filter(|target| !target.starts_with("http")) {
             assert!(root().join(folder).join(target).exists(), "{path}: {target}");
         }
-        // A link by name needs a definition, or it is no link where the file is read.
+        // A link by name needs a definition. Without one, readers of the file see plain text.
         for chapter in CHAPTERS {
             let (link, target) = (format!("[{}]", chapter.name), format!("[{}]: ", chapter.name));
             assert!(

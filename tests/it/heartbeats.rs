@@ -5,8 +5,8 @@ use std::fs;
 use mumakil::emulation::{Options, emulate};
 use mumakil::scenario::{self, Registry};
 
-/// Returns the mean wait of a heartbeat in microseconds. Each takes the JobTracker 1 ms, and every
-/// tracker sends one a second, more or less by the fuzz.
+/// Returns the mean wait of a heartbeat in microseconds. The JobTracker takes 1 ms for each
+/// heartbeat. Every tracker sends one heartbeat a second, which the fuzz makes earlier or later.
 fn mean_wait_us(trackers: u32, fuzz: &str) -> f64 {
     let text = format!(
         "

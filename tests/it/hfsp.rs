@@ -27,7 +27,7 @@ commit_pending: none, launch_expiry: reported}
 /// The events of a run's attempts and jobs.
 #[derive(Debug, Default)]
 struct Story {
-    /// The most attempts that were suspended on a tracker at the same time.
+    /// The largest number of attempts that were suspended on a tracker at the same time.
     most_suspended: usize,
     suspended: BTreeMap<AttemptId, TrackerId>,
     resumed: u32,
@@ -96,7 +96,8 @@ impl Watcher for Teller {
     }
 }
 
-/// Runs a scenario twice, the second time with the invariant checker: a run has only one watcher.
+/// Runs a scenario twice, the second time with the invariant checker, since a run can have only one
+/// watcher.
 fn run(yaml: &str) -> (Story, Emulated) {
     let registry = Registry::builtin();
     let loaded = scenario::parse("test.yaml", yaml, &[], &registry);
@@ -207,8 +208,8 @@ proptest! {
     }
 }
 
-/// The arrivals and sizes of the papers' first example: a job that fills a cluster, and two short
-/// jobs that come later.
+/// The arrivals and sizes, in seconds, of the papers' first example: a job that fills a cluster,
+/// and two short jobs that come later.
 const EXAMPLE: [(u64, u64); 3] = [(0, 30), (10, 10), (15, 10)];
 
 /// Returns when the jobs of the example end on a server that can be divided into any fractions.
@@ -271,8 +272,8 @@ fn the_yardsticks_come_closer_to_their_fluid_models_as_tasks_shrink() {
     }
 }
 
-/// Returns the share of a large job that is done after 50 min, while every 10 s a short job comes
-/// that could fill the cluster for 10 s.
+/// Returns the share of a large job that is done after 50 min. Every 10 s a short job comes that
+/// could fill the cluster for 10 s.
 fn stream_of_small_jobs(scheduler: &str) -> f64 {
     let mut yaml = format!(
         "{EXACT}cluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\nuntil: 3000s\nscheduler: {scheduler}\n\
@@ -339,7 +340,8 @@ fn on(nodes: u32, slots: u32, scheduler: &str, jobs: &str) -> (Story, Emulated) 
     ))
 }
 
-/// Four reduces of an hour are measured after a minute: then nearly all of their work is left.
+/// Four reduces take an hour each. They are measured after a minute, when nearly all of their work
+/// is left.
 #[test]
 fn a_large_job_of_few_reduces_makes_room_once_it_is_measured() {
     let jobs = "
@@ -402,9 +404,8 @@ fn a_job_of_unknown_size_goes_last_whatever_is_guessed() {
     assert!(story.ended[&0] < 260.0, "it has the cluster for itself: {:?}", story.ended);
 }
 
-/// Every ten seconds a small job comes that can use all eight slots, which is all that the cluster
-/// can do. Once there are more jobs than slots, the papers' virtual cluster gives the largest job
-/// none.
+/// Every ten seconds a small job comes that can use all eight slots for ten seconds. Once there are
+/// more jobs than slots, the papers' virtual cluster gives the largest job no slot.
 #[test]
 fn whole_virtual_slots_starve_the_largest_job_and_a_note_says_so() {
     let done = stream_of_small_jobs("hfsp");
@@ -421,8 +422,9 @@ fn whole_virtual_slots_starve_the_largest_job_and_a_note_says_so() {
     assert!(!story.notes.iter().any(is_told), "{:?}", story.notes);
 }
 
-/// Four reduces of 300 s on two slots; the first is the sample, measured after a minute. A reduce
-/// of 10 s that comes earlier can take the other slot, unless the whole job is spared.
+/// A job has four reduces of 300 s on two slots. Its first reduce is the sample, which is measured
+/// after a minute. A reduce of another job comes before that. It can take the other slot, unless
+/// the whole first job is spared.
 #[test]
 fn a_job_in_training_keeps_its_slots_where_it_is_spared() {
     let jobs = "
@@ -439,8 +441,8 @@ fn a_job_in_training_keeps_its_slots_where_it_is_spared() {
     assert!((70.0..110.0).contains(&training), "a minute after the large one reduced: {training}");
 }
 
-/// A first job holds the only reduce slot for a minute. Then two other jobs have a reduce: the maps
-/// of one take four more minutes, those of the other are done.
+/// A first job holds the only reduce slot for a minute. Then each of two other jobs has a reduce.
+/// The maps of one job take four more minutes; the maps of the other job are done.
 #[test]
 fn a_reduce_whose_maps_are_not_done_stands_last_in_line() {
     let jobs = "
@@ -460,8 +462,8 @@ fn a_reduce_whose_maps_are_not_done_stands_last_in_line() {
     assert!(maps_done < 200.0, "{maps_done}");
 }
 
-/// Two jobs of forty maps of 10 s on eight slots, whose pools weigh 1 and 3. With six virtual slots
-/// the second job ends first; with four it would not.
+/// Two jobs of forty maps of 10 s share eight slots. Their pools weigh 1 and 3. With six virtual
+/// slots the second job ends first; with four it would not.
 #[test]
 fn jobs_share_the_virtual_cluster_by_the_weights_of_their_pools() {
     let jobs = "
@@ -502,8 +504,8 @@ fn wrong_weights_of_pools_are_told_with_their_places() {
     }
 }
 
-/// With seed 6 a map of the first job fails for good, which the job survives. Its reduces come when
-/// all its other maps are done; they used to wait until no other job had reduces.
+/// With seed 6 a map of the first job fails for good, but the job goes on. Its reduces may start
+/// when all its other maps are done. A former version let them wait until no other job had reduces.
 #[test]
 fn reduces_do_not_wait_for_a_map_that_has_failed_for_good() {
     let ends = |arrival: &str| {

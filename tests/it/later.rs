@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::Room;
 
-/// Long jobs and short ones on a small cluster, so that policies differ and suspend.
+/// Long and short jobs on a small cluster, so that policies differ and suspend.
 const SCENARIO: &str = "
 cluster: {nodes: 4, map_slots: 2, reduce_slots: 1}
 workload:
@@ -80,7 +80,7 @@ fn what_a_policy_has_suspended_its_successor_resumes_or_kills() {
     }
 }
 
-/// A policy with timers takes over from one without, and is replaced again.
+/// A policy with timers takes over from a policy without timers, and is replaced again.
 #[test]
 fn a_policy_that_takes_over_has_its_own_time_and_only_once() {
     let pools = "{fair: {preemption: true, allocations: {min_share_after: 10s, \
@@ -93,7 +93,7 @@ fn a_policy_that_takes_over_has_its_own_time_and_only_once() {
     let (events, _) = run(&changes);
     let kills = r#""order":"kill""#;
     assert!(0 < count(&events, kills), "nothing is preempted for the pool's minimum");
-    // Without the changes in between, as many are killed.
+    // Without the changes in between, the same number of attempts is killed.
     let once = format!("later:\n- {{at: 60s, scheduler: {pools}}}\n- {{at: 70s, {urgent}}}");
     assert_eq!(count(&events, kills), count(&run(&once).0, kills));
 }
@@ -130,8 +130,8 @@ fn a_branch_has_the_same_past_and_can_be_run_again_alone() {
     assert!(!room.path("d").exists());
 }
 
-/// To measure isolated times, all jobs run one after the other under one policy, including a later
-/// job.
+/// To measure isolated times, all jobs run one after the other under one policy. A job of `later`
+/// is among them.
 #[test]
 fn how_long_a_job_takes_alone_is_known_of_one_that_came_later() {
     let room = Room::new();
@@ -146,7 +146,7 @@ fn how_long_a_job_takes_alone_is_known_of_one_that_came_later() {
     assert!(alone.contains("urgent"), "{alone}");
 }
 
-/// In Mumak the end of a job lets the next one come, but no job comes before the start.
+/// In Mumak the next job comes when a job ends, but no job comes before `start`.
 #[test]
 fn a_job_that_came_and_ended_before_the_start_lets_no_other_come_twice() {
     let room = Room::new();

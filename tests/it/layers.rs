@@ -19,7 +19,8 @@ cluster:
 workload: {jobs: [{name: a, maps: 4, map_time: 5s}]}
 ";
 
-/// The cluster of a study or an argument that sets the other half of three parts.
+/// The cluster of a study or of an argument. It sets other keys of `hdfs`, `network` and
+/// `jobtracker` than `BASE` does.
 const OVER: &str = "{hdfs: {replication: 2}, network: {rack: 10MB/s}, jobtracker: {init: 2s}}";
 
 /// A scheduler with settings of every kind.

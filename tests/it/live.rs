@@ -1,4 +1,4 @@
-//! A session over HTTP, as a browser uses it, and as attackers try.
+//! A session over HTTP: the requests of a browser, and the requests of attackers.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -49,7 +49,8 @@ impl Live {
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
-        // A request that is refused half-way gets its answer, and then a reset.
+        // If the server refuses a request before its end, it answers, and then resets the
+        // connection.
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok());
@@ -80,7 +81,7 @@ impl Live {
         self.ask("POST", &target, "Content-Type: application/json\r\n", body)
     }
 
-    /// Returns the picture when the run is paused.
+    /// Waits until the run is paused or has ended; returns its picture.
     fn stands(&self) -> Value {
         for _ in 0..20_000 {
             let (status, answer) = self.get("/picture");
@@ -136,7 +137,7 @@ fn a_session_is_a_scenario_with_the_same_digest() {
         assert_eq!(live.stands()["now_us"], 30_000_000, "{deed}");
     }
     assert_eq!(live.stands()["log"].as_array().unwrap().len(), 4);
-    // Go back to before all that, and forward again.
+    // Go back to an instant before these commands, and forward again.
     assert_eq!(live.command(&json!({"do": "go", "at": "10s"})), 200);
     assert_eq!(live.stands()["now_us"], 10_000_000);
     assert_eq!(live.command(&json!({"do": "step", "to": "job"})), 200);
@@ -223,7 +224,8 @@ fn one_of_several_jobs_of_a_name_is_killed_by_its_own() {
     assert_eq!(ended.expect("it is killed")["name"], "a-2", "{jobs}");
 }
 
-/// The server closes the connection of a browser that reads nothing, so that others find a place.
+/// The server closes the connection of a browser that reads nothing, so that other browsers can
+/// connect.
 #[test]
 fn who_is_turned_away_keeps_no_connection() {
     let room = Room::new();

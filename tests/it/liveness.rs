@@ -5,7 +5,8 @@ use std::process::Output;
 
 use crate::Room;
 
-/// Runs a scenario under the checker; a minute is far more than any of these takes.
+/// Runs a scenario under the checker, for at most a minute, which is far more than any scenario
+/// here takes.
 fn run(yaml: &str, seed: u32) -> Output {
     let room = Room::new();
     room.write("a.yaml", yaml);
@@ -80,8 +81,8 @@ workload:
     }
 }
 
-/// The orphaned reduces retry their fetches, after longer and longer pauses, for a day: then one
-/// gives up its slot.
+/// For a day the orphaned reduces retry their fetches, after longer and longer pauses. Then one
+/// reduce gives up its slot.
 #[test]
 fn orphans_that_try_to_fetch_are_no_stall() {
     let yaml = "
@@ -104,7 +105,7 @@ fn a_long_initialisation_is_no_stall() {
     );
 }
 
-/// The tracker waits for its time-out, and is declared lost meanwhile.
+/// The tracker waits for an answer until its time-out. Meanwhile the JobTracker declares it lost.
 #[test]
 fn a_lost_heartbeat_is_no_stall() {
     let yaml = "
@@ -133,7 +134,8 @@ workload: {jobs: [{name: a, maps: 4, reduces: 1, count: 3}], submission: stress}
     ends(yaml, 1);
 }
 
-/// The injector's first probe finds no job to submit; the next comes when no tracker is registered.
+/// The injector's first probe finds no job to submit. Its next probe comes when no tracker is
+/// registered.
 #[test]
 fn stress_after_a_restart_of_the_jobtracker_is_no_stall() {
     let yaml = "
@@ -147,7 +149,8 @@ workload:
     goes_on(yaml, 1);
 }
 
-/// When no other event has happened for some heartbeats, no probe has yet seen the free room.
+/// For some heartbeats no other event happens, but the injector has not yet probed since the last
+/// change.
 #[test]
 fn stress_that_has_not_probed_since_the_last_change_is_no_stall() {
     let yaml = "
@@ -169,7 +172,7 @@ until: 30min
     goes_on(yaml, 3);
 }
 
-/// Asserts that a run does not stall; its jobs may fail or be left.
+/// Asserts that a run does not stall; its jobs may fail or stay unfinished.
 fn goes_on(yaml: &str, seed: u32) {
     let output = run(yaml, seed);
     let told = String::from_utf8(output.stderr).unwrap();
@@ -223,7 +226,7 @@ workload:
     stalls(yaml, 42, &["job urgent: 1 reduce waits for a slot: all are taken"]);
 }
 
-/// Every policy waits for locality, at most for as long as its option says.
+/// Every policy waits for locality, but no longer than its option allows.
 #[test]
 fn patience_is_no_stall() {
     for policy in [
@@ -251,8 +254,8 @@ workload: {{jobs: [{{name: a, maps: 2, map_time: 1s, input: 128MiB}}]}}
     }
 }
 
-/// The heartbeats of one node are lost for longer than the expiry. Its work is repeated for ever:
-/// something always moves.
+/// The heartbeats of one node are lost for longer than the expiry. Its work is repeated for ever,
+/// so there is always progress.
 const ENDLESS: &str = "
 hadoop: {line: 1.x, expiry: 20s}
 cluster: {nodes: 1, hdfs: {replication: 1}}

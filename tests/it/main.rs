@@ -90,7 +90,7 @@ impl Room {
     }
 }
 
-/// Returns whether Python is missing, and then prints that the test is skipped.
+/// Returns whether Python is missing. If so, prints that the test is skipped.
 fn lacks_python() -> bool {
     let lacks = Command::new("python3").arg("-V").output().is_err();
     if lacks {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::Room;
 use crate::fair::{self, EXACT, run};
 
-/// The mechanisms, each switched off.
+/// The options that switch off the mechanisms, one for each mechanism.
 const OFF: [&str; 5] = [
     "classification: false",
     "pool_allocation: false",
@@ -75,7 +75,8 @@ fn free_slots_are_allotted_by_what_is_pending() {
 
 #[test]
 fn the_job_with_most_pending_maps_goes_first() {
-    // From 9, 6 and 3: to the first until it has 6 left as well, then in turn.
+    // The jobs have 9, 6 and 3 pending maps. The first job gets slots until it also has 6 pending
+    // maps; then the first two jobs take turns.
     let jobs = [("a", 9, 0), ("a", 6, 0), ("a", 3, 0)];
     let held = |option: &str| {
         let options = format!("classification: false, {option}");

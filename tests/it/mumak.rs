@@ -1,11 +1,11 @@
 //! Mumak's model beside Mumak itself, to the millisecond.
 //!
-//! Two jobs on one tracker, whose times follow by hand from Mumak's rules and random numbers; and
-//! Mumak's own sample of 19 jobs on 1,545 trackers under FIFO, over ten seeds, with the numbers
-//! that Mumak printed. A table of these is printed by `cargo test --release --test it mumak --
-//! --nocapture`.
+//! Some tests run a few jobs on one tracker, and expect times that were computed by hand from
+//! Mumak's rules and random numbers. One test runs Mumak's own sample of 19 jobs on 1,545 trackers
+//! under FIFO, over ten seeds, and expects the numbers that Mumak printed. `cargo test --release
+//! --test it mumak -- --nocapture` prints a table of both.
 //!
-//! Locality counts all launches, as Mumak does; `jobs.csv` counts only successful attempts.
+//! Here locality counts all launches, as in Mumak; `jobs.csv` counts only successful attempts.
 
 #![expect(clippy::print_stdout, reason = "the table is read by people")]
 
@@ -25,8 +25,8 @@ struct Row {
     /// Milliseconds from submission to end: the mean and the range over ten seeds.
     mean: f64,
     range: (f64, f64),
-    /// The ranges of the numbers of maps launched on a node with their input, in a rack with it,
-    /// and elsewhere.
+    /// The ranges of three numbers: maps launched on a node with their input, in a rack with their
+    /// input, and elsewhere.
     maps: [(u32, u32); 3],
 }
 
@@ -177,17 +177,17 @@ fn two_jobs_end_when_mumaks_rules_say_so() {
         let lives = lives(folder.path(), &[set]);
         lives.into_iter().map(|(_, life)| life.map(Option::unwrap)).collect()
     };
-    // Both maps start at 103.902 and are reported at 106.899. The reduce starts then, is reported at
-    // 109.902 and let go; it ends 1.5 s later and is reported at 112.906. The other job's map fails
-    // at 110.402, starts again at 112.906 and is reported at 115.904.
+    // Both maps start at 103.902 and are reported at 106.899. The reduce starts at that instant. At
+    // 109.902 it is reported and may go on; it ends 1.5 s later, and is reported at 112.906. The
+    // other job's map fails at 110.402, starts again at 112.906 and is reported at 115.904.
     let first = [103_000, 103_902, 112_906];
     assert_eq!(times("scheduler=fifo"), [first, [107_000, 109_902, 115_904]]);
-    // When the first map is reported, the last update, of 106.5 s, saw no reduce: it starts at
-    // 109.902.
+    // The last update before the first map's report was at 106.5 s and saw no reduce, so the reduce
+    // starts only at 109.902.
     let fair = [[103_000, 103_902, 115_904], [107_000, 109_902, 115_904]];
     assert_eq!(times("scheduler=fair"), fair);
-    // Jobs are initialised at 105 s and 110 s, and a heartbeat launches one map: at 106.899 and at
-    // 109.902, which also launches the reduce.
+    // Jobs are initialised at 105 s and 110 s. A heartbeat launches one map: the heartbeat at
+    // 106.899 launches the first, and the one at 109.902 the second and the reduce.
     let capacity = [[103_000, 106_899, 115_904], [107_000, 112_906, 118_911]];
     assert_eq!(times("scheduler=capacity"), capacity);
     // There are as many jobs as trackers, so in stress mode, too, the second job follows the end of
@@ -217,7 +217,7 @@ fn lives(folder: &Path, sets: &[&str]) -> Vec<(String, [Option<u64>; 3])> {
     rows(&out.path().join("jobs.csv")).map(|of| of_job(&of)).collect()
 }
 
-/// The same two jobs, and before them a job with more maps in its log than it has.
+/// Before the same two jobs comes a job whose log has more maps than its `totalMaps`.
 #[test]
 fn a_job_whose_splits_cannot_be_read_is_submitted_and_fails_when_it_is_initialised() {
     let unreadable = r#"
@@ -228,7 +228,8 @@ fn a_job_whose_splits_cannot_be_read_is_submitted_and_fails_when_it_is_initialis
     let times = |sets: &[&str]| lives(folder.path(), sets).into_iter().map(|life| life.1).collect();
     let life = |submit, launch, finish| [Some(submit), Some(launch), Some(finish)];
     let fails = |at| [Some(103_000), None, Some(at)];
-    // The other jobs come half a second later than without it, and the same heartbeats find them.
+    // Because of this job the other two jobs come half a second later, but the same heartbeats find
+    // them.
     let fifo = [life(103_500, 103_902, 112_906), life(107_500, 109_902, 115_904), fails(103_000)];
     let all: Vec<[Option<u64>; 3]> = times(&["scheduler=fifo"]);
     assert_eq!(all, fifo);
@@ -252,8 +253,9 @@ fn job_of_a_second(id: &str, submit: u64) -> String {
     )
 }
 
-/// Two jobs for one slot, in the same millisecond: the lower number gets it, although it stands
-/// last in the file. Mumak's fair scheduler compares ids as texts, so there 10000 is lower.
+/// Two jobs for one slot come in the same millisecond. The job with the lower number gets the slot,
+/// although it is the last job in the file. Mumak's fair scheduler compares ids as texts, so there
+/// 10000 is lower.
 #[test]
 fn of_jobs_submitted_in_one_millisecond_the_lower_id_goes_first() {
     let jobs = [job_of_a_second("10000", 5_000), job_of_a_second("9999", 5_000)];

@@ -10,9 +10,9 @@ use mumakil::tables::{CellText, TableInfo};
 mumakil::table! {
     /// The time that each user's jobs took.
     "users.csv" pub(crate) struct UserRow {
-        /// Who.
+        /// The user.
         user: CellText,
-        /// How many jobs of theirs came.
+        /// How many jobs of the user came.
         jobs: u32,
         /// The longest sojourn of one that ended.
         longest_ms: Option<u64>,

@@ -37,7 +37,8 @@ fn refusal(room: &Room, arguments: &str) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// The large index job arrives first: until a query comes, fifo and fair give all slots alike.
+/// The large index job arrives first: until a query comes, fifo and fair give every slot to the
+/// same job.
 #[test]
 fn fifo_and_fair_part_in_the_quickstart_when_a_query_comes_behind_the_index() {
     let room = Room::new();
@@ -70,8 +71,8 @@ fn fifo_and_fair_part_in_the_quickstart_when_a_query_comes_behind_the_index() {
     assert!(page.contains("Where they part</h2>"));
 }
 
-/// With equal shares the second job goes first as soon as it arrives; in line it waits for the
-/// whole first job.
+/// With equal shares the second job goes first as soon as it arrives; under FIFO it waits until the
+/// first job needs no more slots.
 #[test]
 fn the_slot_goes_to_the_job_that_each_policy_puts_first() {
     let room = Room::new();
@@ -123,7 +124,7 @@ fn runs_of_other_jobs_are_refused_with_what_differs() {
     assert!(refusal(&room, "one larger more").contains("compares two runs, but 3 are named"));
 }
 
-/// The run's tables are enough.
+/// The comparison reads the tables of the runs, but not the trace.
 #[test]
 fn a_run_whose_trace_is_gone_is_compared_all_the_same() {
     let room = Room::new();

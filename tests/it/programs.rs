@@ -46,7 +46,7 @@ fn the_policy_that_is_written_passes_the_trial_and_is_a_line_in_a_study() {
     for name in ["hfsp", "mine.py", "other one"] {
         assert!(told.contains(&format!("  {name} ")), "{told}");
     }
-    // Only the runs of the changed file are done again.
+    // After a change of a policy's file, only the runs of this policy are done again.
     let text = fs::read_to_string(room.path("other.py")).unwrap();
     room.write("other.py", &(text + "# another\n"));
     let told = done(&room, "study study.yaml --out study");

@@ -21,7 +21,7 @@ fn run(line: &str, recover: bool) -> (usize, usize, String) {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{line}: {told}");
     let read = |file: &str| fs::read_to_string(room.path(&format!("out/a-42/{file}"))).unwrap();
-    // If its job is not recovered, the run ends when the process dies.
+    // If the job is not recovered, the run ends when the JobTracker dies.
     let works = if recover { "140000,jobtracker,,jobtracker back,,,,,,\n" } else { "" };
     let gone = "at_ms,node,rack,what,cpu,disk,network,attempt,blocks,bytes\n\
         110000,jobtracker,,jobtracker gone,,,,,,\n";
@@ -70,8 +70,8 @@ fn left(name: &str, scenario: &str, file: &str) -> String {
     fs::read_to_string(room.path(&format!("out/{name}-1/{file}"))).unwrap()
 }
 
-/// A late copy of a heartbeat shows an old state. If the restarted JobTracker believed it, all
-/// attempts on the tracker would be killed, and the tracker shut out.
+/// A late copy of a heartbeat shows an old state. If the restarted JobTracker believed the copy, it
+/// would kill all attempts on the tracker, and shut out the tracker.
 #[test]
 fn late_copies_of_heartbeats_do_not_harm_a_job_tracker_that_is_back() {
     let scenario = "
@@ -89,7 +89,8 @@ record: {events: true}
     assert!(!events.contains(r#""outcome":"killed""#), "an attempt was killed");
 }
 
-/// A kill at the very instant at which the process works again finds the job that waited to be submitted.
+/// A job waits to be submitted while the JobTracker is paused. A kill at the very instant at which
+/// the JobTracker works again still finds this job.
 #[test]
 fn what_waits_for_a_job_tracker_goes_before_what_comes_when_it_is_back() {
     let jobs = "
@@ -107,7 +108,7 @@ faults:
         table.lines().any(|row| row.starts_with("1,b,") && row.ends_with(",killed")),
         "{table}"
     );
-    // A pause that begins at the instant of the return is one.
+    // A pause that begins at the instant of the JobTracker's return is an absence of its own.
     let pause = "
 cluster: {nodes: 10}
 workload: {jobs: [{name: a, maps: 100, map_time: 20s}]}
@@ -122,7 +123,8 @@ faults:
     assert_eq!(rows, expected.map(|(at, what)| told(at, what)));
 }
 
-/// A restart within another absence is part of it: one incident, until the later end.
+/// A restart within another absence is part of that absence: the table has one absence, until the
+/// later end.
 #[test]
 fn a_restart_within_an_absence_is_no_second_one() {
     let scenario = "
@@ -137,7 +139,7 @@ faults:
     assert_eq!(rows, ["60000,jobtracker,,jobtracker gone", "180000,jobtracker,,jobtracker back"]);
 }
 
-/// A kill survives a restart, as a user would repeat it.
+/// A kill survives a restart, since a real user would repeat it.
 #[test]
 fn a_kill_outlives_the_process_in_every_line() {
     for line in ["0.20", "0.21", "1.x"] {

@@ -1,4 +1,4 @@
-//! Reduces fetch the outputs of maps, as soon as these are available.
+//! Reduces fetch the outputs of maps, as soon as the outputs are available.
 
 use std::fs;
 
@@ -65,7 +65,8 @@ fn nobody_fetches_from_a_machine_that_has_died() {
     assert_eq!(reduces(&rows).count(), 2);
 }
 
-/// On seven nodes run four reduces, and one of the others dies when all has ended but the fetching.
+/// Returns the attempts of a run on seven nodes. A node without a reduce dies when all maps have
+/// ended and the reduces fetch.
 fn of_a_machine_that_dies(reduces: u32) -> Vec<Row> {
     attempts(&format!(
         "hadoop: {{slow_start: 1.0}}\ncluster: {{nodes: 7, map_slots: 2, reduce_slots: 1}}\n\
@@ -94,7 +95,7 @@ fn outputs_that_cannot_be_read_are_complained_of_at_once() {
     ));
     let lost: Vec<&Row> = rows.iter().filter(|row| row.outcome == "lost").collect();
     assert!(!lost.is_empty() && lost.iter().all(|row| row.node == "node-1"), "{lost:?}");
-    // Two reduces make three complaints, within two pauses of 13 and 17 s and the time for
+    // The two reduces make three complaints, within pauses of 13 s and 17 s and the time for
     // messages.
     assert!(lost.iter().all(|row| (35_000..75_000).contains(&row.finish_ms)), "{lost:?}");
     assert_eq!(reduces(&rows).count(), 2);
@@ -115,7 +116,8 @@ fn a_short_partition_only_delays_what_is_fetched_across_it() {
     assert!((whole + 4 * 60..whole + 7 * 60).contains(&apart), "{whole} and {apart} s");
 }
 
-/// Four nodes in four racks and two pods: half of 600 MB comes from the other pod, at 10 MB a second.
+/// Four nodes are in four racks and two pods. Half of the 600 MB comes from the other pod, at 10 MB
+/// a second.
 #[test]
 fn a_fetch_waits_for_what_comes_through_the_uplink_of_its_pod() {
     let yaml = "\
@@ -129,8 +131,8 @@ fn a_fetch_waits_for_what_comes_through_the_uplink_of_its_pod() {
     assert_eq!(fetched, [Some(30_000)]);
 }
 
-/// The reduces have 360, 180 and 60 of 600 MB, and compute 10 MB a second. At 100 MB a second, the
-/// speed of the disks here, they fetch for 3.6, 1.8 and 0.6 s.
+/// The reduces get 360, 180 and 60 MB, and compute 10 MB a second. They fetch at the speed of the
+/// disks, 100 MB a second, so they fetch for 3.6, 1.8 and 0.6 s.
 #[test]
 fn reduces_with_unequal_shares_fetch_and_compute_in_proportion() {
     let yaml = "\
@@ -147,7 +149,7 @@ fn reduces_with_unequal_shares_fetch_and_compute_in_proportion() {
         took - row.shuffle_ms.unwrap_or(0)
     };
     let worked: Vec<u64> = reduces(&rows).map(worked).collect();
-    // The start of the process takes the time beyond 36, 18 and 6 s.
+    // Computing takes 36, 18 and 6 s; the process needs the remaining time to start.
     let starts: Vec<u64> = worked.iter().zip([36_000, 18_000, 6_000]).map(|(w, r)| w - r).collect();
     assert!(starts.iter().all(|start| start.abs_diff(starts[0]) <= 1), "{starts:?}");
 }

@@ -1,5 +1,5 @@
-//! A study's signs of life: what other processes see while it works, when it is ended, when it is
-//! killed, and what they see of failed runs.
+//! A study's signs of life: other processes see whether it works, has ended or was killed, and
+//! which runs failed.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -25,7 +25,7 @@ workload: {jobs: [{name: a, maps: 5000000, map_time: 60s}]}
 sweep: {seeds: 2}
 ";
 
-/// Returns a study in which of five nodes one stays up, and of four none.
+/// Returns a study on four and five nodes. Four nodes stop, so that the runs on four nodes fail.
 pub(crate) fn with_failures() -> String {
     let stops = (1..=4).map(|node| format!("  - {{stop: node-{node}, at: 1min}}\n"));
     small().replace("[2, 3, 4, 5]", "[4, 5]") + "faults:\n" + &stops.collect::<String>()
@@ -156,8 +156,8 @@ fn the_status_of_parts_is_that_of_the_study() {
         "{told}"
     );
     assert_eq!(before, results(&room.path("out")), "it only reads");
-    // The last process takes over the signs of the others, and its results are those of a single
-    // process.
+    // The last process takes over the signs of the other processes. Its results are the same as the
+    // results of a single process.
     room.mumakil("study study.yaml --quiet --out out").assert().success();
     room.mumakil("study study.yaml --quiet --out whole").assert().success();
     assert_same(&room, "whole", "out");
@@ -216,7 +216,7 @@ fn runs_that_failed_are_told_once_by_whoever_puts_the_parts_together() {
     for file in failures("out") {
         assert_eq!(said.matches(&format!("repeat it with `mumakil run {file}`")).count(), 1);
     }
-    // The status lists them, too; a single part leaves the runs of the others missing.
+    // The status lists the failed runs, too. A merge of one part misses the runs of the other part.
     let told = status(&room, "out");
     assert_eq!(told["slowest"].as_array().unwrap().len(), 4, "as the parts told them");
     assert_eq!(told["engines"], Value::Array(Vec::new()));

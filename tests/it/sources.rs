@@ -59,7 +59,8 @@ fn a_trace_runs_on_the_hosts_of_its_topology() {
     let mut places = column(&room, "a/tasks.csv", "node");
     places.extend(column(&room, "a/tasks.csv", "rack"));
     assert!(places.iter().all(|name| ["h1", "h2", "r1", "r2"].contains(&name.as_str())));
-    // The first is submitted when every tracker has sent a heartbeat, the second an hour later.
+    // The first job is submitted when every tracker has sent a heartbeat, the second job an hour
+    // later.
     assert_eq!(column(&room, "a/jobs.csv", "submit_ms"), ["103000", "3703000"]);
     let times = column(&room, "a/tasks.csv", "finish_ms").into_iter();
     let starts = column(&room, "a/tasks.csv", "start_ms");
@@ -152,7 +153,7 @@ fn a_named_pipe_is_refused_at_once_and_a_pipe_of_the_shell_is_read() {
     for line in ["mumakil check <(cat replay.yaml)", "cat replay.yaml | mumakil check /dev/stdin"] {
         let output = shell(line);
         let text = String::from_utf8(output.stderr).unwrap();
-        // It is read, so that its files are looked for.
+        // The scenario is read, so the command looks for the files that it names.
         assert!(!text.contains("pipe, which"), "{line}: {text}");
         assert!(text.is_empty() || text.contains("jobs.json"), "{line}: {text}");
     }
@@ -214,7 +215,7 @@ fn a_resolved_trace_is_found_from_its_own_folder() {
     again.current_dir(room.path("a")).assert().success();
     let read = |run: &str| fs::read(room.path(&format!("{run}/scenario.resolved.yaml"))).unwrap();
     assert!(read("a") == read("a/b"));
-    // Another content makes it another file.
+    // With another content, the trace counts as another file.
     room.write("jobs.json", &TRACE.replace("31000", "32000"));
     let mut again = room.mumakil("run scenario.resolved.yaml --out c");
     let output = again.current_dir(room.path("a")).output().unwrap();
@@ -352,7 +353,8 @@ fn a_closed_loop_keeps_so_many_jobs_active() {
     assert_eq!(most_active("replay"), 20);
     assert_eq!(most_active("{closed: {active: 3}}"), 3);
     assert_eq!(most_active("serial"), 1);
-    // As many jobs as trackers are too many: twice 20 maps are not reached before.
+    // No more jobs run than there are trackers; the other limit, twice 20 maps, is reached only
+    // later.
     assert_eq!(most_active("stress"), 10);
 }
 

@@ -1,4 +1,5 @@
-//! Reduces in an order of their own, and in step with the maps.
+//! SRT, which gives reduces an order of their own, and the reduce gate, which starts reduces in
+//! step with the maps.
 
 use mumakil::output::results::RunResults;
 use mumakil::tables::{AttemptEnd, AttemptKind, AttemptRow, JobRow};
@@ -32,7 +33,8 @@ fn reduces(folder: &TempDir, jobs: usize) -> Vec<Vec<(f64, usize)>> {
     starts.into_iter().zip(ends).map(of_job).collect()
 }
 
-/// A large job whose reduces could take all slots, and a small one that comes later.
+/// Returns a scenario with a large job whose reduces could take all slots, and a small job that
+/// comes later.
 fn large_and_small(policy: &str) -> String {
     format!(
         "{EXACT}
@@ -56,7 +58,8 @@ fn small_jobs_end(policy: &str) -> f64 {
 #[test]
 fn a_small_job_overtakes_a_large_one_in_the_line_of_reduces() {
     // The large job's first four reduces hold all slots until its maps have ended. By then the
-    // small job's reduces have waited long; without SRT they come after the eight others.
+    // small job's reduces have waited long; without SRT they come after the large job's eight other
+    // reduces.
     for (plain, srt) in [
         (
             "fair: {allocations: {order: fifo}}",
@@ -94,8 +97,8 @@ fn coupled_reduces_start_in_step_with_maps() {
         assert_eq!(run.summary.jobs_succeeded, 2, "{host}");
         let all = reduces(&folder, 2);
         for (number, (_, ended)) in all[0].iter().enumerate() {
-            // Before the n-th reduce of 12, n - 1 of 12 parts of the 200 maps have ended, and one more
-            // map.
+            // When the n-th of 12 reduces starts, more than (n - 1) / 12 of the 200 maps have
+            // ended.
             assert!(number * 200 / 12 < *ended, "{host}: reduce {number} after {ended} maps");
         }
         assert!(all[0][0].1 < 40, "{host}: the first need not wait for long: {:?}", all[0]);
@@ -104,7 +107,8 @@ fn coupled_reduces_start_in_step_with_maps() {
 
 #[test]
 fn reduces_that_are_held_back_claim_no_slots() {
-    // The first map ends after 4 min. Until then the pool `a` is promised slots but can use none.
+    // The first map ends after 4 min. Until then the pool `a` has guaranteed slots but can use none
+    // of them.
     let yaml = |gate: &str| {
         format!(
             "{EXACT}

@@ -40,7 +40,7 @@ pub(crate) fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let read = |file: String| {
         let mut bytes = fs::read(folder.join(&file)).unwrap();
         if file == "study.resolved.yaml" {
-            // Its comments have the command line of the study.
+            // Leave out the comments: they have the command line of the study.
             let lines = bytes.split_inclusive(|byte| *byte == b'\n');
             bytes = lines.filter(|line| !line.starts_with(b"#")).flatten().copied().collect();
         }
@@ -196,7 +196,7 @@ fn compared_values_are_paired_in_all_that_a_study_leaves() {
             ["3", "fair", "hfsp"]
         ]
     );
-    // Computed by hand from the runs: three logarithms, t(0.975; 2) = 4.30265.
+    // Compute the expected numbers from the runs: three logarithms, t(0.975; 2) = 4.30265.
     let runs = table(&room.path("out/runs.csv"));
     let sojourns = |scheduler: &str| -> Vec<f64> {
         let own = runs.iter().filter(|run| run["cluster.nodes"] == "2");
@@ -324,7 +324,7 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
     study(&room, "--out other --set record.tasks=true");
     assert_eq!(crate::names(&room.path("packed/runs")), ["whole.zip"]);
     assert!(beside_runs(&room.path("packed")) == beside_runs(&room.path("other")));
-    // A packed run has the same name as if it had a folder.
+    // A packed run has the same name as a run in a folder.
     let sheet = read_manifest(&room.path("other")).unwrap();
     let [one, two] = [0, 1].map(|cell| &sheet.cells[cell].runs[0]);
     let told = |folder: &str, command: &str| {
@@ -349,7 +349,7 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
             fs::remove_dir_all(theirs).unwrap();
         }
     }
-    // With the same runs in either form, no run is done again.
+    // No run is done again, whether the runs are packed or in folders.
     let again = |arguments: &str| {
         let output = room.mumakil(&format!("study study.yaml {arguments}")).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
@@ -378,7 +378,7 @@ fn an_engine_is_told_what_it_heeds_and_nothing_is_written_to_show_it() {
     let (code, said) =
         told("--on slurm --tasks 99 --time 90min --time-limit 10min --dry-run -- --mem=2G");
     assert_eq!(code, Some(0), "{said}");
-    // There are no more tasks than runs.
+    // The job array has no more tasks than the study has runs.
     let task = "bin/mumakil study . --join --jobs 1 --time-limit 10min &";
     for line in ["#SBATCH --array=1-16", "#SBATCH --time=1:30:00", task] {
         assert!(said.lines().any(|other| other == line), "{line}: {said}");
@@ -545,7 +545,7 @@ fn results_of_a_study_that_was_changed_since_are_not_compared() {
     study(&room, "--out before");
     study(&room, "--out after");
     room.mumakil("compare before after").assert().success();
-    // A part has no results to compare.
+    // A shard has no results to compare.
     study(&room, "--set cluster.racks=2 --shard 1/9 --out after");
     let compared = room.mumakil("compare before after").output().unwrap();
     let told = String::from_utf8(compared.stderr).unwrap();
@@ -568,7 +568,7 @@ fn an_expectation_that_fails_exits_1_and_a_known_gap_0() {
 #[test]
 fn a_run_that_fails_is_told_and_the_others_are_kept() {
     let room = Room::new();
-    // Of five nodes one stays up, of four none.
+    // Four nodes stop: of five nodes one stays up, and of four nodes none.
     let stops = (1..=4).map(|node| format!("  - {{stop: node-{node}, at: 1min}}\n"));
     let faults = format!("faults:\n{}", stops.collect::<String>());
     room.write("study.yaml", &(STUDY.replace("[2, 3, 4, 5]", "[4, 5]") + &faults));
@@ -646,7 +646,7 @@ fn a_study_has_a_summary_only_when_all_else_is_written() {
     for file in ["summary.json", "report.html"] {
         fs::remove_file(room.path("out").join(file)).unwrap();
     }
-    // A folder with the report's name is in its way.
+    // A folder with the report's name keeps the report from being written.
     fs::create_dir(room.path("out/report.html")).unwrap();
     room.write("out/report.html/mine", "");
     let broken = room.mumakil("study study.yaml --out out").output().unwrap();
@@ -738,7 +738,7 @@ metrics: [mean(sojourn)]
     let line = told.lines().find(|line| line.contains("is the least")).unwrap();
     let answer: u32 = line.split_whitespace().nth(3).unwrap().parse().unwrap();
     assert!((2..40).contains(&answer), "{told}");
-    // The size below was tried and fails.
+    // The next smaller size was tried, and fails.
     assert!(told.contains(&format!("\n  {:>5}   ", answer - 1)), "{told}");
 }
 

@@ -176,10 +176,10 @@ fn a_folder_goes_on_with_its_study_wherever_it_is() {
     let said = String::from_utf8(rest.stdout).unwrap() + &String::from_utf8(rest.stderr).unwrap();
     assert!(said.contains("2 runs in"), "{said}");
     assert!(!room.path("here/out").exists());
-    // Another way to call it gives the same runs.
+    // A call with the study's own file gives the same runs.
     room.mumakil("study mine/study.yaml --quiet --out whole").assert().success();
     crate::studies::assert_same(&room.path("whole"), &room.path("far/away"));
-    // A part that was done from a folder can be merged with the others.
+    // Shards that are called with a study's folder can be merged.
     for part in 1..=2 {
         room.mumakil(&format!("study whole --quiet --shard {part}/2 --out part-{part}"))
             .assert()
@@ -204,7 +204,7 @@ fn a_folder_with_its_files_needs_no_others() {
     fs::remove_dir_all(room.path("mine")).unwrap();
     let (code, said) = told(&room, "study given");
     assert_eq!(code, Some(0), "{said}");
-    // The links of the other folder lead nowhere now.
+    // Now the links in the folder `whole` lead nowhere.
     assert!(told(&room, "study whole").1.contains("cannot read"), "{said}");
     fs::remove_dir_all(room.path("whole/files")).unwrap();
     fs::remove_dir_all(room.path("given/files")).unwrap();

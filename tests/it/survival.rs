@@ -37,8 +37,8 @@ metrics: [makespan]
 expect: [makespan > 0s]
 ";
 
-/// The files below a folder with their bytes, without hidden files. The cost of the run on this
-/// machine and the signs of life of its process need only be readable.
+/// The files below a folder with their bytes, without hidden files. Files with costs on this
+/// machine and files with signs of life need only be readable.
 type Tree = BTreeMap<String, Vec<u8>>;
 
 fn tree(folder: &Path) -> Tree {
@@ -189,7 +189,8 @@ fn the_papers_may_be_killed_at_any_moment() {
     kill(&[], PAPERS);
 }
 
-/// Limits the size of each file to too little, with ever larger limits.
+/// Runs a command with a limit on the size of files, again and again with a larger limit, until it
+/// succeeds.
 fn limit(first: &[&str], words: &str) {
     let (ready, before, after, _) = rehearsed(first, words);
     let mut blocks = 0;

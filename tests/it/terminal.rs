@@ -1,5 +1,5 @@
-//! Names that would control a terminal: whichever command prints them, from whatever file, they are
-//! only shown.
+//! Names with control characters: whichever command prints such a name, and whatever file it comes
+//! from, the name does not control the terminal.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -122,8 +122,8 @@ fn in_pipe(mut command: Command) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(printed).unwrap())
 }
 
-/// Commands, their exit codes, and whether their stdout is a file, which is exact in a pipe; `@`
-/// stands for the name.
+/// Commands, each with its exit code. The flag tells whether the command prints a file, whose bytes
+/// stay exact in a pipe. `@` stands for the name.
 const CALLS: [(&str, i32, bool); 30] = [
     ("check fine.yaml", 0, false),
     ("check @.yaml", 0, false),

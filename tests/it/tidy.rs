@@ -41,10 +41,10 @@ impl Source {
     }
 }
 
-/// The crates that are a single module of the map.
+/// The crates that are a single module of the map in `lib.rs`.
 const MEMBERS_OF_ONE: [&str; 3] = ["runtime", "study", "yaml"];
 
-/// The crates that consist of several modules of the map.
+/// The crates that consist of several modules of the map in `lib.rs`.
 const MEMBERS_OF_ROOMS: [&str; 7] =
     ["base", "draw", "core", "policies", "results", "scenario", "run"];
 
@@ -96,7 +96,7 @@ fn the_map_of_the_modules_is_complete() {
     assert_eq!(declared, mapped);
 }
 
-/// Between crates, the compiler checks this.
+/// The compiler checks this rule between crates, but not within a crate.
 #[test]
 fn a_module_names_only_those_above_it() {
     let modules = modules();
@@ -141,7 +141,7 @@ fn a_file_of_mapred_names_only_those_on_floors_above_its_own() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Returns the types with names of their own, with their places, without those in tests.
+/// Returns the names of all types outside tests, each with its file and line.
 fn types() -> Vec<(String, String)> {
     let mut types = Vec::new();
     for source in sources("src") {
@@ -160,7 +160,7 @@ fn types() -> Vec<(String, String)> {
                 continue;
             };
             let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            // A type without a name here gets it from a macro.
+            // If no name follows, a macro gives the type its name.
             if !name.is_empty() {
                 types.push((name.to_owned(), format!("{}:{number}", source.path)));
             }
@@ -200,7 +200,7 @@ fn only_the_edge_prints() {
     }
 }
 
-/// Only there are names kept from controlling a terminal.
+/// Only `src/cli/terminal.rs` and `progress.rs` keep names from controlling a terminal.
 #[test]
 fn one_place_writes_to_a_terminal() {
     let streams = ["stdout(", "stderr(", "println!", "print!(", "set_message(", "MultiProgress"];
@@ -224,7 +224,7 @@ fn one_place_writes_to_a_terminal() {
     assert_eq!(progress.matches("set_message(").count(), 1, "through `show` alone");
 }
 
-/// Tests could not make a write elsewhere fail.
+/// Tests can make a write fail only if it goes through `src/base/disk.rs`.
 #[test]
 fn one_place_changes_the_disk() {
     let changes = ["fs::write(", "fs::create_dir", "fs::copy(", "File::create(", ".create(true)"];

@@ -129,7 +129,7 @@ fn runs_that_failed_are_told_by_the_last_process_and_tried_again_by_one_alone() 
     assert_eq!(merged.status.code(), Some(1));
     assert_eq!(String::from_utf8(merged.stderr).unwrap(), told);
     studies::assert_same(&room.path("whole"), &room.path("out"));
-    // Another process that joins does not try them again.
+    // Another process that joins does not try the failed runs again.
     let again = room.mumakil("study study.yaml --join --keep folders --out out").output().unwrap();
     let told = String::from_utf8(again.stdout).unwrap();
     assert!(told.contains("nothing: every run was there"), "{told}");

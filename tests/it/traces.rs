@@ -1,7 +1,7 @@
 //! Trace files: random bytes, and real traces.
 //!
-//! Real traces are not part of the repository: `MUMAKIL_TRACES` names a folder with SWIM's in
-//! `swim/*.tsv` and Rumen's in `rumen/*.gz`.
+//! Real traces are not part of the repository: `MUMAKIL_TRACES` names a folder with traces of SWIM
+//! in `swim/*.tsv` and traces of Rumen in `rumen/*.gz`.
 
 use std::fmt::Debug;
 use std::fs;

@@ -44,7 +44,7 @@ fn sizes(workload: &Workload) -> BTreeMap<(u32, u32), usize> {
     sizes
 }
 
-/// Returns the submissions of the jobs that follow no other, in seconds.
+/// Returns when the jobs that follow no other job are submitted, in seconds.
 fn submissions(workload: &Workload) -> Vec<f64> {
     let waits_for_none = |batch: usize| workload.follows[batch].is_empty();
     let arrivals = workload.arrivals.iter().filter(|job| waits_for_none(job.batch.index()));

@@ -2,8 +2,8 @@
 
     check.py RUN [--perfetto FILE] [--report FILE] [--screenshots DIR]
 
-RUN is the folder of a run. What cannot be checked here, for want of a package or a browser, is
-said aloud and skipped; what is wrong ends in exit code 1.
+RUN is the folder of a run. A check whose package or browser is missing is reported and skipped.
+A wrong result ends in exit code 1.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def checks(arguments):
-    """Yields each check: its module, and what it is to check."""
+    """Yields the module of each check, and the paths that it checks."""
     yield "histograms", [arguments.run]
     yield "tables", [arguments.run]
     if arguments.perfetto:

@@ -1,8 +1,8 @@
-"""What `mumakil py` has written, with the pandas, polars and matplotlib that are here.
+"""Checks the module that `mumakil py` writes, with the installed pandas, polars and matplotlib.
 
     frames.py RUN STUDY PACKED
 
-The folders are those of the test `python`, which knows what is in them; the module is in PYTHONPATH.
+The test `python` makes the folders, so their contents are known. PYTHONPATH must have the module.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The interval log by the HdrHistogram library of Python, against the tables of percentiles."""
+"""Reads the log of histograms with Python's HdrHistogram, and compares it with the percentile tables."""
 
 from bisect import bisect_right
 
@@ -23,7 +23,7 @@ def check(run):
 
 
 def compare(histogram, table):
-    """Asserts that a table counts up to each value what the histogram does."""
+    """Asserts that up to each value a table has the same count as the histogram."""
     values, counts = [-1], [0]
     for item in histogram.get_recorded_iterator():
         # The table has the highest value that three digits cannot tell from this one.

@@ -1,7 +1,7 @@
-"""The trace for Perfetto against tasks.csv.
+"""Compares the trace for Perfetto with tasks.csv.
 
-It is read as Chrome's trace event format says, and, where Perfetto's trace processor can be had, by that too,
-which must find the same slices and flows, and no error.
+The trace is read by the rules of Chrome's trace event format. Perfetto's trace processor, if it can be
+downloaded, must find the same slices and flows, and no error.
 """
 
 import json

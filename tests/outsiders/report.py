@@ -1,4 +1,4 @@
-"""A report in a browser: nothing fails, charts are seen, tables sort, no width overflows."""
+"""Opens a report in a browser: nothing fails, charts are seen, tables sort, no width overflows."""
 
 import os
 import shutil
@@ -187,7 +187,7 @@ def sort(page):
 
 
 def check_order(cells, order):
-    """Asserts the order of numbers; that of texts is the browser's affair."""
+    """Asserts the order of numbers. The order of texts is left to the browser."""
     known = [cell for cell in cells if cell is not None]
     assert cells[: len(known)] == known, "an unknown number stands before a known one"
     if known and isinstance(known[0], (int, float)):
@@ -210,7 +210,7 @@ def shorter(table):
 
 
 def printed(browser, path):
-    """On paper each row of each table is there, and nothing scrolls."""
+    """Checks that on paper each row of each table is there, and nothing scrolls."""
     page = open_page(browser, path, 800, "light")
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 688, "height": 900})

@@ -1,4 +1,4 @@
-"""The tables by pandas: they load with the types they should have, and agree with the summary."""
+"""Loads the tables with pandas: they have the right types, and agree with the summary."""
 
 import json
 

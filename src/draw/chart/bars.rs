@@ -15,12 +15,12 @@ use super::text::{Coordinate, joined, tip};
 pub enum Arrangement {
     /// Side by side.
     Grouped,
-    /// Stacked; negative values hang from zero. Whiskers are not drawn: they would not fit the
+    /// Stacked; negative values go down from zero. Whiskers are not drawn: they would not fit the
     /// scale of the stack.
     Stacked,
 }
 
-/// A bar for each group and series.
+/// A chart with a bar for each group and series.
 #[derive(Clone, Debug)]
 pub struct Bars {
     /// The title and the texts around it.
@@ -45,10 +45,10 @@ pub struct Bars {
 pub struct BarSeries {
     /// The name.
     pub name: String,
-    /// A bar for each group; `None` where nothing was measured.
+    /// A bar for each group; `None` for a group without a measurement.
     pub bars: Vec<Option<Bar>>,
-    /// The published value of each group, if there is one. Stacked bars do not show it: their tops
-    /// are not values.
+    /// The published value of each group, if there is one. Stacked bars do not show it: the top of
+    /// a stacked bar is not its value.
     pub published: Vec<Option<f64>>,
 }
 
@@ -187,7 +187,7 @@ impl Bars {
         let PlacedBar { group, series, span, .. } = *bar;
         let column = if self.arrangement == Arrangement::Grouped { series } else { 0 };
         let (left, width) = (groups.left(group, column), groups.mark());
-        // A logarithmic axis has no zero: bars stand on its low end.
+        // A logarithmic axis has no zero, so bars stand on the low end of the axis.
         let at = |value: f64| area.y(if value == 0.0 { y.floor() } else { y.place(value) });
         let (top, bottom) = (at(span.0).min(at(span.1)), at(span.0).max(at(span.1)));
         let middle = Coordinate(left + width / 2.0);

@@ -10,17 +10,17 @@ use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::{Coordinate, joined, tip};
 use mumakil_base::statistics::quantile_of_sorted;
 
-/// The most values drawn beyond the whiskers, evenly picked. Chosen: a tenth of a large sample lies
-/// there, and its rings would merge into a bar.
+/// The most values of a sample that are drawn beyond the whiskers, evenly picked. Chosen: a tenth
+/// of a large sample lies beyond the whiskers, and so many rings would merge into a bar.
 const OUTLIERS: usize = 12;
 
 /// The explanation of the signs of a box plot.
-// Whiskers end at percentiles, not at 1.5 times the box: sojourns are skewed, so every long job
-// would be an outlier.
+// Whiskers end at percentiles, not at the usual 1.5 times the height of the box: sojourns are
+// skewed, so every long job would be an outlier.
 const READ: &str = "Boxes: the middle half and the median. Whiskers: 5th to 95th percentile. \
                     Diamonds: means. Rings: samples beyond.";
 
-/// A box for each group and series.
+/// A chart with a box for each group and series.
 #[derive(Clone, Debug)]
 pub struct Boxes {
     /// The title and the texts around it.
@@ -42,7 +42,7 @@ pub struct Boxes {
 pub struct BoxSeries {
     /// The name.
     pub name: String,
-    /// A sample for each group, in any order; empty where nothing was measured.
+    /// A sample for each group, in any order; empty for a group without a measurement.
     pub samples: Vec<Vec<f64>>,
 }
 

@@ -5,7 +5,7 @@ use maud::html;
 use super::drawing::{ChartSheet, PlotArea};
 use super::text::{Coordinate, LEADING, SIZE, fit, shorten, width, wrap};
 
-/// The most length of a slanted label, in units of the drawing; longer ones are cut.
+/// The greatest length of a slanted label, in units of the drawing; longer labels are cut.
 const LONGEST: f64 = 130.0;
 
 /// Groups of marks side by side, of equal width.
@@ -31,7 +31,8 @@ impl Groups {
 
     /// Returns the width of a mark.
     pub(super) fn mark(&self) -> f64 {
-        // Chosen: a quarter of a group is gap, and a few bars are not too wide.
+        // Chosen: a quarter of a group is a gap, and the bars of a chart with few groups are not
+        // too wide.
         (self.slot * 0.76 / self.series as f64).min(48.0)
     }
 
@@ -43,9 +44,9 @@ impl Groups {
 }
 
 impl ChartSheet {
-    /// Writes the names of the groups under the plot: in one or two lines if they fit, else
-    /// slanted, and only every `n`th name if there is no room for all. Writes the title of the axis
-    /// below, unless it is empty.
+    /// Writes the names of the groups under the plot. The names are level, in one or two lines, if
+    /// they fit; else they are slanted. If slanted names have too little room, only every second,
+    /// third … name is written. The title of the axis stands below, unless it is empty.
     pub(super) fn names(
         &mut self,
         area: &PlotArea,

@@ -34,12 +34,13 @@ pub(super) fn stairs(places: &[Dot]) -> Vec<Dot> {
     out
 }
 
-/// Reduces a curve to at most `most` points; a curve with no more points is returned unchanged.
-/// Points must be in the order of x.
+/// Returns a curve with at most `most` points that looks the same; a curve with so few points stays
+/// unchanged. Points must be in the order of x.
 ///
-/// In each half unit of x, only the first, last, highest and lowest points are candidates. Of these
-/// it keeps the points that a straight line would miss by more than a quarter of a unit; if these
-/// are too many, it raises the tolerance. Takes time in proportion to the number of points.
+/// In each half unit of x, only the first, last, highest and lowest points are candidates. The
+/// function keeps the candidates that a straight line would miss by more than a quarter of a unit;
+/// if it keeps too many, it raises this tolerance. The time is proportional to the number of
+/// points.
 pub(super) fn thin(places: &[Dot], most: usize) -> Vec<Dot> {
     if places.len() <= most {
         return places.to_vec();
@@ -73,7 +74,7 @@ fn columns(places: &[Dot]) -> Vec<Dot> {
     out
 }
 
-/// The algorithm of Ramer, Douglas and Peucker, without recursion.
+/// Simplifies a curve with the algorithm of Ramer, Douglas and Peucker, without recursion.
 fn simplify(places: &[Dot], tolerance: f64) -> Vec<Dot> {
     let Some(last) = places.len().checked_sub(1) else { return Vec::new() };
     let mut keep = vec![false; places.len()];
@@ -94,11 +95,11 @@ fn simplify(places: &[Dot], tolerance: f64) -> Vec<Dot> {
     places.iter().zip(keep).filter_map(|(place, keep)| keep.then_some(*place)).collect()
 }
 
-/// Returns the distance of a point from the straight line through two others.
+/// Returns the distance of a point from the straight line through two other points.
 fn distance((x, y): Dot, (x0, y0): Dot, (x1, y1): Dot) -> f64 {
     let (dx, dy) = (x1 - x0, y1 - y0);
     let length = dx.hypot(dy);
-    // Both ends are the same point, as in a vertical line up and back.
+    // The two ends are the same point, as in a vertical line up and back.
     if length == 0.0 {
         return (x - x0).hypot(y - y0);
     }

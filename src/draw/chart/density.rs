@@ -1,9 +1,9 @@
-//! How busy rows (such as nodes) were over time, for more bars than can be drawn one by one. Each
-//! row and interval has a cell in the colour of its largest holder; its strength shows how much was
-//! held.
+//! Charts of how busy rows (such as nodes) were over time, for more bars than can be drawn one by
+//! one. Each row and interval has a cell in the colour of its largest holder; the strength of the
+//! colour shows how much was held.
 //!
-//! Every bar counts in the cell in which it begins, and with its time in each cell that it crosses.
-//! Bars are added one at a time, so that any number of them needs little memory.
+//! Every bar is counted in the cell in which it begins, and adds its time to each cell that it
+//! crosses. Bars are added one at a time, so that any number of bars needs little memory.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,10 @@ use super::unit::AxisUnit;
 /// The number of intervals of the time axis. Chosen: a cell is then a few pixels wide.
 const COLUMNS: usize = 240;
 
-/// The most lanes; more could not be distinguished. Each then has a height of 3 units.
+/// The most lanes; a reader could not distinguish more. Each lane then has a height of 3 units.
 const LANES: usize = 180;
 
-/// The levels of a cell, by the share of the capacity that was held.
+/// The names of the levels of a cell. The level is the share of the capacity that was held.
 const LEVELS: [&str; 5] = [
     "up to a fifth",
     "up to two fifths",
@@ -40,7 +40,7 @@ pub struct Density {
     pub caption: Caption,
     /// The time axis.
     pub x: ChartAxis,
-    /// The rows from top to bottom, those of a group together.
+    /// The rows from top to bottom; the rows of a group are consecutive.
     pub rows: Vec<GanttRow>,
     /// The word for the units of a row's capacity, in the plural, such as `slots`.
     pub held: String,
@@ -81,7 +81,7 @@ impl Density {
             owners: Vec::new(),
             notes: Vec::new(),
             cells: DensityCells {
-                // For a run of no time, use a small span: this avoids a division by zero.
+                // If the run took no time, use a small span: this avoids a division by zero.
                 until: if until.is_finite() { until.max(1e-3) } else { 1.0 },
                 shared,
                 begun: vec![0; cells],
@@ -90,7 +90,8 @@ impl Density {
         }
     }
 
-    /// Adds a bar of an owner. A bar without a row, or whose times are not numbers, is left out.
+    /// Adds a bar of an owner. A bar is left out if its row does not exist or its times are not
+    /// numbers.
     pub fn add(&mut self, row: usize, owner: usize, start: f64, end: f64) {
         let is_number = start.is_finite() && end.is_finite() && start <= end;
         if is_number && row < self.rows.len() {
@@ -160,7 +161,7 @@ impl Density {
         self.owners.get(owner).map_or_else(String::new, |owner| format!("mostly {}", owner.name))
     }
 
-    /// Returns the cells as paths, by the largest holder and the level.
+    /// Returns the cells as paths: one for each pair of largest holder and level.
     fn paths(&self, timed: &WholeTimes) -> BTreeMap<(usize, usize), String> {
         let DensityCells { until, shared, busy, .. } = &self.cells;
         let interval = until / COLUMNS as f64;
@@ -185,10 +186,11 @@ impl Density {
     }
 }
 
-/// Returns the owner that held most of a cell, and the cell's level: the share of its capacity that
-/// all owners held, in fifths. Returns `None` for an empty cell.
+/// Returns the owner that held most of a cell, and the cell's level. The level is the index in
+/// [`LEVELS`] of the share of the cell's capacity that all owners held. Returns `None` for an empty
+/// cell.
 fn look(by: &BTreeMap<usize, f64>, room: f64) -> Option<(usize, usize)> {
-    // Of two owners that held equally much, the first counts.
+    // If two owners held equally much, the first owner counts.
     let most = by.iter().rev().max_by(|a, b| a.1.total_cmp(b.1))?;
     let held: f64 = by.values().sum();
     // A row without a known capacity counts as full while anything is held.
@@ -209,7 +211,7 @@ fn told(numbers: &[u64]) -> String {
 impl DensityCells {
     fn add(&mut self, row: usize, owner: usize, start: f64, end: f64) {
         let interval = self.until / COLUMNS as f64;
-        // The end of the run falls into the last column, not the one beyond.
+        // The end of the run falls into the last column, not into a column beyond.
         let column = |time: f64| ((time / interval).max(0.0) as usize).min(COLUMNS - 1);
         let lane = row / self.shared * COLUMNS;
         let (first, last) = (column(start), column(end));
@@ -259,8 +261,8 @@ mod tests {
 
     #[test]
     fn a_cell_is_of_whoever_held_most_and_as_full_as_all_of_it() {
-        // There are two slots. In the first second 1.0 of 2 is held, 0.6 of it by bob; in the next
-        // second 0.4 of 2 by ann.
+        // There are two slots. In the first second 1.0 of 2 is held, 0.6 by bob and 0.4 by ann; in
+        // the next second 0.4 of 2 is held by ann.
         let mut chart = density(1, 240.0);
         for (owner, start, end) in [(0, 0.0, 0.4), (1, 0.4, 1.0), (0, 1.0, 1.4)] {
             chart.add(0, owner, start, end);

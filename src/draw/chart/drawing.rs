@@ -17,14 +17,14 @@ pub(super) const MARGIN: f64 = 12.0;
 /// The texts of a chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Caption {
-    /// The prefix of all ids in the drawing; unique on a page.
+    /// The prefix of all ids in the drawing; it is unique on a page.
     pub id: String,
     /// The title above the chart, in words.
     pub title: String,
-    /// A line in small letters beneath the title, such as the expression of which the title gives
-    /// the words.
+    /// A line in small letters beneath the title, such as the expression that the title puts into
+    /// words.
     pub beneath: String,
-    /// A description of the chart for readers who do not see it.
+    /// A description of the chart for readers who cannot see it.
     pub description: String,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct ChartSheet {
 }
 
 impl ChartSheet {
-    /// Returns a sheet with the title drawn.
+    /// Returns a sheet on which the title is drawn.
     pub(super) fn new(caption: &Caption) -> Self {
         let mut sheet = Self {
             id: identifier(&caption.id),
@@ -125,7 +125,7 @@ impl ChartSheet {
             body: String::new(),
             notes: Vec::new(),
         };
-        // Titles are larger than the text for which widths are estimated.
+        // Titles are larger than other text, for which widths are estimated.
         for line in wrap(&caption.title, (WIDTH - 2.0 * MARGIN) * 0.85, 2) {
             sheet.below += 22.0;
             sheet.add(
@@ -163,8 +163,8 @@ impl ChartSheet {
         self.axes_within(x, y, height, Self::widest(y))
     }
 
-    /// Draws both axes, with room for y labels as wide as `widest`. Plots with the same room are
-    /// exactly one above the other.
+    /// Draws both axes, with room for y labels as wide as `widest`. Plots with the same `widest`
+    /// show equal times exactly above each other.
     pub(super) fn axes_within(
         &mut self,
         x: &AxisScale,
@@ -177,8 +177,7 @@ impl ChartSheet {
         area
     }
 
-    /// Draws the axes of a low plot, without an x axis of its own: that of the plot below serves
-    /// both.
+    /// Draws the y axis and the grid of a low plot. The x axis of the plot below serves both plots.
     pub(super) fn strip(
         &mut self,
         x: &AxisScale,
@@ -212,8 +211,8 @@ impl ChartSheet {
     ) -> PlotArea {
         let top = self.below + 2.0 * LEADING - 4.0;
         let left = MARGIN + widest + 8.0;
-        // The last label of the x axis is centred at the edge of the plot, so half its width needs
-        // room beyond.
+        // The last label of the x axis is centred at the edge of the plot, so half of the label
+        // needs room beyond the edge.
         let right = WIDTH - MARGIN.max(overhang);
         let area = PlotArea { left, right, top, bottom: top + height };
         let title = fit(&y.title, WIDTH - 2.0 * MARGIN);
@@ -257,7 +256,7 @@ impl ChartSheet {
         self.below = area.bottom + 15.0 + 2.0 * LEADING;
     }
 
-    /// Writes into an empty plot that it is empty.
+    /// Writes into an empty plot that the plot is empty.
     pub(super) fn nothing(&mut self, area: &PlotArea) {
         let (x, y) = ((area.left + area.right) / 2.0, (area.top + area.bottom) / 2.0 + 5.0);
         self.add(html! {
@@ -315,7 +314,7 @@ fn apart<'a>(x: &'a AxisScale, area: &PlotArea) -> Vec<(&'a Tick, &'a str)> {
     chosen
 }
 
-/// Returns the baseline of an x axis with its ticks, the labelled ones longer.
+/// Returns the baseline of an x axis with its ticks; the labelled ticks are longer.
 fn ticks(x: &AxisScale, area: &PlotArea) -> String {
     let bottom = Coordinate(area.bottom);
     let mut path = format!("M{} {bottom}H{}", Coordinate(area.left), Coordinate(area.right));

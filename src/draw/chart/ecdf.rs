@@ -1,5 +1,5 @@
-//! Empirical cumulative distributions: for each value the share of the sample that is at most so
-//! large.
+//! Empirical cumulative distributions: curves that show, for each value x, the share of the sample
+//! that is at most x.
 
 use maud::{Markup, html};
 
@@ -38,8 +38,7 @@ pub struct EcdfSample {
     pub values: Vec<f64>,
     /// The look of its curve.
     pub look: SeriesLook,
-    /// Published points of the curve: a value, and the share of the sample that is at most so
-    /// large.
+    /// Published points of the curve: a value x, and the share of the sample that is at most x.
     pub published: Vec<(f64, f64)>,
 }
 
@@ -104,8 +103,8 @@ impl Ecdf {
         let mut values: Vec<f64> =
             sample.values.iter().copied().filter(|value| is_number(*value)).collect();
         values.sort_by(f64::total_cmp);
-        // Values that a logarithmic axis cannot show are not drawn, but raise the start of the
-        // curve.
+        // Values that a logarithmic axis cannot show are not drawn, but they count: the curve
+        // starts at their share.
         let shown = values.partition_point(|value| !self.x.shows(*value));
         if values.len() == shown {
             return Markup::default();
@@ -119,7 +118,7 @@ impl Ecdf {
         // The index of the smallest value that this share of the sample does not exceed.
         let quantile = |share: f64| ((share * values.len() as f64).ceil() as usize).max(1) - 1;
         let marks = MARKED.map(|share| (share, quantile(share))).into_iter();
-        // Small samples have fewer marks: several shares may fall on the same value.
+        // In a small sample several shares may fall on one value; the value gets one mark.
         let mut marks: Vec<(f64, usize)> = marks.filter(|(_, place)| shown <= *place).collect();
         marks.dedup_by_key(|(_, place)| *place);
         let text = |value| self.x.unit.text(value);

@@ -1,11 +1,11 @@
-//! Spans of time such as attempts: rows over time, with bars in them.
+//! Gantt charts: rows over time with bars in them, such as attempts on nodes.
 //!
-//! Every bar is drawn, wide enough to be seen. For too many bars, [`Density`](super::Density) shows
-//! how busy each row was.
+//! Every bar is drawn, and is wide enough to be seen. For too many bars,
+//! [`Density`](super::Density) shows how busy each row was.
 //!
 //! Bars that differ only in their places share a path. The path has the texts of its bars in the
-//! same order, for the page's script; without the script, the path still describes all its bars
-//! together.
+//! same order, for the page's script; without the script, the path still has one text that
+//! describes all its bars together.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ use super::scale::{ChartAxis, Extent};
 use super::text::{clean, tip};
 use super::timed::WholeTimes;
 
-/// The width of a bar is at least the whole time divided by this: about a pixel, so that a reader
-/// can point at it.
+/// The width of a bar is at least the whole time divided by this number: about a pixel, so that a
+/// reader can point at the bar.
 const NARROWEST: u64 = 700;
 
 /// The SVG path of the sign of bars in a legend.
@@ -33,7 +33,7 @@ pub struct Gantt {
     pub caption: Caption,
     /// The time axis, which is linear.
     pub x: ChartAxis,
-    /// The rows from top to bottom, those of a group together.
+    /// The rows from top to bottom; the rows of a group are consecutive.
     pub rows: Vec<GanttRow>,
     /// The meaning of shaded rows; empty if no row is shaded.
     pub shaded: String,
@@ -45,12 +45,12 @@ pub struct Gantt {
     pub notes: Vec<String>,
 }
 
-/// The owner of bars, which gives them their colour.
+/// The owner of bars, such as a pool, which gives the bars their colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarOwner {
     /// The name.
     pub name: String,
-    /// The look of the bars. All looks after the first eight share one colour.
+    /// The look of the bars. All looks from the ninth on share one colour.
     pub look: SeriesLook,
 }
 
@@ -73,7 +73,7 @@ pub struct GanttBar {
     pub number: String,
 }
 
-/// How the attempt (or other thing) of a bar ended.
+/// How the attempt of a bar ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BarFate {
     /// It succeeded.
@@ -114,8 +114,8 @@ struct AlikeBars {
 }
 
 impl Gantt {
-    /// Returns the chart. A bar without a row or an owner, or whose times are not numbers, is left
-    /// out.
+    /// Returns the chart. A bar is left out if its row or owner does not exist or its times are not
+    /// numbers.
     pub fn draw(&self) -> Drawing {
         let axis = ChartAxis::linear(&*self.x.title, self.x.unit);
         let mut extent = Extent::default();
@@ -126,7 +126,7 @@ impl Gantt {
         };
         let mut bars: Vec<&GanttBar> = self.bars.iter().filter(sane).collect();
         // Sort by time within a row: where widened bars overlap, the page's script shows the later
-        // one.
+        // bar.
         bars.sort_by(|a, b| {
             a.row.cmp(&b.row).then(a.start.total_cmp(&b.start)).then(a.end.total_cmp(&b.end))
         });
@@ -203,10 +203,10 @@ impl Gantt {
 }
 
 impl BarOwner {
-    /// Returns the text of a bar of this name that belongs to the owner.
+    /// Returns the text of a bar of this owner with this name.
     fn told(&self, name: &str) -> String {
-        // The name may begin with the owner's name, as when each job is its own owner; then leave
-        // the owner out.
+        // If the name begins with the owner's name, as when each job is its own owner, leave the
+        // owner out.
         let is_said = name == self.name || name.starts_with(&format!("{} ", self.name));
         if is_said { clean(name) } else { format!("{} ({})", clean(name), clean(&self.name)) }
     }

@@ -1,4 +1,5 @@
-//! Heat maps: a value for each pair of names, shown as a colour and, if it fits, as a number.
+//! Heat maps: a value for each pair of names, shown as a colour. If the number fits into its cell,
+//! it is shown too.
 
 use maud::{Markup, html};
 
@@ -8,7 +9,7 @@ use super::palette::shade;
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::{Coordinate, LEADING, SIZE, fit, shorten, tip, width};
 
-/// The most length of a row's name, in units of the drawing; longer names are cut.
+/// The greatest length of a row's name, in units of the drawing; longer names are cut.
 // Chosen: a fifth of the width, which leaves most of it to the cells.
 const LONGEST: f64 = 150.0;
 

@@ -7,11 +7,11 @@ use super::drawing::{ChartSheet, MARGIN, PlotArea, WIDTH};
 use super::scale::AxisScale;
 use super::text::{Coordinate, SIZE, clean, shorten, width};
 
-/// The height of all lanes together if there are many.
+/// The height of all lanes together, if there are many lanes.
 // Chosen: a chart of many lanes still fits a screen.
 const HEIGHT: f64 = 540.0;
 
-/// The most length of a name of a group or row, in units of the drawing; longer names are cut.
+/// The greatest length of a name of a group or row, in units of the drawing; longer names are cut.
 const LONGEST: f64 = 110.0;
 
 /// A row, such as `rack-0`, `node-3`, `map`.
@@ -21,7 +21,7 @@ pub struct GanttRow {
     pub group: String,
     /// The owner, such as a node; rows of an owner are consecutive.
     pub owner: String,
-    /// Its name within its owner; may be empty.
+    /// Its name among the rows of its owner; may be empty.
     pub name: String,
     /// Whether its background is shaded.
     pub is_shaded: bool,
@@ -68,7 +68,8 @@ impl Lanes<'_> {
 
     /// Draws the names of the rows and the axis; returns the area of the lanes.
     pub(super) fn draw(&self, sheet: &mut ChartSheet, x: &AxisScale) -> PlotArea {
-        // At least 1.8 units, below which lanes merge; at most the height that a name needs.
+        // A lane is at least 1.8 units high, since lower lanes merge, and at most as high as a name
+        // needs.
         let lane = (HEIGHT / self.count() as f64).clamp(1.8, 20.0);
         // A lane that several rows share has no single name.
         let labels = if self.shared == 1 { self.labels(lane) } else { Vec::new() };
@@ -119,8 +120,9 @@ impl Lanes<'_> {
         html! { @if !d.is_empty() { path class="c-grid tint" d=(d) {} } }
     }
 
-    /// Returns the labels beside the lanes, each with the lane of its middle: the names of rows if
-    /// a lane is high enough, else the names of owners if the lanes of each owner are.
+    /// Returns the labels beside the lanes, each with the lane of its middle. The labels are the
+    /// names of rows if a lane is high enough, else the names of owners if the lanes of each owner
+    /// together are high enough. Otherwise there are no labels.
     fn labels(&self, lane: f64) -> Vec<(f64, String)> {
         let is_high = |lanes: usize| SIZE + 1.0 <= lane * lanes as f64;
         if is_high(1) {

@@ -12,10 +12,10 @@ pub(super) struct LegendKey {
     sign: Markup,
 }
 
-/// The width and height of a sign; its origin is in the middle of the left side.
+/// The width and height of a sign. The origin of a sign is in the middle of its left side.
 const SIGN: (f64, f64) = (28.0, 14.0);
 
-/// The most length of a name, in units of the drawing; longer names are cut.
+/// The greatest length of a name, in units of the drawing; longer names are cut.
 // Chosen: two of the longest names still fit a row.
 const LONGEST: f64 = 220.0;
 
@@ -47,7 +47,7 @@ impl LegendKey {
         )
     }
 
-    /// Returns the key of another sign.
+    /// Returns a key with any other sign.
     pub(super) fn sign(name: &str, sign: Markup) -> Self {
         Self { name: name.to_owned(), sign }
     }
@@ -55,8 +55,8 @@ impl LegendKey {
 
 /// Draws the keys in rows from `left` and `top`; returns the markup and its height.
 ///
-/// A legend without any name is left out. If there are too many keys, the legend ends with the
-/// number of the others.
+/// A legend with only empty names is left out. If there are too many keys, the legend ends with the
+/// number of keys left out.
 pub(super) fn draw(keys: &[LegendKey], left: f64, top: f64, room: f64) -> (Markup, f64) {
     // The title explains a chart of one nameless series.
     if keys.iter().all(|key| key.name.is_empty()) {
@@ -90,7 +90,7 @@ fn places(names: &[String], room: f64) -> (Vec<(f64, usize)>, f64) {
     let (mut x, mut row) = (0.0, 0);
     let mut places = Vec::new();
     for name in names {
-        // The first name of a row stays even if it is too wide, since no row has more room.
+        // The first name of a row stays there even if it is too wide, since no row has more room.
         if 0.0 < x && room < x + step(name) - 18.0 {
             if row + 1 == ROWS {
                 break;

@@ -1,4 +1,4 @@
-//! Lines over a number, with confidence bands and lines of theory.
+//! Charts of values over a number, as lines with confidence bands, and lines of theory.
 
 use maud::{Markup, html};
 
@@ -13,7 +13,7 @@ use super::text::{Coordinate, tip};
 /// The most markers on a line; more would hide the line.
 const MARKERS: usize = 30;
 
-/// A chart of values over a number, such as the size of the cluster.
+/// A chart of values over a number, such as waits over the size of the cluster.
 #[derive(Clone, Debug)]
 pub struct ValueLines {
     /// The title and the texts around it.
@@ -37,9 +37,10 @@ pub struct LineSeries {
     pub name: String,
     /// The points, in any order; they are drawn in the order of x.
     pub points: Vec<LinePoint>,
-    /// Whether it is computed from theory, not measured; then it is dashed and has no markers.
+    /// Whether the values come from theory instead of measurements. Such a line is dashed and has
+    /// no markers.
     pub theory: bool,
-    /// Published points of the line, as x and value.
+    /// Published points of the line: x and value.
     pub published: Vec<(f64, f64)>,
 }
 
@@ -81,7 +82,8 @@ impl ValueLines {
             points.retain(|(x, y)| over.see(&self.x, *x) & extent.see(&self.y, *y));
             published.push(points);
         }
-        // Keep the extents before bands and references widen them: notes are about points only.
+        // Keep the extents of the points, since notes are about points only. Bands and references
+        // widen the extents below.
         let seen = (over, extent);
         let levels: Vec<(usize, &ReferenceLine)> = self.references.iter().enumerate().collect();
         let bands = lines.iter().flatten().filter_map(|point| point.band);
@@ -156,8 +158,8 @@ impl LinePlot<'_> {
     }
 
     /// Returns the bands: one area for each sequence of neighbouring points with a band. If a
-    /// logarithmic axis cannot show the lower end of a band, the band reaches down to the axis and
-    /// is separate, since joined to its neighbours it would be a spike.
+    /// logarithmic axis cannot show the lower end of a band, the band reaches down to the axis.
+    /// This band stands alone: joined to its neighbours, it would look like a spike.
     fn bands(&self, number: usize, points: &[LinePoint]) -> Markup {
         let name = &self.chart.lines[number].name;
         let sane = |(low, high): &(f64, f64)| self.chart.y.shows(*high) && low <= high;

@@ -1,10 +1,10 @@
 //! The looks of series in all charts: colours, markers and hatches, and the style sheet.
 //!
 //! Series have the colours of Okabe and Ito, which readers with any colour vision can distinguish.
-//! From the ninth series on, colours repeat: lines then have dashes and other markers, areas a tint
-//! and other hatches. Cells of heat maps have the colours of Cividis, whose lightness rises evenly.
-//! In the style sheet a fixed colour precedes each custom property, for programs without custom
-//! properties (most programs that print figures).
+//! From the ninth series on, colours repeat: lines then have dashes and other markers, and areas
+//! have a tint and other hatches. Cells of heat maps have the colours of Cividis, whose lightness
+//! rises evenly. In the style sheet a fixed colour precedes each custom property, for programs that
+//! do not know custom properties (most programs that print figures).
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use super::text::Coordinate;
 /// The number of series with a colour of their own.
 pub(super) const COLOURS: usize = 8;
 
-/// The colours by role: the name of the custom property, the colour in light mode, and that in dark
-/// mode.
+/// The colours by role: the name of the custom property, the colour in light mode, and the colour
+/// in dark mode.
 // The eight colours of Okabe and Ito with two changes: dark grey instead of black, which is the ink
 // here, and a darker yellow on white paper.
 const ROLES: [(&str, &str, &str); 12] = [
@@ -35,30 +35,30 @@ const ROLES: [(&str, &str, &str); 12] = [
     ("7", "#b5a400", "#f0e442"),
 ];
 
-/// The look of a series: its index among the series of a chart or the names of a page. The index
-/// determines colour, marker and hatch.
+/// The look of a series: the index of the series in its chart, or of its name on the page. The
+/// index determines colour, marker and hatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SeriesLook(pub usize);
 
 /// The names of a page in a fixed order; each name has the same look in all charts.
 ///
 /// A page uses one such list for all series named after pools, users, jobs, classes or runs. So a
-/// name has one colour on the whole page, and pages whose lists begin with the same names give them
-/// the same colours.
+/// name has one colour on the whole page, and pages whose lists begin alike give these names the
+/// same colours.
 #[derive(Clone, Debug, Default)]
 pub struct SeriesStyles {
     names: IndexSet<String>,
 }
 
 impl SeriesLook {
-    /// Returns whether it is among the first eight looks, whose colours differ.
+    /// Returns whether the look is among the first eight, whose colours differ.
     pub(super) fn has_own_colour(self) -> bool {
         self.0 < COLOURS
     }
 }
 
 impl SeriesStyles {
-    /// Adds names after the known ones; a known name keeps its look.
+    /// Adds names after the known names; a known name keeps its look.
     pub fn add<S: Into<String>>(&mut self, names: impl IntoIterator<Item = S>) {
         self.names.extend(names.into_iter().map(Into::into));
     }
@@ -101,14 +101,14 @@ pub(super) fn colour(series: usize) -> String {
     format!("c-{}", series % COLOURS)
 }
 
-/// Returns the CSS class of the colour of marks that are too small for hatches. All looks after the
-/// first eight are grey.
+/// Returns the CSS class of the colour of marks that are too small for hatches. All looks from the
+/// ninth on are grey.
 pub(super) fn small_mark_colour(look: SeriesLook) -> String {
     if look.has_own_colour() { colour(look.0) } else { "c-soft".to_owned() }
 }
 
 /// Returns the CSS class of the line of a series. The second line of a colour is dashed and dotted,
-/// which differs from the dashes of theory.
+/// and so differs from the dashed lines of theory.
 pub(super) fn stroke(series: usize) -> &'static str {
     if is_first(series) { "line" } else { "line again" }
 }
@@ -148,7 +148,7 @@ const SHAPES: [&str; COLOURS] = [
     "M-2.4-6H2.4V6H-2.4Z",
 ];
 
-/// The hatches of a drawing's areas, whose ids begin with the drawing's id.
+/// The hatches of a drawing's areas. The ids of hatches begin with the drawing's id.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hatches<'a> {
     pub(super) id: &'a str,
@@ -182,8 +182,8 @@ impl Hatches<'_> {
                         rect class="area" width="8" height="8" {}
                         path class="hatch" d=(STROKES[shape(number)]) {}
                     } @else {
-                        // A lighter tint than the first series of this colour, on paper so that the
-                        // grid does not show through.
+                        // The tint is lighter than the first series of this colour. It lies on
+                        // paper, so that the grid does not show through.
                         rect class="c-paper area" width="8" height="8" {}
                         rect class="tint" width="8" height="8" {}
                         path class="rule" d=(STROKES[shape(number)]) {}

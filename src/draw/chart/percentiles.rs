@@ -1,5 +1,5 @@
 //! Percentile plots of latencies: the axis gives each further nine (90 %, 99 %, 99.9 %) the same
-//! room, so that rare, long latencies can be seen.
+//! room. So rare, long latencies can be seen.
 
 use std::ops::RangeInclusive;
 
@@ -37,13 +37,13 @@ pub struct Curve {
 
 impl Curve {
     /// Returns the curve of a histogram of microseconds, in seconds. Points are denser towards rare
-    /// values, as far as there are measurements. Values that the axis cannot show, such as zero on
-    /// a logarithmic axis, are left out.
+    /// values, down to the share of a single measurement. Values that the axis cannot show, such as
+    /// zero on a logarithmic axis, are left out.
     pub fn of(name: String, histogram: &Histogram<u64>, y: &ChartAxis) -> Self {
         // Ten points for each nine, down to one in a hundred million.
         const PER_NINE: RangeInclusive<i32> = 0..=80;
-        // Beyond the share of a single measurement, a percentile would only repeat the largest
-        // value.
+        // A percentile that is finer than the share of a single measurement would only repeat the
+        // largest value.
         let finest = 1.0 / histogram.len() as f64;
         let shares = PER_NINE.map(|step| 10_f64.powf(f64::from(-step) / 10.0));
         let shares = shares.take_while(|rest| finest <= *rest).map(|rest| 1.0 - rest).chain([1.0]);
@@ -55,8 +55,8 @@ impl Curve {
 }
 
 impl Percentiles {
-    /// Returns the chart. Its axis ends at the last share below 1, where the largest value is
-    /// drawn.
+    /// Returns the chart. The axis of shares ends at the last share below 1; the largest value is
+    /// drawn there.
     pub fn draw(&self) -> Drawing {
         let mut extent = Extent::default();
         let mut last = 0.0f64;

@@ -1,8 +1,9 @@
-//! Published values beside measured ones: hollow marks, while measured marks are filled.
+//! Published values beside measured values: their marks are hollow, while the marks of measured
+//! values are filled.
 //!
 //! On lines, a published value is a ring: if both values agree, the marker of the line is inside
 //! the ring. On bars, it is a hollow diamond at the published height. No line joins published
-//! values, since nothing was published between them.
+//! values, since no values between them were published.
 
 use maud::{Markup, html};
 

@@ -36,7 +36,7 @@ pub struct Ratios {
 pub struct RatioSeries {
     /// Its name, such as `hfsp / fair`.
     pub name: String,
-    /// Its ratio in each group; `None` where there is none.
+    /// Its ratio in each group; `None` for a group without a ratio.
     pub ratios: Vec<Option<Ratio>>,
 }
 
@@ -47,7 +47,7 @@ pub struct Ratio {
     pub value: f64,
     /// The lower and the upper end of the band.
     pub band: Option<(f64, f64)>,
-    /// Whether the data decide if it is above or below one.
+    /// Whether the data show on which side of one the ratio lies.
     pub decided: bool,
     /// The text that is shown when a reader points at it.
     pub told: String,
@@ -100,8 +100,8 @@ impl Ratios {
         sheet.finish()
     }
 
-    /// Returns the legend keys: the pairs, and the meaning of filled and empty bands if both names
-    /// and marks exist.
+    /// Returns the legend keys: a key for each pair with a name, and a key for undecided ratios if
+    /// there are any.
     fn keys(&self, marks: &[(usize, usize, &Ratio)]) -> Vec<LegendKey> {
         let band = |decided| stroke_of((4.0, 24.0), (-6.0, 6.0), decided);
         let pairs = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
@@ -129,7 +129,8 @@ impl Ratios {
         y: &AxisScale,
         area: &PlotArea,
     ) -> Markup {
-        // Chosen: visible among many pairs, and not wider than the marker needs among few.
+        // Chosen: with many pairs a band is still visible; with few it is no wider than its marker
+        // needs.
         let wide = (groups.mark() * 0.8).clamp(2.0, 22.0);
         let middle = groups.left(group, series) + groups.mark() / 2.0;
         let sides = (middle - wide / 2.0, middle + wide / 2.0);
@@ -162,7 +163,7 @@ fn sane(ratio: &Ratio) -> Option<(f64, f64)> {
     ratio.band.filter(|(low, high)| 1e-100 < *low && low <= high && is_number(*high))
 }
 
-/// Returns a band: tinted if it is full, else a dotted outline.
+/// Returns a band: a tinted area if it is filled, else a dotted outline.
 fn stroke_of(sides: (f64, f64), ends: (f64, f64), is_full: bool) -> Markup {
     let [left, width] = [Coordinate(sides.0), Coordinate(sides.1 - sides.0)];
     let [top, height] = [Coordinate(ends.0), Coordinate(ends.1 - ends.0)];

@@ -71,8 +71,8 @@ impl Extent {
         false
     }
 
-    /// Adds a value without a mark, such as the zero under a bar. No note counts it if it cannot be
-    /// shown.
+    /// Adds a value without a mark, such as the zero under a bar. Notes do not count it, even if it
+    /// cannot be shown.
     pub(super) fn include(mut self, axis: &ChartAxis, value: f64) -> Self {
         if axis.shows(value) {
             self.see(axis, value);
@@ -80,7 +80,7 @@ impl Extent {
         self
     }
 
-    /// Returns whether no value was added that can be shown.
+    /// Returns whether the extent has no value that can be shown.
     pub(super) fn is_empty(&self) -> bool {
         self.range.is_none()
     }
@@ -105,7 +105,7 @@ impl Extent {
 enum ScaleWarp {
     Linear,
     Log,
-    /// Shares, spaced by the number of their nines.
+    /// Shares, spaced by the number of their nines: 90 %, 99 %, 99.9 % …
     Nines,
 }
 
@@ -115,7 +115,7 @@ impl ScaleWarp {
             Self::Linear => value,
             Self::Log => value.max(1e-300).log10(),
             // A chart shows shares up to eight nines (see `nines`). The minimum prevents an
-            // infinite place for the largest value, whose share is 1.
+            // infinite place for a share of 1, the share of the largest value.
             Self::Nines => -(1.0 - value.clamp(0.0, 1.0)).max(1e-9).log10(),
         }
     }
@@ -212,8 +212,8 @@ impl AxisScale {
             (0.999999, "99.9999"),
             (0.9999999, "99.99999"),
         ];
-        // The axis goes at least to 99 %, so that small samples look like others, and at most one
-        // nine beyond the last tick.
+        // The axis goes at least to 99 %, so that small samples have a similar axis, and at most
+        // one nine beyond the last tick.
         let last = last.clamp(0.99, 0.999_999_99);
         let shown = MARKS.into_iter().filter(|(share, _)| *share <= last);
         let tick = |(value, label): (f64, &str)| Tick { value, label: Some(label.to_owned()) };
@@ -230,7 +230,8 @@ impl AxisScale {
         Self { warp, low, high, ticks: ticks.ticks, title }
     }
 
-    /// Returns the place of a value: from 0 at the low end to 1 at the high end, never beyond.
+    /// Returns the place of a value: from 0 at the low end to 1 at the high end. Values beyond the
+    /// ends have the places of the ends.
     pub(super) fn place(&self, value: f64) -> f64 {
         ((self.warp.apply(value) - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
@@ -242,12 +243,13 @@ impl AxisScale {
     }
 }
 
-/// Returns the ends of a linear axis, which are never equal. Zero is one of them, unless the values
-/// would then fill less than half of the axis (or less than nine tenths with `ScaleEnds::Exact`).
+/// Returns the ends of a linear axis, which are never equal. Zero is one of the ends, unless the
+/// values would then fill less than half of the axis (with `ScaleEnds::Exact`, less than nine
+/// tenths).
 fn linear_ends((low, high): (f64, f64), ends: ScaleEnds) -> (f64, f64) {
     let size = high.abs().max(low.abs());
     let spare = if ends == ScaleEnds::Exact { 0.1 } else { 0.5 };
-    // Only zeros: any axis is fine.
+    // All values are zero: any axis is fine.
     if size < 1e-90 {
         (0.0, 1.0)
     // All values are equal: the axis goes from zero to the value.

@@ -2,9 +2,9 @@
 //! its minimum share.
 //!
 //! Waiting tasks have a strip above the plot, over the same time, since there may be a thousand
-//! times as many of them as slots. A minimum share is a dotted line above the foot of its layer, at
-//! the height that the layer should have. A layer that does not reach its line has less than its
-//! minimum share.
+//! times as many waiting tasks as slots. A minimum share is a dotted line at the height that the
+//! layer of its pool should have, counted from the foot of the layer. If a layer does not reach its
+//! line, its pool has less than its minimum share.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
 use super::steps::ChartSteps;
 use super::text::{Coordinate, tip};
 
-/// Up to this many steps are drawn exactly; more steps are averaged over this many intervals.
+/// Up to this many steps are drawn exactly. More steps are averaged over this many intervals.
 /// Chosen: an interval is then little more than a pixel wide.
 const INTERVALS: usize = 500;
 
@@ -31,8 +31,8 @@ pub struct Stack {
     pub x: ChartAxis,
     /// The axis of the stacked values, such as map slots.
     pub y: ChartAxis,
-    /// The layers, from bottom to top. If there are more layers than colours, the smallest are
-    /// merged.
+    /// The layers, from bottom to top. If there are more layers than colours, the smallest layers
+    /// are merged.
     pub layers: Vec<StackLayer>,
     /// The total capacity, drawn as a dashed line.
     pub capacity: Option<StackLayer>,
@@ -129,7 +129,8 @@ impl Stack {
         let keys = drawn.iter().map(|layer| layer.key.clone()).chain(line).chain(promise);
         sheet.legend(&keys.collect::<Vec<_>>());
         let strip = self.strip(&drawn, intervals);
-        // Both plots have the same room for labels, so that equal times are above each other.
+        // Both plots have the same room for labels, so that equal times are exactly above each
+        // other.
         let widest =
             strip.iter().map(|(_, y)| ChartSheet::widest(y)).fold(ChartSheet::widest(&y), f64::max);
         if let Some((axis, y)) = strip {
@@ -172,7 +173,7 @@ impl Stack {
         edges.sort_by(f64::total_cmp);
         let last =
             if is_number(self.until) { self.until } else { edges.last().copied().unwrap_or(0.0) };
-        // Leave out steps after the end of the axis, which would widen it.
+        // Leave out steps after the end of the axis: they would widen the axis.
         edges.retain(|time| *time < last);
         edges.push(last);
         edges.dedup();
@@ -200,8 +201,8 @@ impl Stack {
         Some((axis, AxisScale::new(axis, extent, ScaleEnds::Round, 2)))
     }
 
-    /// Returns the layers in their order; if there are more than eight, the smallest are merged
-    /// into one layer on top.
+    /// Returns the layers in their order; if there are more than eight layers, the smallest are
+    /// merged into one layer on top.
     fn choose(
         &self,
         means: &[Vec<f64>],
@@ -211,11 +212,10 @@ impl Stack {
     ) -> Vec<Drawn> {
         let sizes: Vec<f64> = means.iter().map(|means| area_under(means, edges)).collect();
         let mut by_size: Vec<usize> = (0..means.len()).collect();
-        // Sort by area, which readers see; equal areas by index, so that the result is always the
-        // same.
+        // Sort by area, which readers see, then by index, so that the result is always the same.
         by_size.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]).then(a.cmp(b)));
         let mut rest = by_size.split_off(by_size.len().min(COLOURS));
-        // Restore their own order, from bottom to top.
+        // Restore the order of the layers, from bottom to top.
         by_size.sort_unstable();
         rest.sort_unstable();
         let own = by_size.into_iter().map(|layer| {

@@ -10,13 +10,13 @@ pub(super) struct ChartSteps {
 }
 
 impl ChartSteps {
-    /// Returns the function with these steps (time and value), which may be in any order. Of two
-    /// steps at the same time the later one in the list counts. Steps that are not numbers are left
-    /// out.
+    /// Returns the function with these steps (time and value), which may be in any order. If two
+    /// steps have the same time, the later step in the list counts. Steps that are not numbers are
+    /// left out.
     pub(super) fn new(steps: &[(f64, f64)]) -> Self {
         let number = |(time, value): &&(f64, f64)| is_number(*time) && is_number(*value);
         let mut steps: Vec<(f64, f64)> = steps.iter().filter(number).copied().collect();
-        // A stable sort: of two steps at one instant the later one in the list comes last.
+        // A stable sort: of two steps at one instant, the later step in the list stays last.
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         Self { steps }
     }

@@ -32,8 +32,8 @@ fn text_fault(text: &str) -> Option<String> {
     (bad || text.contains(illegal)).then(|| format!("illegal text {text:?}"))
 }
 
-/// Returns the fault of a tag: attributes must be in quotes, and numbers of places and sizes must
-/// be sane.
+/// Returns the fault of a tag: attributes must be in quotes, and the numbers in coordinates and
+/// sizes must be finite and at most 30,000.
 fn tag_fault(tag: &str) -> Option<String> {
     // Marks over time use units of their own.
     let is_timed = tag.contains("class=\"time\"")

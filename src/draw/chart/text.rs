@@ -1,4 +1,4 @@
-//! Fits texts into widths, which are estimated: the reader's fonts are unknown.
+//! Fits texts into widths. The widths of texts are estimated, since the reader's fonts are unknown.
 
 use std::fmt;
 
@@ -50,8 +50,8 @@ pub(super) fn fit(text: &str, most: f64) -> String {
     cut.trim_end().to_owned() + "…"
 }
 
-/// Returns the name, cut in its middle if it is wider than `most`: names that begin alike often
-/// differ at the end.
+/// Returns the name, cut in its middle if it is wider than `most`. The end is kept too: names that
+/// begin alike often differ there.
 pub(super) fn shorten(name: &str, most: f64) -> String {
     let name = clean(name);
     if width(&name) <= most {
@@ -90,15 +90,15 @@ pub(super) fn wrap(text: &str, most: f64, lines: usize) -> Vec<String> {
         }
     }
     if lines < out.len() {
-        // The rest goes into the last line and is cut there.
+        // The rest of the text goes into the last line and is cut there.
         let rest = out.split_off(lines.saturating_sub(1)).join(" ");
         out.push(rest);
     }
     out.iter().map(|line| fit(line, most)).collect()
 }
 
-/// A length or coordinate in a drawing, printed with at most one decimal, so that the bytes of a
-/// drawing are the same on every machine.
+/// A length or coordinate in a drawing. It prints with at most one decimal, so that a drawing has
+/// the same bytes on every machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coordinate(pub(super) f64);
 

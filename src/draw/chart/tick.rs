@@ -1,20 +1,21 @@
 //! The ticks of an axis and their labels.
 //!
-//! On a linear axis, steps are 1, 2 or 5 times a power of ten; for times, steps of a clock; for
-//! sizes, the same within KiB, MiB and so on. On a logarithmic axis, ticks are decades, round times
-//! of a clock, or powers of two, with minor ticks between.
+//! On a linear axis, steps are 1, 2 or 5 times a power of ten. Times have the round steps of a
+//! clock instead. Sizes have steps of 1, 2 or 5 times a power of ten in KiB, MiB and so on. On a
+//! logarithmic axis, ticks are decades, round times of a clock, or powers of two, with minor ticks
+//! between.
 
 use super::unit::AxisUnit;
 use mumakil_base::units::tell::{grouped, power, significant};
 
-/// A tick; a minor one has no label.
+/// A tick; a minor tick has no label.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
     pub(super) value: f64,
     pub(super) label: Option<String>,
 }
 
-/// Ticks, and the unit for the title of the axis; empty if the labels have it.
+/// Ticks, and the unit for the title of the axis; the unit is empty if the labels contain it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ticks {
     pub(super) ticks: Vec<Tick>,
@@ -47,7 +48,7 @@ pub(super) fn step(unit: AxisUnit, least: f64) -> f64 {
 fn decimal(least: f64) -> f64 {
     let power = 10f64.powi(least.log10().floor() as i32);
     let nice = [1.0, 2.0, 5.0].into_iter().map(|m| m * power);
-    // Some slack for rounding errors of logarithms.
+    // The slack allows for rounding errors of logarithms.
     nice.into_iter().find(|step| least <= step * (1.0 + 1e-9)).unwrap_or(10.0 * power)
 }
 
@@ -55,13 +56,13 @@ fn decimal(least: f64) -> f64 {
 pub(super) fn linear(unit: AxisUnit, low: f64, high: f64, step: f64) -> Ticks {
     let part = unit.of_ticks(step);
     let unit = part.name;
-    // Use as many decimals as the step needs; without the slack, rounding could give a step of 0.1
-    // two decimals.
+    // Use as many decimals as the step needs. The slack keeps rounding errors from giving a step of
+    // 0.1 two decimals.
     let decimals = (-(step / part.size).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
     let label = |value: f64| match value / part.size {
         shown if 1e15 <= shown.abs() => power(shown),
-        // Write a power of ten instead of many zeros behind the point. At zero itself, rounding
-        // errors must not count.
+        // Write a power of ten instead of many zeros behind the point. At zero, rounding errors
+        // must not be shown as a power of ten.
         shown if 5 < decimals && step / 2.0 < value.abs() => power(shown),
         _ if 5 < decimals => "0".to_owned(),
         shown => grouped(shown, decimals),
@@ -92,10 +93,10 @@ pub(super) fn logarithmic(unit: AxisUnit, low: f64, high: f64, most: usize) -> T
     // Readers need at least three labels to see how the axis is spaced.
     let labelled = ranks.into_iter().find(|rank| 3 <= count(*rank)).unwrap_or(TickRank::Minor);
     if count(labelled) < 2 {
-        // Within less than a factor of two, decades do not help.
+        // Decades do not help if the axis spans less than a factor of two.
         return linear(unit, low, high, step(unit, (high - low) / most as f64));
     }
-    // If there is no room for all labels, write every second or third.
+    // If there is no room for all labels, write only every second, third … label.
     let every = count(labelled).div_ceil(most.max(1));
     // Chosen: more minor ticks would merge on a chart of this size.
     let crowded = 80 < marks.len();

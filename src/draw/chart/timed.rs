@@ -1,5 +1,5 @@
-//! A plot whose marks use units of time as coordinates. So the page's script can zoom by changing
-//! the visible window, and can read times from the marks.
+//! A plot whose marks have whole units of time as coordinates. So the page's script can zoom by
+//! changing the visible window, and can read times from the marks.
 
 use maud::{Markup, html};
 
@@ -8,12 +8,12 @@ use super::lanes::Lanes;
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::Coordinate;
 
-/// The units in a second: milliseconds, unless the times are too far apart.
+/// The number of units in a second: a unit is a millisecond, unless the times are too far apart.
 // Tables use milliseconds, so no time is rounded.
 const PER_SECOND: f64 = 1_000.0;
 
-/// The most units of a plot. Browsers compute with single precision, so more units would lose
-/// digits.
+/// The most units of a plot. Chosen: browsers compute with single precision, so finer units would
+/// not be more precise.
 const MOST: f64 = 1e9;
 
 /// Times as whole numbers of units since the first time.
@@ -31,7 +31,7 @@ impl WholeTimes {
         let x = AxisScale::new(axis, extent, ScaleEnds::Exact, 8);
         let (first, last) = x.ends();
         let per_second = PER_SECOND.min(MOST / (last - first));
-        // At least one unit: a viewBox without width shows nothing.
+        // The plot is at least one unit long: a viewBox without width is not drawn.
         Self { x, first, per_second, whole: ((last - first) * per_second).round().max(1.0) as u64 }
     }
 

@@ -32,7 +32,8 @@ impl AxisUnit {
         if value.is_nan() {
             return "–".to_owned();
         }
-        // The limit is far beyond every axis, but does not overflow when printed in a smaller unit.
+        // The limit is far beyond every axis, and a value within it does not overflow when printed
+        // in a smaller unit.
         let value = value.clamp(-1e200, 1e200);
         match self {
             Self::Plain => significant(value, 4),
@@ -47,7 +48,8 @@ impl AxisUnit {
     /// Returns the unit for the labels of an axis with this step between ticks.
     pub(super) fn of_ticks(self, step: f64) -> NamedUnit {
         match self {
-            // A step of 500 million reads better as 0.5 billion, but 2 min does not as 0.03 h.
+            // A step of 500 million reads better as 0.5 billion, but a step of 2 min reads worse as
+            // 0.03 h.
             Self::Plain | Self::Count => tell::unit_for(&NUMBERS, step),
             Self::Ratio => named(1.0, ""),
             Self::Share => named(0.01, "%"),

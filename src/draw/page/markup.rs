@@ -14,8 +14,8 @@ use crate::chart::{Drawing, SeriesLook, style};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// A cell with more bytes than this may break into lines. Chosen: a name or a sum still fits into
-/// one line.
+/// A cell with more bytes than this may break into lines. Chosen: a name or a sum is shorter and
+/// stays on one line.
 const LONG: usize = 48;
 
 pub(super) fn page(page: &HtmlPage) -> Markup {
@@ -48,8 +48,8 @@ pub(super) fn page(page: &HtmlPage) -> Markup {
     }
 }
 
-/// Returns the content security policy of the file: only its own styles, and its script by its
-/// hash.
+/// Returns the content security policy of the file: it allows only the file's own styles, and the
+/// script with this hash.
 fn policy() -> String {
     let hash = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(
@@ -155,8 +155,8 @@ fn verdict(verdict: &JudgedExpectation) -> Markup {
     }
 }
 
-/// Returns published and measured numbers as a small table, so that numbers to compare are in a
-/// column.
+/// Returns published and measured numbers as a small table, so that a reader can compare them in
+/// columns.
 fn beside(figures: &[PublishedComparison]) -> Markup {
     html! {
         table.beside {
@@ -226,7 +226,7 @@ fn sample(look: SeriesLook) -> Markup {
     html! { i class=(format!("c-{}", look.0)) {} }
 }
 
-/// Returns a bar of parts that opens to lines of text.
+/// Returns a bar of parts; a click on it shows lines of text.
 fn split(cell: &PageCell) -> Markup {
     let width = |share: f64| format!("width:{:.2}%", share * 100.0);
     let told: Vec<&str> = cell.slices.iter().map(|slice| slice.name.as_str()).collect();
@@ -259,7 +259,7 @@ fn cell(cell: &PageCell, is_number: bool) -> Markup {
 
 /// Marks up text between backticks as code.
 fn prose(text: &str) -> Markup {
-    // With an odd number of backticks, as in a name that a user chose, nothing is code.
+    // If the number of backticks is odd, as with a backtick in a user's name, no text is code.
     let is_even = text.matches('`').count().is_multiple_of(2);
     html! {
         @if is_even {

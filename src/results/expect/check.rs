@@ -3,13 +3,13 @@
 //!
 //! ```text
 //! mean(sojourn[class=small], scheduler=hfsp, by=nodes)
-//!              │             └ an axis: for every quantity inside that has none of its own
-//!              └ rows: own filters and those around hold both
+//!              │             └ an axis: for each quantity inside without its own choice
+//!              └ rows: the quantity's own filters and the outer filters both apply
 //! by=nodes: planned once for nodes=100, once for nodes=200 …
 //! ```
 //!
 //! If several settings choose a value of an axis, the innermost one wins. `by` is resolved here:
-//! the plan has a term for each of its values.
+//! the plan has a term for each value of `by`.
 
 mod call;
 mod select;
@@ -27,13 +27,14 @@ pub(super) enum ExprPurpose {
     /// A number for each cell. A quantity may choose one value of an axis, for example to compare
     /// two values.
     Metric,
-    /// It chooses the cells to which it applies.
+    /// A condition or a number to report, in the cells that its quantities choose.
     Expectation,
-    /// Shown in a chart for each run. It is like a metric, but may be many numbers.
+    /// One or many numbers that a chart shows for each run. A sample chooses values of an axis like
+    /// a metric.
     Sample,
 }
 
-/// Makes a plan for a study.
+/// Makes the plan of an expression for a study.
 pub(super) fn check(
     node: &SyntaxNode,
     space: &Space,
@@ -42,7 +43,7 @@ pub(super) fn check(
     let common = vec![None; space.axes.len()];
     let mut checker = ExprChecker { space, purpose, outer: Vec::new(), common, points: 0 };
     let term = checker.term(node)?;
-    // A chart may show many numbers; a bound needs one.
+    // A chart may show many numbers; any other use needs one number.
     if term.of.shape != QuantityShape::One && purpose != ExprPurpose::Sample {
         let message = format!("`{}` is {}", node.item, term.of.shape.word());
         let hint = if term.of.truth {
@@ -64,18 +65,19 @@ struct ExprChecker<'a> {
     purpose: ExprPurpose,
     /// The settings of the surrounding calls, the innermost last.
     outer: Vec<Outer>,
-    /// For each axis that lists of values restrict, the values that all lists contain.
+    /// For each axis, the values that are in all lists for this axis; `None` if no list restricts
+    /// it.
     common: Vec<Option<Vec<usize>>>,
-    /// The number of values of all `by` so far.
+    /// The number of values of all `by` that are planned so far.
     points: usize,
 }
 
 /// A setting of a surrounding call.
 struct Outer {
     setting: ExprSetting,
-    /// Whether it applies to any quantity inside.
+    /// Whether it applies to at least one quantity inside the call.
     taken: bool,
-    /// Whether it would apply to a quantity inside that has such a setting of its own.
+    /// Whether a setting further inside, for the same key or axis, replaced it for a quantity.
     overruled: bool,
 }
 
@@ -301,7 +303,7 @@ fn shared_unit(
         return Err(ExprComplaint::new(bare.span.clone(), message).hint(hint));
     }
     match (plain(left), plain(right)) {
-        // Zero is the same in every unit, so `wait > 0` needs none.
+        // Zero is the same in every unit, so `wait > 0` needs no unit.
         (Some(0.0), _) => return Ok(b),
         (_, Some(0.0)) => return Ok(a),
         _ => {}
@@ -331,8 +333,8 @@ fn plain(node: &SyntaxNode) -> Option<f64> {
     }
 }
 
-/// Returns the unit of a power. A base with a unit needs a constant exponent that gives a whole
-/// unit.
+/// Returns the unit of a power. A base with a unit needs a constant exponent, which must give whole
+/// powers of seconds and bytes.
 fn power(parts: &[Term], exponent: &SyntaxNode) -> CheckResult<Unit> {
     let [base, power] = parts else { unreachable!("a power has two parts") };
     if !power.of.unit.is_plain() {

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use mumakil_base::nearest::nearest;
 
-/// Why an expression cannot be used.
+/// The reason why an expression cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExprComplaint {
     /// The wrong part of the expression's text, as a range of bytes.
     pub span: Range<usize>,
-    /// The complaint.
+    /// The complaint, in words.
     pub message: String,
     /// A better expression, or how to write one.
     pub hint: Option<String>,
@@ -25,7 +25,8 @@ impl ExprComplaint {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Adds a hint: the known name nearest to a wrong one, or else all known names if they are few.
+    /// Adds a hint: the known name that is most like `name`. If no name is like it, adds all known
+    /// names, if they are few.
     pub(super) fn nearest<'n>(
         self,
         name: &str,

@@ -63,8 +63,7 @@ impl<'r> Evaluator<'r> {
         };
         match numbers.iter().all(|number| number.is_finite()) {
             true => Ok(numbers),
-            // After a division by zero, or without the quantity, report that: no bound can judge
-            // it.
+            // Report a division by zero or a missing quantity: no bound can judge such a number.
             false => Err(NoNumber::Undefined(format!("{} is not a number", term.label))),
         }
     }
@@ -109,7 +108,7 @@ impl<'r> Evaluator<'r> {
         seed: usize,
     ) -> Evaluated<Value> {
         let cell = selection.of(cell);
-        // With a fixed value of an axis, the cell may be one that the study leaves out.
+        // If the quantity fixes the value of an axis, the study may lack the resulting cell.
         if !self.runs.has(&cell) {
             return Err(NoNumber::Undefined("the study leaves this cell out".to_owned()));
         }

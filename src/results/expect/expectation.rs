@@ -13,20 +13,20 @@ use super::{KnownGap, Published};
 /// An expectation of the results: an expression, alone or with further information.
 ///
 /// The expression is kept as text. The reader of a scenario or study parses it, since only the
-/// reader knows the line of the text for complaints.
+/// reader knows on which line the text stands, for complaints.
 // `remote` generates functions for the long form; the implementations below add the short form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Expectation {
     /// The expression.
     pub that: String,
-    /// The same in words.
+    /// The expectation in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
-    /// Published numbers or words about it.
+    /// The published numbers or words with which to compare the measured numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<Published>,
-    /// Why it does not hold, if that is known.
+    /// The reason why the expectation does not hold, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known_gap: Option<KnownGap>,
 }

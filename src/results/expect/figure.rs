@@ -27,7 +27,7 @@ pub struct Figure {
     pub unit: Unit,
 }
 
-/// Why published numbers cannot be compared with measured ones.
+/// The reason why published numbers cannot be compared with measured numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
     /// The index of the wrong number in the list, if one is wrong.
@@ -44,8 +44,8 @@ impl Figure {
         self.ours.map_or("–".to_owned(), |ours| self.unit.show(ours))
     }
 
-    /// Returns how our number differs, in words: by a factor, or for shares by percentage points.
-    /// Empty without a number of ours.
+    /// Returns how our number differs from the published one, in words: by a factor, or for shares
+    /// by percentage points. The text is empty if there is no number of ours.
     pub fn difference(&self) -> String {
         let Some(ours) = self.ours else { return String::new() };
         // For shares, "9 points more" says more than "1.1 times 90 %".
@@ -115,7 +115,7 @@ pub(super) fn figures(
             false => None,
         };
         let ours = ours.and_then(|numbers| mean(&numbers));
-        // If the published number is in per cent, ours is shown in per cent too.
+        // If the published number is in per cent, our number is shown in per cent too.
         let unit = term.of.unit.or(published.unit);
         figures.push(Figure { what, published, ours, unit });
     }
@@ -201,7 +201,7 @@ fn hint(parts: &[FigurePart<'_>], count: usize) -> String {
     }
 }
 
-/// A part of a term that measures a number, and its name among several.
+/// A part of a term that measures a number, with its name if there are several parts.
 struct FigurePart<'t> {
     name: &'t str,
     term: &'t Term,
@@ -213,8 +213,9 @@ impl<'t> FigurePart<'t> {
     }
 }
 
-/// Returns the measured parts of a term: the term itself, or for a condition the terms that it
-/// compares, or the points of its curve. Bounds and results of theory are not measured.
+/// Returns the measured parts of a term. A number has one part, the term itself; the parts of a
+/// condition are the terms that it compares, or the points of its curve. Bounds and results of
+/// theory are not measured.
 fn measured(term: &Term) -> Vec<FigurePart<'_>> {
     if !term.of.truth {
         return vec![FigurePart::of(term)];
@@ -225,7 +226,7 @@ fn measured(term: &Term) -> Vec<FigurePart<'_>> {
         }
         TermKind::Apply(element, parts) if element.compares() => {
             let parts: Vec<&Term> = parts.iter().filter(|part| is_measured(part)).collect();
-            // The other side is a bound, so the published number belongs to this whole side.
+            // Only one side is measured, so the published number belongs to the whole of this side.
             if let [one] = parts[..] {
                 return vec![FigurePart::of(one)];
             }

@@ -1,6 +1,6 @@
 //! Functions of plain numbers, with the names of their parameters.
 //!
-//! To add a closed form, add a line to the table.
+//! To add a closed form, add a line to [`FUNCTIONS`].
 
 use mumakil_base::theory::{DelayedJob, DomainError, SkippedTime, StickySlots};
 
@@ -16,7 +16,7 @@ pub struct Function {
     compute: Compute,
 }
 
-/// Computes a function; the error says which numbers are out of its domain.
+/// The code of a function. The error says which numbers are outside the function's domain.
 type Compute = fn(&[f64]) -> Result<f64, DomainError>;
 
 impl Function {
@@ -32,7 +32,7 @@ impl Function {
     /// Computes the function.
     ///
     /// # Errors
-    /// If these numbers are out of its domain.
+    /// If these numbers are outside the function's domain.
     pub fn compute(&self, numbers: &[f64]) -> Result<f64, DomainError> {
         (self.compute)(numbers)
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::worded;
 
-/// Why an expectation does not hold: `{class: model, why: …}`, or only the reason.
+/// The reason why an expectation does not hold, as `{class: model, why: …}` or as text alone.
 // `remote` generates functions for the long form; the implementations below add the short form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]

@@ -23,12 +23,12 @@ impl ExprNeeds {
         self.numbers.extend(other.numbers);
     }
 
-    /// Returns whether it reads the table `R`.
+    /// Returns whether the expression reads the table `R`.
     pub fn reads<R: TableRow>(&self) -> bool {
         self.tables.contains(R::FILE)
     }
 
-    /// Returns whether it reads useful and wasted slot time.
+    /// Returns whether the expression reads useful and wasted slot time.
     pub fn reads_waste(&self) -> bool {
         let numbers = self.numbers.iter().any(|number| number.starts_with("waste."));
         numbers || self.reads::<WasteRow>()

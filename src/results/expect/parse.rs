@@ -1,6 +1,6 @@
 //! Parses text to syntax, by recursive descent: each level of precedence is a function.
 //!
-//! From weak to strong: `or`, `and`, `not`, comparisons, `+ -`, `* /`, the sign, `^`.
+//! The levels from weak to strong: `or`, `and`, `not`, comparisons, `+ -`, `* /`, the sign, `^`.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use super::syntax::{
 use super::token::{PlacedToken, Token, tokens};
 use super::unit::{Unit, with_unit};
 
-/// How deep parentheses, signs and calls may be nested. Chosen: far deeper than users write, but
-/// safe for the stack, where each level takes some ten calls.
+/// The largest number of levels to which parentheses, signs and calls may be nested. Chosen: far
+/// deeper than users write, but safe for the stack, where each level takes some ten calls.
 const DEEPEST: usize = 50;
 
 /// Parses a text that must be one expression.
@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
         (*token == Token::Word).then(|| self.slice(span.clone()))
     }
 
-    /// Takes the next token if it is this sign or word. Returns whether it was.
+    /// Takes the next token if it is this sign or word. Returns whether it took the token.
     fn take(&mut self, text: &'static str) -> bool {
         // Operators may be words (`and`, `within`) or signs.
         let comes = self.peek().token == Token::Sign(text) || self.word() == Some(text);
@@ -219,7 +219,7 @@ impl<'a> Parser<'a> {
         Ok(self.since(start, Syntax::Name { name: word.to_owned(), filters }))
     }
 
-    /// Parses items, apart by commas, up to the closing sign.
+    /// Parses items that are separated by commas, up to the closing sign.
     fn list(
         &mut self,
         close: &'static str,
@@ -310,7 +310,7 @@ impl<'a> Parser<'a> {
         Some(Choice::Word(word))
     }
 
-    /// Parses a number or a range, if the setting ends behind it.
+    /// Parses a number or a range; `None` if the setting goes on behind it.
     fn range(&mut self) -> Parsed<Option<Choice>> {
         let starts = matches!(self.peek().token, Token::Number | Token::Sign(".."));
         if !starts {
@@ -338,7 +338,7 @@ impl<'a> Parser<'a> {
             self.next += 1;
         }
         let word = self.slice(start..end);
-        // With a dash at an end it is arithmetic, such as `-x`.
+        // A text that begins or ends with a dash is arithmetic, such as `-x`.
         let fits = !word.starts_with('-') && !word.ends_with('-') && !word.is_empty();
         fits.then(|| word.to_owned())
     }

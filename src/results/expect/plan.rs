@@ -50,13 +50,13 @@ pub(super) enum TermKind {
         condition: Box<Term>,
         from: f64,
     },
-    /// A value computed for each job, task or instant alone.
+    /// A value that is computed separately for each job, task or instant.
     Apply(Element, Vec<Term>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CurvePoint {
-    /// Its value of `by`, such as `maps=1..25`.
+    /// The value of `by` at this point, such as `maps=1..25`.
     pub(super) name: String,
     pub(super) x: Option<f64>,
     pub(super) term: Term,
@@ -83,7 +83,7 @@ pub(super) struct Selection {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filter {
     pub(super) key: &'static RowKey,
-    /// Tests of which at least one must accept the cell.
+    /// The tests; at least one must accept the cell.
     pub(super) tests: Vec<FilterTest>,
 }
 
@@ -139,7 +139,7 @@ impl Filter {
         let scale = if self.key.kind == KeyKind::Time { 1e-3 } else { 1.0 };
         self.tests.iter().any(|test| match (test, cell) {
             (FilterTest::Is(word), CellValue::Text(text)) => word == text,
-            // An empty cell, such as the locality of a map without input, equals no word.
+            // A word may be a number, such as the pool `1`. An empty cell equals no word.
             (FilterTest::Is(word), _) => {
                 cell.number().is_some_and(|number| word.parse() == Ok(number))
             }
@@ -161,11 +161,11 @@ impl Filter {
 /// How the number of a term depends on the runs of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scatter {
-    /// It depends on no run.
+    /// The number depends on no run.
     None,
-    /// It is a number of each run.
+    /// Each run has a number of its own.
     EachSeed,
-    /// It is one number of all runs together.
+    /// All runs together have one number.
     Joint,
 }
 
@@ -181,7 +181,8 @@ impl Selection {
 }
 
 impl Term {
-    /// Returns whether the study has the cells that it reads; for a curve two points suffice.
+    /// Returns whether the study has the cells that the term reads. Two points of a curve are
+    /// enough.
     pub(super) fn is_there(&self, runs: &dyn Runs, cell: &[usize]) -> bool {
         match &self.kind {
             TermKind::Constant(_) | TermKind::Axis(..) => true,
@@ -191,14 +192,15 @@ impl Term {
             }
             TermKind::Curve { points, .. } => {
                 let there = points.iter().filter(|point| point.term.is_there(runs, cell));
-                // Two points make a trend; a curve with a single point needs only that.
+                // Two points make a trend. A curve that has only one point needs only this point.
                 points.len().min(2) <= there.count()
             }
             TermKind::Apply(_, parts) => parts.iter().all(|part| part.is_there(runs, cell)),
         }
     }
 
-    /// Returns how its number depends on the runs. Only `EachSeed` has a confidence interval.
+    /// Returns how the term's number depends on the runs. Only a number with [`Scatter::EachSeed`]
+    /// has a confidence interval.
     pub(super) fn scatter(&self) -> Scatter {
         let most = |parts: &mut dyn Iterator<Item = &Self>| {
             parts.map(Self::scatter).max().unwrap_or(Scatter::None)
@@ -226,8 +228,8 @@ impl Term {
         }
     }
 
-    /// Returns those of the first `axes` axes on which it uses only fixed values, never the cell's
-    /// own.
+    /// Returns the indices of the axes on which the term uses only fixed values, never the cell's
+    /// own. `axes` is the number of all axes.
     pub(super) fn chosen(&self, axes: usize) -> Vec<usize> {
         let (mut fixed, mut free) = (vec![false; axes], vec![false; axes]);
         self.leaves(&mut |leaf| match leaf {
@@ -238,7 +240,7 @@ impl Term {
                     free[axis] |= !is_fixed;
                 }
             }
-            // The number of the cell's own value changes with the cell.
+            // This number is the cell's own value on the axis, so it changes with the cell.
             TermKind::Axis(axis, _) => free[*axis] = true,
             _ => {}
         });
@@ -246,8 +248,8 @@ impl Term {
         (0..axes).filter(|axis| fixed[*axis] && !free[*axis]).collect()
     }
 
-    /// Returns whether it is never above 1: a share of a whole, or a difference of shares. Sums,
-    /// ratios and deviations of shares may be above 1.
+    /// Returns whether the term is never above 1, such as a share of a whole, or a difference of
+    /// shares. Sums, ratios and deviations of shares may be above 1.
     pub(super) fn is_at_most_whole(&self) -> bool {
         match &self.kind {
             TermKind::Quantity(quantity, _) => quantity.unit == Unit::SHARE,
@@ -269,7 +271,7 @@ impl Term {
         }
     }
 
-    /// Returns whether it combines several cells.
+    /// Returns whether the term combines several cells.
     pub(super) fn spans_cells(&self) -> bool {
         let mut seen: Option<&[AxisPick]> = None;
         let mut spans = false;
@@ -297,7 +299,7 @@ impl Term {
         }
     }
 
-    /// Returns the words by which it chooses jobs, each with its key.
+    /// Returns the words by which the term chooses jobs, each with its key.
     pub(super) fn words(&self) -> Vec<(&'static str, &str)> {
         let mut words = Vec::new();
         self.leaves(&mut |leaf| {
@@ -314,7 +316,7 @@ impl Term {
         words
     }
 
-    /// Returns the tables, histograms and numbers that it reads.
+    /// Returns the tables, histograms and numbers that the term reads.
     pub(super) fn needs(&self) -> ExprNeeds {
         let mut needs = ExprNeeds::default();
         self.leaves(&mut |leaf| {
@@ -348,8 +350,8 @@ impl NamedQuantity {
             // A step function ends with the run, and only the summary has the end of the run.
             needs.numbers.insert("virtual_s");
         }
-        // It always needs the jobs: arrivals say which jobs count after the warm-up, and names pair
-        // jobs across runs.
+        // `jobs.csv` is always needed: arrivals say which jobs count after the warm-up, and names
+        // pair the jobs of different runs.
         needs.tables.extend([JobRow::FILE, table]);
         needs.tables.extend(selection.rows.iter().map(|filter| filter.key.file));
     }

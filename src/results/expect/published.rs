@@ -28,13 +28,14 @@ macro_rules! numbers_as_text {
     };
 }
 
-/// A published claim: `nearly all`, `98 %`, or a list with a number for each measured one.
+/// A published claim: `nearly all`, `98 %`, or a list with a published number for each measured
+/// number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Published {
     /// Words, or one number as it was written.
     One(String),
-    /// A number for each measured one; `None` where none was published.
+    /// A published number for each measured number; `None` where no number was published.
     Each(Vec<Option<PublishedNumber>>),
 }
 
@@ -52,7 +53,7 @@ pub struct PublishedNumber {
 impl PublishedNumber {
     /// Reads a number with its unit, such as `2.0`, `-39 %` or `2983s`; `None` for other texts.
     pub fn parse(text: &str) -> Option<Self> {
-        // Use the parser of expressions, so that units mean the same in both.
+        // Use the parser of expressions, so that units mean the same as in expressions.
         let (sign, literal) = match parse(text).ok()?.item {
             Syntax::Literal(literal) => (1.0, literal),
             Syntax::Negate(of) => match of.item {
@@ -67,7 +68,7 @@ impl PublishedNumber {
 }
 
 impl Published {
-    /// Returns its number if it is a single one.
+    /// Returns the number of a claim that is a single number.
     pub fn number(&self) -> Option<PublishedNumber> {
         match self {
             Self::One(text) => PublishedNumber::parse(text),
@@ -76,7 +77,7 @@ impl Published {
     }
 }
 
-/// Prints it as it is written in the source.
+/// Prints the claim as it was written, with a dash for each missing number.
 impl fmt::Display for Published {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

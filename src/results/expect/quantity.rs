@@ -1,4 +1,4 @@
-//! The quantities that expressions name, and where each is read.
+//! The quantities that expressions name, and the source of each.
 //!
 //! Columns of tables declare themselves as quantities or keys ([`crate::tables`]). This file adds
 //! quantities computed from several columns, the numbers of the summary, and the histograms.
@@ -17,9 +17,9 @@ pub(super) enum QuantityShape {
     /// One number for a run.
     One,
     Jobs,
-    /// One for each chain of jobs.
+    /// One number for each chain of jobs.
     Chains,
-    /// One for each task that has succeeded.
+    /// One number for each task that has succeeded.
     Tasks,
     Attempts,
     /// A step function of time.
@@ -42,7 +42,7 @@ impl QuantityShape {
     }
 }
 
-/// A quantity: its name, its shape, and where it is read.
+/// A quantity: its name, its shape, and its source.
 #[derive(Debug)]
 pub(super) struct NamedQuantity {
     pub(super) name: &'static str,
@@ -66,14 +66,14 @@ pub(super) enum QuantitySource {
     /// A number of the summary.
     Summary(&'static str),
     Job(ValueOf<JobRow>),
-    /// The time from the first start of a reduce of a job to the last end of one.
+    /// The time from the first start of a reduce of a job to the last end of a reduce.
     ReduceTime,
     /// The sojourn divided by the time that the job takes alone.
     Slowdown,
     /// The time of the chain that begins with a job.
     Chain,
     Waste(ValueOf<WasteRow>),
-    /// The share of one locality level in all maps with input.
+    /// The share of one locality level among all maps with input.
     Locality(usize),
     Attempt(ValueOf<AttemptRow>),
     Series(ValueOf<SlotsRow>),
@@ -114,8 +114,8 @@ const fn locality(name: &'static str, level: usize, about: &'static str) -> Name
 /// Returns the milliseconds from one instant to another.
 fn between(from: Option<u64>, to: Option<u64>) -> CellValue<'static> {
     match (from, to) {
-        // The result may be negative: truncated instants, or those of a scaled clock, may be in the
-        // wrong order.
+        // The result may be negative: instants that are truncated, or that come from a scaled
+        // clock, may be in the wrong order.
         (Some(from), Some(to)) => CellValue::Decimal(to as f64 - from as f64),
         _ => CellValue::Empty,
     }
@@ -134,7 +134,8 @@ fn of_table<R: TableRow>(
     })
 }
 
-/// Returns a sentence as part of another one: lower case, without its full stop.
+/// Returns a sentence for use inside another sentence: its first letter is small, and its full stop
+/// is left out.
 fn as_part(sentence: &str) -> String {
     let (first, rest) = sentence.split_at(sentence.chars().next().map_or(0, char::len_utf8));
     first.to_lowercase() + rest.trim_end_matches('.')
@@ -320,7 +321,7 @@ pub(super) enum KeyKind {
 }
 
 /// All keys. If two tables have a column of the same name, quantities of attempts use the attempt's
-/// column, and all others use the job's.
+/// column, and all other quantities use the job's column.
 pub(super) static ROW_KEYS: LazyLock<Vec<RowKey>> = LazyLock::new(|| {
     keys_of::<JobRow>().chain(keys_of::<AttemptRow>()).chain(keys_of::<SlotsRow>()).collect()
 });
@@ -345,7 +346,8 @@ impl NamedQuantity {
         QUANTITIES.iter().find(|quantity| quantity.name == name)
     }
 
-    /// Returns the file of the table that it reads, besides `jobs.csv`.
+    /// Returns the file of the table that the quantity reads, besides `jobs.csv`; `None` for a
+    /// number of the summary or a histogram.
     pub(super) const fn table(&self) -> Option<&'static str> {
         match self.source {
             QuantitySource::Summary(_) | QuantitySource::Histogram(_) => None,
@@ -355,11 +357,12 @@ impl NamedQuantity {
         }
     }
 
-    /// Returns the key of this name with which its rows can be chosen.
+    /// Returns the key with this name; `None` if it cannot choose rows of this quantity.
     pub(super) fn key(&self, name: &str) -> Option<&'static RowKey> {
         let table = self.table()?;
         let of = |table| ROW_KEYS.iter().find(|key| key.name == name && key.file == table);
-        // Look in the quantity's own table first: `outcome` of an attempt is not that of its job.
+        // Look in the quantity's own table first: the `outcome` of an attempt is not the `outcome`
+        // of its job.
         of(table).or_else(|| of(JobRow::FILE))
     }
 }

@@ -1,4 +1,4 @@
-//! Reads quantities: chooses rows, and makes numbers of columns and keys of jobs.
+//! Reads quantities: chooses rows, turns columns into numbers, and gives each job a key.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,7 +13,7 @@ use crate::tables::{
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::PerSlot;
 
-/// A number for each name of a job; the same in all runs.
+/// A number for each job name. A name has the same number in all runs.
 #[derive(Debug, Default)]
 pub(super) struct JobNumbers(FxHashMap<String, u32>);
 
@@ -28,7 +28,7 @@ impl JobNumbers {
     }
 }
 
-/// A job that was chosen.
+/// A job that the filters choose, with its key.
 struct ChosenJob {
     row: JobRow,
     key: u32,
@@ -67,7 +67,7 @@ struct QuantityReader<'a> {
 }
 
 impl<'a> QuantityReader<'a> {
-    /// Returns the filters by columns of the table `R`, each with the function that reads its
+    /// Returns the filters on columns of the table `R`. Each comes with the function that reads its
     /// column.
     fn filters<R: TableRow>(&self) -> Vec<(&'a Filter, ValueOf<R>)> {
         let column = |filter: &Filter| {
@@ -78,7 +78,7 @@ impl<'a> QuantityReader<'a> {
         rows.filter_map(|filter| Some((filter, column(filter)?.value))).collect()
     }
 
-    /// Reads the chosen jobs, without those of the warm-up.
+    /// Reads the chosen jobs, without the jobs that arrived in the warm-up.
     fn jobs(&mut self) -> Result<Vec<ChosenJob>, ReadError> {
         let warm_up = self.run.warm_up()?;
         let filters = self.filters::<JobRow>();
@@ -102,7 +102,7 @@ impl<'a> QuantityReader<'a> {
     }
 
     /// Returns the key of a job. Jobs of two runs are paired by their names; if names repeat in a
-    /// run, by their numbers.
+    /// run, the jobs are paired by their numbers.
     fn key(&mut self, repeated: bool, name: &str, id: u32) -> u32 {
         if repeated { self.names.number(&format!("#{id}")) } else { self.names.number(name) }
     }
@@ -120,7 +120,7 @@ impl<'a> QuantityReader<'a> {
     fn slowdown(&mut self) -> Evaluated<Value> {
         let rows: Vec<AloneRow> = self.run.all()?;
         let mut names: FxHashSet<&str> = FxHashSet::default();
-        // `alone.csv` has every job, so its names repeat exactly if those of `jobs.csv` do.
+        // `alone.csv` has every job, so names repeat in it exactly if names repeat in `jobs.csv`.
         let repeated = !rows.iter().all(|row| names.insert(&row.name));
         let alone: FxHashMap<u32, Option<u64>> =
             rows.iter().map(|row| (self.key(repeated, &row.name, row.job), row.alone_ms)).collect();
@@ -140,7 +140,7 @@ impl<'a> QuantityReader<'a> {
             sojourns.insert(row.job, sojourn);
             Ok(())
         })?;
-        // Only the first job of a chain has a number.
+        // Only the first job of a chain has the chain's number.
         let sojourn = |job: ChosenJob| Some((job.key, *sojourns.get(&job.row.job)?));
         Ok(by_job(self.jobs()?.into_iter().filter_map(sojourn)))
     }
@@ -152,7 +152,7 @@ impl<'a> QuantityReader<'a> {
             numbers.insert(row.job, of(&row).number().unwrap_or(f64::NAN) * scale);
             Ok(())
         })?;
-        // Some jobs have no number: a job that did not succeed has no stragglers.
+        // Some jobs have no number; for example, a job that did not succeed has no stragglers.
         let number = |job: ChosenJob| Some((job.key, *numbers.get(&job.row.job)?));
         let numbers = self.jobs()?.into_iter().filter_map(number);
         Ok(by_job(numbers.filter(|(_, number)| !number.is_nan())))
@@ -213,8 +213,8 @@ impl<'a> QuantityReader<'a> {
             }
             Ok(())
         })?;
-        // A stable sort keeps the table's order among attempts of a task, which the next line
-        // needs.
+        // Use a stable sort: the attempts of a task must stay in the table's order for
+        // `dedup_by_key`.
         items.sort_by_key(|(key, _)| *key);
         // If a task succeeded twice, because its first output was lost, the first success counts.
         items.dedup_by_key(|(key, _)| *key);
@@ -250,8 +250,8 @@ impl<'a> QuantityReader<'a> {
             if of_job && fit(&kinds, &row) {
                 let level = of(&row).number().unwrap_or(0.0);
                 let before = &mut levels.entry(row.job).or_default()[row.kind];
-                // A row has the absolute level of one job; the sum over jobs changes by the
-                // difference.
+                // A row has the level of one job. The sum over jobs changes by the difference from
+                // the job's previous level.
                 sum += level - std::mem::replace(before, level);
                 changes.push((row.time_ms as f64 / 1e3, sum));
             }

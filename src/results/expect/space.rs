@@ -33,8 +33,8 @@ pub struct SpaceValue {
 }
 
 impl SpaceValue {
-    /// Returns the value with this label. It has a number if the label is one: `100`, `5s`, `2GiB`,
-    /// `5 %`.
+    /// Returns the value with this label. The value has a number if the label is a number, such as
+    /// `100`, `5s`, `2GiB`, `5 %`.
     pub fn new(label: impl Into<String>) -> Self {
         let label = label.into();
         // Rust also parses `inf` and `nan`, which are words on an axis.
@@ -54,7 +54,7 @@ impl SpaceAxis {
         self.path.rsplit('.').next().unwrap_or(&self.path)
     }
 
-    /// Returns the unit of its numbers; `None` unless all values are numbers of the same unit.
+    /// Returns the unit of the axis; `None` unless all its values are numbers of the same unit.
     pub fn unit(&self) -> Option<Unit> {
         let units: Option<Vec<Unit>> =
             self.values.iter().map(|value| value.number.map(|(_, unit)| unit)).collect();
@@ -67,7 +67,7 @@ impl SpaceAxis {
 
 impl Space {
     /// Returns the indices of the axes that a name may mean: the axis with this path, or all axes
-    /// whose path ends in it.
+    /// whose paths end in this name.
     pub(super) fn find(&self, name: &str) -> Vec<usize> {
         let places = || 0..self.axes.len();
         match places().find(|place| self.axes[*place].path == name) {
@@ -77,8 +77,8 @@ impl Space {
         }
     }
 
-    /// Returns the index of the axis that a name means: its path, or the last part of its path if
-    /// no other path ends in that.
+    /// Returns the index of the axis with this path, or of the only axis whose path ends in `name`;
+    /// `None` if there is no such axis or there are several.
     pub fn place_of(&self, name: &str) -> Option<usize> {
         match self.find(name)[..] {
             [place] => Some(place),
@@ -114,7 +114,8 @@ pub trait Runs {
     /// Returns whether the study has a cell; a study may leave cells out.
     fn has(&self, cell: &[usize]) -> bool;
 
-    /// Returns the results of the run of a cell (an index on each axis) with a seed (by its index).
+    /// Returns the results of a run. `cell` has the index of a value on each axis; `seed` is the
+    /// index of a seed.
     ///
     /// # Errors
     /// If the run cannot be read.

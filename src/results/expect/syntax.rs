@@ -56,7 +56,7 @@ pub(super) struct Literal {
     /// Its value in seconds, in bytes, or without a unit.
     pub(super) value: f64,
     pub(super) unit: Unit,
-    /// Whether it ends in `%`; behind `within` it is then relative.
+    /// Whether it ends in `%`. Such a number after `within` is relative to the other side.
     pub(super) percent: bool,
     pub(super) text: String,
 }
@@ -148,14 +148,14 @@ impl ComparisonSign {
     }
 }
 
-// The precedence of other syntax, between the levels of `Operator::strength`.
+// The precedence of syntax other than operators, between the levels of `Operator::strength`.
 const NOT: u8 = 3;
 const COMPARE: u8 = 4;
 const NEGATE: u8 = 7;
 const ATOM: u8 = 9;
 
 impl Syntax {
-    /// Returns its precedence: higher binds more strongly.
+    /// Returns the precedence of the syntax: a higher precedence binds more strongly.
     const fn strength(&self) -> u8 {
         match self {
             Self::Binary(_, operator, _) => operator.strength(),
@@ -247,7 +247,7 @@ impl fmt::Display for Choice {
             Self::List(items) => write!(f, "[{}]", CommaList(items)),
             Self::Through(key, values) => write!(f, "{key}[{}]", CommaList(values)),
             Self::Computed(node) => match node.item {
-                // Without parentheses, these would be parsed as a word or a number.
+                // Without parentheses, such an expression would be parsed as a word or a number.
                 Syntax::Name { .. } | Syntax::Literal(_) | Syntax::Negate(_) => {
                     write!(f, "({node})")
                 }
@@ -257,9 +257,9 @@ impl fmt::Display for Choice {
     }
 }
 
-/// Returns a word in quotes if it would not be parsed as a word without them.
+/// Returns a word, in quotes if it would not be parsed as a word without quotes.
 fn quoted(word: &str) -> String {
-    // Other words would be parsed as a number, a sum or several words.
+    // A word with other characters would be parsed as a number, a sum or several words.
     let plain = word.starts_with(char::is_alphabetic)
         && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
         && !word.ends_with('-');

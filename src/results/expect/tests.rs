@@ -1,5 +1,5 @@
-//! Tests of the whole language: its errors, its results on hand-written tables, and that it can
-//! express everything that the repeated experiments need.
+//! Tests of the whole language: its errors, its results on hand-written tables, and the effects of
+//! the repeated experiments, all of which it must be able to express.
 
 mod answers;
 mod errors;

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::ExprComplaint;
 
-/// The longest expression, in bytes. Chosen: far longer than users write, but safe for the stack.
+/// The largest length of an expression, in bytes. Chosen: far longer than users write, but safe for
+/// the stack.
 const LONGEST: usize = 2_000;
 
 /// Longer signs come first, so that `<` does not match the beginning of `<=`.
@@ -47,7 +48,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<PlacedToken>, ExprComplaint> {
     }
 }
 
-/// Returns the first token and its length in bytes.
+/// Returns the first token and its length in bytes; `None` if the text begins with no token.
 fn first(text: &str) -> Option<(Token, usize)> {
     let Some(letter) = text.chars().next() else { return Some((Token::End, 0)) };
     if letter.is_ascii_digit() {
@@ -70,8 +71,8 @@ fn first(text: &str) -> Option<(Token, usize)> {
 fn dotted(text: &str, inside: impl Fn(char) -> bool) -> usize {
     let mut letters = text.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
-        // A dot counts only before a further `inside` character: `1..25` is a range, without a
-        // number `1.`.
+        // A dot counts only if an `inside` character follows: `1..25` is a range, and does not
+        // begin with the number `1.`.
         let between = letter == '.' && letters.peek().is_some_and(|(_, next)| inside(*next));
         if !inside(letter) && !between {
             return at;

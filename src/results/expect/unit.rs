@@ -24,12 +24,12 @@ impl Unit {
     /// A share of a whole.
     pub const SHARE: Self = Self { share: true, ..Self::PLAIN };
 
-    /// Returns whether numbers of both may be added and compared.
+    /// Returns whether numbers of both units may be added and compared.
     pub fn fits(self, other: Self) -> bool {
         (self.time, self.bytes) == (other.time, other.bytes)
     }
 
-    /// Returns whether it is neither time nor bytes.
+    /// Returns whether the unit contains neither time nor bytes.
     pub fn is_plain(self) -> bool {
         self.fits(Self::PLAIN)
     }
@@ -49,17 +49,19 @@ impl Unit {
         Self { time, bytes, share }
     }
 
-    /// Returns the unit of a power; `None` if its powers are not whole.
+    /// Returns the unit of a power; `None` if it has a fractional or too large power of seconds or
+    /// bytes.
     pub(super) fn power(self, exponent: f64) -> Option<Self> {
         let power = |of: i8| {
             let power = f64::from(of) * exponent;
-            // Fractions of a second's power have no meaning here; 100 stays well within an `i8`.
+            // Fractional powers of a second have no meaning here. The limit 100 stays well within
+            // an `i8`.
             (power.fract() == 0.0 && power.abs() <= 100.0).then_some(power as i8)
         };
         Some(Self { time: power(self.time)?, bytes: power(self.bytes)?, share: false })
     }
 
-    /// Returns the word for a number of this unit.
+    /// Returns words for a number of this unit, such as `a share`.
     pub fn word(self) -> &'static str {
         match (self.time, self.bytes) {
             (0, 0) if self.share => "a share",
@@ -83,7 +85,7 @@ impl Unit {
         }
     }
 
-    /// Prints differences of numbers; those of shares in percentage points.
+    /// Prints differences of numbers. Differences of shares are in percentage points.
     pub fn show_differences<const N: usize>(self, values: [f64; N]) -> [String; N] {
         match self.share && self.is_plain() && values.iter().all(|value| value.is_finite()) {
             true => values.map(tell::points),

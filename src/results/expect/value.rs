@@ -8,8 +8,8 @@ use super::syntax::{ComparisonSign, Operator};
 use crate::tables::ReadError;
 use mumakil_base::statistics;
 
-/// The job, task or attempt to which a number belongs. It has the same key in all runs that are
-/// compared.
+/// The job, task or attempt to which a number belongs. The same job has the same key in all runs
+/// that are compared.
 ///
 /// `job` is a number that stands for the job's name. For a quantity of jobs, the other fields are
 /// empty.
@@ -46,12 +46,13 @@ impl Value {
     }
 }
 
-/// Why there is no number.
+/// The reason why there is no number.
 #[derive(Debug)]
 pub(super) enum NoNumber {
     /// A file of the run cannot be read.
     Read(ReadError),
-    /// The number does not exist: the mean of nothing, the instant of an event that never happened.
+    /// The number does not exist, such as the mean of no numbers, or the instant of an event that
+    /// never happened.
     Undefined(String),
 }
 
@@ -75,8 +76,8 @@ pub(super) fn if_defined<T>(of: Evaluated<T>) -> Result<Option<T>, ReadError> {
 /// A step function of time in seconds, from one instant to another.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StepFunction {
-    /// Its values and the instants since which they hold. The first point is at the beginning; all
-    /// points are before the end.
+    /// Instants, each with the value that holds from then on. The first instant is the beginning;
+    /// all instants are before the end.
     points: Vec<(f64, f64)>,
     to: f64,
 }
@@ -136,7 +137,7 @@ fn steps(part: &Value) -> Option<&StepFunction> {
     }
 }
 
-/// Combines values key by key; keys that a part lacks are left out.
+/// Combines values key by key. A key that one part lacks is left out.
 fn combine_keyed(
     element: &Element,
     parts: &[Value],
@@ -199,7 +200,7 @@ fn number_at(part: &Value, time: f64) -> f64 {
 }
 
 impl Element {
-    /// Returns whether it is a comparison, which is made between means over the seeds.
+    /// Returns whether the operation is a comparison, which is made between means over the seeds.
     pub(super) const fn compares(&self) -> bool {
         matches!(self, Self::Compare(_) | Self::Within { .. })
     }

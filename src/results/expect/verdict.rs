@@ -1,8 +1,9 @@
 //! The verdict on an expectation: the cells in which it holds, and its numbers.
 //!
-//! On every axis for which the expectation chooses no value and has no `by`, it must hold for all
-//! values; the verdict shows the worst cell. Sides are compared by their means over the seeds. The
-//! band is the 95 % interval of the paired differences, as information for the reader.
+//! An expectation may choose a value of an axis, or have `by` for the axis. Otherwise it must hold
+//! for all values of the axis, and the verdict shows the worst cell. A comparison compares the
+//! means over the seeds. The verdict also shows the 95 % interval of the paired differences; this
+//! interval decides nothing.
 
 use super::eval::Evaluator;
 use super::plan::{AxisPick, Element, Scatter, Term, TermKind};
@@ -24,7 +25,7 @@ worded! {
         Holds = "holds",
         /// It does not hold.
         Fails = "fails",
-        /// It does not hold, which is known.
+        /// It does not hold, and the reason is known.
         KnownGap = "known_gap",
         /// It is a number without a bound.
         Reported = "reported",
@@ -36,24 +37,24 @@ worded! {
 pub struct ExpectationVerdict {
     /// The outcome.
     pub state: VerdictState,
-    /// The measured numbers, in words; those of the worst cell if there are several.
+    /// The measured numbers, in words; for several cells, the numbers of the worst cell.
     pub measured: String,
-    /// The worst cell, in words; empty if there is only one.
+    /// The worst cell, in words; empty if there is only one cell.
     pub worst: String,
     /// The number of cells in which it must hold.
     pub cells: usize,
-    /// The number of further cells, which the study leaves out.
+    /// The number of cells to which it applies too, but which the study leaves out.
     pub left_out: usize,
     /// The number of cells in which it holds.
     pub held: usize,
-    /// Whether it holds although it has a known gap, which can then be removed.
+    /// Whether it holds although it has a known gap. The gap can then be removed.
     pub gap_closed: bool,
     /// The published numbers about it, each with our number.
     pub figures: Vec<Figure>,
 }
 
 impl ExpectationVerdict {
-    /// Returns an expectation and its verdict as files have them.
+    /// Returns an expectation and its verdict, in the form of the result files.
     pub fn to_json(&self, expected: &Expectation) -> serde_json::Value {
         serde_json::json!({
             "expectation": expected.that,
@@ -109,7 +110,7 @@ pub(super) fn judge(
             worst = Some((cell, judged));
         }
     }
-    // Without any cell it fails: the study has left out the expected cells.
+    // Without any cell the expectation fails: the study has left out all its cells.
     let state = match (held == cells.len() && held != 0, known_gap) {
         (true, _) => VerdictState::Holds,
         (false, true) => VerdictState::KnownGap,
@@ -189,8 +190,7 @@ impl Judge<'_> {
             _ => {
                 let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
                 let held = numbers.iter().filter(|number| **number != 0.0).count();
-                // From -1 (no seed) to 1 (all seeds), the range of the distances of compared
-                // numbers.
+                // The margin is -1 if the term holds for no seed, and 1 if it holds for all seeds.
                 let margin = 2.0 * held as f64 / numbers.len() as f64 - 1.0;
                 let measured = match &term.kind {
                     TermKind::Curve { points, .. } => {
@@ -224,8 +224,8 @@ impl Judge<'_> {
             }
             measured += &unit.show(*mean);
         }
-        // Only numbers of each seed have an interval; other numbers are merely repeated for each
-        // seed.
+        // Only terms with a number of each seed have an interval. Other terms repeat the same
+        // number for each seed.
         let scatter = parts.iter().map(Term::scatter).max();
         let band = match &numbers[..] {
             [left, right] if scatter == Some(Scatter::EachSeed) => {
@@ -239,7 +239,8 @@ impl Judge<'_> {
         }
         let clear = means.windows(2).map(|pair| distance(pair[0], pair[1]));
         let margin = clear.fold(f64::INFINITY, f64::min);
-        // If it fails, report the largest distance by which a neighbouring pair breaks the order.
+        // If the comparison fails, report the largest distance by which a neighbouring pair breaks
+        // the order.
         let off = means.windows(2).map(|pair| distance(pair[0], pair[1])).fold(0.0, f64::max);
         Ok(CellVerdict { holds, margin: if holds { margin } else { -off }, measured })
     }
@@ -299,7 +300,7 @@ impl Judge<'_> {
 }
 
 impl Element {
-    /// Returns the text behind a part of a comparison.
+    /// Returns the text between a part of a comparison and the next part, such as `<`.
     fn sign(&self, place: usize, unit: Unit) -> String {
         match self {
             Self::Compare(signs) => signs[place].sign().to_owned(),

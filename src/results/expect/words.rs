@@ -65,8 +65,8 @@ const NOUNS: [(&str, &str); 54] = [
 ];
 
 impl Expr {
-    /// Returns it in words, beginning with a capital; `None` if it is better shown as it is
-    /// written, as a comparison is.
+    /// Returns the expression in words, beginning with a capital; `None` if it is better shown as
+    /// it is written, such as a comparison.
     pub fn words(&self) -> Option<String> {
         of(&self.0).map(|words| capital(&words))
     }
@@ -100,7 +100,7 @@ fn of(node: &SyntaxNode) -> Option<String> {
                 Operator::Over => "/",
                 _ => return None,
             };
-            // Words have no parentheses, so a part must not be an operation itself.
+            // Words have no parentheses, so neither operand may be an operation itself.
             Some(format!("{} {sign} {}", part(left)?, part(right)?))
         }
         _ => None,
@@ -204,7 +204,7 @@ mod tests {
         for (name, _) in NOUNS {
             assert!(names.contains(&name), "{name}");
         }
-        // And no noun is a name instead of words.
+        // A noun must consist of words, without the `_` and `.` of names.
         for name in names {
             assert!(!noun(name).contains(['_', '.']), "{name}");
         }

@@ -1,12 +1,12 @@
-//! Absences of the JobTracker in the story of a job: a job that waited during one waited for its
-//! return.
+//! Absences of the JobTracker in the story of a job. A job that waited during an absence waited for
+//! the JobTracker's return.
 
 use super::part::SojournPart;
 use super::story::StoryPart;
 
-/// Cuts the waits at the JobTracker's absences, and marks the pieces within them. `spans` are the
-/// absences in the order of time. Work that went on without the JobTracker, such as running tasks,
-/// keeps its cause.
+/// Cuts the waits at the JobTracker's absences, and gives the pieces within absences a cause of
+/// their own. `spans` are the absences in the order of time. Work that went on without the
+/// JobTracker, such as running tasks, keeps its cause.
 pub(super) fn without_job_tracker(
     stretches: Vec<StoryPart>,
     spans: &[(u64, u64)],

@@ -1,8 +1,9 @@
 //! How long a slot had been free before an attempt got it.
 //!
-//! Tables do not say how many slots a tracker has, so this file takes the most that were ever held
-//! on it at once. A heartbeat brings at least one task to a tracker with a free slot, unless a
-//! policy refuses. So a tracker with `n` slots is full after `n` heartbeats.
+//! Tables do not say how many slots a tracker has, so this module takes the largest number of slots
+//! that were ever held on the tracker at once. A heartbeat brings at least one task to a tracker
+//! with a free slot, unless the policy refuses the slot. So a tracker with `n` slots is full after
+//! `n` heartbeats.
 
 use indexmap::IndexMap;
 
@@ -51,7 +52,7 @@ impl TrackerSlots {
         }
     }
 
-    /// For a slot that was given to an attempt at `given`, returns since when the slot had been
+    /// Returns two instants for a slot that an attempt got at `given`: since when the slot had been
     /// free, and since when it may have waited only for heartbeats, which come every `interval`
     /// milliseconds. Both are at most `given`. Returns `None` if no attempt ever started on the
     /// tracker.
@@ -64,8 +65,9 @@ impl TrackerSlots {
         let before = spans.partition_point(|(from, _)| *from < given);
         // The slot is free since the tracker was last full, or since the beginning.
         let free = before.checked_sub(1).map_or(0, |place| spans[place].1.min(given));
-        // With one task for each heartbeat, filling all slots takes as many heartbeats. A wait up
-        // to that length is due to the protocol; a longer wait has another reason.
+        // If each heartbeat brings one task, filling all slots takes as many heartbeats as there
+        // are slots. A wait of at most this length is due to the heartbeats; a longer wait has
+        // another reason.
         Some((free, given.saturating_sub(slots * interval).max(free)))
     }
 }
@@ -83,8 +85,8 @@ mod tests {
         }
         tracker.settle();
         let free = |given| tracker.free(SlotKind::Map, given, 3_000).unwrap();
-        // The slot is given at 12 s and is free since 9 s: two heartbeats of 3 s cover the whole
-        // wait.
+        // The slot is given at 12 s and had been free since 9 s: two heartbeats of 3 s cover the
+        // whole wait.
         assert_eq!(free(12_000), (9_000, 9_000));
         assert_eq!(free(29_000), (9_000, 23_000));
         // Before the tracker was ever full, the slot is free since the beginning.

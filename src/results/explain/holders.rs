@@ -1,16 +1,16 @@
 //! The jobs and groups that held the slots during given spans of time.
 //!
-//! For each job, each group and all jobs together, a sorted list gives the slot time held up to
-//! each instant. The search for the largest holders does not look at every job: jobs are the leaves
-//! of a tree, in the order of their first slots, and the search skips branches that cannot hold
-//! enough.
+//! For each job, each group and all jobs together, a sorted list of points gives the slot time that
+//! was held up to each instant. The search for the largest holders does not look at every job: jobs
+//! are the leaves of a tree, in the order of their first slots, and the search skips branches in
+//! which no job can be among the largest holders.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use mumakil_core::cluster::{PerSlot, SlotKind};
 
-/// The most holders of slots that a list has. Chosen: the list fits a terminal.
+/// The largest number of holders in a list. Chosen: the list fits a terminal.
 const NAMED: usize = 10;
 
 /// A span in which an attempt held slots.
@@ -57,21 +57,21 @@ struct CurveTree {
     tree: Vec<HeldBound>,
 }
 
-/// A bound on each curve below a node of the tree: it holds at most `most`, all of it within
-/// `span`.
+/// A bound on every curve below a node of the tree. A curve holds slots only within `span`, and at
+/// most `most` slots times milliseconds.
 #[derive(Clone, Copy, Debug)]
 struct HeldBound {
     span: Span,
     most: u64,
 }
 
-/// The slot time held up to each of some instants, in the order of time. Between two instants it
-/// grows linearly.
+/// Points of a curve, in the order of time: an instant, and the slot time held until then. Between
+/// two points the slot time grows linearly.
 #[derive(Debug, Default)]
 struct HeldCurve(Vec<(u64, u64)>);
 
 impl SlotHolders {
-    /// Returns the holders for these spans; `group` returns the group of a job.
+    /// Returns the holders of slots from these spans; `group` returns the group of a job.
     pub fn new(holds: impl IntoIterator<Item = AttemptHold>, group: impl Fn(u32) -> u32) -> Self {
         let mut changes = PerSlot::<[BTreeMap<u32, Vec<Change>>; 3]>::default();
         // Leave out spans without length: they would give a curve two points at one instant.
@@ -107,20 +107,20 @@ impl SlotHolders {
         self.0[kind].groups.of(group, spans)
     }
 
-    /// Returns the jobs that held most in these spans, largest first. Spans must be in the order of
-    /// time.
+    /// Returns the jobs that held most slot time in these spans, largest first. Spans must be in
+    /// the order of time.
     pub fn jobs(&self, kind: SlotKind, spans: &[Span]) -> Vec<HolderTime> {
         self.0[kind].jobs.first(spans)
     }
 
-    /// Returns the groups that held most in these spans, largest first.
+    /// Returns the groups that held most slot time in these spans, largest first.
     pub fn groups(&self, kind: SlotKind, spans: &[Span]) -> Vec<HolderTime> {
         self.0[kind].groups.first(spans)
     }
 
     /// Returns the slots times milliseconds that were held during these waits, and the jobs that
-    /// held most. A slot counts once for each wait at the time. Costs a look at each change of the
-    /// held slots, however many waits there are.
+    /// held most slot time. A slot that is held during several waits counts once for each. The cost
+    /// depends on the number of changes of held slots; each additional wait costs little.
     pub fn in_all(&self, kind: SlotKind, waits: &[Span]) -> (u64, Vec<HolderTime>) {
         let waits =
             HeldCurve::new(waits.iter().flat_map(|(from, to)| [(*from, 1), (*to, -1)]).collect());
@@ -166,22 +166,23 @@ impl CurveTree {
         self.places.get(&key).map_or(0, |place| self.curves[*place].1.within(spans))
     }
 
-    /// Returns the largest holders. Of equal holders, the one that held a slot first comes first.
+    /// Returns the largest holders. Of equal holders, the holder whose first slot came earlier is
+    /// first.
     fn first(&self, spans: &[Span]) -> Vec<HolderTime> {
         let (Some((from, _)), Some((_, to))) = (spans.first(), spans.last()) else {
             return Vec::new();
         };
         let half = self.tree.len() / 2;
         let mut found = Vec::new();
-        // Search best first. An entry has the bound of a branch or the exact sum of a leaf; of
-        // equal entries, an exact sum comes first, then the earlier curve. When an exact sum is on
-        // top, no open branch can hold more.
+        // Search the branch with the largest bound first. An entry has the bound of a branch or the
+        // exact sum of a leaf; of equal entries, an exact sum comes first, then the earlier curve.
+        // When an exact sum is on top, no open branch can hold more.
         let mut open = BinaryHeap::new();
         if let Some(root) = self.tree.get(1) {
             open.push((root.most, false, Reverse(1)));
         }
         while let Some((most, is_known, Reverse(node))) = open.pop() {
-            // If the largest bound is zero, no curve that is left holds any slot time.
+            // If the largest bound is zero, no remaining curve holds any slot time.
             if most == 0 || found.len() == NAMED {
                 break;
             }

@@ -1,14 +1,14 @@
-//! Gives waits for slots the rule by which other jobs came first.
+//! Finds for each wait for a slot the rule by which other jobs came first.
 
 use super::part::{SojournPart, WaitRule};
 use super::story::StoryPart;
 use super::{SlotHolders, ToldJob, ToldRun};
 
-/// Gives each wait without a refusal the rule of the policy's order at the time, and joins
-/// neighbours of the same cause and rule. If the job's own tasks held two thirds of the held slots
-/// or more, it waited for them. Otherwise the order within the job's group counts if the group held
-/// most of the slots that other jobs held, else the order among groups. If more than half of all
-/// slots were free, the cause is unknown.
+/// Gives each wait without a refusal a rule, and joins neighbours of the same cause and rule. If
+/// more than half of all slots were free, the reason is unknown. If the job's own tasks held two
+/// thirds of the held slots or more, the job waited for these tasks. Otherwise the rule is the
+/// policy's order at the time: the order within the job's group if other jobs of the group held
+/// most of the slots that other jobs held, else the order among groups.
 pub(super) fn ordered(
     stretches: Vec<StoryPart>,
     job: &ToldJob,
@@ -40,7 +40,7 @@ fn by_order(stretch: StoryPart, told: &ToldRun) -> Vec<(StoryPart, Option<usize>
     if stretch.rule == Some(WaitRule::NextHeartbeat) {
         return vec![(StoryPart { part: SojournPart::Heartbeats, rule: None, ..stretch }, None)];
     }
-    // It is no wait for a slot, or a refusal has already given its rule.
+    // The part is no wait for a slot, or a refusal has already given its rule.
     if stretch.part.slot().is_none() || stretch.rule.is_some() {
         return vec![(stretch, None)];
     }
@@ -72,7 +72,8 @@ fn rule(
     if all.saturating_mul(2) < there_are {
         // If more than half of the slots were free, the order of jobs cannot be the reason.
         WaitRule::FreeSlot
-    // Two thirds is chosen: a job that itself holds most of the cluster does not blame others.
+    // Two thirds is chosen: a job that itself holds most of the held slots is hardly delayed by
+    // others.
     } else if 0 < own && 2 * all <= 3 * own {
         WaitRule::OwnTasks
     // Check whether jobs of the same group held more than half of the slots that others held.

@@ -17,21 +17,22 @@ worded! {
         Setup = "setup",
         /// No map of the job had been launched yet.
         FirstMapWait = "waiting for the first map slot",
-        /// The last map ran: the one whose success the JobTracker learned of last.
+        /// The last map ran. This is the map whose success the JobTracker learned of last.
         Mapping = "the last map",
         /// Other maps of the job had been launched, but the last map had no slot yet.
         MapWait = "waiting for map slots",
         /// All maps were done, but the reduce that ended last had no slot yet.
         ReduceWait = "waiting for reduce slots",
-        /// All maps were done, but a reduce that was launched before still fetched.
+        /// All maps were done, but a reduce still fetched; it was launched before the maps were
+        /// done.
         FetchingBehindMaps = "fetching behind the maps",
-        /// A reduce that was launched after the maps were done fetched.
+        /// A reduce fetched; it was launched after the maps were done.
         Fetching = "fetching",
-        /// The reduce that the job waited for sorted.
+        /// The job waited for a reduce, which sorted.
         Sorting = "sorting",
-        /// The reduce that the job waited for reduced.
+        /// The job waited for a reduce, which ran the reduce function.
         Reducing = "reducing",
-        /// The attempt that the job waited for was suspended for another job.
+        /// The job waited for an attempt, which was suspended for another job.
         Suspended = "suspended",
         /// A decision, an end or a commit waited for the next heartbeat.
         Heartbeats = "heartbeats and commits",
@@ -67,7 +68,7 @@ impl SojournPart {
     }
 
     /// Returns whether other jobs or faults may have caused the time. A wait for slots that the
-    /// job's own tasks held is no delay, which the caller must check.
+    /// job's own tasks held is no delay, but the caller must check this case.
     pub const fn is_delay(self) -> bool {
         self.slot().is_some()
             || matches!(

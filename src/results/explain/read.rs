@@ -37,9 +37,10 @@ pub struct ToldRun {
     pub orders: Vec<(u64, Precedence)>,
     /// The groups of jobs: pools, and users for jobs without a pool.
     pub groups: Vec<String>,
-    /// The number of slots of all trackers when each first came up.
+    /// The sum of the slots that each tracker had when it first came up.
     pub slots: PerSlot<u64>,
-    /// The absences of the JobTracker, paused or down: beginnings and ends in milliseconds.
+    /// The beginnings and ends, in milliseconds, of the times in which the JobTracker was paused or
+    /// down.
     pub absences: Vec<(u64, u64)>,
     /// The spans in which attempts held slots.
     pub holds: Vec<AttemptHold>,
@@ -52,7 +53,7 @@ impl ToldRun {
         SlotHolders::new(self.holds.iter().copied(), group)
     }
 
-    /// Returns the job with a number.
+    /// Returns the job with this number; `None` if there is none.
     pub fn job(&self, id: u32) -> Option<&ToldJob> {
         place_of(&self.jobs, id).map(|place| &self.jobs[place])
     }
@@ -65,7 +66,7 @@ pub struct ToldJob {
     pub row: JobRow,
     /// The index of its pool or user in [`ToldRun::groups`].
     pub group: u32,
-    /// The millisecond at which it ended, or the run if it did not end.
+    /// The millisecond at which the job ended; for an unfinished job, the end of the run.
     pub ended: u64,
     /// Its attempts.
     pub tries: Vec<JobAttempt>,
@@ -73,7 +74,8 @@ pub struct ToldJob {
     pub refusals: Vec<RefusedTime>,
 }
 
-/// Reads a run from its files. Its policies served jobs in these orders.
+/// Reads a run from its files. `orders` has the orders in which the run's policies served jobs,
+/// each with the millisecond from which it holds.
 ///
 /// # Errors
 /// If its files cannot be read.
@@ -121,7 +123,7 @@ fn faults(results: &dyn Results, ended: u64, told: &mut ToldRun) -> Result<Nodes
         let (at, what) = (row.at_ms, &*row.what);
         if row.node == Incident::OF_JOBTRACKER {
             match what == Incident::Back.words() {
-                // A pause may be followed by a death: the absence began with the pause.
+                // The JobTracker may die while it is paused: then the absence began with the pause.
                 false => _ = since.get_or_insert(at),
                 true => told.absences.extend(since.take().map(|since| (since, at))),
             }
@@ -154,11 +156,12 @@ fn tasks(
         let place = place_of(jobs, row.job).ok_or_else(unknown)?;
         let node = &*row.node;
         if row.outcome == AttemptEnd::Lost {
-            // The attempt had succeeded, so the row of its success came before.
+            // This row says that an output was lost. An earlier row says that the attempt
+            // succeeded.
             let at = row.finish_ms.unwrap_or_default();
             let of_node = went.get(node).into_iter().flatten();
-            // The last incident of the node before the JobTracker noticed the loss; earlier
-            // incidents had been noticed before.
+            // Take the node's last incident before the JobTracker noticed this loss: it had already
+            // noticed the losses of earlier incidents.
             let gone = of_node.copied().filter(|gone| *gone <= at).max();
             losses.insert((row.job, row.task, row.attempt), (at, gone));
             return Ok(());
@@ -277,7 +280,7 @@ fn attempt(
         lost: None,
         gone: gone.then_some(finished.min(heard)),
         passed_over: row.waited_ms,
-        // These two are set later, once the slots of all trackers are known.
+        // `free` and `served` are set later, once the slots of all trackers are known.
         free: launched,
         served: launched,
     });
@@ -292,7 +295,7 @@ fn after(started: u64, ran: u64, stops: &[(u64, u64)]) -> u64 {
     })
 }
 
-/// Reads the suspensions of an attempt; one without an end lasts until `end`.
+/// Reads the suspensions of an attempt; a suspension without an end lasts until `end`.
 fn stops(text: &str, end: u64) -> Result<Vec<(u64, u64)>, String> {
     let stop = |stop: &str| {
         let (from, to) = stop.split_once('-')?;

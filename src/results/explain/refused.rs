@@ -1,4 +1,4 @@
-//! Refusals in the story of a job: waits are cut where the policy refused slots for another reason
+//! Refusals in the story of a job: waits are cut where the policy refused slots for a reason other
 //! than its order.
 
 use std::collections::BTreeMap;
@@ -7,14 +7,14 @@ use super::part::WaitRule;
 use super::story::StoryPart;
 use mumakil_core::cluster::{PerSlot, SlotKind};
 
-/// A time in which a job was refused slots of a kind, in milliseconds.
+/// A span in which the policy refused slots of one kind to a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusedTime {
     /// The kind of slot.
     pub kind: SlotKind,
-    /// The first refusal.
+    /// The millisecond of the first refusal.
     pub from: u64,
-    /// The last refusal.
+    /// The millisecond of the last refusal.
     pub to: u64,
     /// The rule of the refusals.
     pub rule: WaitRule,
@@ -30,13 +30,13 @@ impl RefusedTime {
             "kept-for" => Some(WaitRule::Reservation),
             "bad-tracker" => Some(WaitRule::BadTracker),
             "tracker-load" => Some(WaitRule::TrackerLoad),
-            // Refusals by order get the rule of the order.
+            // A refusal by the policy's order gets the rule of this order later.
             _ => None,
         }
     }
 
-    /// Returns how much the rule explains: larger explains more. A job at its limit gets no slot
-    /// anywhere; a job that was refused on one tracker may get a slot on another.
+    /// Returns how much the rule explains: a larger number explains more. A job at its limit gets
+    /// no slot anywhere; a job that was refused on one tracker may get a slot on another.
     const fn weight(&self) -> u8 {
         match self.rule {
             WaitRule::Limit => 4,
@@ -47,8 +47,8 @@ impl RefusedTime {
     }
 }
 
-/// Cuts the waits at the refusals of a job, and gives each piece the rule that explains most. Costs
-/// a sort of the refusals.
+/// Cuts the waits at the refusals of a job, and gives each piece the rule that explains most. Its
+/// cost is that of sorting the refusals.
 pub fn ruled(stretches: Vec<StoryPart>, refusals: &[RefusedTime]) -> Vec<StoryPart> {
     // Most runs do not record decisions.
     if refusals.is_empty() {
@@ -91,7 +91,8 @@ fn explaining_most<'r>(refusals: impl Iterator<Item = &'r RefusedTime>) -> Refus
         let count = current.entry((weight, rule)).or_default();
         match begins {
             true => *count += 1,
-            // At the same instant ends come before beginnings, but no refusal ends before it began.
+            // The count is at least 1: at one instant ends come before beginnings, but each refusal
+            // ends after its own beginning.
             false => *count -= 1,
         }
         if *count == 0 {

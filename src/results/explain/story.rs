@@ -1,18 +1,18 @@
 //! Splits a job's time by causes, walking back from its end.
 //!
 //! A job ends with its cleanup. The cleanup began when the JobTracker knew of the last reduce's
-//! end. The last reduce fetched until the last map had ended, or waited for a slot since then; and
-//! so on. Each step goes from an event to the attempt that the event waited for, and to the launch
-//! of this attempt:
+//! end. The last reduce fetched until the last map had ended, or waited for a slot from then on;
+//! and so on. Each step goes from an event to the attempt that the event waited for, and to the
+//! launch of this attempt:
 //!
 //! - before a cleanup, the map or reduce whose end the JobTracker learned of last;
 //! - before a reduce, the end of the maps: a reduce that was launched later waited for a slot since
 //!   then, and a reduce that was launched earlier could not finish fetching before then;
 //! - before the end of the maps, the map that ended last. It waited for a slot since the job began
 //!   to run, even if other tasks of the job got slots meanwhile;
-//! - before a further attempt of a task, its previous attempt, whose work is done again. If work
-//!   was lost with a node, the job waited for it only once it had no other work left; before that
-//!   lies its other work.
+//! - before a further attempt of a task, its previous attempt, whose work is done again. If a node
+//!   lost the work, the job waited for that work only once all its other work was done; before that
+//!   instant, the walk goes along the other work.
 //!
 //! All times are milliseconds, as in the tables. Truncated instants and spans may contradict each
 //! other by one millisecond, and by more in a run with faults. So each bound is clamped between its
@@ -71,7 +71,7 @@ pub struct StoryPart {
     pub from: u64,
     /// Its end in milliseconds.
     pub to: u64,
-    /// The rule of a wait for a slot; `None` if unknown or no such wait.
+    /// The rule of a wait for a slot; `None` if the rule is unknown or the part is no such wait.
     pub rule: Option<WaitRule>,
 }
 
@@ -86,8 +86,8 @@ impl StoryPart {
         self.to - self.from
     }
 
-    /// Cuts it at other parts, which are in the order of time; the pieces within them become those
-    /// parts.
+    /// Cuts this part at other parts, which are in the order of time. A piece within one of the
+    /// other parts gets the cause of that other part.
     pub(super) fn cut(self, others: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut pieces = Vec::new();
         let mut at = self.from;
@@ -110,8 +110,8 @@ impl StoryPart {
 /// for a slot has a rule only if the launch itself explains the wait.
 pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<StoryPart> {
     let mut by_end: Vec<&JobAttempt> = tries.iter().collect();
-    // At the same instant the numbers decide, so that the result does not depend on the order of
-    // the table.
+    // If the JobTracker learned of several ends at one instant, sort by numbers, so that the result
+    // does not depend on the order of the table.
     by_end.sort_by_key(|one| (one.heard, one.task, one.number));
     let first = |kind| {
         let of_kind = tries.iter().filter(|one| one.kind == kind);
@@ -176,7 +176,7 @@ impl<'t> BackwardWalk<'t> {
         {
             next = step;
         }
-        // The steps below cover the time before the job's first map or reduce. If the job never
+        // The parts below cover the time before the job's first map or reduce. If the job never
         // ran, they are empty.
         let running = self.job.running_ms.unwrap_or(u64::MAX);
         // The JobTracker did not know the ends of these attempts, so their work counts as done
@@ -242,7 +242,7 @@ impl<'t> BackwardWalk<'t> {
             WalkStep::MapsDone => {
                 let of_maps = |one: &JobAttempt| one.kind == TaskKind::Map;
                 let last = self.last(|one| of_maps(one) && !one.is_vain);
-                // If the job failed, perhaps no map succeeded.
+                // If the job failed, perhaps no map succeeded; then take any map.
                 let last = last.or_else(|| self.last(of_maps))?;
                 self.to(last.heard, SojournPart::Heartbeats);
                 self.run(last)
@@ -343,8 +343,8 @@ impl<'t> BackwardWalk<'t> {
         self.to(launched, SojournPart::Redone);
     }
 
-    /// Goes back to an instant through the time in which reduces fetched or waited for slots, since
-    /// all maps seemed done.
+    /// Goes back to an instant. In the time between, all maps seemed done, so reduces fetched or
+    /// waited for slots.
     fn fetch(&mut self, instant: u64) {
         let first = self.first_reduce.unwrap_or(u64::MAX).min(self.at);
         let part =
@@ -353,8 +353,8 @@ impl<'t> BackwardWalk<'t> {
         self.to(instant, SojournPart::ReduceWait);
     }
 
-    /// Goes back to an instant; the time in between gets the cause `part`. Does nothing if the walk
-    /// is already there.
+    /// Goes back to an instant, and gives the time between the cause `part`. Does nothing if the
+    /// walk is already there.
     fn to(&mut self, instant: u64, part: SojournPart) {
         self.stretch(instant, part, None);
     }
@@ -385,7 +385,7 @@ impl<'t> BackwardWalk<'t> {
     }
 
     /// Returns the matching attempt whose end the JobTracker learned of last up to the current
-    /// instant, among those launched before it.
+    /// instant. Attempts that were launched at this instant or later do not count.
     fn last(&self, is_meant: impl Fn(&JobAttempt) -> bool) -> Option<&'t JobAttempt> {
         self.last_by(self.at, |one| is_meant(one) && one.launched < self.at)
     }
@@ -422,8 +422,8 @@ impl<'t> BackwardWalk<'t> {
         };
         let own = self.last_by(first.ended_for_good(), went_on);
         let since = if first.lost.is_some() { Some(0) } else { first.gone };
-        // A lost output had delayed nothing before its loss. An attempt that died with its node
-        // counts as `Lost` only if the job had other work after that.
+        // A lost output had delayed nothing before its loss, so any other work counts. If the
+        // attempt died with its node, only other work that ended after the death counts.
         let own = own.zip(since).filter(|(own, since)| *since <= own.heard);
         Some(match own {
             Some((own, _)) => EarlierAttempt::Lost { first, own },
@@ -433,7 +433,8 @@ impl<'t> BackwardWalk<'t> {
 }
 
 impl JobAttempt {
-    /// Returns when the JobTracker learned that its output was lost, or else of its end.
+    /// Returns when the JobTracker learned that the attempt's output was lost; if it was not lost,
+    /// when the JobTracker learned of the attempt's end.
     fn ended_for_good(&self) -> u64 {
         self.lost.unwrap_or(self.heard)
     }
@@ -449,7 +450,7 @@ fn is_work(one: &JobAttempt) -> bool {
     matches!(one.kind, TaskKind::Map | TaskKind::Reduce)
 }
 
-/// Returns the cause of a wait of a task of a kind for its slot.
+/// Returns the cause of the time in which a task of this kind waits for its slot.
 const fn waited_for(kind: TaskKind) -> SojournPart {
     match kind {
         TaskKind::Map => SojournPart::MapWait,
@@ -569,7 +570,7 @@ mod tests {
         assert_eq!(parts[3..], expected);
     }
 
-    /// The first of its maps is launched at 10 s, the last at 30 s, before any has ended.
+    /// The job's first map is launched at 10 s, and its last map at 30 s, before any map has ended.
     #[test]
     fn the_first_slot_and_further_ones_are_told_apart() {
         let tries = [setup(), one(Map, 0, 10, 45), one(Map, 1, 30, 50)];

@@ -18,7 +18,7 @@ pub struct ExplainedJob {
     /// Milliseconds from its arrival to its end, or to the end of the run.
     pub sojourn_ms: u64,
     /// Milliseconds that it would have taken without other jobs and faults. A wait for slots counts
-    /// with the share of the slots that the job itself held meanwhile.
+    /// in proportion to the slots that the job itself held meanwhile.
     pub undelayed_ms: u64,
     /// Its sojourn, added up by cause and rule, in the usual order of the causes.
     pub sums: Vec<PartSum>,
@@ -39,12 +39,12 @@ pub struct PartSum {
     pub held: u64,
     /// The part of `held` that the waiting jobs held themselves.
     pub own: u64,
-    /// The jobs that held most; empty before [`ExplainedJob::name_holders`].
+    /// The jobs that held most slot time; empty before [`ExplainedJob::name_holders`].
     pub jobs: Vec<HolderTime>,
 }
 
 impl ExplainedJob {
-    /// Explains the job with index `place`. Costs a sort of its attempts and refusals.
+    /// Explains the job with index `place`. The cost is that of sorting its attempts and refusals.
     pub fn of(told: &ToldRun, place: usize, holders: &SlotHolders) -> Self {
         let job = &told.jobs[place];
         // The order matters: an absence overrides refusals, and the policy's order explains only
@@ -109,7 +109,7 @@ impl ExplainedJob {
         self.sojourn_ms as f64 / self.undelayed_ms.max(1) as f64
     }
 
-    /// Returns the sums over all jobs, with the jobs that held most slots during the waits.
+    /// Returns the sums over all jobs, with the jobs that held most slot time during the waits.
     pub fn whole(all: &[Self], holders: &SlotHolders) -> Vec<PartSum> {
         // Add up `own` job by job: the sum over all waits no longer distinguishes a job's own
         // slots.
@@ -128,14 +128,15 @@ impl ExplainedJob {
 }
 
 impl PartSum {
-    /// Returns the share of it that the job would have taken without other jobs and faults. For a
-    /// wait for slots this is the share of slots that the job itself held: of all held slots if
-    /// others came first, of all slots of the cluster if the job was refused.
+    /// Returns the share of this time that the job would have taken without other jobs and faults.
+    /// For a wait for slots this is the share of slots that the job itself held: of all held slots
+    /// if others came first, of all slots of the cluster if the job was refused.
     fn undelayed(&self, told: &ToldRun) -> f64 {
         if !self.part.is_delay() {
             return 1.0;
         }
-        // A suspension or a loss counts as 0: it would not have happened without others and faults.
+        // A suspension or a loss counts as 0: it would not have happened without other jobs and
+        // faults.
         let Some(kind) = self.part.slot() else { return 0.0 };
         let of = match self.rule.is_none_or(WaitRule::is_order) {
             true => self.held,
@@ -144,7 +145,7 @@ impl PartSum {
         self.own as f64 / of.max(1) as f64
     }
 
-    /// Returns the slots times milliseconds that jobs not in `jobs` held.
+    /// Returns the slots times milliseconds that were held by jobs which `jobs` does not list.
     pub fn held_by_others(&self) -> u64 {
         self.held.saturating_sub(self.jobs.iter().map(|(_, slot_ms)| slot_ms).sum())
     }

@@ -3,8 +3,8 @@
 use super::{HolderTime, PartSum, ToldJob, ToldRun, WaitRule};
 use mumakil_base::units::tell::{percent, span};
 
-/// The most holders of slots that one line names. Chosen: the line should stay readable in a
-/// terminal.
+/// The largest number of holders of slots that one line names. Chosen: the line should stay
+/// readable in a terminal.
 const NAMED: usize = 3;
 
 impl PartSum {
@@ -47,7 +47,7 @@ impl PartSum {
 }
 
 impl ToldRun {
-    /// Returns the pool of a job, or its user.
+    /// Returns the pool of a job; without pools, the user of the job.
     pub fn group_of(&self, job: &ToldJob) -> &str {
         self.groups.get(job.group as usize).map_or("", String::as_str)
     }

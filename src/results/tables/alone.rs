@@ -4,8 +4,8 @@ use super::cell::CellText;
 use crate::table;
 
 table! {
-    /// How long each job takes alone on the empty cluster. Its slowdown is its sojourn divided by
-    /// this.
+    /// How long each job takes alone on the empty cluster. A job's slowdown is its sojourn divided
+    /// by this time.
     "alone.csv" pub struct AloneRow {
         /// The number of the job.
         job: u32,

@@ -5,7 +5,7 @@ use crate::{table, worded};
 use mumakil_core::mapred::{Locality, Outcome, SlotKind, TaskKind};
 
 table! {
-    /// A row for each attempt. Times and phases are those that the tracker saw, the outcome is the
+    /// A row for each attempt. Times and phases are as the tracker saw them; the outcome is the
     /// JobTracker's verdict.
     #[derive(Default)]
     "tasks.csv" pub struct AttemptRow {
@@ -66,7 +66,7 @@ table! {
         held: Option<u32>,
         /// The share with which the policy compared these slots.
         share: Option<f64>,
-        /// The minimum share, if that decided.
+        /// The minimum share, if it was the reason.
         min_share: Option<u32>,
         /// The code of the reason for which it was killed.
         killed_code: CellText,
@@ -74,7 +74,7 @@ table! {
         killed_for_job: Option<u32>,
         /// The slots that its own pool, queue or job held when it was killed.
         killed_held: Option<u32>,
-        /// The share with which the policy compared those slots.
+        /// The share with which the policy compared the slots held at the kill.
         killed_share: Option<f64>,
         /// Why it was launched, in words.
         #[key = "reason"]
@@ -107,7 +107,7 @@ worded! {
 words!(AttemptKind: Map Reduce Setup Cleanup MapCleanup ReduceCleanup);
 
 impl AttemptKind {
-    /// Returns the removal of the output of an attempt in a slot of this kind.
+    /// Returns the kind of attempt that removes an output in a slot of this kind.
     pub const fn removal(slot: SlotKind) -> Self {
         match slot {
             SlotKind::Map => Self::MapCleanup,
@@ -115,8 +115,8 @@ impl AttemptKind {
         }
     }
 
-    /// Returns the kind of slot that it holds. A job has a setup and a cleanup task for each kind
-    /// of slot.
+    /// Returns the kind of slot that such an attempt holds; `task` is the number of its task. A job
+    /// has a setup and a cleanup task for each kind of slot.
     pub const fn slot(self, task: u32) -> SlotKind {
         match (self, task) {
             // Hadoop numbers the two setup tasks of a job 0 for a map slot and 1 for a reduce slot.

@@ -58,7 +58,7 @@ pub enum CellValue<'a> {
 }
 
 impl CellValue<'_> {
-    /// Returns its number; `None` if it is empty or has no number.
+    /// Returns the number of the cell; `None` if the cell is empty or is no number.
     pub fn number(self) -> Option<f64> {
         match self {
             Self::Whole(number) => Some(number as f64),
@@ -172,7 +172,7 @@ impl<T: TableCell> TableCell for Option<T> {
     }
 }
 
-/// Makes an enum the type of a column, by the words of its values.
+/// Makes an enum the type of a column, whose cells hold the words of the enum's values.
 macro_rules! words {
     ($Enum:ty: $($CellValue:ident)*) => {
         impl $crate::tables::TableCell for $Enum {

@@ -34,9 +34,9 @@ table! {
         held: Option<u32>,
         /// The share with which the policy compared these slots.
         share: Option<f64>,
-        /// The minimum share, if that decided.
+        /// The minimum share, if it was the reason.
         min_share: Option<u32>,
-        /// The job that it was done for.
+        /// The job for which the policy decided so.
         for_job: Option<u32>,
         /// The jobs that held most slots of the kind, with their slots: `3:12 7:4`.
         held_by: CellText,

@@ -143,13 +143,13 @@ impl RunJobs {
     /// Reads the jobs of a run from `jobs.csv`.
     ///
     /// # Errors
-    /// If they cannot be read.
+    /// If the file cannot be read.
     pub fn read(results: &dyn Results) -> Result<Self, ReadError> {
         let warm_up = results.warm_up()?;
         Ok(Self { all: results.all()?, warm_up })
     }
 
-    /// Returns the jobs that count in statistics: those that arrived after the warm-up.
+    /// Returns the jobs that count in statistics: the jobs that arrived after the warm-up.
     pub fn counted(&self) -> impl Iterator<Item = &JobRow> {
         self.all.iter().filter(|job| self.warm_up <= SimTime::from_micros(job.submit_ms * 1_000))
     }

@@ -101,7 +101,8 @@ pub fn read_rows<R: TableRow>(
 ) -> Result<(), ReadError> {
     let mut reader = csv::Reader::from_reader(from);
     let heading = reader.headers().map_err(|error| ReadError::table(path, error))?;
-    // Look up the columns by their names, once for the file: other versions may have other columns.
+    // Look up the columns by their names, once for each file: a file of another version may have
+    // other columns.
     let places = places::<R>(heading).map_err(|message| ReadError::row(path, 1, message))?;
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).map_err(|error| ReadError::table(path, error))? {
@@ -125,7 +126,7 @@ fn places<R: TableRow>(heading: &csv::StringRecord) -> Result<Vec<Option<usize>>
     R::COLUMNS.iter().map(place).collect()
 }
 
-/// Why the files of a run cannot be read.
+/// The reason why the files of a run cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {

@@ -43,7 +43,7 @@ pub struct ColumnInfo {
     pub kind: CellKind,
     /// Whether its cells may be empty.
     pub may_be_empty: bool,
-    /// The name of the quantity that its numbers are in expectations, if they are one.
+    /// The name by which expectations use its numbers as a quantity, if there is one.
     pub quantity: Option<&'static str>,
     /// The key with which expectations choose rows by this column, if there is one.
     pub key: Option<&'static str>,
@@ -89,7 +89,7 @@ impl<'a> Cells<'a> {
         Self { record, places, next: 0..places.len() }
     }
 
-    /// Reads the cell of the next column, which has this name.
+    /// Reads the cell of the next column. `column` is the name of this column, for errors.
     ///
     /// # Errors
     /// If the text of the cell does not fit the column.

@@ -1,4 +1,4 @@
-//! Tables for tests, which write out only the columns that matter.
+//! Tables for tests: a test writes only the columns that matter.
 
 use super::{CellKind, TableRow};
 

@@ -21,8 +21,7 @@ pub struct KeptRun {
     pub emulated: Emulated,
     /// The digest of the result files.
     pub digest: Digest,
-    /// Why the second run ended, which measures how long each job takes alone; `None` without such
-    /// a run.
+    /// Why the second run ended, if there was one. That run measures how long each job takes alone.
     pub alone: Option<StopReason>,
     /// The verdicts on the scenario's expectations.
     pub verdicts: Vec<ExpectationVerdict>,
@@ -31,8 +30,7 @@ pub struct KeptRun {
 }
 
 impl KeptRun {
-    /// Returns why some jobs have no time alone; `None` if none is missing or no such times were
-    /// asked for.
+    /// Returns why `alone.csv` lacks some jobs; `None` if it is complete or was not asked for.
     pub fn lacks_alone(&self) -> Option<&'static str> {
         match &self.alone {
             None | Some(StopReason::Done | StopReason::TimeUp) => None,
@@ -65,7 +63,7 @@ impl Prepared {
             options.watchers.push(chains_table(folder.path(), self.workload.chains())?);
         }
         let emulated = self.emulate(registry, options)?;
-        // Taken before the second run: `perf.json` states the cost of the first one only.
+        // Measure this before the second run: `perf.json` states the cost of the first run only.
         let real = began.elapsed();
         let mut alone = None;
         if self.scenario.record.alone {
@@ -78,8 +76,8 @@ impl Prepared {
         }
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;
-        // Computed after the verdicts, which belong to the results, and before the report, which
-        // shows the digest.
+        // The digest covers the verdicts, so it comes after them. The report shows the digest, so
+        // it comes last.
         let digest = Digest::of(folder.path())?;
         if self.scenario.record.report {
             folder.write(
@@ -88,18 +86,19 @@ impl Prepared {
             )?;
         }
         let Emulated { summary, decision_time, elsewhere, .. } = &emulated;
-        // Written last and left out of the digest: wall times differ from run to run.
+        // The digest leaves out `perf.json`, so it is written last: wall times differ from run to
+        // run.
         write_perf(folder, real, summary.messages, decision_time, *elsewhere)?;
         Ok(KeptRun { emulated, digest, alone, verdicts, real })
     }
 
-    /// Judges the expectations by the files in the folder, and writes the verdicts.
+    /// Judges the expectations from the files in the folder, and writes the verdicts.
     fn judge(&self, folder: &RunFolder) -> Result<Vec<ExpectationVerdict>, EmulationError> {
         let results = RunResults::new(folder.path());
         let judge = |expected: &Expectation| {
             let plan = Expr::parse(&expected.that)
                 .and_then(|expr| expr.expectation(&Space::default()))
-                // The scenario's check parsed each expectation before the run, so none is invalid
+                // The scenario's check parsed each expectation before the run, so each is valid
                 // here.
                 .expect("the scenario was checked");
             plan.verdict(&results, expected)
@@ -146,19 +145,20 @@ impl Prepared {
         let mut scenario = self.scenario.clone();
         scenario.workload.submission = Submission::Serial;
         scenario.workload.warm_start = None;
-        // One job at a time leaves a policy no choice, but other policies may hold slots back, for
-        // example for locality.
+        // With one job at a time all policies choose the same job. But some policies hold slots
+        // back, for example for locality; the default policy does not.
         scenario.scheduler = SchedulerChoice::default();
         // A scaled clock would add its lag and take hours.
         scenario.clock = ClockSpec::Virtual;
         // Slowdown is measured against an undisturbed cluster on which every job runs to its end.
         scenario.faults.clear();
         scenario.until = None;
-        // Jobs submitted later need a row too; changes of policy do not apply.
+        // The jobs of `later` need a row in `alone.csv` too, but its changes of policy do not
+        // apply.
         scenario.later.retain(|later| later.submit.is_some());
         let mut alone = Self::new(scenario, registry)?;
         for arrival in &mut alone.workload.arrivals {
-            // Jobs with an instant of submission also wait for their turn.
+            // Jobs with an instant of submission also wait until the job before them has ended.
             arrival.way = SubmissionWay::Paced;
         }
         Ok(alone)
@@ -212,7 +212,7 @@ expect: [makespan > 0s]
     #[test]
     fn a_time_limit_holds_for_the_jobs_one_after_the_other_too() {
         let registry = Registry::builtin();
-        // The job lasts for enough heartbeats that both runs check the wall clock.
+        // The job has so many heartbeats that both runs check the wall clock.
         let sets = ["record.alone=true", "workload.jobs[0].map_time=10h"].map(str::to_owned);
         let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
         let prepared = Prepared::new(scenario, &registry).unwrap();

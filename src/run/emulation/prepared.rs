@@ -24,12 +24,12 @@ pub struct Prepared {
     pub topology: Arc<Topology>,
     /// The jobs of its workload.
     pub workload: Workload,
-    /// Warnings: those of the policy about jobs and nodes that come from files, and one about names
+    /// Warnings of the policy about jobs and nodes that come from files, and a warning about names
     /// that a spreadsheet would take for formulas.
     pub doubts: Vec<String>,
 }
 
-/// Returns the nodes of a scenario's cluster, given by numbers or in a file.
+/// Returns the nodes of a scenario's cluster, which the scenario describes by numbers or in a file.
 fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, TraceError> {
     let Scenario { cluster, hadoop, workload, folder, .. } = scenario;
     // The file is part of the cluster, so it cannot be borrowed while the cluster is.
@@ -59,8 +59,8 @@ fn named(hosts: &RackedHosts) -> Vec<(String, &str)> {
     hosts.iter().map(|(rack, host)| (rack.clone(), host.as_str())).collect()
 }
 
-/// Returns the rack and the name of each host that a file lists, and of each host that Mumak leaves
-/// out; the second list is `None` unless both the file and the model are Mumak's.
+/// Returns two lists of racks and hosts: the hosts that a file lists, and the hosts that Mumak
+/// leaves out. The second list is `None` unless both the file and the model are Mumak's.
 fn hosts_of(
     file: &mut TraceFile,
     folder: &Path,
@@ -98,8 +98,8 @@ impl Prepared {
     /// If a file cannot be read, or if its content is wrong.
     pub fn new(mut scenario: Scenario, registry: &Registry) -> Result<Self, EmulationError> {
         let topology = Arc::new(topology(&mut scenario, registry.formats())?);
-        // Taken out, because the site borrows the scenario while the files of the workload are
-        // pinned.
+        // Take the workload out: `site` borrows the scenario while checksums of files are written
+        // into the workload.
         let mut spec = std::mem::take(&mut scenario.workload);
         let submission = spec.submission;
         let class_of = |maps, reduces| scenario.class_of(maps, reduces).unwrap_or_default().into();
@@ -114,12 +114,13 @@ impl Prepared {
             class_of: &class_of,
         };
         let mut workload = Workload::new(&mut spec, &site)?;
-        // Later jobs are added last: the other jobs keep their numbers, and so their random draws.
+        // Later jobs are added last, so that the other jobs keep their numbers and thus their
+        // random draws.
         workload.add_later(LaterChange::jobs(&scenario.later), &site);
         // Put the workload back, now with the paths and checksums of its files.
         scenario.workload = spec;
         let mut prepared = Self { scenario, topology, workload, doubts: Vec::new() };
-        // Checked before the policy is asked, which may rely on slots and jobs.
+        // Check this before asking the policy: it may rely on slots and jobs.
         prepared.check()?;
         prepared.doubts = prepared.ask_policy(registry)?;
         prepared.doubts.extend(prepared.formulas());
@@ -127,7 +128,7 @@ impl Prepared {
     }
 
     /// Checks the properties that depend on the content of files. The scenario's own check has
-    /// already reported mistakes in its text, with their lines.
+    /// already reported mistakes in the text, with their line numbers.
     fn check(&self) -> Result<(), EmulationError> {
         let unfit = |what: String| Err(EmulationError::Unfit { what });
         if self.workload.arrivals.is_empty() {
@@ -155,7 +156,8 @@ impl Prepared {
             jobs: Some(jobs.collect()),
             hadoop: Some(&self.scenario.hadoop),
         };
-        // The number of the writer node can be checked only once the nodes of a file are known.
+        // The scenario gives the writer node by number. The number can be checked only after the
+        // file of nodes was read.
         if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement
             && let Err(message) = writer.among(self.topology.len())
         {
@@ -167,8 +169,8 @@ impl Prepared {
         Ok(())
     }
 
-    /// Asks the policy about the jobs and nodes that come from files. Returns its warnings, without
-    /// those that it already gave for the scenario alone.
+    /// Asks the policy about the jobs and nodes that come from files. Returns the policy's
+    /// warnings, without the warnings that it already gave for the scenario alone.
     fn ask_policy(&self, registry: &Registry) -> Result<Vec<String>, EmulationError> {
         let known = self.scenario.site();
         let jobs = self.workload.arrivals.iter().map(|job| job.spec.expected());
@@ -176,7 +178,8 @@ impl Prepared {
         let site = mapred::PolicySite {
             slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
             most_slots: self.topology.most_slots(),
-            // A set: a warning about a size of job appears once, not for each of thousands of jobs.
+            // Use a set, so that a warning about a size of job appears once, not for each of
+            // thousands of jobs.
             jobs: jobs.collect::<BTreeSet<_>>().into_iter().collect(),
             ..known.clone()
         };
@@ -187,8 +190,8 @@ impl Prepared {
         Ok(doubts.into_iter().filter(|doubt| !said.contains(doubt)).collect())
     }
 
-    /// Returns a warning about names that a spreadsheet would take for formulas; `None` without
-    /// any.
+    /// Returns a warning about names that a spreadsheet would take for formulas; `None` if there
+    /// are no such names.
     fn formulas(&self) -> Option<String> {
         let specs = self.workload.arrivals.iter().map(|arrival| &arrival.spec);
         let names = specs.flat_map(|job| [&job.name, &job.user, &job.pool, &job.class]);
@@ -201,7 +204,7 @@ impl Prepared {
         ))
     }
 
-    /// Returns how many jobs there are.
+    /// Returns the number of jobs of the workload.
     pub fn jobs(&self) -> u64 {
         self.workload.arrivals.len() as u64
     }
@@ -212,7 +215,7 @@ impl Prepared {
     }
 }
 
-/// Returns whether a spreadsheet takes a cell for a formula; a number is not one.
+/// Returns whether a spreadsheet takes a cell for a formula; a number such as `-1` is no formula.
 fn is_formula(cell: &str) -> bool {
     // Excel and LibreOffice take these first characters for a formula (OWASP's list on CSV
     // injection).

@@ -1,10 +1,10 @@
 //! Output files and folders are written under hidden names and renamed once they are complete.
 //!
 //! A hidden file or folder is filled beside its target, on the same file system, and renamed at the
-//! end. On Linux, an existing folder is exchanged with the new one in one step; elsewhere the old
-//! folder is renamed first, and for a moment has only its hidden name. Either way a killed process
-//! leaves the old results or the new ones, complete, and at worst a hidden file or folder beside
-//! them, which `leftovers` removes at the next start.
+//! end. On Linux, an existing folder is exchanged with the new folder in one step; on other systems
+//! the old folder is renamed first, and for a moment has only a hidden name. Either way a killed
+//! process leaves complete results, old or new. At worst it also leaves a hidden file or folder
+//! beside them, which `leftovers` removes at the next start.
 //!
 //! A hidden file that is dropped before it is renamed is removed. A signal ends a process without
 //! dropping anything, so the signal handler calls [`remove_unfinished`].
@@ -26,7 +26,7 @@ pub const HIDDEN: &str = ".mumakil-";
 /// The hidden files and folders that this process is filling; a signal handler removes them all.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Which existing files a new one may replace.
+/// The existing files that a new file may replace.
 #[derive(Clone, Copy, Debug)]
 pub enum ReplacedFiles {
     /// Nothing.
@@ -42,9 +42,9 @@ pub enum ReplacedFiles {
 pub struct HiddenOutput<H> {
     target: PathBuf,
     over: ReplacedFiles,
-    /// Removed when dropped, with what is in it.
+    /// The temporary file or folder; dropping it removes it with its content.
     hidden: H,
-    /// The lock that tells other processes that this process still writes it.
+    /// The lock that tells other processes that this process still writes the output.
     held: HiddenLock,
     _listed: UnfinishedLine,
 }
@@ -60,7 +60,7 @@ pub type AsideFolder = HiddenOutput<TempDir>;
 struct UnfinishedLine(PathBuf);
 
 impl<H: AsRef<Path>> HiddenOutput<H> {
-    /// Returns the path that it will have.
+    /// Returns the path that the output will have.
     pub fn target(&self) -> &Path {
         &self.target
     }
@@ -76,7 +76,8 @@ impl<H: AsRef<Path>> HiddenOutput<H> {
         let parent = parent.unwrap_or_else(|| Path::new("."));
         let error = |source| OutputError::Write { path: parent.to_owned(), source };
         disk::create_dir_all(parent).map_err(error)?;
-        // Sweep before creating our own file, which the sweep would have to tell from leftovers.
+        // Sweep before creating our own file, so that the sweep need not distinguish it from
+        // leftovers.
         leftovers::sweep(parent);
         let prefix = leftovers::prefix();
         let mut aside = Builder::new();
@@ -85,7 +86,7 @@ impl<H: AsRef<Path>> HiddenOutput<H> {
             let hidden = make(&aside, parent).map_err(error)?;
             let held = leftovers::hold(hidden.as_ref());
             // If another process took the new file for a leftover before it was locked, make
-            // another one.
+            // another file.
             if !matches!(held, HiddenLock::Lost) {
                 let listed = UnfinishedLine::new(hidden.as_ref());
                 return Ok(Self { target: target.to_owned(), over, hidden, held, _listed: listed });
@@ -142,10 +143,11 @@ impl AsideFile {
     /// # Errors
     /// As [`put`](Self::put).
     pub fn put_locked(self) -> Result<(PathBuf, Option<fs::File>), OutputError> {
-        // On an error these variables are dropped in reverse order: the hidden file before its
-        // lock, or another process could take the file for a leftover while we remove it.
+        // On an error these variables are dropped in reverse order, the hidden file before its
+        // lock. Otherwise another process could take the file for a leftover while we remove it.
         let Self { _listed, held, target, over, hidden } = self;
-        // Held, so that a signal handler does not remove the file or folder during the rename.
+        // Hold this lock, so that a signal handler does not remove the file or folder during the
+        // rename.
         let _unfinished = UNFINISHED.lock();
         over.check(&target)?;
         let placed = disk::change(&target, || {
@@ -191,7 +193,8 @@ impl AsideFolder {
     /// If the target now exists and may not be replaced, or if it cannot be written.
     pub fn put(self) -> Result<PathBuf, OutputError> {
         let Self { _listed, held: _held, target, over, hidden } = self;
-        // Held, so that a signal handler does not remove the file or folder during the rename.
+        // Hold this lock, so that a signal handler does not remove the file or folder during the
+        // rename.
         let _unfinished = UNFINISHED.lock();
         // Check again: another process may have created the target since the run began.
         over.check(&target)?;
@@ -247,7 +250,8 @@ impl UnfinishedLine {
 
 impl Drop for UnfinishedLine {
     fn drop(&mut self) {
-        // A renamed file no longer has its hidden name, which a signal handler must not remove.
+        // This process no longer uses the hidden name, so a signal handler must not remove a file
+        // of this name.
         UNFINISHED.lock().retain(|other| *other != self.0);
     }
 }
@@ -279,13 +283,15 @@ pub fn copy_file(from: &Path, to: &Path) -> Result<(), OutputError> {
     aside.put().map(drop)
 }
 
-/// Removes all hidden files and folders that this process is filling. Returns a guard: until it is
-/// dropped, no file is renamed to its target. The process is meant to end before that.
+/// Removes all hidden files and folders that this process is filling. Returns a guard: until the
+/// guard is dropped, no file is renamed to its target. The process should end before it drops the
+/// guard.
 #[must_use]
 pub fn remove_unfinished() -> impl Sized {
     let unfinished = UNFINISHED.lock();
     for path in &*unfinished {
-        // A run goes on writing for a moment and may add a file to a folder while it is removed.
+        // Try several times: a run goes on writing for a moment and may add a file to a folder that
+        // is being removed.
         for _ in 0..10 {
             let removed = fs::remove_dir_all(path).or_else(|_| fs::remove_file(path));
             if removed.is_ok() || !path.exists() {
@@ -309,10 +315,10 @@ fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     exchange_in_steps(one, other)
 }
 
-/// Exchanges two folders by three renames; puts the first back if the second fails.
+/// Exchanges two folders by three renames; if the second rename fails, reverts the first.
 fn exchange_in_steps(one: &Path, other: &Path) -> io::Result<()> {
-    // Also a hidden name, as it begins like the hidden folder's; it is longer, so `leftovers` does
-    // not remove it.
+    // This name begins like the hidden folder's name, so it is hidden too. It is longer, so
+    // `leftovers` does not remove it.
     let between = one.with_extension("old");
     fs::rename(other, &between)?;
     if let Err(error) = fs::rename(one, other) {
@@ -368,7 +374,7 @@ mod tests {
         assert!(one.join("new").exists() && other.join("old").exists());
     }
 
-    /// Programs that compare results with others', or serve them, run as other users.
+    /// Programs of other users may serve the results, or compare them with other results.
     #[cfg(unix)]
     #[test]
     fn others_may_read_what_the_mask_lets_them_read() {

@@ -12,13 +12,13 @@ use super::place::files_below;
 use mumakil_base::files::{PERF, REPORT, RESOLVED};
 use mumakil_core::trace::hex;
 
-/// Sixteen consonants that a bad telephone line does not confuse much, and five vowels: the letters
-/// of proquints (Wilkerson, 2009), with one vowel more.
+/// Sixteen consonants that are easy to distinguish on a bad telephone line, and five vowels: the
+/// letters of proquints (Wilkerson, 2009), with one more vowel.
 const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
 const VOWELS: &[u8; 5] = b"aeiou";
 
-/// The SHA-256 of the names and bytes of all result files. The resolved scenario is left out: a run
-/// of a trace and one of the same trace gzipped have the same digest.
+/// The SHA-256 of the names and bytes of all result files. The resolved scenario is left out, so a
+/// run of a trace and a run of the same trace gzipped have the same digest.
 ///
 /// Prints as four syllables, such as `jetaniro`. There are 41 million such words: enough to compare
 /// two runs, too few to identify every run.
@@ -26,9 +26,9 @@ const VOWELS: &[u8; 5] = b"aeiou";
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Computes the digest of all files in `folder` and below, in the order of their names. Left
-    /// out are `perf.json`, the report, which shows the digest, and the resolved scenario, which
-    /// holds paths of traces.
+    /// Computes the digest of all files in `folder` and below, in the order of their names. It
+    /// leaves out `perf.json`, the report (which shows the digest) and the resolved scenario (which
+    /// holds paths of traces).
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -65,8 +65,8 @@ impl fmt::Display for Digest {
     }
 }
 
-/// Hashes a file's name and bytes, each after its length, so that different files never give the
-/// same input.
+/// Hashes a file's name and bytes. The length of each comes first, so that different files never
+/// give the hash the same input.
 fn add(hash: &mut Sha256, name: &str, path: &Path) -> Result<(), OutputError> {
     let error = |source| OutputError::Read { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(error)?;

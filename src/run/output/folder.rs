@@ -13,8 +13,8 @@ use mumakil_base::disk;
 use mumakil_base::files::{self, HISTOGRAM, HISTOGRAMS, RESOLVED};
 use mumakil_results::tables;
 
-/// The first line of a resolved scenario begins so. It marks a folder that Mumakil wrote, in any
-/// version.
+/// The beginning of the first line of a resolved scenario, in every version. It marks a folder that
+/// Mumakil wrote.
 const MARKER: &str = "# The scenario of this run, written by Mumakil ";
 
 /// The folder of a run that is being written.
@@ -85,7 +85,8 @@ fn check_run(target: &Path) -> Result<(), OutputError> {
             return stranger(name);
         }
     }
-    // The only folder within a run's folder; a user may have put files of their own into it.
+    // `histograms` is the only folder within a run's folder; a user may have put other files into
+    // it.
     let histograms = target.join(HISTOGRAMS);
     if histograms.is_dir()
         && let Some(name) = names(&histograms)?.into_iter().find(|name| !name.ends_with(HISTOGRAM))

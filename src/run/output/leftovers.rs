@@ -2,7 +2,7 @@
 //!
 //! A process holds a lock on each hidden file or folder that it fills. The system frees the lock
 //! however the process ends, so another process that gets the lock knows that the owner has ended.
-//! Process ids would not do: the system reuses them.
+//! Process ids would not suffice: the system reuses them.
 //!
 //! On a shared file system a lock may be visible on one machine only. So hidden names contain the
 //! machine's name, and each machine removes only its own leftovers. Without locks or without a
@@ -28,7 +28,7 @@ static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub(super) enum HiddenLock {
     /// This process holds the lock until the value is dropped.
     Ours(File),
-    /// Another process took it for a leftover before we could lock it.
+    /// Another process took the file for a leftover before we could lock it.
     Lost,
     /// The file system has no locks.
     Unknown,
@@ -39,8 +39,8 @@ pub(super) fn prefix() -> String {
     machine().map_or_else(|| HIDDEN.to_owned(), |machine| format!("{HIDDEN}{machine}-"))
 }
 
-/// Returns the name of this machine, at most 64 characters that are safe in file names; `None`
-/// without a name.
+/// Returns the name of this machine, at most 64 characters that are safe in file names; `None` if
+/// the machine has no such name.
 pub fn machine() -> Option<String> {
     #[cfg(unix)]
     {
@@ -55,7 +55,7 @@ pub fn machine() -> Option<String> {
     None
 }
 
-/// Locks a hidden file or folder that was just made.
+/// Locks a hidden file or folder that this process has just made.
 pub(super) fn hold(path: &Path) -> HiddenLock {
     match open(path).map(|file| (file.try_lock(), file)) {
         // Another process's sweep may have removed the file between opening and locking; the lock
@@ -102,8 +102,8 @@ fn sweep_again(folder: &Path) {
     }
 }
 
-/// Returns whether a process holds the lock of a file, as seen from this machine; `None` where
-/// there are no locks. The check disturbs no writer: a writer always locks a new file.
+/// Returns whether a process holds the lock of a file, as seen from this machine; `None` if the
+/// file system has no locks. The check disturbs no writer: a writer always locks a new file.
 pub fn lock_of(file: &File) -> Option<bool> {
     match file.try_lock_shared() {
         Ok(()) => Some(false),
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(names(room.path()).len(), kept.len() + 1);
     }
 
-    /// Another process sweeps between the creation of the hidden file and its locking.
+    /// Another process sweeps after the hidden file is created and before it is locked.
     #[test]
     fn who_is_swept_before_it_could_lock_knows_it() {
         let room = TempDir::new().unwrap();

@@ -37,7 +37,7 @@ use mumakil_base::files::{RESOLVED, SUMMARY};
 /// The ending of a pack's name.
 const PACK: &str = ".zip";
 
-/// The packs of a folder, and the place of each run in them.
+/// The packs of a folder, and the runs in them with their offsets.
 #[derive(Debug, Default)]
 pub struct Packs {
     packs: Vec<KnownPack>,
@@ -85,8 +85,8 @@ impl Packs {
     }
 
     fn refresh_one(&mut self, path: &Path) -> io::Result<()> {
-        // Read the length once: runs that another process appends meanwhile are left to the next
-        // call.
+        // Read the length once: the next call finds the runs that another process appends after
+        // that.
         let length = fs::metadata(path)?.len();
         let place = match self.packs.iter().position(|pack| *pack.path == *path) {
             Some(place) => place,
@@ -100,7 +100,7 @@ impl Packs {
         if known.length == length {
             return Ok(());
         }
-        // A shorter pack has replaced the known one, so it is read from its beginning.
+        // A shorter pack has replaced the known pack, so it is read from its beginning.
         let from = if length < known.end { 0 } else { known.end };
         let (runs, end) = runs_of(&mut File::open(path)?, from, length)?;
         (known.end, known.length) = (end, length);
@@ -110,7 +110,7 @@ impl Packs {
         Ok(())
     }
 
-    /// Returns a run, if a pack has it.
+    /// Returns a run; `None` if no pack has it.
     pub fn get(&self, id: &str) -> Option<PackedRun> {
         self.runs.get(&number(id)?).cloned()
     }
@@ -195,10 +195,10 @@ impl PackedRun {
 impl Read for CheckedFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.content.read(into)?;
-        // No bytes into a buffer that is not empty: the end of the content.
+        // Reading no bytes into a buffer that has room means the end of the content.
         if read == 0 && !into.is_empty() {
             let crc = self.content.crc();
-            // The size too: CRC-32 alone misses one damaged file in four billion.
+            // Check the size too: CRC-32 alone misses one damaged file in four billion.
             if crc.sum() != self.entry.crc || crc.amount() != self.entry.size {
                 return Err(torn());
             }
@@ -214,7 +214,7 @@ fn open(mut file: File, entry: ZipEntry) -> io::Result<impl Read + use<>> {
     Ok(CheckedFile { content: CrcReader::new(DeflateDecoder::new(content)), entry })
 }
 
-/// Returns whether a file name is that of a pack; hidden files are not packs.
+/// Returns whether a file name is the name of a pack; hidden files are not packs.
 fn is_pack(name: &str) -> bool {
     name.ends_with(PACK) && !name.starts_with('.')
 }
@@ -251,11 +251,11 @@ fn number(id: &str) -> Option<u64> {
 /// The complete runs of a pack: the id of each and the offsets of its beginning and end.
 type PackRuns = Vec<(u64, [u32; 2])>;
 
-/// Returns the complete runs of a pack that begin at offset `from` or later, and where the last one
-/// ends.
+/// Returns the complete runs of a pack that begin at offset `from` or later, and the offset at
+/// which the last of them ends.
 fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(PackRuns, u64)> {
     let (mut runs, mut end) = (PackRuns::new(), from);
-    // The run whose first file was read last, and where it began.
+    // The last run whose first file was read, and the offset of that file.
     let mut begun = None;
     for entry in entries_of(file, from, length)? {
         let Some((id, name)) = entry.name.split_once('/') else { continue };
@@ -265,7 +265,8 @@ fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(PackRuns, u64
         } else if name == RESOLVED {
             // Mumakil never writes beyond 4 GiB; another program may.
             let Ok(to) = u32::try_from(entry.next()) else { continue };
-            // The ids must agree: after a crash a run's end may follow another run's beginning.
+            // The ids must agree: after a crash, the last file of one run may follow the first file
+            // of another.
             if let Some((_, from)) = begun.take().filter(|(begun, _)| *begun == id) {
                 runs.push((id, [from, to]));
                 end = to.into();
@@ -281,7 +282,8 @@ fn entries_of(file: &mut File, from: u64, length: u64) -> io::Result<Vec<ZipEntr
     if let Some((mut entries, index)) = read_index(file, length)? {
         // Other programs may write the index in any order; runs are found by the order in the file.
         entries.sort_unstable_by_key(|entry| entry.at);
-        // An index whose files overlap it belongs to another file or to an older state of this one.
+        // If files overlap the index, the index belongs to another pack or to an older state of
+        // this pack.
         if entries.last().map_or(0, ZipEntry::next) <= index {
             entries.retain(|entry| from <= entry.at.into());
             return Ok(entries);

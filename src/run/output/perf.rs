@@ -1,4 +1,5 @@
-//! `perf.json`: what the run cost on this machine, the one file that differs from run to run.
+//! `perf.json`: the cost of the run on this machine. It is the one file that differs from run to
+//! run.
 
 use std::fs;
 use std::time::Duration;

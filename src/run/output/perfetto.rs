@@ -11,21 +11,22 @@
 //!   reduce 0                         [a r_0: [shuffle][sort][reduce]]
 //! ```
 //!
-//! A slice lasts from the start of an attempt to its end, by its tracker. Its `outcome` is the
-//! JobTracker's verdict if the JobTracker gave one by then, else the outcome that the tracker saw.
-//! An attempt takes the lowest free lane of its node and keeps it to its end. A suspended attempt
-//! gives up its slot but keeps its lane, so a node can have more lanes than slots.
+//! A slice lasts from the start of an attempt to its end, as its tracker saw them. The `outcome` of
+//! the slice is the JobTracker's verdict, or the outcome that the tracker saw if the JobTracker has
+//! not given a verdict by the end. An attempt takes the lowest free lane of its node and keeps the
+//! lane to its end. A suspended attempt gives up its slot but keeps its lane, so a node can have
+//! more lanes than slots.
 //!
 //! An incident on a machine, such as a power failure or a slow disk, is a mark on its node.
 //!
-//! A flow (an arrow) leads from each successful map to the reduces of its job. It arrives at the
-//! beginning of the sort, which is the end of the shuffle: in Perfetto a flow starts at the earlier
-//! slice, and a shuffle begins before most of the maps that it waits for. Only the first [`FLOWS`]
-//! maps of a job have flows; a job of a thousand maps and a thousand reduces would have a million.
+//! A flow (an arrow) leads from each successful map to the reduces of its job. A flow arrives at a
+//! reduce's sort, not at its shuffle: in Perfetto a flow starts at the earlier slice, and a shuffle
+//! begins before most of the maps that it waits for. Only the first [`FLOWS`] maps of a job have
+//! flows; otherwise a job of a thousand maps and a thousand reduces would have a million flows.
 //!
 //! The trace is written during the run; memory is bounded by the jobs and by the attempts that run
-//! at one time. Its bytes are the same for the same scenario and seed. Events need not be in the
-//! order of time: readers of the format sort them.
+//! at one time. The same scenario and seed give the same bytes. Events need not be in the order of
+//! time: readers of the format sort them.
 
 mod counters;
 mod event;
@@ -54,8 +55,7 @@ use mumakil_core::mapred::{
     Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId, WorldFact,
 };
 
-/// The number of maps of a job that have flows to its reduces, so the most flows that arrive at one
-/// reduce.
+/// The most maps of a job that have flows to its reduces, and so the most flows into one reduce.
 // Chosen: the page stays fast, and no reader can follow a hundred arrows into one sort.
 pub const FLOWS: u32 = 100;
 
@@ -69,11 +69,11 @@ pub struct Perfetto {
     path: PathBuf,
     events: TraceEvents,
     counters: Counters,
-    /// The lanes of each node, and whether each is taken.
+    /// The lanes of each node, and whether each lane is taken.
     lanes: Vec<PerSlot<Vec<(TraceTrack, bool)>>>,
     /// The running attempts. Their order depends only on the events.
     running: IndexMap<(AttemptId, Role), InLane, FxBuildHasher>,
-    /// The maps of each job at which flows start.
+    /// The slices of the maps of each job, at which flows start.
     outputs: BTreeMap<JobId, Vec<MapSlice>>,
 }
 
@@ -86,7 +86,7 @@ struct InLane {
     commit_pending: Option<SimTime>,
 }
 
-/// A map that succeeded.
+/// The slice of a map that succeeded.
 #[derive(Clone, Copy, Debug)]
 struct MapSlice {
     map: u32,
@@ -204,8 +204,8 @@ impl Perfetto {
         }
     }
 
-    /// Takes the lowest free lane of a node and returns its index. Costs a walk over the lanes of
-    /// the node.
+    /// Takes the lowest free lane of a node and returns the lane's index. This costs a walk over
+    /// the lanes of the node.
     fn take_lane(&mut self, tracker: TrackerId, kind: SlotKind) -> io::Result<usize> {
         let lanes = &mut self.lanes[tracker.index()][kind];
         let free = lanes.iter().position(|(_, is_taken)| !is_taken);
@@ -298,7 +298,7 @@ impl Perfetto {
     fn complete(&mut self, end: &RunEnd<'_>) -> io::Result<()> {
         let at = end.run.ended;
         let mut running: Vec<_> = std::mem::take(&mut self.running).into_iter().collect();
-        // Sort the attempts: the order of the map depends on which attempts ended before.
+        // Sort the attempts: their order in `running` depends on which attempts ended before.
         running.sort_unstable_by_key(|&(who, _)| who);
         for (who, running) in running {
             self.show(who, &running, at, None, end.books)?;

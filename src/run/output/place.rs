@@ -79,8 +79,8 @@ fn copy_all(from: &Path, to: &Path) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// Returns the paths of the files in a folder and below, relative to it, with their sizes in bytes.
-/// Paths have `/` on every system.
+/// Returns the files in a folder and below: their paths relative to the folder, and their sizes in
+/// bytes. Paths have `/` on every system.
 pub(super) fn files_below(folder: &Path) -> Result<Vec<(String, u64)>, OutputError> {
     let unread = |source| OutputError::Read { path: folder.to_owned(), source };
     let mut files = Vec::new();
@@ -91,7 +91,7 @@ pub(super) fn files_below(folder: &Path) -> Result<Vec<(String, u64)>, OutputErr
         let name = name.to_string_lossy();
         if about.is_dir() {
             let below = files_below(&entry.path())?.into_iter();
-            // `/` on Windows too: the digest hashes these paths.
+            // Use `/` on Windows too: the digest hashes these paths.
             files.extend(below.map(|(below, size)| (format!("{name}/{below}"), size)));
         } else {
             files.push((name.into_owned(), about.len()));

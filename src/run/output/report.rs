@@ -1,8 +1,8 @@
 //! `report.html`: a run on one page.
 //!
-//! The page is made from the run's own files, which it reads row by row, and from the scenario. It
-//! leaves out charts of tables that were not recorded, and a chart that would need too many bars
-//! says so. The same scenario and seed give the same page, since it shows no wall-clock time.
+//! The page is made from the scenario and from the run's own files, read row by row. It leaves out
+//! charts of tables that were not recorded. A chart that would need too many bars says so. The same
+//! scenario and seed give the same page, since the page shows no wall-clock time.
 //!
 //! ```text
 //! SECTIONS:  "Slots" ─ slots::blocks    ─ timeline.csv ─┐
@@ -13,8 +13,8 @@
 //! To add a chart, add a file here that makes blocks from the run's results, and list it in
 //! `SECTIONS`.
 //!
-//! The digest leaves out the page, so the page can show the digest, and a better chart in a later
-//! version does not change the digest of a run.
+//! The digest does not cover the page. So the page can show the digest, and a better chart in a
+//! later version does not change the digest of a run.
 
 mod attempts;
 mod faults;
@@ -83,7 +83,8 @@ const SECTIONS: [(&str, &[Make]); 9] = [
 pub struct RunReport<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
-    /// The known policies; the scenario's policy states the slots that it guarantees to pools.
+    /// The known policies. The report asks the scenario's policy for the slots that it guarantees
+    /// to pools.
     pub registry: &'a Registry,
     /// The nodes of its cluster.
     pub topology: &'a Topology,
@@ -110,7 +111,8 @@ impl RunReport<'_> {
     pub fn page(&self) -> Result<HtmlPage, ReadError> {
         let (scenario, summary) = (self.scenario, self.summary);
         let jobs = RunJobs::read(self.results)?;
-        // All charts of the page share it, so that a pool has the same colour in every chart.
+        // All charts of the page share these groups, so that a pool has the same colour in every
+        // chart.
         let parties = JobGroups::of([&jobs.all[..]]).with_classes(&jobs.all);
         let source = ReportSource { run: self, jobs, parties };
         let mut sections = Vec::new();
@@ -148,7 +150,7 @@ impl RunReport<'_> {
     }
 }
 
-/// Returns one block with all charts side by side, or no block without charts.
+/// Returns one block with all charts side by side; no block if there are no charts.
 fn charted(drawings: impl IntoIterator<Item = Drawing>) -> Vec<PageBlock> {
     let drawings: Vec<Drawing> = drawings.into_iter().collect();
     // An empty block would still show the title of its section.

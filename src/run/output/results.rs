@@ -1,8 +1,8 @@
 //! Reads the files of a run.
 //!
-//! A file is read only when it is needed. Tables are read row by row. Summaries are small, so those
-//! read last are kept ([`RecentSummaries`]). Histograms are not kept: those of one run take a
-//! megabyte, and a study has thousands of runs.
+//! A file is read only when it is needed. Tables are read row by row. Summaries are small, so the
+//! last ones read are kept ([`RecentSummaries`]). Histograms are not kept: the histograms of one
+//! run take a megabyte, and a study has thousands of runs.
 
 mod log;
 
@@ -68,7 +68,7 @@ impl RunResults {
         self.place.text(file).map_err(|source| cannot_read(&path(), source))
     }
 
-    /// Returns the facts of the run that `summary.json` begins with.
+    /// Returns the properties of the run with which `summary.json` begins.
     ///
     /// # Errors
     /// If the summary cannot be read.
@@ -145,12 +145,12 @@ impl RecentSummaries {
         if let Some(summary) = self.kept.borrow().get(&number) {
             return Ok(summary.clone());
         }
-        // Read it before removing another: a failed read must not displace a kept summary.
+        // Read the summary before removing another: a failed read must not displace a kept summary.
         let summary = Rc::new(read()?);
         let mut kept = self.kept.borrow_mut();
         if kept.len() == self.most {
-            // Remove the oldest: readers go through a study run by run, so it is the least likely
-            // to be needed again.
+            // Remove the oldest summary: readers go through a study run by run, so this summary is
+            // the least likely to be needed again.
             kept.shift_remove_index(0);
         }
         kept.insert(number, summary.clone());
@@ -191,7 +191,7 @@ impl Results for RunResults {
 
     fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError> {
         let empty = || Histogram::new(3).expect("three digits are possible");
-        // A histogram without values leaves no file, so a missing one is empty rather than an
+        // A histogram without values leaves no file, so a missing histogram is an empty one, not an
         // error.
         Ok(self.histograms(|other| other == name)?.remove(name).unwrap_or_else(empty))
     }

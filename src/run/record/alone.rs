@@ -1,6 +1,7 @@
-//! `alone.csv`: how long each job takes alone on the empty cluster, the measure of its slowdown.
+//! `alone.csv`: how long each job takes alone on the empty cluster. The job's slowdown is measured
+//! against this time.
 //!
-//! A second run, in which the jobs run one after the other, writes it.
+//! A second run, in which the jobs run one after the other, writes this table.
 
 use std::path::Path;
 

@@ -1,10 +1,10 @@
-//! The state of a run that all watchers share: the jobs, the open attempts, and the changes of the
-//! current event to trackers' slots and to the JobTracker's counts.
+//! The state of a run that all watchers share: the jobs, the open attempts, and the changes that
+//! the current event makes to trackers' slots and to the JobTracker's counts.
 //!
 //! A job stays in the books until the end of the run. An attempt is *open* from its first event
-//! until its tracker has ended it, it holds no slot, and the JobTracker has given its verdict or
-//! has ended the job. Then it is *closed*: watchers see it once more, and the books drop it. An
-//! attempt that never reached its tracker stays open until the end of the run.
+//! until three things hold: its tracker has ended it, it holds no slot, and the JobTracker has
+//! given its verdict or has ended the job. Then it is *closed*: watchers see it once more, and the
+//! books drop it. An attempt that never reached its tracker stays open until the end of the run.
 
 use std::mem;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct RunBooks {
     jobs: Vec<Option<BookedJob>>,
     /// The open attempts. Their order depends only on the events.
     open: IndexMap<AttemptId, BookedAttempt, FxBuildHasher>,
-    /// The number of open attempts of each job; zero for most jobs when they end.
+    /// The number of open attempts of each job.
     open_of_job: Vec<u32>,
     closed: Vec<(AttemptId, BookedAttempt)>,
     shift: Option<SlotShift>,
@@ -47,15 +47,15 @@ pub struct BookedJob {
     pub spec: Arc<JobSpec>,
     /// When it arrived at the JobTracker.
     pub submitted: SimTime,
-    /// When its splits were read; for the last time, if the job was begun anew.
+    /// When its splits were read; if the job was begun anew, the last such instant.
     pub initialised: Option<SimTime>,
-    /// When its setup was done, so that it could launch tasks; for the last time, if the job was
-    /// begun anew.
+    /// When its setup was done, so that it could launch tasks; if the job was begun anew, the last
+    /// such instant.
     pub running: Option<SimTime>,
     /// When its first map or reduce was assigned.
     pub first_launch: Option<SimTime>,
-    /// When the JobTracker learned that all maps had succeeded; for the last time, if maps were
-    /// lost.
+    /// When the JobTracker learned that all maps had succeeded; if maps were lost, the last such
+    /// instant.
     pub maps_done: Option<SimTime>,
     /// When and how the JobTracker ended it.
     pub ended: Option<(SimTime, Outcome)>,
@@ -75,7 +75,7 @@ pub struct BookedJob {
 pub struct BookedAttempt {
     /// The tracker that runs it.
     pub tracker: TrackerId,
-    /// The JobTracker's decision to launch it; `None` until that is known.
+    /// The JobTracker's decision to launch it; `None` before its event.
     pub grant: Option<Grant>,
     /// When its work started.
     pub started: Option<SimTime>,
@@ -85,7 +85,7 @@ pub struct BookedAttempt {
     pub verdict: Option<(SimTime, Outcome)>,
     /// The reason of the order to kill it, if there was one.
     pub killed_for: Option<Reason>,
-    /// Its suspensions: the beginning of each, and the end if it is over.
+    /// Its suspensions: the beginning of each, and its end, or `None` while it lasts.
     pub stops: Vec<(SimTime, Option<SimTime>)>,
     /// How many slots its work takes; 0 before it starts.
     width: u32,
@@ -96,7 +96,7 @@ pub struct BookedAttempt {
 /// The JobTracker's decision to launch an attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Grant {
-    /// When it happened.
+    /// When the JobTracker decided.
     pub at: SimTime,
     /// How far its input is from the tracker; `None` without input.
     pub locality: Option<Locality>,
@@ -109,9 +109,9 @@ pub struct Grant {
 /// How an attempt's work ended on its tracker.
 #[derive(Clone, Copy, Debug)]
 pub struct AttemptEnding {
-    /// When it happened.
+    /// When the work ended.
     pub at: SimTime,
-    /// How it ended.
+    /// How the work ended.
     pub outcome: Outcome,
     /// How long its phases took.
     pub phases: PhaseTimes,
@@ -136,7 +136,7 @@ impl RunBooks {
         self.warm_up
     }
 
-    /// Returns empty books.
+    /// Returns the state at the start of a run, with this end of the warm-up.
     pub fn new(warm_up: SimTime) -> Self {
         Self { warm_up, ..Self::default() }
     }
@@ -207,12 +207,13 @@ impl RunBooks {
         self.ended
     }
 
-    /// Returns how many map and reduce attempts were assigned, of the jobs that count.
+    /// Returns how many map and reduce attempts were assigned for the jobs that count in
+    /// statistics.
     pub const fn attempts(&self) -> u64 {
         self.attempts
     }
 
-    /// Enters an event. For most events this costs a look-up among the open attempts.
+    /// Records an event. For most events this costs a look-up among the open attempts.
     pub fn enter(&mut self, event: &Event) {
         // Watchers have seen the changes of the previous event.
         self.closed.clear();
@@ -273,7 +274,7 @@ impl RunBooks {
             LedgerFact::Assigned { role: Role::TaskCleanup, .. } => {}
             LedgerFact::Learned { state, .. } => {
                 if let Some(verdict) = state.outcome() {
-                    // Asked before `judge` overwrites the verdict.
+                    // Ask this before `judge` overwrites the verdict.
                     if self.has_succeeded(attempt) {
                         self.lost = Some((attempt, tracker));
                     }
@@ -282,7 +283,7 @@ impl RunBooks {
             }
             LedgerFact::Ordered { order: Order::Kill, reason } => {
                 if let Some(known) = self.open.get_mut(&attempt) {
-                    // If the same attempt is ordered killed again, the first reason counts.
+                    // If the attempt gets a second order to be killed, the first reason counts.
                     known.killed_for.get_or_insert(reason);
                 }
             }
@@ -311,7 +312,8 @@ impl RunBooks {
                 let known = self.attempt_mut(attempt, tracker);
                 let stopped = known.end_stop(at);
                 let width = known.width;
-                // A resumption takes as many slots as the start; its event does not repeat them.
+                // A resumed attempt takes as many slots as at its start; the event does not repeat
+                // their number.
                 known.holds[Role::Work as usize] = width;
                 self.note_shift(attempt, tracker, width as i32, -i32::from(stopped));
             }
@@ -331,7 +333,7 @@ impl RunBooks {
         }
     }
 
-    /// Sets a job's counts to `tasks` pending tasks and no running ones.
+    /// Sets a job's counts to `tasks` pending tasks and no running tasks.
     fn count_pending(&mut self, job: JobId, tasks: PerSlot<u32>) {
         let counts = |kind| (job, kind, SlotCounts { running: 0, pending: tasks[kind] });
         self.tallies.extend(SlotKind::BOTH.map(counts));
@@ -367,7 +369,8 @@ impl RunBooks {
         let Some(job) = self.job_mut(id) else { return };
         job.ended = Some((at, outcome));
         self.ended += 1;
-        // For most jobs this avoids a walk over the open attempts of all jobs.
+        // Most jobs have no open attempts when they end: avoid the walk over the open attempts of
+        // all jobs.
         if self.open_of_job.get(id.index()).is_none_or(|&open| open == 0) {
             return;
         }
@@ -387,7 +390,7 @@ impl RunBooks {
         }
         self.attempts += u64::from(self.counts(task.job));
         if let Some(job) = self.job_mut(task.job) {
-            // A job that was begun anew keeps its first launch: that is when its user saw it start.
+            // A job that was begun anew keeps its first launch: its user saw the job start then.
             job.first_launch.get_or_insert(at);
         }
     }
@@ -442,7 +445,7 @@ impl RunBooks {
         let Some(known) = self.open.get_mut(&attempt) else { return };
         let held = mem::take(&mut known.holds[role as usize]);
         let stopped = role == Role::Work && known.end_stop(at);
-        // Note no empty change, as of an attempt that never started: each watcher would have to
+        // Leave out an empty change, as when the attempt never started: each watcher would have to
         // look at it.
         if 0 < held || stopped {
             self.note_shift(attempt, tracker, -(held as i32), -i32::from(stopped));
@@ -504,15 +507,15 @@ impl BookedJob {
 }
 
 impl BookedAttempt {
-    /// Returns an attempt of which only the tracker is known.
+    /// Returns a new attempt on a tracker.
     pub(crate) fn on(tracker: TrackerId) -> Self {
         Self { tracker, ..Self::default() }
     }
 
-    /// Ends its suspension, if it is suspended; returns whether it was.
+    /// Ends its suspension, if it is suspended; returns whether it was suspended.
     fn end_stop(&mut self, at: SimTime) -> bool {
         match self.stops.last_mut() {
-            // Only the last stop can be open: a suspended attempt cannot be suspended again.
+            // Only the last suspension can be open: a suspended attempt cannot be suspended again.
             Some((_, to @ None)) => to.replace(at).is_none(),
             _ => false,
         }
@@ -535,15 +538,15 @@ impl BookedAttempt {
         self.width
     }
 
-    /// Returns whether its work is known. After the end of a job, events may come only from the
-    /// cleanup of its attempts.
+    /// Returns whether its work is known, not only the removal of its output. After the end of a
+    /// job, the only events of an attempt may be those of that removal.
     pub const fn has_work(&self) -> bool {
         self.grant.is_some() || self.started.is_some()
     }
 
     /// Returns whether its tracker has ended it and it holds no slot.
     fn is_over(&self) -> bool {
-        // If only the cleanup of an attempt is known, the attempt is over when the cleanup releases
+        // If only the removal of its output is known, the attempt is over when the removal releases
         // its slot.
         (self.ending.is_some() || !self.has_work()) && self.holds == [0; 2]
     }

@@ -20,8 +20,8 @@ pub fn chains_table(
     chains: Vec<Vec<JobId>>,
 ) -> Result<Box<dyn Watcher>, RecordError> {
     TableAtEnd::create(folder, move |books, table| {
-        // A chain of which no job has arrived has no row, as a job that has not arrived has no row
-        // in `jobs.csv`.
+        // If no job of a chain has arrived, the chain has no row: a job that has not arrived has no
+        // row in `jobs.csv` either.
         let mut rows = chains.iter().filter_map(|chain| row(chain, books));
         rows.try_for_each(|row| table.row(&row))
     })
@@ -34,7 +34,7 @@ fn row(chain: &[JobId], books: &RunBooks) -> Option<ChainRow> {
     let submitted = arrivals.min()?;
     let end = |job: &JobId| Some(books.job(*job)?.ended?.0);
     let ends: Option<Vec<SimTime>> = chain.iter().map(end).collect();
-    // `collect` gave `None` if any job has no end: the chain has no end either.
+    // `collect` gave `None` if any job has no end; then the chain has no end either.
     let finish = ends.and_then(|ends| ends.into_iter().max());
     Some(ChainRow {
         job: first.spec.id.0,

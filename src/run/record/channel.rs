@@ -39,10 +39,11 @@ use mumakil_scenario::RecordSpec;
 
 /// The number of events in a chunk: about 80 KiB, which fit into a core's own cache.
 const CHUNK: usize = 1_024;
-/// The capacity of the channel in chunks. A few even out the writer's speed; more only take memory.
+/// The capacity of the channel in chunks. A few chunks even out the writer's speed; more chunks
+/// only take memory.
 const CHUNKS: usize = 8;
-/// How long the writer sleeps when it has caught up while events come fast. A run fills one or two
-/// chunks in that time.
+/// How long the writer sleeps when it has caught up while events come fast. In this time a fast run
+/// fills one or two chunks.
 const NAP: Duration = Duration::from_millis(1);
 /// The shortest real time between two reports of progress.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -95,7 +96,7 @@ pub struct RunProgress {
 pub struct Recording {
     /// The run in numbers.
     pub summary: Summary,
-    /// How many jobs have ended, including those of the warm-up.
+    /// How many jobs have ended, including jobs of the warm-up.
     pub ended: u32,
     /// The jobs that were submitted.
     pub submitted: Vec<JobId>,
@@ -103,8 +104,8 @@ pub struct Recording {
 
 /// Takes the events of actors. The default sender drops them.
 ///
-/// The events of one sender stay in order. It allocates a chunk at the first event, and sends it
-/// when it is full, and when the sender is flushed or dropped.
+/// The events of one sender stay in order. A sender allocates a chunk at its first event. It sends
+/// the chunk when the chunk is full, and when the sender is flushed or dropped.
 #[derive(Debug, Default)]
 pub struct EventSender {
     chunk: Vec<Event>,
@@ -142,7 +143,7 @@ struct Writer {
     books: RunBooks,
     tally: SummaryTally,
     waste: Option<Waste>,
-    /// Whether the outputs show waste; if not, it is counted only for the cost of faults.
+    /// Whether the outputs show waste; if not, waste is counted only for the cost of faults.
     tells_waste: bool,
     /// All watchers. Those that want each heartbeat come first; `hearers` is their number.
     watchers: Vec<Box<dyn Watcher>>,
@@ -163,7 +164,7 @@ impl Recorder {
         let table = folder.as_deref().filter(|_| settings.waste);
         let waste = (settings.waste || counts_losses).then(|| Waste::create(table)).transpose()?;
         watchers.extend(more);
-        // Put the watchers that want heartbeats first, so that they are a slice of the list.
+        // Put the watchers that want each heartbeat first, so that they are a slice of the list.
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
             books: RunBooks::new(SimTime::ZERO + settings.warm_up),
@@ -207,25 +208,25 @@ impl Recorder {
 }
 
 impl EventSink for EventSender {
-    /// Takes events, which are sent later in a chunk. Costs a copy; once in a thousand events, a
-    /// send.
+    /// Takes events, which are sent later in a chunk. This costs a copy, and once in a thousand
+    /// events a send.
     fn take(&mut self, events: &mut Vec<Event>) {
         let Some(writer) = &self.writer else { return events.clear() };
         let tells_heartbeats = writer.tells_heartbeats;
         events.retain(|event| !self.heartbeats.counts(event) || tells_heartbeats);
-        // Heartbeats alone fill no chunk; without this flush progress would seem to stand still.
+        // Heartbeats alone fill no chunk. Without this flush, progress would seem to stand still.
         if self.heartbeats.is_full() {
             self.flush();
         }
         if events.is_empty() {
             return;
         }
-        // Send the chunk before it overflows: growing would move it, and it would stay large when
-        // reused.
+        // Send the chunk before it overflows: a chunk that grows is copied, and stays large when it
+        // is reused.
         if CHUNK < self.chunk.len() + events.len() {
             self.flush();
         }
-        // The last flush found no empty chunk to reuse.
+        // The last flush found no empty chunk to reuse, so allocate one.
         if self.chunk.capacity() == 0 {
             self.chunk.reserve_exact(CHUNK);
         }
@@ -289,7 +290,7 @@ impl Writer {
                     self.see(&chunk)?;
                     self.count(now, &beats);
                     chunk.clear();
-                    // If the channel of empty chunks is full, this one is freed.
+                    // If the channel of empty chunks is full, this chunk is freed.
                     let _ = used.try_send(chunk);
                 }
                 EventParcel::End(end) => return self.finish(&end.0, end.1.as_ref()).map(Some),
@@ -311,7 +312,7 @@ impl Writer {
             self.now = self.now.max(event.at);
             // Enter the event first: watchers read its changes from the books.
             self.books.enter(event);
-            // Heartbeats are counted elsewhere.
+            // A watcher that does not want each heartbeat gets only counts of heartbeats.
             let is_heartbeat =
                 matches!(event.fact, Fact::Tracker(_, TrackerFact::Heartbeat { .. }));
             let hearers = if is_heartbeat { self.hearers } else { self.watchers.len() };
@@ -344,12 +345,12 @@ impl Writer {
         clock_lag: Option<&Histogram<u64>>,
     ) -> Result<Recording, RecordError> {
         // Waste finishes first, since other watchers read it. It needs a `RunEnd` itself, so there
-        // are two.
+        // are two `RunEnd`s.
         let end = RunEnd { books: &self.books, run, clock_lag, waste: None };
         let waste = self.waste.as_mut().map(|waste| waste.finish(&end)).transpose()?;
         let losses = waste.as_ref();
         let end = RunEnd { waste: losses.filter(|_| self.tells_waste), ..end };
-        // The summary's part on faults uses the losses even if no table of waste is written.
+        // The summary's part on faults needs the losses even if no `waste.csv` is written.
         let summary = self.tally.summary(&end, losses);
         for watcher in &mut self.watchers {
             watcher.finish(&end)?;
@@ -380,7 +381,7 @@ fn open(
 ) -> Result<Vec<Box<dyn Watcher>>, RecordError> {
     let mut watchers: Vec<Box<dyn Watcher>> = Vec::new();
     let Some(folder) = folder else { return Ok(watchers) };
-    // Always written: reports, studies and expectations all build on the jobs.
+    // `jobs.csv` is always written: reports, studies and expectations all need it.
     watchers.push(jobs_table(folder)?);
     // The first incident creates `faults.csv`, so a run without faults has no such file.
     watchers.push(Box::new(Faults::new(folder, labels.clone())));

@@ -1,10 +1,10 @@
 //! `decisions.csv`: refusals of slots, and orders to running attempts, with their reasons.
 //!
 //! A row of a refusal covers the time in which a job with pending tasks was repeatedly refused
-//! slots for one cause. It names the jobs that held the most slots of the kind at the last refusal.
-//! Each kill, suspension and resumption has a row. (Launches are in `tasks.csv`.) Rows are in the
-//! order of the events; the event of a refusal comes when the refusals stop, or at the end of the
-//! run.
+//! slots for one cause. The row names the jobs that held the most slots of the same kind at the
+//! last refusal. Each kill, suspension and resumption has a row. (Launches are in `tasks.csv`.)
+//! Rows are in the order of the events; the event of a refusal comes when the refusals stop, or at
+//! the end of the run.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! `events.jsonl`: every fact as a line of JSON, for questions that no table answers.
 //!
-//! `at_us` is the instant in microseconds; names are those of the tables. A field that a fact does
-//! not have is left out.
+//! `at_us` is the instant in microseconds; jobs, tasks and nodes have the names of the tables. A
+//! field that a fact does not have is left out.
 
 use std::io::Write;
 use std::path::Path;
@@ -144,7 +144,7 @@ impl<'a> EventLine<'a> {
             MemberFact::Forgiven => "tracker forgiven",
             MemberFact::Graylisted => "tracker graylisted",
             MemberFact::OffGraylist => "tracker off the graylist",
-            // The only fact about a tracker's membership that has a text.
+            // `Noted` is the only fact about membership that has a text.
             MemberFact::Noted(note) => {
                 return self.fact("noted").node(tracker).text("note", note);
             }

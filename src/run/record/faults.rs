@@ -1,8 +1,8 @@
 //! `faults.csv`: incidents on machines and on the JobTracker's process, in the order of time. A run
 //! without incidents has no such file.
 //!
-//! Speeds are factors of the usual speeds and hold from then on. Blocks and bytes are those that
-//! HDFS copies again because of the node.
+//! Speeds are factors of the usual speeds and hold from the incident on. Blocks and bytes count the
+//! copies that HDFS makes again because of the node.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use mumakil_results::tables::{CellText, FaultRow};
 pub(super) struct Faults {
     folder: PathBuf,
     labels: Arc<[NodeLabel]>,
-    /// Created with the first row.
+    /// The table; `None` before the first row.
     table: Option<TableWriter<FaultRow>>,
 }
 

@@ -1,7 +1,7 @@
-//! The two text formats of histograms that HdrHistogram's tools read in every language: the
+//! The two text formats of histograms that HdrHistogram's tools for all languages read: the
 //! percentile table and the interval log.
 //!
-//! Neither holds a date: virtual time begins at second 0 of the epoch.
+//! Neither format gets a real date: virtual time begins at second 0 of the Unix epoch.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -41,7 +41,7 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
     for (place, (value, in_bin)) in bins.iter().enumerate() {
         total += in_bin;
         let value = *value as f64;
-        // Several quantiles may fall into one bin: each has a row, with the same value.
+        // Several quantiles may fall into one bin: each quantile has a row, with the same value.
         while quantile < 1.0 && quantile <= total as f64 / count as f64 {
             let inverse = 1.0 / (1.0 - quantile);
             writeln!(to, "{value:12.3} {quantile:.12} {total:10} {inverse:14.2}")?;
@@ -107,7 +107,8 @@ pub fn write_log(
 }
 
 /// Writes the same bytes as the library's `V2DeflateSerializer`, but with one compressor for all
-/// histograms. The library makes one for each: a third of a megabyte for some hundred bytes.
+/// histograms. The library makes a compressor for each histogram: a third of a megabyte to compress
+/// some hundred bytes.
 struct DeflatedHistogram {
     plain: V2Serializer,
     compressor: ZlibEncoder<Vec<u8>>,

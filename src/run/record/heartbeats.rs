@@ -1,8 +1,9 @@
 //! Counts of heartbeats, which the senders of events keep.
 //!
 //! By far most events are heartbeats, and most watchers only need to know how often each pair of
-//! spans occurred. So a sender counts equal heartbeats together and sends the counts to the writer.
-//! It also sends each heartbeat if a watcher [wants that](super::Watcher::hears_heartbeats).
+//! round-trip time and waiting time occurred. So a sender counts equal heartbeats together and
+//! sends the counts to the writer. It also sends each heartbeat as an event if a watcher [wants
+//! that](super::Watcher::hears_heartbeats).
 
 use std::mem;
 
@@ -19,11 +20,11 @@ const AT_ONCE: u64 = 8_192;
 /// A count of heartbeats with the same two spans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlikeHeartbeats {
-    /// How many there were.
+    /// The number of such heartbeats.
     pub count: u64,
     /// The time from each heartbeat to its answer.
     pub rtt: SimSpan,
-    /// The part of `rtt` that it waited for the JobTracker.
+    /// The part of `rtt` for which each heartbeat waited for the JobTracker.
     pub queued: SimSpan,
 }
 
@@ -141,7 +142,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each heartbeat is counted exactly once, however many share an entry.
+        /// Each heartbeat is counted exactly once, even if several different heartbeats share an
+        /// entry.
         #[test]
         fn none_is_lost_and_none_counted_twice(
             kinds in prop::collection::vec((0u64..300, 0u64..5), 0..2_000)

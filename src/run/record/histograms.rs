@@ -1,5 +1,5 @@
-//! `histograms/NAME.hgrm` and `latency.hlog`: how long things took, in virtual microseconds, to
-//! three significant digits.
+//! `histograms/NAME.hgrm` and `latency.hlog`: distributions of spans of time, in virtual
+//! microseconds, to three significant digits.
 //!
 //! A histogram without values has no file. Spans of jobs are read from the books at the end of the
 //! run; all other values are recorded as they occur, at a few nanoseconds each.
@@ -23,7 +23,7 @@ use mumakil_core::mapred::{
     TrackerId,
 };
 
-/// The most characters of a class in a file name.
+/// The most characters of a class's name in a file name.
 // Chosen: even with characters of four bytes the file name stays below the usual limit of 255
 // bytes.
 const CLASS_LETTERS: usize = 48;
@@ -62,7 +62,8 @@ pub(super) struct Histograms {
     folder: PathBuf,
     /// The histograms of the spans; the first value creates one.
     passing: [Option<Histogram<u64>>; PassingSpan::NAMES.len()],
-    /// The attempts for which another attempt was preempted, and when.
+    /// The attempts for which another attempt was preempted, each with the instant of the last such
+    /// preemption.
     awaited: FxHashMap<AttemptId, SimTime>,
     /// The instants since which each tracker's free slots are free, the earliest first.
     free: Vec<PerSlot<VecDeque<SimTime>>>,
@@ -87,8 +88,8 @@ impl Histograms {
         }
     }
 
-    /// Records how long taken slots were idle. An attempt takes the slots that were free the
-    /// longest; the slots of a tracker are alike.
+    /// Records how long slots were idle before they were taken. The slots of a tracker are alike,
+    /// so an attempt takes the slots that were free the longest.
     fn slot_moved(&mut self, at: SimTime, shift: SlotShift) {
         let Some(tracker) = self.free.get_mut(shift.tracker.index()) else { return };
         let free = &mut tracker[shift.task.slot()];
@@ -104,7 +105,8 @@ impl Histograms {
         }
     }
 
-    /// Records the spans of jobs that arrived after the warm-up.
+    /// Records the spans that a fact of the JobTracker ends, for jobs that arrived after the
+    /// warm-up.
     fn see_ledger(&mut self, at: SimTime, attempt: AttemptId, fact: LedgerFact, books: &RunBooks) {
         match fact {
             LedgerFact::Assigned { role: Role::Work, waited, reason, .. }
@@ -115,8 +117,8 @@ impl Histograms {
             LedgerFact::Ordered { reason: Reason::PreemptedFor(by), .. }
                 if books.counts(by.job()) =>
             {
-                // Another preemption for the same attempt restarts its time: the last one freed the
-                // slot.
+                // Another preemption for the same attempt restarts the span: the last preemption
+                // freed the slot.
                 self.awaited.insert(by, at);
             }
             LedgerFact::Assigned { .. }
@@ -125,7 +127,7 @@ impl Histograms {
         }
     }
 
-    /// Records the spans of jobs that arrived after the warm-up.
+    /// Records the spans that a fact of a tracker ends, for jobs that arrived after the warm-up.
     fn see_attempt(
         &mut self,
         at: SimTime,
@@ -163,7 +165,7 @@ impl Histograms {
             return;
         }
         self.record(PassingSpan::TaskWait, waited);
-        // Only a launch after a wait for locality has a span.
+        // Only a launch after a wait for locality has such a span.
         if let Reason::Waited(span) = reason {
             self.record(PassingSpan::LocalityWait, span);
         }
@@ -191,7 +193,7 @@ impl Histograms {
             }
             if let Some(sojourn) = job.sojourn() {
                 note("job_sojourn".into(), sojourn);
-                // Without classes, `job_sojourn` has all jobs.
+                // A job without a class is only in `job_sojourn`.
                 if !job.spec.class.is_empty() {
                     note(
                         format!("job_sojourn-{}", file_safe_name(&job.spec.class)).into(),
@@ -268,7 +270,7 @@ impl Watcher for Histograms {
 }
 
 /// Returns the name of a class in a form that is safe in tags and file names. Classes that differ
-/// only in other characters share a histogram.
+/// only in unsafe characters share a histogram.
 pub fn file_safe_name(class: &str) -> String {
     let tame = |letter: char| {
         if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.') { letter } else { '_' }

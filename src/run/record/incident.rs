@@ -4,10 +4,10 @@ use mumakil_base::units::Bytes;
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::{AttemptId, Incident};
 
-/// The details of an incident; `None` for those that it does not have.
+/// The details of an incident; `None` for a detail that it does not have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct IncidentDetails {
-    /// The speeds of the machine from then on.
+    /// The speeds of the machine from the incident on.
     pub(super) speeds: Option<Speeds>,
     /// The attempt that hangs.
     pub(super) attempt: Option<AttemptId>,

@@ -1,6 +1,6 @@
 //! The events of a run up to an instant, as hashes, for comparison with another run.
 //!
-//! Two runs have the same past if all their events before that instant are equal, including
+//! Two runs have the same past if all their events before an instant are equal, including
 //! heartbeats.
 
 use std::fmt::{self, Write as _};
@@ -13,8 +13,8 @@ use super::{RecordError, RunBooks, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, Fact, TrackerFact};
 
-/// Each of the first 65,536 events has a mark, later only every 1,024th. Chosen: precise enough to
-/// say when two runs begin to differ, in a megabyte for the first 65,536.
+/// Each of the first 65,536 events has a mark, later only every 1,024th event. Chosen: precise
+/// enough to say when two runs begin to differ, while the first 65,536 marks take a megabyte.
 const MARKED: u64 = 1 << 16;
 const STRIDE: u64 = 1 << 10;
 
@@ -26,8 +26,8 @@ pub struct RunPast {
     hash: DefaultHasher,
     /// The instant of an event, and the hash of all events up to and including it.
     marks: Vec<(SimTime, u64)>,
-    /// The number of events of another past, and the hash of as many events of this one, once
-    /// known.
+    /// The number of events of another past, and the hash of this past after that many events; the
+    /// hash is `None` until then.
     goal: Option<(u64, Option<u64>)>,
 }
 
@@ -38,8 +38,8 @@ impl RunPast {
         (past.clone(), Box::new(past))
     }
 
-    /// Returns an empty past without an end, which the caller fills. With `other`, it can say later
-    /// whether it begins with the events of `other`.
+    /// Returns an empty past without an end, which the caller fills. Given `other`, the new past
+    /// can say later whether it begins with the events of `other`.
     pub fn open(other: Option<&Self>) -> Self {
         let mut past = Self {
             until: SimTime::NEVER,
@@ -68,7 +68,7 @@ impl RunPast {
         Some(self.same_as(other))
     }
 
-    /// Returns an instant up to which this past equals `shorter`, the one that it was opened with;
+    /// Returns an instant up to which this past equals `shorter`, the past that it was opened with;
     /// `None` if it begins with all events of `shorter`.
     pub fn parts_before(&self, shorter: &Self) -> Option<SimTime> {
         let goal = Some((shorter.events, Some(shorter.hash.finish())));
@@ -94,7 +94,7 @@ impl RunPast {
 
     /// Adds an event, unless it is at or after the end of the past.
     pub fn add(&mut self, event: &Event) {
-        // Leave out the instant itself: the change whose effect is compared may already happen
+        // Leave out events at `until` itself: the change that makes two runs differ may happen
         // then.
         if event.at < self.until {
             match event.fact {

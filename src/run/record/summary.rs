@@ -1,8 +1,8 @@
 //! `summary.json`: a run in some thirty numbers, which callers also get as a [`Summary`].
 //!
-//! Jobs of the warm-up and their attempts are left out; slots and messages are those of the whole
-//! run. Sojourn times are those of all jobs that have ended, in whatever way; waits are those of
-//! the jobs that have launched a task. The median and the 95th percentile are interpolated linearly
+//! Jobs of the warm-up and their attempts are left out; slots and messages cover the whole run.
+//! Sojourn times cover all jobs that have ended, whether or not they succeeded; waits cover the
+//! jobs that have launched a task. The median and the 95th percentile are interpolated linearly
 //! between two jobs, as in spreadsheets and NumPy. Numbers are rounded to six decimals.
 
 use std::io::Write;
@@ -28,7 +28,7 @@ use mumakil_core::mapred::{
 pub struct LaterPolicy {
     /// When it took over, in seconds.
     pub at_s: f64,
-    /// Its name.
+    /// The policy's name.
     pub policy: String,
     /// The order in which it served jobs.
     #[serde(default)]
@@ -42,9 +42,9 @@ pub struct Summary {
     /// The scenario, the policy and the cluster.
     #[serde(flatten)]
     pub run: RunFacts,
-    /// The number of map slots of all trackers when each first came up.
+    /// The map slots of all trackers, as many as each had at its first start.
     pub map_slots: u64,
-    /// The number of reduce slots of all trackers when each first came up.
+    /// The reduce slots of all trackers, as many as each had at its first start.
     pub reduce_slots: u64,
     /// The end of the warm-up, in seconds.
     pub warm_up_s: f64,
@@ -78,11 +78,11 @@ pub struct Summary {
     pub p95_sojourn_s: Option<f64>,
     /// Mean seconds from a job's submission to its first launch.
     pub mean_wait_s: Option<f64>,
-    /// The share of each locality level in the successful map attempts with input.
+    /// The share of successful map attempts with input at each locality level.
     pub locality: LocalityShares,
-    /// The share of the slot time of running trackers in which slots were held.
+    /// The slot time that attempts held, as a share of the slot time of running trackers.
     pub slot_utilisation: PerSlot<Option<f64>>,
-    /// Useful and wasted slot time; `None` without `record.waste` and speculation.
+    /// Useful and wasted slot time; `None` if neither `record.waste` nor speculation is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waste: Option<WasteSummary>,
     /// Faults of machines and attempts, and their cost; `None` without faults.
@@ -94,8 +94,8 @@ pub struct Summary {
     pub messages: u64,
     /// Seconds of virtual time that the run took.
     pub virtual_s: f64,
-    /// Why the run stopped early: `stalled` or `time_limit`; `None` if all jobs ended or its time
-    /// was up.
+    /// Why the run stopped early: `stalled` or `time_limit`; `None` if all jobs ended or the run
+    /// reached `until`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<&'static str>,
 }
@@ -103,12 +103,12 @@ pub struct Summary {
 /// The faults of a run and their cost, in `summary.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FaultSummary {
-    /// How many incidents there were on machines and of hanging attempts; the ends of incidents do
-    /// not count.
+    /// The number of incidents on machines, plus the number of attempts that hang. Ends of
+    /// incidents do not count.
     pub incidents: u64,
     /// How many attempts failed, or were lost with their tracker or output.
     pub attempts_lost: u64,
-    /// The slot time of those attempts: seconds times slots.
+    /// The slot time of the lost and failed attempts: seconds times slots.
     pub slots_lost_s: f64,
 }
 
@@ -117,7 +117,7 @@ pub struct FaultSummary {
 pub struct LocalityShares {
     /// The share of maps that ran on a node with their input.
     pub node: Option<f64>,
-    /// The share of maps that ran in a rack with their input.
+    /// The share of maps that ran in a rack with their input, but on another node.
     pub rack: Option<f64>,
     /// The share of maps that ran in another rack than their input.
     pub off_rack: Option<f64>,
@@ -127,9 +127,9 @@ pub struct LocalityShares {
 #[derive(Debug, Default)]
 pub(super) struct SummaryTally {
     heartbeats: u64,
-    /// The number of incidents on machines and of hanging attempts.
+    /// The number of incidents on machines, plus the number of attempts that hang.
     incidents: u64,
-    /// The slots of each tracker now, and when it first came up.
+    /// The slots of each tracker: now, and at its first start.
     trackers: Vec<(PerSlot<u32>, Option<PerSlot<u32>>)>,
     available: PerSlot<LevelArea>,
     held: PerSlot<LevelArea>,
@@ -224,8 +224,8 @@ impl SummaryTally {
                 reduce: self.utilisation(SlotKind::Reduce, run.ended),
             },
             waste: waste.cloned(),
-            // Losses are counted only if the scenario has faults; otherwise `faults` is left out of
-            // the file.
+            // Losses are counted only if the scenario has faults; otherwise the file has no
+            // `faults`.
             faults: losses.and_then(|losses| self.faults(losses)),
             heartbeats: self.heartbeats,
             messages: run.messages,
@@ -274,8 +274,8 @@ impl Summary {
         policies.join(", then ")
     }
 
-    /// Returns the number of jobs for each outcome, with its word; the last number is that of jobs
-    /// that have not ended.
+    /// Returns the number of jobs for each outcome, with the word for the outcome. The last number
+    /// counts the jobs that have not ended.
     pub fn outcomes(&self) -> [(u64, &'static str); 4] {
         let Self { jobs, jobs_succeeded, jobs_failed, jobs_killed, .. } = *self;
         let left = jobs - jobs_succeeded - jobs_failed - jobs_killed;
@@ -331,13 +331,14 @@ fn makespan(books: &RunBooks) -> Option<f64> {
     Some(rounded(last.saturating_since(first).as_secs_f64()))
 }
 
-/// Returns the mean in seconds. It adds up whole microseconds, whose sum is exact in any order.
+/// Returns the mean in seconds; `None` without spans. Adds up whole microseconds, whose sum is
+/// exact in any order.
 fn mean(spans: &[SimSpan]) -> Option<f64> {
     let micros: Vec<f64> = spans.iter().map(|span| span.as_micros() as f64).collect();
     statistics::mean(&micros).map(|mean| rounded(mean / 1e6))
 }
 
-/// Returns a quantile, in seconds, of spans in ascending order.
+/// Returns a quantile, in seconds, of spans in ascending order; `None` without spans.
 fn quantile(spans: &[SimSpan], share: f64) -> Option<f64> {
     let seconds: Vec<f64> = spans.iter().map(|span| span.as_secs_f64()).collect();
     statistics::quantile_of_sorted(&seconds, share).map(rounded)

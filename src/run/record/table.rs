@@ -24,8 +24,8 @@ impl<R: TableRow> TableWriter<R> {
     pub fn create(folder: &Path) -> Result<Self, RecordError> {
         let path = folder.join(R::FILE);
         let file = File::create(&path).map_err(RecordError::at(&path))?;
-        // The writer fills its whole buffer with zeros first: a larger one would cost short runs
-        // more than it saves long ones.
+        // The writer fills its whole buffer with zeros first: a larger buffer would cost short runs
+        // more time than it saves long runs.
         let cells =
             csv::WriterBuilder::new().has_headers(false).buffer_capacity(1 << 14).from_writer(file);
         // Write the heading at once, so that a table without rows is still readable.
@@ -92,14 +92,14 @@ pub(super) struct TextFile {
 }
 
 impl TextFile {
-    /// Creates the file, empty.
+    /// Creates the empty file.
     pub(super) fn create(folder: &Path, name: &str) -> Result<Self, RecordError> {
         let path = folder.join(name);
         let file = File::create(&path).map_err(RecordError::at(&path))?;
         Ok(Self { path, to: BufWriter::with_capacity(1 << 16, file) })
     }
 
-    /// Calls `write` with the file; its error names the path.
+    /// Calls `write` with the file. An error names the path of the file.
     pub(super) fn write(
         &mut self,
         write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,

@@ -1,15 +1,16 @@
 //! `tasks.csv`: a row for each attempt, written when the attempt is closed (see
 //! [`super::RunBooks`]).
 //!
-//! Times and phases are those that the tracker saw. The outcome is the JobTracker's verdict, or
-//! that of the tracker if the JobTracker gave no verdict before the job ended. Attempts that are
-//! open when the run stops come last, in the order of their ids, as `unfinished` unless a tracker
+//! Times and phases are as the tracker saw them. The outcome is the JobTracker's verdict, or the
+//! tracker's outcome if the JobTracker gave no verdict before the job ended. Attempts that are open
+//! when the run stops come last, in the order of their ids. They are `unfinished` unless a tracker
 //! or the JobTracker knew their outcome.
 //!
-//! Two events have rows of their own. The removal of an attempt's output is a `map-cleanup` or
-//! `reduce-cleanup` with the attempt's number, on the node that removes it. A map whose output is
-//! lost after its success has a second row, `lost`, at the instant at which the JobTracker learned
-//! of the loss. So does each task that had succeeded when its job was begun anew.
+//! Two events have rows of their own. The removal of an attempt's output has a row of the kind
+//! `map-cleanup` or `reduce-cleanup`, with the attempt's number and the node that removes the
+//! output. A map whose output is lost after its success has a second row, `lost`, at the instant at
+//! which the JobTracker learned of the loss. Each task that had succeeded when its job was begun
+//! anew also has a second row, `lost`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -49,7 +50,7 @@ impl TasksTable {
     }
 
     fn row(&mut self, id: AttemptId, attempt: &BookedAttempt) -> Result<(), RecordError> {
-        // Only the removal of its output is known, which has a row of its own.
+        // Only the removal of the attempt's output is known, and the removal has a row of its own.
         if !attempt.has_work() {
             return Ok(());
         }
@@ -74,7 +75,7 @@ impl TasksTable {
         let ending = attempt.ending;
         // An attempt that was killed before it started had no phases.
         let phases = attempt.started.and(ending).map(|ending| ending.phases);
-        // Maps have no shuffle and no sort of a reduce; zeros would look like measurements.
+        // Only reduces have a shuffle and a sort; zeros for maps would look like measurements.
         let fetched = phases.filter(|_| id.task.kind == TaskKind::Reduce);
         self.table.row(&AttemptRow {
             job: id.task.job.0,
@@ -155,8 +156,8 @@ impl Watcher for TasksTable {
                 tracker,
                 AttemptFact::Started { role: Role::TaskCleanup, .. },
             ) => {
-                // The key includes the tracker: after a loss another tracker may clean up while the
-                // first one still does.
+                // The key includes the tracker: after a loss, another tracker may clean up while
+                // the first tracker still does.
                 self.cleanups.insert((attempt, tracker), event.at);
             }
             Fact::Attempt(

@@ -1,16 +1,16 @@
 //! `timeline.csv`: the running tasks, slots and pending tasks of each job over time.
 //!
 //! `running` and `pending` are the JobTracker's counts of the job's maps or reduces. `slots` are
-//! the slots that trackers hold for these tasks, including for the removal of an attempt's output,
-//! since the JobTracker counts the attempt until that is done. `suspended` are the attempts that
-//! trackers have suspended. No column counts setup and cleanup tasks, so `running - slots` shows
-//! how outdated the JobTracker's counts are. It also shows Hadoop's quirk not to count attempts
-//! that wait for their commit. When a job begins to run, all its tasks are pending; later counts
-//! leave out reduces that may not start yet.
+//! the slots that trackers hold for these tasks. Slots in which outputs of attempts are removed
+//! count too, since the JobTracker counts an attempt until its output is removed. `suspended` are
+//! the attempts that trackers have suspended. No column counts setup and cleanup tasks, so `running
+//! - slots` shows how outdated the JobTracker's counts are. The difference also shows a quirk of
+//! Hadoop, which does not count attempts that wait for their commit. When a job begins to run, all
+//! its tasks are pending; later counts leave out reduces that may not start yet.
 //!
 //! Without a sampling step, each job and slot kind that changed in a millisecond has a row with its
 //! state at the end of the millisecond. With a step, each job and kind that changed since the last
-//! multiple of the step has a row at the next one. The last rows are of the end of the run.
+//! multiple of the step has a row at the next multiple. The last rows show the end of the run.
 
 use std::path::Path;
 
@@ -101,7 +101,7 @@ impl Timeline {
         for (kind, job) in self.changed.drain(..) {
             let track = &mut self.jobs[job.index()][kind];
             track.changed = false;
-            // The state changed and changed back within one step.
+            // If the state changed and changed back within one step, it has no row.
             if track.now == track.written {
                 continue;
             }

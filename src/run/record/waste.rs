@@ -1,8 +1,8 @@
 //! `waste.csv`: the useful and wasted slot time of each job, and the cost of its stragglers.
 //!
-//! *Slot time* is the time for which attempts hold slots, as trackers see it, times the slots. It
-//! includes the removal of outputs and setup and cleanup tasks. It is *useful* if the attempt
-//! succeeded, and wasted for one of these reasons:
+//! *Slot time* is the number of slots that an attempt holds times how long it holds them, as its
+//! tracker sees it. Setup tasks, cleanup tasks and the removal of outputs count too. Slot time is
+//! *useful* if the attempt succeeded, and wasted for one of these reasons:
 //!
 //! - `failed`: the attempt failed;
 //! - `speculative`: another attempt of its task was faster;
@@ -10,10 +10,16 @@
 //! - `preempted`: it was killed for another reason, and its job succeeded or still runs;
 //! - `killed`: its job failed or was killed, and no other reason applies.
 //!
-//! An attempt that still runs when the run stops is `unfinished`. The parts add up to all slot time
-//! that was held; the invariant checker compares the sum with its own count.
+//! An attempt that still runs when the run stops is `unfinished`. Useful, wasted and unfinished
+//! slot time add up to all slot time that was held; the invariant checker compares the sum with its
+//! own count.
 //!
-//! The *straggling* of a job is its sojourn divided by the sojourn it would have had without
+//! The *straggling* of a job is its sojourn divided by the sojourn that it would have had without
+//! stragglers. Without them, each task begins as it did and takes no longer than the median task of
+//! its job and kind. The last map and the last reduce then end earlier, and the sojourn is shorter
+//! by both gains. A task lasts from the first start of an attempt to the end of the successful
+//! attempt; for a reduce, the time before the maps were done does not count. Other tasks might also
+//! begin earlier, but that is ignored, so with several waves the true cost is higher.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -75,10 +81,11 @@ pub struct PerFate<T>([T; 7]);
 #[derive(Debug, Default)]
 struct WasteAccount {
     name: Arc<str>,
-    /// In slots times microseconds.
+    /// The slot time of each fate, in slots times microseconds.
     sums: PerFate<u64>,
-    /// The number of speculative attempts, and how many of them succeeded.
+    /// The number of speculative attempts.
     second_attempts: u32,
+    /// The number of speculative attempts that succeeded.
     won: u32,
     /// The number of attempts that failed or were lost.
     harmed: u32,
@@ -136,7 +143,8 @@ pub struct WasteSummary {
     pub held_s: f64,
     /// The slot time by the fate of the attempts.
     pub by_fate: PerFate<f64>,
-    /// The share of useful slot time in that of attempts that have ended; `None` if none has.
+    /// The share of useful slot time in the slot time of attempts that have ended; `None` if that
+    /// is zero.
     pub goodput: Option<f64>,
     /// How many speculative attempts were launched: second attempts of running tasks.
     pub second_attempts: u64,
@@ -178,7 +186,7 @@ impl Waste {
         Ok(Self { table, jobs: Vec::new(), open: BTreeMap::new(), losses: Vec::new() })
     }
 
-    /// Takes an event that the books have already entered.
+    /// Takes an event that `books` already include.
     pub(super) fn see(&mut self, event: &Event, books: &RunBooks) {
         match event.fact {
             Fact::Job(job, ref fact) => self.see_job(event.at, job, fact, books),
@@ -229,8 +237,8 @@ impl Waste {
     fn see_ledger(&mut self, attempt: AttemptId, tracker: TrackerId, fact: LedgerFact) {
         match fact {
             LedgerFact::Assigned { role: Role::Work, speculative, .. } => {
-                // Note the losses so far: a tracker that was lost before this assignment has not
-                // lost this attempt.
+                // Note the losses so far: a loss of the tracker before this assignment does not
+                // concern the attempt.
                 let losses = self.losses_of(tracker);
                 let open = self.open.entry(attempt).or_default();
                 (open.tracker, open.losses, open.is_second) = (tracker, losses, speculative);
@@ -316,7 +324,7 @@ impl Waste {
 
     /// Takes the JobTracker's verdict on an attempt.
     fn judge(&mut self, attempt: AttemptId, verdict: Outcome) {
-        // A second verdict makes a success void, as when a map's tracker was lost.
+        // A second verdict on an attempt makes its success void, as when a map's tracker was lost.
         let Some(open) = self.open.get(&attempt) else { return self.lose_output(attempt, verdict) };
         if open.fate.is_some() {
             return self.lose_output(attempt, verdict);
@@ -354,16 +362,15 @@ impl Waste {
         }
     }
 
-    /// Moves the slot time of an attempt from useful to lost, if it had succeeded and its output is
-    /// lost.
+    /// Moves the slot time of a successful attempt from useful to lost, if its output is lost.
     fn lose_output(&mut self, attempt: AttemptId, verdict: Outcome) {
-        // The same success is reported again, as after a restart of the JobTracker: nothing was
+        // The same success is reported again, as after a restart of the JobTracker: no output was
         // lost.
         if verdict == Outcome::Succeeded {
             return;
         }
         let Some(task) = self.task(attempt.task) else { return };
-        // If another attempt has succeeded since, this one was already counted as lost.
+        // If another attempt has succeeded since, this attempt was already counted as lost.
         let Some((_, held)) = task.winner.take_if(|(number, _)| *number == attempt.number) else {
             return;
         };
@@ -422,7 +429,8 @@ impl Waste {
                 account.sums[AttemptFate::Killed] += mem::take(&mut account.sums[fate]);
             }
         }
-        // Only the stragglers needed the tasks; dropping them bounds memory by the running jobs.
+        // Only the cost of stragglers needed the tasks; dropping the tasks bounds memory by the
+        // running jobs.
         account.tasks = PerSlot::default();
     }
 
@@ -434,7 +442,8 @@ impl Waste {
         if !self.open.get(&attempt).is_some_and(is_over) {
             return;
         }
-        // A removal of the output may hold a slot after the verdict, and counts to the same fate.
+        // The removal of the output may hold a slot after the verdict; its slot time has the same
+        // fate.
         if let Some(WasteAttempt { held, fate: Some(fate), .. }) = self.open.remove(&attempt) {
             self.add(attempt, held, fate);
         }
@@ -446,7 +455,8 @@ impl Waste {
         }
         let Some(account) = self.account(attempt.job()) else { return };
         account.harmed += u32::from(matches!(fate, AttemptFate::Failed | AttemptFate::Lost));
-        // The job may have ended before its last attempts; its earlier sums were moved then.
+        // The job may have ended before its last attempts; `end_job` has then moved its earlier
+        // sums.
         let is_in_vain = account.ended.is_some_and(|outcome| outcome != Outcome::Succeeded);
         let fate = match fate {
             AttemptFate::Useful | AttemptFate::Preempted if is_in_vain => AttemptFate::Killed,
@@ -515,7 +525,7 @@ impl WasteAccount {
 
     fn row(&self, job: u32) -> WasteRow {
         // Each sum is truncated to milliseconds: the columns of a row may differ from their total
-        // by a few.
+        // by a few milliseconds.
         let [held, wasted] =
             [&AttemptFate::ALL[..], &AttemptFate::IN_VAIN].map(|fates| self.sums.sum(fates));
         let of = |fate| SlotMillis(millis(self.sums[fate]));
@@ -682,9 +692,9 @@ mod tests {
             .ends(map(0, 1).task.attempt(3), 1, Succeeded)
             .fact(Fact::Job(JobId(0), JobFact::MapsDone));
         let (waste, summary) = waste(&stream);
-        // Useful are 3 s and 8 s. The failed attempt held two slots for 1 s, the loser one for 10
-        // s, the killed attempt one for 4 s. The lost attempt held a slot for 7 s, including 1 s
-        // after its loss.
+        // 3 s and 8 s are useful. The failed attempt held two slots for 1 s, the loser one slot for
+        // 10 s, the killed attempt one slot for 4 s. The lost attempt held one slot for 7 s,
+        // including 1 s after its loss.
         assert_eq!(of_job(&waste, 0), [11, 2, 10, 7, 4, 0, 0]);
         assert_eq!((summary.second_attempts, summary.second_attempts_won), (1, 1));
         assert_eq!((summary.held_s, summary.goodput), (34.0, Some(rounded(11.0 / 34.0))));

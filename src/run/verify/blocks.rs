@@ -1,5 +1,5 @@
-//! The nodes from which a block can be read, by the facts: nodes that had it at first and have not
-//! lost it, and nodes that got a copy since.
+//! Derives from the facts the nodes from which a block can be read: nodes that had the block at
+//! first and have not lost it, and nodes that got a copy later.
 //!
 //! A map may look for its block before or after another event of the same instant. So there are two
 //! answers: the nodes that could have been readable, and whether at least one was certainly
@@ -20,7 +20,7 @@ pub(super) struct Blocks {
     /// Whether any machine has been off or has lost a disk.
     is_struck: bool,
     machines: Vec<CheckedMachine>,
-    /// Copies that were made later, including those removed at the current instant.
+    /// Copies that were made during the run, including copies removed at the current instant.
     copies: BTreeMap<Block, Vec<CheckedCopy>>,
 }
 
@@ -28,12 +28,13 @@ pub(super) struct Blocks {
 struct CheckedMachine {
     /// Whether its tracker was ever up. A node that has not joined yet counts as on.
     is_there: bool,
-    /// The instant at which the machine went off, if it is off, and at which it last came on again.
+    /// When the machine went off; `None` while it is on.
     off: Option<SimTime>,
+    /// When the machine last came on again; `None` if it never did.
     on: Option<SimTime>,
     /// The instants at which the content of its disks was lost.
     lost: Vec<SimTime>,
-    /// The number of copyings because of this machine that have begun and not ended.
+    /// The number of re-replications because of this machine that have begun and not ended.
     copyings: u32,
 }
 
@@ -48,7 +49,7 @@ struct CheckedCopy {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sources {
     pub(super) possible: Vec<TrackerId>,
-    /// Whether at least one of them was certainly readable.
+    /// Whether at least one of the possible nodes was certainly readable.
     pub(super) is_sure: bool,
     /// Whether at least one node that had the block at first was certainly not readable.
     pub(super) is_struck: bool,
@@ -136,8 +137,7 @@ impl Blocks {
                 self.is_struck = true;
             }
             Incident::CopyingBegins { .. } => machine.copyings += 1,
-            // A new copying may begin before the last one ends, but none may end without a
-            // beginning.
+            // A re-replication may begin before another ends, but each end needs a beginning.
             Incident::CopyingEnds { .. } => match machine.copyings.checked_sub(1) {
                 Some(left) => machine.copyings = left,
                 None => check.breach(InvariantBreach::CopyingEndedUnbegun { tracker }),

@@ -1,4 +1,4 @@
-//! Checks decisions and knowledge of the JobTracker against the facts of trackers.
+//! Checks what the JobTracker decides and learns against the facts of trackers.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use mumakil_core::mapred::{
     PerSlot, PhaseTimes, Role, SlotCounts, SlotKind, Stall, TaskId, TaskKind, TrackerId,
 };
 
-/// A completed map fails only after this many complaints of reduces: Hadoop's constant
-/// `MAX_FETCH_FAILURES_NOTIFICATIONS` of JobInProgress.java.
+/// The least number of complaints of reduces after which a completed map may fail: Hadoop's
+/// constant `MAX_FETCH_FAILURES_NOTIFICATIONS` of JobInProgress.java.
 const LEAST_COMPLAINTS: u32 = 3;
 
 /// The jobs that were submitted. The details of a job are dropped when it ends.
@@ -46,17 +46,17 @@ struct CheckedJob {
     gives_tasks: bool,
     /// The number of its map and reduce attempts that are assigned and have no verdict.
     running: PerSlot<u32>,
-    /// The number of its maps and reduces that have succeeded and were not lost since.
+    /// The number of its maps and reduces that have succeeded and whose success was not lost since.
     succeeded: PerSlot<u32>,
     /// The number of its maps and reduces that wait for an attempt.
     waiting: PerSlot<u32>,
-    /// The slot time of its successful attempts, in slots times microseconds.
+    /// The slot time of its successful attempts so far, in slots times microseconds.
     useful: u128,
-    /// All outputs that each map has left, including lost ones; the index is that of the map.
+    /// All outputs that each map has left, including lost outputs; the index is the map's.
     outputs: Vec<Vec<CheckedOutput>>,
-    /// For look-ups only.
+    /// The state of its tasks, for look-ups only.
     by_task: FxHashMap<TaskId, CheckedTask>,
-    /// For look-ups only.
+    /// The state of its attempts, for look-ups only.
     attempts: FxHashMap<AttemptId, CheckedAttempt>,
 }
 
@@ -88,40 +88,45 @@ impl CheckedTask {
 
 #[derive(Debug, Default)]
 struct CheckedAttempt {
-    /// The tracker that was told to run it.
+    /// The tracker to which its work is assigned.
     tracker: TrackerId,
-    /// The tracker that was told to remove its output.
+    /// The tracker that is ordered to remove its output.
     cleaner: Option<TrackerId>,
-    /// Earlier trackers that were told to remove its output and were declared lost since. They may
-    /// still try.
+    /// Trackers that were ordered to remove its output earlier and were declared lost since. They
+    /// may still remove it.
     given_up: Vec<TrackerId>,
-    /// How often the JobTracker had declared the tracker lost before it assigned the attempt, and
-    /// the instant of the assignment.
+    /// How often the JobTracker had declared the tracker lost before it assigned the attempt.
     losses: u32,
+    /// When the JobTracker assigned it.
     assigned: SimTime,
-    /// The nodes from which its input could be read at its launch; `None` if nothing needs a check.
+    /// The nodes from which its input could be read at its launch; `None` if there is nothing to
+    /// check.
     sources: Option<Box<Sources>>,
-    /// Whether its input could be read from no node.
+    /// Whether its input was unreadable on all nodes at its launch.
     finds_nothing: bool,
     /// When its work started.
     started: SimTime,
     work: RoleProgress,
     cleanup: RoleProgress,
-    /// Whether it was ever suspended, and whether it ever waited for its commit.
+    /// Whether it was ever suspended.
     suspended: bool,
+    /// Whether it ever waited for its commit.
     commit_pending: bool,
     /// How often reduces complained about its output.
     complaints: u32,
-    /// Whether its job has been begun anew since, so that it no longer counts.
+    /// Whether its job was begun anew after its assignment, so that the attempt no longer counts.
     is_void: bool,
-    /// The states that the JobTracker has learned, as bits, and the last one.
+    /// The states that the JobTracker has learned, as bits.
     learned: u16,
+    /// The state that the JobTracker learned last.
     state: AttemptState,
-    /// `width` is the number of slots that its work takes, `holds` that which it holds now, since
-    /// the instant `since`; `held` is its slot time so far, in slots times microseconds.
+    /// How many slots its work takes.
     width: u32,
+    /// How many slots it holds now.
     holds: u32,
+    /// The instant since which it holds this number of slots.
     since: SimTime,
+    /// Its slot time until `since`, in slots times microseconds.
     held: u128,
 }
 
@@ -186,7 +191,8 @@ impl CheckedJobs {
         }
     }
 
-    /// Checks a decision of the JobTracker about an attempt, or a state that it has learned.
+    /// Checks a decision of the JobTracker about an attempt, or a state of the attempt that the
+    /// JobTracker has learned.
     pub(super) fn decided(
         &mut self,
         attempt: AttemptId,
@@ -260,8 +266,8 @@ impl CheckedJobs {
             }
             AttemptFact::Started { role: Role::TaskCleanup, .. }
             | AttemptFact::Ended { role: Role::TaskCleanup, .. }
-                // This tracker does not know yet that another one cleans up now; its work changes
-                // nothing.
+                // This tracker does not know yet that another tracker cleans up now; its work
+                // changes nothing.
                 if known.is_given_up(tracker) => {}
             AttemptFact::Opened { from } => {
                 if let Some(sources) = known.sources.take() {
@@ -269,8 +275,8 @@ impl CheckedJobs {
                 }
             }
             AttemptFact::Started { role, .. } => {
-                // A map that opened its input has no sources any more; any other map read as if all
-                // machines were well.
+                // `Opened` has cleared `sources`. A map that still has them read as if all machines
+                // were well.
                 let is_struck = known.sources.take().is_some_and(|sources| sources.is_struck);
                 check.that(!is_struck, || InvariantBreach::ReadAsEver { attempt });
                 known.start(attempt, tracker, role, check);
@@ -305,12 +311,12 @@ impl CheckedJobs {
         }
     }
 
-    /// Checks a stalled run: the JobTracker must have learned of every end, and must have answered
-    /// every wait for a commit.
+    /// Checks a stalled run: the JobTracker must have learned of the end of every attempt, and must
+    /// have answered every attempt that waits for its commit.
     pub(super) fn at_rest(&self, stall: &Stall, trackers: &CheckedTrackers, check: &mut Check<'_>) {
         for life in &self.all {
             let JobLife::Live(job) = life else { continue };
-            // A stalled run must name each job that is left, so that its user can find the cause.
+            // A stalled run must name each unfinished job, so that its user can find the cause.
             let is_named = stall.waiting.iter().any(|waiting| waiting.job == job.name);
             check.that(is_named, || InvariantBreach::JobForgotten { job: job.id });
             let waits = |attempt: &CheckedAttempt| {
@@ -338,7 +344,7 @@ impl CheckedJobs {
             };
             let unheard = job.attempts.iter().filter(|(_, attempt)| is_unheard(attempt));
             let mut unheard: Vec<AttemptId> = unheard.map(|(id, _)| *id).collect();
-            // Sorted for the same reason: findings must be the same in each run.
+            // Sort this list too, so that findings are the same in each run.
             unheard.sort();
             for attempt in unheard {
                 check.breach(InvariantBreach::EndUnheard { attempt });
@@ -346,8 +352,8 @@ impl CheckedJobs {
         }
     }
 
-    /// Checks the extra copies of a hot file's blocks: a readable copy to make them from must exist
-    /// now, or must have existed when another live job found the extra copies.
+    /// Checks that the extra copies of a hot file's blocks can have been made: each block has a
+    /// readable copy now, or another live job has found extra copies of it before.
     fn check_heat(&self, spec: &JobSpec, trackers: &CheckedTrackers, check: &mut Check<'_>) {
         let Some(input @ Input::File { file, more_copies: 1.., .. }) = &spec.input else { return };
         let mut usual = input.clone();
@@ -405,9 +411,8 @@ impl CheckedJobs {
                 if outcome == Outcome::Succeeded {
                     self.useful += job.useful;
                 }
-                // Trackers need not start the remaining attempts.
+                // Trackers need not start attempts of a job that has ended.
                 let unstarted = job.attempts.iter().filter(|(_, known)| !known.work.started);
-                // Trackers need not launch attempts of a job that has ended.
                 unstarted.for_each(|(attempt, known)| trackers.forget(*attempt, known.tracker));
                 if outcome == Outcome::Succeeded && !check.rules.failed_tasks {
                     job.check_complete(check);
@@ -449,14 +454,15 @@ impl CheckedJob {
         let (exists, may_start) = match kind {
             TaskKind::Map => (index < self.tasks.map, self.gives_tasks),
             TaskKind::Reduce => (index < self.tasks.reduce, self.gives_tasks),
-            // Hadoop has two tasks of each kind, one for a map slot and one for a reduce slot; only
-            // one of the two runs.
+            // A job has two setup tasks, one for a map slot and one for a reduce slot, and only one
+            // of them runs; cleanup tasks likewise.
             TaskKind::Setup | TaskKind::Cleanup => (index < 2, self.initialised),
         };
         check.that(exists, || InvariantBreach::NoSuchTask { task: attempt.task });
         check.that(may_start, || InvariantBreach::AssignedTooEarly { attempt });
         if self.attempts.contains_key(&attempt) {
-            // Keep the first assignment: a new entry would hide the states that were learned of it.
+            // Keep the first assignment: a new entry would hide the states that the JobTracker has
+            // learned of the attempt.
             return check.breach(InvariantBreach::AssignedTwice { attempt });
         }
         let task = self.by_task.entry(attempt.task).or_default();
@@ -465,13 +471,13 @@ impl CheckedJob {
         check.that(alone || speculative, || InvariantBreach::AssignedBesideAnother { attempt });
         check.that(!alone || !speculative, || InvariantBreach::AssignedAgainstNobody { attempt });
         let place = |number: &u32| self.attempts[&attempt.task.attempt(*number)].tracker;
-        // Hadoop never runs two attempts of a task on one tracker.
+        // Hadoop never runs two attempts of a task on one tracker at a time.
         let beside_itself = task.active.iter().any(|number| place(number) == tracker);
         check.that(!beside_itself, || InvariantBreach::AssignedBesideItself { attempt, tracker });
         if attempt.task.is_work() && task.waits(check.rules) {
             let waiting = &mut self.waiting[attempt.slot()];
-            // Only the first active attempt ends the waiting of the task, not a second one beside
-            // it.
+            // The first active attempt ends the task's waiting; a second one beside it changes
+            // nothing.
             *waiting = waiting.saturating_sub(1);
         }
         task.active.push(attempt.number);
@@ -488,7 +494,7 @@ impl CheckedJob {
             && let Some(sources) = trackers.blocks.sources(input, self.id, index, at)
             && let Some(known) = self.attempts.get_mut(&attempt)
         {
-            // Kept apart, since `sources` is cleared when the map opens its input.
+            // Keep this fact apart, since `sources` is cleared when the map opens its input.
             known.finds_nothing = sources.possible.is_empty();
             known.sources = Some(Box::new(sources));
         }
@@ -498,8 +504,8 @@ impl CheckedJob {
     /// outputs.
     ///
     /// Each output that a reduce fetched must have existed at some instant since the reduce was
-    /// assigned. Facts do not say when exactly it was fetched. If maps may fail for good, some
-    /// outputs may be missing, so nothing is checked.
+    /// assigned. Facts do not say when exactly the reduce fetched each output. If maps may fail for
+    /// good, some outputs may be missing, so nothing is checked.
     fn produced(
         &mut self,
         attempt: AttemptId,
@@ -519,8 +525,8 @@ impl CheckedJob {
             TaskKind::Reduce if !check.rules.failed_tasks => {
                 let known = &self.attempts[&attempt];
                 let PhaseTimes { start_up, shuffle, suspended, .. } = phases;
-                // The latest instant at which the last fetch can have ended, if all suspensions
-                // came before it.
+                // The latest instant at which the last fetch can have ended: as if all suspensions
+                // had come before its end.
                 let has_all = known.started + start_up + shuffle + suspended;
                 let was_there = |&CheckedOutput { tracker, made, disk_losses }: &CheckedOutput| {
                     made <= has_all && trackers.kept(tracker, disk_losses, known.assigned)
@@ -682,11 +688,12 @@ impl CheckedJob {
         let VerifierRules { commit_not_counted, .. } = check.rules;
         let (job, kind, counted) = (self.id, attempt.slot(), counts.running);
         let running = self.running[kind];
-        // Hadoop does not count attempts that wait for their commit, so its count may be lower.
+        // Hadoop does not count attempts that wait for their commit, so the JobTracker's count may
+        // be lower.
         let agrees = counted == running || (commit_not_counted && counted < running);
         check.that(agrees, || InvariantBreach::Miscounted { job, kind, attempt, counted, running });
-        // The JobTracker counts no pending tasks of a failing job, and no reduces before their slow
-        // start.
+        // The JobTracker counts no pending tasks of a failing job, and no pending reduces before
+        // Hadoop's slow start lets them launch.
         let (counted, waiting) = (counts.pending, self.waiting[kind]);
         let agrees = counted == waiting || counted == 0;
         check.that(agrees, || InvariantBreach::WaitingMiscounted {
@@ -717,7 +724,7 @@ impl CheckedAttempt {
         Self { tracker, losses, assigned, started: assigned, ..Self::default() }
     }
 
-    /// Adds up the slot time of its work.
+    /// Adds up the slot time of the attempt's work.
     fn hold(&mut self, fact: AttemptFact, at: SimTime) {
         let holds = match fact {
             AttemptFact::Started { role: Role::Work, slots } => {
@@ -741,7 +748,7 @@ impl CheckedAttempt {
         }
     }
 
-    /// Returns whether this tracker was told to remove the output, but another one has the order
+    /// Returns whether the tracker had the order to remove the output, which another tracker has
     /// now.
     fn is_given_up(&self, tracker: TrackerId) -> bool {
         self.cleaner != Some(tracker) && self.given_up.contains(&tracker)
@@ -770,8 +777,8 @@ impl CheckedAttempt {
         self.learned & (1 << state as u16) != 0
     }
 
-    /// Records a state that the JobTracker learned. Each state may come once, except that an
-    /// attempt can be suspended and resumed many times. The tracker must have been in the state.
+    /// Records a state that the JobTracker learned. Each state may be learned once, except
+    /// `Suspended` and `Running`, which may alternate. The attempt must have been in the state.
     fn learn(&mut self, attempt: AttemptId, state: AttemptState, check: &mut Check<'_>) {
         use AttemptState::{CommitPending, Running, Succeeded, Suspended};
         let comes_and_goes = matches!(state, Running | Suspended) && self.state != state;
@@ -782,7 +789,8 @@ impl CheckedAttempt {
             Suspended => self.suspended,
             CommitPending => self.commit_pending,
             Succeeded => self.work.ended == Some(Outcome::Succeeded),
-            // The JobTracker may set the other states itself.
+            // The JobTracker may decide the other states itself, so the tracker need not have been
+            // in them.
             AttemptState::Unassigned
             | AttemptState::FailedUnclean
             | AttemptState::KilledUnclean

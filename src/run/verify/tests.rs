@@ -33,7 +33,7 @@ fn cluster() -> Stream {
     Stream::default().up(0, 2, 1).up(1, 2, 1).submit(JobSpec::bare(0, 2, 1))
 }
 
-/// The cluster, on which the first map runs on the first tracker.
+/// The stream of `cluster`, with the first map running on the first tracker.
 fn one_map() -> Stream {
     cluster().assign(map(0, 0), 0, (1, 1)).at(1_000).start(map(0, 0), 0)
 }
@@ -52,7 +52,7 @@ impl Whole for Stream {
     }
 }
 
-/// A run with many kinds of facts: an attempt whose output is removed, a lost map, a suspension, a
+/// A run with many kinds of facts: a removed output of an attempt, a lost map, a suspension, a
 /// blacklisted tracker.
 fn eventful() -> Stream {
     let last = reduce(0, 0);
@@ -66,7 +66,7 @@ fn eventful() -> Stream {
         .learn(map(0, 0), 0, KilledUnclean, (1, 1))
         .grant(map(0, 0), 1, (1, 1), |grant| grant.role = role)
         .fact(Fact::Attempt(map(0, 0), cleaner, AttemptFact::Started { role, slots: 1 }))
-        // The tracker is declared lost, but goes on.
+        // The JobTracker declares the tracker lost, but the tracker goes on.
         .grant(map(0, 0), 0, (1, 1), |grant| grant.role = role)
         .fact(Fact::Attempt(map(0, 0), TrackerId(0), AttemptFact::Started { role, slots: 1 }))
         .fact(Fact::Attempt(map(0, 0), cleaner, AttemptFact::Ended { role, outcome, phases }))
@@ -114,7 +114,8 @@ proptest! {
     }
 }
 
-/// Drops each fact of a run once. The listed facts go unnoticed: no later fact depends on them.
+/// The checker notices each dropped fact. It cannot notice the listed facts: no later fact depends
+/// on them.
 #[test]
 fn a_fact_that_is_dropped_is_missed() {
     let mut blind = Vec::new();
@@ -179,7 +180,7 @@ fn a_race_has_one_winner_and_a_killed_loser() {
     assert_eq!(found(stream), "");
 }
 
-/// A second attempt of the first map runs beside the first one, on the other tracker.
+/// A second attempt of the first map runs beside the first attempt, on the other tracker.
 fn race() -> Stream {
     let other = again(map(0, 0));
     one_map().grant(other, 1, (2, 1), |grant| grant.speculative = true).start(other, 1)
@@ -255,7 +256,8 @@ fn a_wrong_count_of_what_waits_is_found() {
 
 #[test]
 fn slot_time_that_does_not_add_up_is_found() {
-    // One map holds two slots for 2 s, the other one slot for 3 s; the second map is useless.
+    // The first map holds two slots for 2 s. The second map holds one slot for 3 s and is killed,
+    // so its slot time is not useful.
     let stream = || {
         cluster()
             .assign(map(0, 0), 0, (1, 1))
@@ -564,8 +566,8 @@ fn a_completion_that_was_dropped_is_found() {
     );
 }
 
-/// The machine dies 2 s after the end of the maps. A reduce that was assigned before may have
-/// fetched from it.
+/// The machine dies 2 s after the end of the maps. A reduce that was assigned before the machine
+/// died may have fetched from it.
 #[test]
 fn a_fetch_from_a_machine_that_was_dead_before_the_reduce_was_assigned_is_found() {
     let maps = || cluster().whole(map(0, 0), 0).whole(map(0, 1), 1).at(2_000);

@@ -16,7 +16,7 @@ use mumakil_core::mapred::{
 pub(super) struct CheckedTrackers {
     all: Vec<CheckedTracker>,
     held: HeldArea,
-    /// The blocks on their machines.
+    /// The blocks on the machines of the trackers.
     pub(super) blocks: Blocks,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct CheckedTrackers {
 struct HeldArea {
     level: u64,
     since: SimTime,
-    /// Slots times microseconds.
+    /// The integral until `since`, in slots times microseconds.
     sum: u128,
 }
 
@@ -44,7 +44,7 @@ impl HeldArea {
 #[derive(Clone, Debug, Default)]
 struct CheckedTracker {
     up: bool,
-    /// Whether it is a member of the cluster for the JobTracker.
+    /// Whether the JobTracker counts it as a member of the cluster.
     joined: bool,
     /// Whether the JobTracker has blacklisted it, so that it may get no tasks.
     blacklisted: bool,
@@ -56,18 +56,19 @@ struct CheckedTracker {
     held: PerSlot<u32>,
     /// The attempts that have started and not ended.
     here: BTreeMap<(AttemptId, Role), PresentAttempt>,
-    /// Attempts that must end, since another attempt of their task has succeeded, and the number of
-    /// replies to heartbeats that the tracker has got since.
+    /// Attempts that must end, since another attempt of their task has succeeded. Each has the
+    /// number of heartbeat replies that the tracker has got since.
     losers: BTreeMap<AttemptId, u32>,
-    /// Attempts that must start here, and the number of replies that the tracker has got since
-    /// while it was idle.
+    /// Attempts that must start here. Each has the number of heartbeat replies that the tracker has
+    /// got since while it was idle.
     starters: BTreeMap<AttemptId, u32>,
     /// The instants at which the content of its local disks was lost.
     gone: Vec<SimTime>,
 }
 
-/// A tracker must have obeyed an order by this reply: the first reply may have been on its way
-/// already, the second brings the order, and by the third the order must be done.
+/// The number of heartbeat replies by which a tracker must have carried out an order. The first
+/// reply may have been sent before the order, the second brings the order, and by the third the
+/// tracker must have carried it out.
 const REPLIES: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,7 +79,7 @@ struct PresentAttempt {
 }
 
 impl CheckedTrackers {
-    /// Returns whether the tracker is a member of the cluster for the JobTracker.
+    /// Returns whether the JobTracker counts the tracker as a member of the cluster.
     pub(super) fn joined(&self, tracker: TrackerId) -> bool {
         self.all.get(tracker.index()).is_some_and(|tracker| tracker.joined)
     }
@@ -98,14 +99,13 @@ impl CheckedTrackers {
         self.held.until(at)
     }
 
-    /// Expects the end of an attempt that has lost the race, by the third reply to its tracker.
+    /// Expects an attempt that has lost the race to end by the third reply to its tracker.
     pub(super) fn expect_end(&mut self, attempt: AttemptId, tracker: TrackerId) {
-        // If the tracker is lost or dies before the third reply, the list is cleared.
+        // If the tracker is declared lost or dies before the third reply, this list is cleared.
         self.at(tracker).losers.insert(attempt, 0);
     }
 
-    /// Expects the start of an assigned attempt, by the third reply to its tracker while it is
-    /// idle.
+    /// Expects an assigned attempt to start by the third reply that its tracker gets while idle.
     pub(super) fn expect_start(&mut self, attempt: AttemptId, tracker: TrackerId) {
         self.at(tracker).starters.insert(attempt, 0);
     }
@@ -136,9 +136,9 @@ impl CheckedTrackers {
             TrackerFact::Heartbeat { rtt, queued } => {
                 check.that(known.up, || InvariantBreach::HeartbeatWhileDown { tracker });
                 check.that(queued <= rtt, || InvariantBreach::QueuedTooLong { tracker });
-                // A tracker obeys a reply at once, so a loser that it had to kill must have ended
-                // by now. Report one loser for each heartbeat: a tracker that forgets one order
-                // usually forgets all.
+                // A tracker obeys a reply at once, so an attempt that it had to kill must have
+                // ended by now. Report only one loser for each heartbeat: a tracker that forgets
+                // one order usually forgets all.
                 if let Some(attempt) = overdue(&mut known.losers) {
                     check.breach(InvariantBreach::LoserForgotten { attempt, tracker });
                 }
@@ -164,8 +164,8 @@ impl CheckedTrackers {
                 known.here.clear();
                 known.losers.clear();
                 known.starters.clear();
-                // A TaskTracker that starts removes what it finds on its local disks, so outputs
-                // are gone.
+                // A TaskTracker clears its local disks when it starts, so the outputs on them are
+                // lost.
                 known.gone.push(check.at);
                 // A tracker that dies frees all its slots at once; its attempts send no more facts.
                 let held: u32 = [known.held.map, known.held.reduce].iter().sum();
@@ -326,7 +326,8 @@ impl CheckedTracker {
     }
 }
 
-/// Counts a reply for each expected attempt. Removes and returns one that is overdue.
+/// Counts a reply for each expected attempt. Removes and returns an overdue attempt, if there is
+/// one.
 // Counts start at zero, so an attempt is overdue at the third reply.
 fn overdue(expected: &mut BTreeMap<AttemptId, u32>) -> Option<AttemptId> {
     expected.values_mut().for_each(|replies| *replies += 1);

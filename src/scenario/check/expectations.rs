@@ -1,5 +1,5 @@
-//! Checks of `expect`: whether each expression makes sense for a single run, whether the run
-//! records the outputs that it reads, and whether jobs have the names that it selects by.
+//! Checks of `expect`: each expression makes sense for a single run, the run records the outputs
+//! that the expression reads, and some job has each name that it selects by.
 
 use std::collections::BTreeSet;
 

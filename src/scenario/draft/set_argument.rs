@@ -140,8 +140,8 @@ mod tests {
                 PathStep::Key(key) => Mapping::from_iter([(Value::from(key.as_str()), value)]).into(),
                 PathStep::Index(_) => unreachable!("there are only mappings on the way"),
             });
-            // A path into a list means one entry, which a mapping laid over it does not. A key with
-            // a dot looks like two keys.
+            // Two cases differ and are left out: a path into a list sets one entry, while a mapping
+            // replaces the whole list; and a path with a dot in a key means two keys.
             let has_dot = |step: &PathStep| matches!(step, PathStep::Key(key) if key.contains('.'));
             prop_assume!(!path.0.iter().any(has_dot));
             let is_list = |len| Path(path.0[..len].to_vec()).get(&under).is_some_and(Value::is_sequence);

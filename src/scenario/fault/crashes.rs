@@ -48,7 +48,8 @@ enum CrashedThing {
 /// Refuses a mean time between crashes (or spells) so short that a run would consist of little
 /// else.
 pub(super) fn needs_time(key: &str, between: &Dist<SimSpan>) -> Result<(), YamlProblem> {
-    // Chosen: machines work for hours, so only a slip such as `1ms` for `1min` is below it.
+    // Chosen: machines work for hours, so only a mistake such as `1ms` for `1min` is below this
+    // limit.
     let least = SimSpan::from_secs(1);
     if least.as_f64() <= between.mean() {
         return Ok(());

@@ -32,8 +32,9 @@ impl FaultKind for Decommission {
                 effects.opening.push((at + lasts, ToJobTracker::Include(*node).into()));
             }
         }
-        // The JobTracker answers an excluded tracker with an error, on which the tracker shuts
-        // down. Here the tracker ends at once: it would get no more tasks anyway.
+        // In Hadoop, the JobTracker answers the next heartbeat of an excluded tracker with an
+        // error, and the tracker shuts down. Here the tracker ends at once: it would get no more
+        // tasks anyway.
         effects.befall(at, cue.nodes.clone(), MishapHarm::TrackerOutage, self.0.lasts);
     }
 }

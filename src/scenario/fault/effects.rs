@@ -58,9 +58,9 @@ pub struct Effects<'a> {
     pub opening: Vec<(SimTime, Mail)>,
     /// Mishaps of machines.
     pub mishaps: Vec<Mishap>,
-    /// Causes of attempts that fail or hang.
+    /// Rules by which attempts fail or hang.
     pub planned_failures: Vec<PlannedFailure>,
-    /// The nodes that are absent at the beginning.
+    /// The nodes that are absent at the beginning and join later.
     pub absent: BTreeSet<TrackerId>,
     /// The share of heartbeats and replies that never arrive.
     pub loss: Fraction,
@@ -74,7 +74,8 @@ pub struct Effects<'a> {
     pub cuts: Vec<Arc<NetworkCut>>,
     /// Whether trackers repeat a heartbeat without a timely reply; not needed in a perfect network.
     pub resends: bool,
-    /// When the JobTracker's process dies and is restarted later, in the order of `opening`.
+    /// The times at which the JobTracker's process dies, to be restarted later; in the order of
+    /// `opening`.
     pub restarts: Vec<SimTime>,
 }
 
@@ -148,8 +149,8 @@ impl<'a> Effects<'a> {
         lasts: Option<&Dist<SimSpan>>,
     ) {
         for &node in &cue.nodes {
-            // 32 bits for the fault and 24 for the node (a cluster has at most 100,000): a stream
-            // takes 56 bits.
+            // The subject of a random stream has 56 bits: 32 for the fault, 24 for the node (a
+            // cluster has at most 100,000).
             let subject = u64::from(cue.draws) << 24 | u64::from(node.0);
             let rng = stream(self.site.seed, Purpose::Mishap, subject);
             let (rhythm, first) = MishapRhythm::begin(every.clone(), lasts.cloned(), rng);

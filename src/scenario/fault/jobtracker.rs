@@ -14,19 +14,19 @@ use mumakil_yaml::{Path, YamlProblem};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobTrackerProcess {
-    /// How long its process pauses, as for a garbage collection. Heartbeats wait in its queue. If
-    /// the pause is longer than `hadoop.expiry`, it may take all trackers for lost afterwards.
+    /// How long its process pauses, as for a garbage collection. Heartbeats wait in its queue.
+    /// After a pause longer than `hadoop.expiry`, the JobTracker may declare all trackers lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pause: Option<SimSpan>,
     /// How long its process is down before it is restarted. Meanwhile heartbeats fail and are
-    /// repeated each second; jobs are submitted as soon as it is back. Its policy starts anew.
-    /// `recover` decides what happens to jobs.
+    /// repeated each second; jobs are submitted as soon as the JobTracker is back. Its policy
+    /// starts anew. `recover` decides what happens to jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     restart: Option<SimSpan>,
     /// Whether the restarted JobTracker recovers jobs (`mapred.jobtracker.restart.recover`).
-    /// Without this, all unfinished jobs fail, and trackers have to start anew. With it the jobs go
-    /// on as in their version of Hadoop: 0.20 keeps ended attempts, and running ones on trackers
-    /// where some attempt has ended; 0.21 and 1.x run all tasks of a job anew.
+    /// Without this, all unfinished jobs fail, and trackers have to start anew. With it, the jobs
+    /// go on as in the version of Hadoop: 0.20 keeps attempts that have ended, and running attempts
+    /// on trackers where some attempt has ended; 0.21 and 1.x run all tasks of a job anew.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     recover: bool,
 }
@@ -39,7 +39,7 @@ impl FaultKind for JobTrackerProcess {
             let message = "it is one of `pause: 30s` and `restart: 2min`";
             return Err(YamlProblem::value(Path::default(), message));
         }
-        // The rest checks only `recover`.
+        // The checks below concern only `recover`.
         if !self.recover {
             return Ok(());
         }
@@ -53,7 +53,7 @@ impl FaultKind for JobTrackerProcess {
                     format!("the JobTracker of Hadoop {} cannot recover jobs", hadoop.line);
                 (message, "leave it out, or set `hadoop.line` to 0.20, 0.21 or 1.x")
             }
-            // If `hadoop` has mistakes its version is unknown, so nothing can be reported.
+            // If `hadoop` has mistakes, the version is unknown, so this cannot be checked.
             Some(_) | None => return Ok(()),
         };
         let problem = YamlProblem::value(Path::of("recover"), message);

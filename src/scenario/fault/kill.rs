@@ -9,8 +9,8 @@ use super::known::FaultContext;
 use mumakil_core::mapred::ToJobTracker;
 use mumakil_yaml::YamlProblem;
 
-/// The job that its user kills. If it has a `count`, its name means all of its copies, and `load-2`
-/// one of them.
+/// The job that its user kills. If the job has a `count`, its name (`load`) means all of its
+/// copies, and `load-2` only one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Kill(String);

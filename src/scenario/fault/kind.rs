@@ -9,7 +9,7 @@ use mumakil_yaml::YamlProblem;
 pub(super) trait FaultKind {
     /// When such a fault happens.
     const MOMENT: FaultMoment;
-    /// The key of the kind whose draws it shares; `None` for its own draws.
+    /// The key of another kind that draws the same nodes; `None` if this kind draws its own.
     const DRAWS_AS: Option<&'static str> = None;
 
     /// Whether a second fault of the kind replaces the first.
@@ -37,7 +37,7 @@ pub(super) trait FaultKind {
 pub(super) enum FaultMoment {
     /// At an instant, which the user names with `at`.
     Named,
-    /// At the instant of `at` or, without that, from the beginning on.
+    /// At the instant of `at`; without `at`, at the beginning of the run.
     Open,
     /// From the beginning of the run to its end.
     None,

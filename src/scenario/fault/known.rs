@@ -6,14 +6,15 @@ use crate::workload::shared::copy;
 use mumakil_core::mapred::Hadoop;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// The cluster and the workload against which faults are checked; `None` is not known.
+/// The cluster and the workload against which faults are checked; a field that is not known yet is
+/// `None`.
 #[derive(Clone, Debug, Default)]
 pub struct FaultContext<'a> {
-    /// The number of nodes, unless a file has still to give it.
+    /// The number of nodes; not known before the run if a file gives it.
     pub nodes: Option<u32>,
     /// The number of nodes in each rack.
     pub racks: Option<Vec<u32>>,
-    /// The names of the jobs with their counts, unless a file has still to give them.
+    /// The names of the jobs with their counts; not known before the run if a file gives them.
     pub jobs: Option<BTreeMap<&'a str, u32>>,
     /// The settings of the protocol.
     pub hadoop: Option<&'a Hadoop>,

@@ -1,5 +1,5 @@
-//! The options of kinds of faults that only need the nodes that they strike, and perhaps a
-//! duration.
+//! Options that several kinds of faults share: the nodes that the fault strikes, and how long it
+//! lasts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

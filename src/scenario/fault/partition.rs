@@ -15,11 +15,10 @@ use mumakil_core::cluster::NetworkCut;
 use mumakil_core::mapred::ToMapOutputs;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// Nodes are cut off from all other nodes, and from the JobTracker, which misses them after
-/// `hadoop.expiry`. Attempts on them go on. Their heartbeats are lost, and reduces cannot fetch
-/// outputs of maps on the other side, as far as the JobTracker's answers have told them; a reduce
-/// on the cut-off side goes on with the outputs that it knows. Maps still read their input from the
-/// other side.
+/// Nodes are cut off from all other nodes, and from the JobTracker, which declares them lost after
+/// `hadoop.expiry`. Attempts on these nodes go on, but their heartbeats are lost. Reduces cannot
+/// fetch outputs of maps from the other side; those on the cut-off side fetch only outputs that
+/// they already know. Maps still read their input from the other side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Partition(NodeChoiceFor<SimSpan>);
@@ -45,7 +44,8 @@ impl FaultKind for Partition {
         let cut =
             Arc::new(NetworkCut { from: at, until, nodes: cue.nodes.iter().copied().collect() });
         effects.cuts.push(cut.clone());
-        // The same message twice: the receiver sees from the time whether the cut begins or ends.
+        // The same message marks the beginning and the end of the cut: the receiver tells them
+        // apart by the time.
         effects.opening.push((at, ToMapOutputs::Cut(cut.clone()).into()));
         effects.opening.push((until, ToMapOutputs::Cut(cut).into()));
     }

@@ -1,8 +1,8 @@
 //! Trackers' processes die and come back, on machines that stay on.
 //!
 //! As in Hadoop, the work of the attempts is lost all the same: attempts end with their tracker,
-//! which also serves the outputs of maps and removes them when it starts. Unlike with a machine
-//! that dies, the blocks of the file system stay available, and stay in the machine's memory.
+//! which also serves the outputs of maps and removes them when it starts. When a whole machine
+//! dies, the blocks on it are out of reach; here they stay available, and cached in its memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

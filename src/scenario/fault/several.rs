@@ -15,11 +15,11 @@ use mumakil_core::cluster::RackName;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OneOrList<T>(pub(super) Vec<T>);
 
-/// A name that may stand in such a list.
+/// A name that a [`OneOrList`] may hold.
 pub(super) trait ListedName {
-    /// The values that are expected, in words.
+    /// The expected values, in the words of an error.
     const EXPECTED: &'static str;
-    /// The least number of names.
+    /// The least number of names in a list.
     const LEAST: usize;
 }
 

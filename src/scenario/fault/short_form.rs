@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize, Serializer};
 pub(super) trait Shorten: Sized {
     /// The bare value.
     type Bare;
-    /// The values that are expected, in words.
+    /// The expected values, in the words of an error.
     const EXPECTED: &'static str;
 
-    /// Returns the options that a bare value stands for, or the reason why it stands for none.
+    /// Returns the options that a bare value stands for, or the reason why the value is wrong.
     fn lengthen(bare: Self::Bare) -> Result<Self, String>;
 
-    /// Returns the bare value if it describes the options completely.
+    /// Returns the bare value; `None` if some other option differs from its default.
     fn bare(&self) -> Option<&Self::Bare>;
 }
 

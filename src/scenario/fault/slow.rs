@@ -12,7 +12,7 @@ use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::MishapHarm;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// Nodes are slow from `at`, or from the beginning, on: their hardware runs at these shares of its
+/// Nodes are slow from `at` on, or from the beginning: their hardware runs at these shares of its
 /// usual speed. Running attempts change their pace at that time. If a node is slow for several
 /// reasons, the shares are multiplied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,8 +54,8 @@ pub(super) fn speeds(
         return Err(YamlProblem::value(Path::default(), message));
     }
     for (key, share) in all {
-        // From this share on rounding moves an end by at most a microsecond a day, and every
-        // attempt ends.
+        // At this share or a larger one, rounding moves an end by at most a microsecond a day, and
+        // every attempt ends.
         if share.is_some_and(|share| share.get() < SLOWEST) {
             let message = format!("too slow to end any attempt; the least is {SLOWEST}");
             return Err(YamlProblem::value(Path::of(key), message));

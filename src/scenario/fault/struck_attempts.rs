@@ -1,8 +1,9 @@
 //! Attempts that fail or hang by themselves: the common part of the kinds of faults that strike
 //! attempts.
 //!
-//! For each attempt it is drawn separately whether it is struck, and at which point of its work:
-//! another share strikes more or fewer attempts, but none at another point.
+//! One draw decides whether an attempt is struck, and another draw at which point of its work. So a
+//! larger share only adds attempts: those that a smaller share strikes are struck at the same
+//! points.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,7 +100,7 @@ impl<S: AttemptFault> FaultKind for S {
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let (site, doomed) = (effects.site, self.attempts());
-        // `None` is "all nodes": the usual fault then needs no look-up for each attempt.
+        // `None` means all nodes: the usual fault then needs no look-up for each attempt.
         let nodes = (!doomed.target().is_silent()).then(|| {
             let mut is_struck = vec![false; site.topology.len() as usize];
             for node in &cue.nodes {
@@ -107,7 +108,7 @@ impl<S: AttemptFault> FaultKind for S {
             }
             is_struck
         });
-        // By job number; a name with a `count` means all of its jobs.
+        // The jobs by number; the name of an entry with a `count` means all of its jobs.
         let jobs = doomed.jobs.as_ref().map(|OneOrList(names)| {
             let mut is_struck = vec![false; site.workload.arrivals.len()];
             for job in names.iter().flat_map(|name| site.jobs(name)) {

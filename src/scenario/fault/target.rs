@@ -54,7 +54,7 @@ impl<'a> FaultTarget<'a> {
         Self { nodes, racks, is_bare: false }
     }
 
-    /// Returns this target with `is_bare` set.
+    /// Returns this target with another `is_bare`.
     pub(super) fn bare(self, is_bare: bool) -> Self {
         Self { is_bare, ..self }
     }
@@ -186,8 +186,8 @@ impl<'de> Deserialize<'de> for NodesSpec {
                 let share = || text.parse().ok().filter(|share| *share > Fraction::ZERO);
                 let named = text.parse().map(|name| NodesSpec::Named(vec![name])).ok();
                 let all = (text == "all").then_some(NodesSpec::All);
-                // A `"0.1"` without the sign is refused: it could be a share or a mistyped number
-                // of nodes.
+                // A `"0.1"` without the percent sign is refused: it could be a share or a mistyped
+                // number of nodes.
                 let share = || text.contains('%').then(share).flatten().map(NodesSpec::Share);
                 let nodes = all.or(named).or_else(share);
                 nodes.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))

@@ -1,4 +1,4 @@
-//! Attempts fail by themselves, by default each at a random point of its work.
+//! Attempts fail by themselves; by default, each fails at a random point of its work.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,8 @@ use mumakil_base::units::Fraction;
 use mumakil_core::mapred::FailureKind;
 
 /// The share of map and reduce attempts that fail, or a description of them. Without `at_progress`,
-/// each fails at a random point of a map's work or of reducing; the time until then is lost. If
-/// several of these faults fit an attempt, the last one applies.
+/// a map fails at a random point of its work, a reduce at a random point of its reduce phase; the
+/// time until then is lost. If several of these faults fit an attempt, the last one applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct TaskFailures(ShortForm<StruckAttempts>);

@@ -57,7 +57,8 @@ pub enum SubmissionWay {
     Later,
 }
 
-/// A batch: the jobs of one entry of a list, which wait and are waited for together.
+/// A batch: the jobs of one entry of a list. They wait for the same batches, and other batches wait
+/// for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchId(pub u32);
 

@@ -18,7 +18,7 @@ impl Workload {
     /// Returns the jobs of a workload; notes the digests of their files in `spec`.
     ///
     /// # Errors
-    /// If a trace cannot be read, or with its mistakes.
+    /// If a trace cannot be read or has mistakes; the error names them.
     pub fn new(spec: &mut WorkloadSpec, site: &WorkloadSite<'_>) -> Result<Self, TraceError> {
         let mut found = FoundJobs::default();
         // A second source is refused by the scenario's check.
@@ -54,8 +54,8 @@ impl Workload {
                 entry.submit = latest;
             }
         }
-        // The times of jobs with `after` count from the ends of other jobs: only the other times
-        // are moved to `start`.
+        // The times of jobs with `after` count from the ends of other jobs, so move only the times
+        // of jobs without `after` to `start`.
         let first = entries.iter().filter(|entry| entry.after.is_empty()).map(|entry| entry.submit);
         let first = first.min().unwrap_or_default();
         if let Some(warm) = &spec.warm_start {
@@ -169,7 +169,8 @@ impl WarmStart {
         let mut jobs: Vec<JobEntry> = jobs.into_iter().filter(is_some).collect();
         for job in &mut jobs {
             while names.take(job).is_err() {
-                // If the workload has a job `warm-start-maps`, this one becomes `warm-start-maps'`.
+                // If the workload has a job `warm-start-maps`, the job of the warm start becomes
+                // `warm-start-maps'`.
                 job.name.push('\'');
             }
         }

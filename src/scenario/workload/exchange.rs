@@ -27,7 +27,7 @@ impl Trace {
     /// Reads a file of jobs in one of these formats. `block` is the size of a block.
     ///
     /// # Errors
-    /// If the file cannot be read or holds no jobs, or with its mistakes.
+    /// If the file cannot be read, has mistakes, or holds no jobs; the error names the mistakes.
     pub fn read(
         path: &Path,
         block: Bytes,
@@ -71,7 +71,7 @@ impl Trace {
     /// Reads a file whose records are jobs of another tool; `T` is the type of the records.
     ///
     /// # Errors
-    /// If the file cannot be read, or with its mistakes.
+    /// If the file cannot be read or has mistakes; the error names them.
     pub fn of<T: Record + ForeignJob + 'static>(
         format: &'static dyn Format,
         path: &Path,
@@ -129,7 +129,7 @@ impl Trace {
         self.jobs.into_iter().filter_map(own).collect()
     }
 
-    /// Sets the gaps between jobs to fit their times again.
+    /// Computes the gap of each job anew from the times of submission.
     fn refit_gaps(&mut self) {
         let mut last = SimSpan::ZERO;
         for job in &mut self.jobs {
@@ -149,7 +149,7 @@ impl Trace {
         match self.format.contents() {
             FormatContents::Jobs(_) => self.jobs.iter().try_for_each(|job| match job {
                 TraceJob::Foreign(job) => job.write_to(&mut to),
-                // `read` and `converted` only make jobs that belong to the format.
+                // The jobs belong to the format: `read` and `converted` make no others.
                 TraceJob::Own(job) => unreachable!("`{}` is in no list", job.name),
             }),
             FormatContents::List { write, .. } => {

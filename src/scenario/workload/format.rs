@@ -25,11 +25,12 @@ use mumakil_core::trace::{
 
 /// A format of files.
 pub trait Format: Send + Sync {
-    /// Returns the word for a file of this format in messages: `SWIM`, `Rumen's jobs`.
+    /// Returns the name of the format in messages: `SWIM`, `Rumen's jobs`.
     fn name(&self) -> &'static str;
 
     /// Returns how to recognise the format, for users whose file has no known format:
-    /// `SWIM (6 to 8 columns)`. Empty if another format of the same tool says it.
+    /// `SWIM (6 to 8 columns)`. Empty if the text of another format of the same tool covers this
+    /// one.
     fn known_by(&self) -> &'static str {
         ""
     }
@@ -170,7 +171,8 @@ pub trait ForeignJob: Debug {
         None
     }
 
-    /// Returns which information about the job Mumakil's own lists cannot express, if there is any.
+    /// Returns, in words, the information about the job that Mumakil's own lists cannot express;
+    /// `None` if they express all of it.
     fn lost_in_list(&self) -> Option<&'static str> {
         None
     }
@@ -237,8 +239,8 @@ impl Formats {
         self.of(opening.first()).ok_or_else(|| opening.unknown(self.known()))
     }
 
-    /// Returns the format with this name for `mumakil trace convert --to`; of several the last
-    /// added.
+    /// Returns the format with this name for `mumakil trace convert --to`; the one that was added
+    /// last if there are several.
     pub fn written_as(&self, key: &str) -> Option<&'static dyn Format> {
         self.last(|format| format.target().is_some_and(|target| target.key == key))
     }

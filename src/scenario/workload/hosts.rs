@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use mumakil_core::cluster::{Topology, TrackerId};
 use mumakil_core::trace::{TextPlace, TraceError};
 
-/// Maps hosts to nodes: by name, or, in a cluster without names, to its nodes in turn, in the order
-/// in which hosts occur.
+/// Maps hosts to nodes by name. In a cluster whose nodes have no names, each new host gets the next
+/// node in turn.
 pub(super) struct Hosts<'a> {
     pub(super) topology: &'a Topology,
     met: FxHashMap<String, TrackerId>,
@@ -63,7 +63,8 @@ impl<'a> Hosts<'a> {
         self.met.get(name(host)).copied()
     }
 
-    /// Returns the node for input on a host: the host's node, or the substitute for it.
+    /// Returns the node for input on a host: the node of the host, or else the node that the
+    /// topology substitutes for the host.
     pub(super) fn place(&self, host: &str) -> Option<TrackerId> {
         self.find(host).or_else(|| self.topology.substitute_for(name(host)))
     }

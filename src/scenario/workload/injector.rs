@@ -1,9 +1,9 @@
 //! The job injector: it submits jobs when they are due, and ends the run when all jobs have ended.
 //!
 //! It acts as the clients. A job whose batch follows other batches is due some time after their
-//! last job has ended; every other job is due at a fixed time. Batches wait for each other, not
-//! jobs: a hundred thousand jobs that wait for as many others share one counter. A pacing that
-//! ignores the times of jobs uses them only for the order.
+//! last job has ended; every other job is due at a fixed time. Batches wait for each other, single
+//! jobs do not: a hundred thousand jobs that wait for as many others share one counter. A pacing
+//! that ignores the times of jobs uses these times only to order the jobs.
 
 use std::cmp::Reverse;
 
@@ -26,7 +26,7 @@ pub struct JobInjector {
     warm: Vec<JobId>,
     /// The time of the earliest planned [`ToInjector::Arrive`].
     wake: SimTime,
-    /// The number of jobs that have not ended.
+    /// The number of jobs of the run that have not ended.
     left: usize,
 }
 
@@ -61,7 +61,7 @@ impl JobInjector {
         let left = arrivals.len();
         let (due, wake) = (DueJobs::new(), SimTime::NEVER);
         let mut injector = Self { arrivals, batches, due, pacing, warm: Vec::new(), wake, left };
-        // In a second pass, since a batch can be released only when all its jobs are known.
+        // Batches are released in a second pass: all jobs of a batch must be known before.
         for (id, before) in (0..).map(BatchId).zip(&follows) {
             if before.is_empty() {
                 injector.release(SimTime::ZERO, id);
@@ -79,7 +79,7 @@ impl JobInjector {
                     self.due.push(Reverse((now + arrival.delay, arrival.place, id)))
                 }
                 SubmissionWay::Warm => self.warm.push(id),
-                // Its `ToInjector::Submit` was planned before the run began.
+                // The `ToInjector::Submit` of a job of `later` was planned before the run began.
                 SubmissionWay::Later => {}
             }
         }
@@ -134,7 +134,7 @@ impl JobInjector {
         }
     }
 
-    /// Submits a job that is not chosen by the pacing.
+    /// Submits a job that the pacing has not chosen.
     fn submit_aside(&mut self, id: JobId, out: &mut Outbox) {
         if let Pacing::Stress(stress) = &mut self.pacing {
             stress.submits(id);
@@ -152,7 +152,7 @@ impl JobInjector {
         self.due.peek().map(|Reverse((at, ..))| self.pacing.next_at(*at))
     }
 
-    /// Reads how busy the cluster is.
+    /// Reads the JobTracker's answer about the load of the cluster.
     fn hear_load(&mut self, now: SimTime, load: &Load, out: &mut Outbox) {
         if let Pacing::Stress(stress) = &mut self.pacing {
             self.left -= stress.hear(now, load, &mut self.due, out);

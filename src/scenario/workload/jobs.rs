@@ -257,8 +257,8 @@ impl JobEntry {
         }
     }
 
-    /// Returns each reduce's share of `bytes`, as a run with the first seed would draw it for its
-    /// first job.
+    /// Returns each reduce's share of `bytes`, drawn as for the first job of a run with a fixed
+    /// seed.
     pub(super) fn drawn_parts(&self, bytes: Bytes) -> TaskBytes {
         self.of_reduces(bytes, 1, JobId(0))
     }
@@ -292,8 +292,8 @@ impl JobEntry {
             (Some(maps), _) => maps.get(),
             (None, None | Some(Bytes::ZERO)) => 0,
             (None, Some(bytes)) => {
-                // `FileInputFormat` has SPLIT_SLOP = 1.1. Everything times ten, to count in whole
-                // bytes: 11 × 1 EiB still fits into 64 bits.
+                // `FileInputFormat` has SPLIT_SLOP = 1.1. All sizes are multiplied by ten, to count
+                // in whole bytes: 11 × 1 EiB still fits into 64 bits.
                 let beyond = (bytes.get() * 10).saturating_sub(block.get() * 11);
                 let whole = beyond.div_ceil(block.get() * 10);
                 // This may be more maps than a job may have; `faults` refuses them.
@@ -320,12 +320,11 @@ impl JobEntry {
     /// Returns the contradictions in the entry: the field, which is empty for the entry as a whole,
     /// and the reason.
     ///
-    /// A job has maps, given or from its input, and they can share its input; a list of times has
-    /// one for each task.
+    /// The rules: a job has maps, given or from its input; if there is an input, each map reads at
+    /// least a byte of it; a list of times has one time for each task.
     pub(crate) fn faults(&self, block: Bytes) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
-        // A block of 0 bytes is a mistake of the cluster, which is reported there: avoid dividing
-        // by it.
+        // The check of the cluster reports a block of 0 bytes: only avoid dividing by zero here.
         let (input, block_size) = (self.input.map(Bytes::get), block.get().max(1));
         match (self.maps.map(|maps| u64::from(maps.get())), input) {
             (None, None) => {
@@ -558,8 +557,8 @@ pub(crate) fn in_order(follows: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// Returns a cycle: entries each of which follows the next, and the last the first. `None` if there
-/// is none.
+/// Returns a cycle, as entries: each follows the next entry, and the last follows the first. `None`
+/// if there is no cycle.
 pub(crate) fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut waits = vec![true; follows.len()];
     for job in in_order(follows) {
@@ -578,8 +577,8 @@ pub(crate) fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
         }
         step[job] = Some(walked.len());
         walked.push(job);
-        // A job that is not in the order waits for another such job, so the walk always ends in a
-        // cycle.
+        // A job that is missing in the order waits for another missing job, so the walk always ends
+        // in a cycle.
         job = *follows[job].iter().find(|&&before| waits[before])?;
     }
 }

@@ -8,10 +8,10 @@
 //!   list       load-1 at 0s, sum-1 after it, load-2 at 14s, sum-2 after it
 //! ```
 //!
-//! A mix only makes a list of jobs, as a user could. Each of its numbers has a random stream of its
-//! own, identified by the job's type, its rank among the jobs of the type, and the aspect that is
-//! drawn. So a hundred more jobs leave the first ones unchanged, longer tasks of one type change
-//! nothing else, and neither the cluster nor the policy affects the jobs.
+//! A mix only makes a list of jobs, as a user could. Each number that it draws has a random stream
+//! of its own, identified by the job's type, the job's rank among the jobs of the type, and the
+//! drawn aspect. So a hundred more jobs leave the first ones unchanged, longer tasks of one type
+//! change nothing else, and neither the cluster nor the policy affects the jobs.
 
 mod arrivals;
 mod check;
@@ -170,8 +170,8 @@ pub struct JobType {
     pub reduce_memory: Bytes,
 }
 
-/// The aspect of a job that is drawn: the last byte of a stream's subject. New ones go to the end,
-/// so that no number changes.
+/// The aspect of a job that is drawn: the last byte of a stream's subject. New aspects go to the
+/// end, so that no draw of another aspect changes.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 enum DrawnAspect {
@@ -213,7 +213,7 @@ impl JobStreams {
     }
 }
 
-/// The properties that the jobs of a family, which follow each other, share.
+/// The properties that the jobs of a family have in common. The jobs of a family follow each other.
 struct JobFamily {
     /// The number of the family, from 1.
     number: u32,
@@ -270,8 +270,8 @@ impl Mix {
         jobs
     }
 
-    /// Returns how many jobs there are without those that follow others; `None` if only `duration`
-    /// limits them.
+    /// Returns the number of jobs, without those that follow others, by `jobs`, the counts or the
+    /// recorded times; `None` if only `duration` limits it.
     fn said(&self) -> Option<u64> {
         let counts = || self.types.values().filter_map(|of| of.count);
         let counted = counts().next().map(|_| counts().map(|count| u64::from(count.get())).sum());
@@ -290,25 +290,26 @@ impl Mix {
         self.types.values().map(places).collect()
     }
 
-    /// Returns for each type that follows none the types of its family.
+    /// Returns, for each type that follows no other, the types of its family.
     fn members(&self) -> Vec<Vec<usize>> {
         let follows = self.follows();
         let mut first: Vec<usize> = (0..follows.len()).collect();
         let mut members = vec![Vec::new(); follows.len()];
         for place in in_order(&follows) {
-            // The check has made sure that all types that it follows are in one family.
+            // All types that a type follows are in one family: the check has made sure of it.
             first[place] = follows[place].first().map_or(place, |&before| first[before]);
             members[first[place]].push(place);
         }
         members
     }
 
-    /// Returns the types of jobs that follow none, one after another, without end.
+    /// Returns the types of the jobs that follow no others, in the order of these jobs, without
+    /// end.
     fn order(&self, seed: u64) -> Box<dyn Iterator<Item = usize> + '_> {
         let types = || self.types.values().enumerate().filter(|(_, of)| of.after.is_empty());
         let rng = move |rank| JobStreams { seed, place: 0, rank }.rng(DrawnAspect::Order);
         if types().any(|(_, of)| of.count.is_some()) {
-            // The counts are like a pack of cards: all of it is dealt, then it is shuffled and
+            // The counts are like a pack of cards: when the whole pack is dealt, it is shuffled and
             // dealt again.
             let copies = types().flat_map(|(place, of)| {
                 std::iter::repeat_n(place, of.count.map_or(0, Count::get) as usize)

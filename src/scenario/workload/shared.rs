@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::jobs::JobEntry;
 use mumakil_base::units::Bytes;
 
-/// The names of a list's jobs read so far, including those made by `count`.
+/// The names of all jobs of a list that were read so far, including the names that `count` makes.
 #[derive(Debug, Default)]
 pub(crate) struct TakenNames {
     /// How many jobs share each name, by `count`.
@@ -71,8 +71,9 @@ pub(crate) const ONE_SIZE: &str =
 /// conflict.
 ///
 /// Map *i* reads block *i* of its file, and the blocks of a file have one size: jobs that share a
-/// file split it alike, and may read any length of it from its beginning. A map may read less than
-/// one of the cluster's blocks, as in traces: that does not show the block size of the file.
+/// file split it alike, and may read any length of it from its beginning. A single map may read
+/// less than one of the cluster's blocks, as in traces: such a map does not show the block size of
+/// the file.
 pub(crate) fn file_clashes(jobs: &[JobEntry], block: Bytes) -> Vec<(usize, String)> {
     let reads = |job: &JobEntry| Some((job.map_count(block), job.input(block)?, job.split(block)));
     // The last map may read a tenth more than a block, by Hadoop's rule for splits.

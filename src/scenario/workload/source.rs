@@ -23,7 +23,7 @@ pub trait Source: AnyWorkload + fmt::Debug + Send + Sync {
     /// Returns the jobs; notes the digests of their files in the options.
     ///
     /// # Errors
-    /// If a file cannot be read, or with its mistakes.
+    /// If a file cannot be read or has mistakes; the error names them.
     fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError>;
 
     /// Returns the files that the options name, each with its key; the key is empty for the options
@@ -54,7 +54,7 @@ pub trait Source: AnyWorkload + fmt::Debug + Send + Sync {
     }
 
     /// Returns the jobs that are drawn with a seed, and adds problems with the options; `None` if
-    /// that needs a file. Drawn jobs are checked like listed ones.
+    /// drawing needs a file. The drawn jobs are checked like the jobs of `listed`.
     fn drawn(&self, _seed: u64, _problems: &mut Vec<YamlProblem>) -> Option<Vec<JobEntry>> {
         None
     }
@@ -73,7 +73,7 @@ pub trait SourceKind: Source + Clone + Serialize + DeserializeOwned + JsonSchema
     const ABOUT: &'static str;
 }
 
-/// The methods that every kind of workload has through its type, usable without naming the type.
+/// Methods that follow from the type of a workload, for code that does not know the type.
 pub trait AnyWorkload {
     /// Returns the key of the options below `workload:`.
     fn key(&self) -> &'static str;
@@ -126,7 +126,8 @@ impl FoundJobs {
     /// Returns the jobs of a trace in a given format, as `mumakil trace convert` would list them.
     ///
     /// # Errors
-    /// If the file cannot be read or has another format, or with its mistakes.
+    /// If the file cannot be read, has another format, or has mistakes; the error names the
+    /// mistakes.
     pub fn of_trace(
         file: &mut TraceFile,
         format: &'static dyn Format,

@@ -6,8 +6,8 @@
 //! 4 s, … 320 s. Only one probe is planned at a time. A check for another reason replaces the probe
 //! or changes its interval only if there is room.
 //!
-//! A check is a question to the JobTracker and its answer. The question carries all state that the
-//! rule needs of its time, since in Mumak question and answer are one step.
+//! A check is a question to the JobTracker and its answer. The question keeps the state of the
+//! moment when it is asked, since in Mumak question and answer are one step.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -53,7 +53,7 @@ pub(super) struct Stress {
     /// Whether checks do not wait for each other, as in Mumak: two checks at one instant then plan
     /// the same job twice, and from then on two jobs are submitted at a time.
     has_twins: bool,
-    /// Jobs that were next when another job took their turn, until they are submitted or lost.
+    /// Jobs that lost their turn to another job, until they are submitted or lost for good.
     passed_over: Vec<JobId>,
 }
 
@@ -71,7 +71,7 @@ pub(super) enum StressStep {
 struct StressQuestion {
     /// The job that was next at the time of the question.
     next: JobId,
-    /// Whether the check is the planned probe, which ends with it.
+    /// Whether the check is the planned probe: its answer ends the probe.
     is_probe: bool,
 }
 
@@ -133,7 +133,7 @@ impl Stress {
         self.probe = Some((at, self.last_plan));
     }
 
-    /// Takes the next due job as the next one.
+    /// Makes the first due job the next one to submit.
     pub(super) fn fetch(&mut self, due: &mut DueJobs) {
         self.next = due.pop().map(|Reverse((.., job))| job);
     }
@@ -185,7 +185,8 @@ impl Stress {
         true
     }
 
-    /// Reads an answer about the load. Returns how many jobs will never be submitted.
+    /// Reads an answer about the load. Returns how many jobs are lost by it and will never be
+    /// submitted.
     pub(super) fn hear(
         &mut self,
         now: SimTime,
@@ -208,8 +209,8 @@ impl Stress {
         if !is_overloaded {
             self.wait = SHORTEST_WAIT;
         } else if self.probe.is_none() {
-            // Only if no other probe is planned: a check at the end of a job does not double the
-            // wait.
+            // The wait doubles only if no other probe is planned: so a check at the end of a job
+            // does not double it.
             self.wait = (self.wait * 2).min(LONGEST_PROBE);
         }
         // With room the wait is 1 s again, and a probe that was planned for later is replaced by an

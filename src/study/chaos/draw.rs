@@ -1,12 +1,13 @@
-//! Makes a random scenario from a seed: which features it uses, and with which values.
+//! Makes a random scenario from a seed, which decides the features and their values.
 //!
 //! ```text
-//! seed 4711 -> appetite: 15 % of all options   -> `uses("slow_start")` is the same everywhere
-//!           -> hadoop, cluster, scheduler, workload, faults, later: values drawn by the JSON Schema
+//! seed 4711 -> appetite: 15 % of all options -> `uses("slow_start")` is the same everywhere
+//!           -> hadoop, cluster, scheduler, workload, faults, later: values by the JSON Schema
 //!           -> sometimes a theme: settings that are hard together
 //!           -> invalid? remove the settings that the check refuses, and check again
 //! ```
-//! A case with all options at once would show little, since one option hides the faults of another.
+//! A case with all options at once would show little, since one option hides the mistakes of
+//! another.
 
 use std::hash::Hasher;
 
@@ -22,17 +23,18 @@ use mumakil_scenario::fault::Fault;
 use mumakil_scenario::{Registry, Scenario, ScenarioError, parse, shape};
 use mumakil_yaml::Path;
 
-/// The most corrections of a drawn scenario, before it is dropped for another.
-// Chosen: each correction removes at least one invalid setting, and a scenario seldom has forty.
+/// The largest number of corrections to a drawn scenario; after them another scenario is drawn.
+// Chosen: each correction removes at least one invalid setting, and a scenario seldom has forty
+// invalid settings.
 const MENDINGS: u32 = 40;
 
-/// Settings that are hard together, each laid over a drawn scenario. Most lead to stalls, which no
-/// single option causes.
+/// Groups of settings that are hard to handle together; one group may be laid over a drawn
+/// scenario. Most groups lead to stalls that no single setting causes.
 pub(super) const THEMES: [&str; 11] = [
     // A tracker is declared lost while it waits for the answer to its heartbeat.
     "{hadoop: {expiry: 20s, rpc_timeout: 60s}, \
       faults: [{at: 1min, partition: {nodes: [node-1], for: 90s}}]}",
-    // Trackers repeat heartbeats that were answered already, to a JobTracker that has restarted.
+    // Trackers repeat heartbeats that the JobTracker had answered before it restarted.
     "{hadoop: {expiry: 10s, rpc_timeout: 45s}, faults: [{loss: 5 %}, \
       {delay: {share: 20 %, by: {uniform: {from: 1s, to: 1min}}}}, \
       {at: 2min, jobtracker: {restart: 30s, recover: true}}]}",
@@ -40,7 +42,7 @@ pub(super) const THEMES: [&str; 11] = [
     "cluster: {groups: [{count: 1, map_slots: 0}, {count: 1, reduce_slots: 0}]}",
     "{cluster: {groups: [{count: 1, map_slots: 0}, {count: 1, reduce_slots: 0}]}, \
       hadoop: {tracker_failures: 1}, faults: [{task_failures: 20 %}]}",
-    // One job at a time in a pool, and another of higher priority.
+    // A pool runs one job at a time, and a later job has a very high priority.
     "{scheduler: {fair: {allocations: {pool_max_jobs: 1, user_max_jobs: 1}, preemption: true}}, \
       workload: {jobs: [{name: late, submit: 90s, maps: 8, reduces: 2, priority: very_high}]}}",
     "{scheduler: {capacity: {allocations: {max_system_jobs: 2, \
@@ -49,7 +51,7 @@ pub(super) const THEMES: [&str; 11] = [
     // Reduces of killed jobs are not killed, and keep their slots.
     "{hadoop: {line: mumak, kill_orphans: false}, cluster: {preset: mumak}, \
       faults: [{at: 3min, kill: job-0}]}",
-    // The same with the usual settings otherwise.
+    // Reduces of killed jobs also keep their slots with the usual Hadoop and cluster.
     "{hadoop: {kill_orphans: false, slow_start: 0}, faults: [{at: 1min, kill: job-0}]}",
     // Machines are declared lost soon, and come back.
     "{hadoop: {expiry: 30s}, faults: [{at: 1min, stop: node-1}, {at: 4min, start: node-1}]}",
@@ -57,7 +59,7 @@ pub(super) const THEMES: [&str; 11] = [
     "{hadoop: {slow_start: 1}, \
       workload: {jobs: [{name: late, submit: 0s, maps: 12, reduces: 24, map_time: 20s}]}, \
       faults: [{at: 50s, stop: node-1}, {at: 2min, stop: node-2}]}",
-    // Many tasks fail, and trackers are avoided.
+    // Many tasks fail, and trackers are blacklisted.
     "{hadoop: {tracker_failures: 1, tracker_faults: 1, blacklist: true, map_failures: 50 %}, \
       faults: [{task_failures: 20 %}]}",
 ];
@@ -71,14 +73,16 @@ pub(super) struct CaseDrawer<'s> {
     /// The share of all options that this case uses.
     appetite: f64,
     nodes: u64,
-    /// The field whose distribution is being drawn; a latency's distribution has a latency as mean.
+    /// The field whose distribution is being drawn, if any: the `mean` is drawn as a value of this
+    /// field, such as a latency.
     distributed: Option<String>,
 }
 
 impl<'s> CaseDrawer<'s> {
     pub(super) fn new(seed: u64, schema: &'s Json, policy: Option<&'s str>) -> Self {
         let mut rng = stream(seed, Purpose::Chaos, 0);
-        // Chosen: from few options in a case, easy to understand, to many that interact.
+        // Chosen: a case with few options is easy to understand; in a case with many options, the
+        // options interact.
         let appetite = *[0.05, 0.15, 0.4].choose(&mut rng).expect("there are some");
         // Small clusters show the same mistakes as large ones, and run in milliseconds.
         let nodes = rng.random_range(1..=10);
@@ -136,7 +140,7 @@ impl<'s> CaseDrawer<'s> {
         if let Some(policy) = self.policy {
             let options =
                 tree.get("scheduler").and_then(|scheduler| scheduler.get(policy)).cloned();
-            // A theme may have set another policy: put the hunted one back, with its options.
+            // A theme may have set another policy: put the hunted policy back, with its options.
             let named = |options| Value::Mapping(Mapping::from_iter([(policy.into(), options)]));
             tree["scheduler"] = options.map_or_else(|| policy.into(), named);
         }
@@ -161,8 +165,8 @@ impl<'s> CaseDrawer<'s> {
         let alternatives = schema["anyOf"].as_array()?;
         let options = alternatives.iter().find_map(|one| one.get("properties")?.as_object())?;
         let mut names: Vec<&String> = options.keys().collect();
-        // Sort: the order of a JSON object depends on features of the library, a seed's case must
-        // not.
+        // Sort the names: their order in a JSON object depends on features of the library, but a
+        // seed must always draw the same case.
         names.sort();
         let drawn = names.choose(&mut self.rng).map(|name| name.as_str());
         let name = self.policy.filter(|name| options.contains_key(*name)).or(drawn)?;
@@ -187,7 +191,8 @@ impl<'s> CaseDrawer<'s> {
             if !job.contains_key("submit") {
                 job.insert("submit".into(), format!("{}s", self.rng.random_range(0..300)).into());
             }
-            // A drawn name would match no job. Further down, a few jobs follow an earlier one.
+            // Remove a drawn `after`, whose names would match no job. Some jobs then get an earlier
+            // job as `after`.
             job.remove("after");
             if 0 < number && self.rng.random_bool(0.15) {
                 let before = format!("job-{}", self.rng.random_range(0..number));
@@ -265,7 +270,8 @@ impl<'s> CaseDrawer<'s> {
         (!list.is_empty()).then_some(Value::Sequence(list))
     }
 
-    /// Returns whether this case uses an option, the same wherever the option stands.
+    /// Returns whether this case uses an option: the same answer at every place where the option
+    /// may stand.
     fn uses(&self, field: &str) -> bool {
         let mut hasher = FxHasher::default();
         hasher.write_u64(self.seed);
@@ -348,7 +354,7 @@ impl<'s> CaseDrawer<'s> {
                 }
             }
         } else if let Some(any @ Json::Object(_)) = schema.get("additionalProperties") {
-            // Draw two pools or queues, with the names that jobs draw, too.
+            // Draw up to two pools or queues, with names that jobs may draw, too.
             for name in ["p0", "p1"] {
                 if self.rng.random_bool(0.5)
                     && let Some(value) = self.value(any, name)
@@ -374,7 +380,7 @@ fn find<'s>(schema: &'s Json, field: &str) -> Option<&'s serde_json::Map<String,
     }
 }
 
-/// Returns the schema of the entries of the first list in a schema.
+/// Returns the schema of the entries of the first list of objects in a schema.
 fn find_items(schema: &Json) -> Option<&Json> {
     match schema {
         Json::Object(object) => {
@@ -396,7 +402,7 @@ pub(super) fn read(tree: &Value, registry: &Registry) -> Result<Scenario, Scenar
     Ok(parse("chaos.yaml", &text(tree), &[], registry)?.scenario)
 }
 
-/// Returns the paths of the errors in a scenario, `None` if it is valid; `Err` if an error has no
+/// Returns the paths of the errors in a scenario, `None` if it is valid; `Err` if no error has a
 /// path.
 pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path>>, ()> {
     match read(tree, registry) {
@@ -404,7 +410,8 @@ pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path
         Err(ScenarioError::Invalid { findings }) => {
             let paths = findings.iter().filter_map(|finding| Path::parse(&finding.path));
             let mut paths: Vec<Path> = paths.map(|path| shape().named(&path)).collect();
-            // Remove the last entries of a list first: to remove an earlier one would move them.
+            // Put the last entries of a list first: removing an earlier entry would change their
+            // indices.
             paths.sort();
             paths.dedup();
             paths.reverse();
@@ -414,7 +421,8 @@ pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path
     }
 }
 
-/// Lays mappings over mappings and appends lists to lists; any other value replaces.
+/// Lays mappings over mappings and appends lists to lists; any other value replaces the value
+/// below.
 pub(super) fn lay(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Mapping(under), Value::Mapping(over)) => {
@@ -431,8 +439,8 @@ pub(super) fn lay(under: &mut Value, over: Value) {
     }
 }
 
-/// Removes the value at a path, or the nearest existing value around it; returns whether there was
-/// any below the root.
+/// Removes the value at a path, or the nearest existing value around it; returns `false` if only
+/// the root is left to remove.
 fn remove(tree: &mut Value, path: &Path) -> bool {
     path.remove(tree) || path.split_last().is_some_and(|(around, _)| remove(tree, &around))
 }

@@ -6,7 +6,8 @@
 //! has_no_end              30 days have passed, without a recurring fault
 //! differs_without_actors  the same case without actors has other events
 //! ```
-//! External policies have two more judges: [`starves`] and `answers_differently`.
+//! External policies have the first two of these judges, and two others: [`starves`] and
+//! `answers_differently`.
 
 use serde_yaml::Value;
 use sha2::{Digest as _, Sha256};
@@ -23,12 +24,13 @@ use mumakil_run::emulation::{EmulationError, Options};
 use mumakil_runtime::Transport;
 use mumakil_scenario::Scenario;
 
-/// How long a stalled run is watched: longer than any timeout of a policy or the JobTracker.
-// Chosen: Hadoop's longest is a fault of a tracker, which is forgiven after 24 hours.
+/// The virtual time for which a stalled run is watched: longer than any timeout of a policy or the
+/// JobTracker.
+// Chosen: Hadoop's longest timeout is 24 hours, after which it forgives a fault of a tracker.
 const WATCHED: SimSpan = SimSpan::from_secs(2 * 24 * 60 * 60);
-/// The most violations listed; later ones mostly follow from the first.
+/// The largest number of violations that are listed; later violations mostly follow from the first.
 const TOLD: usize = 5;
-/// The most characters shown of a question or an answer.
+/// The largest number of characters that are shown of a question or an answer.
 const SHOWN: usize = 300;
 /// Faults that recur, so that a run may be endless by bad luck.
 const FOR_EVER: [&str; 8] = [
@@ -42,7 +44,8 @@ const FOR_EVER: [&str; 8] = [
     "out_of_memory",
 ];
 
-/// Returns the mistake in a case; `None` if it has none of the kind that this judge looks for.
+/// A judge: returns the mistake in a case, or `None` if the case has no mistake of the judge's
+/// kind.
 pub(super) type CaseJudge = fn(&Trial<'_>, &mut Case<'_>) -> Option<CaseFlaw>;
 
 pub(super) const OF_MUMAKIL: [CaseJudge; 5] =
@@ -54,9 +57,9 @@ pub(super) const OF_A_PROGRAM: [CaseJudge; 4] =
 /// A mistake in a case.
 #[derive(Clone, Debug)]
 pub(super) struct CaseFlaw {
-    /// The counter to increase.
+    /// The counter that this mistake increases.
     pub(super) count: fn(&mut HuntTally) -> &mut u64,
-    /// Texts that identify the mistake: two cases that share one are taken to show the same
+    /// Texts that identify the mistake: two cases with a common text are taken to show the same
     /// mistake.
     signs: Vec<String>,
     /// The mistake in words, of one or more lines.
@@ -67,7 +70,7 @@ pub(super) struct CaseFlaw {
 
 impl CaseFlaw {
     /// Makes a mistake from its description. Two mistakes count as the same if the first lines of
-    /// `what` are equal but for digits.
+    /// `what` are equal apart from their digits.
     pub(super) fn new(what: &str, words: impl Into<String>) -> Self {
         let (signs, words) = (vec![sign(what)], words.into());
         Self { count: |tally| &mut tally.violations, signs, words, said: Vec::new() }
@@ -87,7 +90,7 @@ impl CaseFlaw {
 fn sign(what: &str) -> String {
     let line = what.lines().next().unwrap_or_default();
     let sentence = line.rsplit_once(" of the run: ").map_or(line, |(_, rest)| rest);
-    // The numbers of jobs and nodes change as the case is made smaller.
+    // Remove the digits: the numbers of jobs and nodes change as the case is made smaller.
     sentence.replace(|c: char| c.is_ascii_digit(), "")
 }
 
@@ -148,8 +151,9 @@ fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
 /// Finds an endless run, without a recurring fault and with little progress.
 fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let run = case.first.result.as_ref().ok()?;
-    // If tasks still ended in the second half of the run, it is only slow: a drawn node may be ten
-    // thousand times slower. Reaching the time limit on a busy machine looks the same.
+    // If tasks still ended in the second half of the run, the run is only slow: a drawn node may be
+    // ten thousand times slower than usual. A run that reaches the time limit on a busy machine is
+    // also only slow.
     let is_slow = run.summary.virtual_s < 2.0 * case.first.seen.farther_at.as_secs_f64();
     let is_over = matches!(run.stop, StopReason::TimeUp | StopReason::TimeLimit);
     let words = "it has no end: jobs are left after 30 days";
@@ -160,7 +164,7 @@ fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
 /// Runs the case again without actors, with full reports in each heartbeat. The events must be the
 /// same: neither mailboxes nor shortened heartbeats may change them.
 fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
-    // A run cut by the real-time limit ends elsewhere each time.
+    // A run that the real-time limit cuts short ends at another event each time.
     if !trial.repeats || case.first.stop() != Some(&StopReason::Done) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Makes the scenario of a mistake smaller while the mistake still shows.
 //!
-//! Removes parts, the largest first, and halves numbers, as long as the scenario can be run and
-//! fails in the same way. It does not need to know what a part means.
+//! Removes parts of the scenario, the outermost first, and makes numbers smaller, as long as the
+//! scenario can be run and fails in the same way. The meaning of a part does not matter.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use super::now;
 use mumakil_yaml::Path;
 
 /// Makes a scenario smaller while it still shows the mistake, for at most `patience` of real time.
-/// Returns the smallest scenario and its evidence; `None` for the evidence if nothing could be
-/// removed.
+/// Returns the smallest scenario and the result of `shows` for it; the result is `None` if no
+/// smaller scenario shows the mistake.
 pub(super) fn shrink<T>(
     mut tree: Value,
     patience: Duration,
@@ -43,8 +43,8 @@ pub(super) fn shrink<T>(
     }
 }
 
-/// Returns smaller versions of a scenario: without the part at a path, or with a smaller number
-/// there.
+/// Returns smaller trees to try: one without the part at the path and, if that part is a number,
+/// some with a smaller number.
 fn smaller(tree: &Value, path: &Path) -> Vec<Value> {
     let mut ways = Vec::new();
     let mut without = tree.clone();
@@ -62,8 +62,9 @@ fn smaller(tree: &Value, path: &Path) -> Vec<Value> {
     ways
 }
 
-/// Returns the paths of all parts, the outermost first: removing one saves trying all parts inside
-/// it. The last entry of a list comes first, so that the other entries keep their indices.
+/// Returns the paths of all parts, the outermost first: removing an outer part saves trying the
+/// parts inside it. The entries of a list come last to first, so that removing an entry does not
+/// change the indices of entries still to try.
 fn paths(tree: &Value) -> Vec<Path> {
     let mut all = vec![Path::default()];
     let mut next = 0;

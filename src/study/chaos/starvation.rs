@@ -1,4 +1,4 @@
-//! Jobs that starve under a policy: slots are free for them, but they get none.
+//! Jobs that starve under a policy: slots are free for them, but the policy gives them none.
 //!
 //! With faults, a cluster may stall under any policy. So starvation is reported only if the same
 //! case ends under `fifo`.
@@ -19,8 +19,8 @@ use mumakil_core::mapred::{
 };
 use mumakil_run::emulation::Options;
 
-/// A job starves if it gets no free slot for this long. Policies hold a job back only for seconds,
-/// to wait for a local slot, and drawn tasks take minutes.
+/// A job starves if it gets no free slot for this long. Two hours are enough: policies let a job
+/// wait for a local slot only for seconds, and drawn tasks take minutes.
 const STARVED: SimSpan = SimSpan::from_secs(2 * 60 * 60);
 
 /// Finds a job that starves or a run that stalls, if the case ends under `fifo`.
@@ -46,7 +46,7 @@ pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw
 /// Watches a policy, and ends the run if the policy passes a job over for too long.
 pub(super) struct WatchedPolicy {
     policy: Box<dyn Scheduler>,
-    /// For each job by its number: since when the policy passes it over.
+    /// By job number and kind of slot: since when the policy has passed the job over.
     passed_over: Vec<PerSlot<Option<PassedOver>>>,
     seen: Arc<Mutex<RunObservations>>,
 }
@@ -67,13 +67,14 @@ impl WatchedPolicy {
         Self { policy, passed_over: Vec::new(), seen }
     }
 
-    /// Notes the jobs that got nothing from an offer.
+    /// Notes the jobs that got no slot from an offer; ends the run if one of them starves.
     fn look(&mut self, offer: &Offer<'_>, kind: SlotKind) {
         let view = offer.view();
         let now = view.now();
         for job in view.running_jobs() {
             let id = job.id();
-            // Skip a job that cannot use the slot: no task waits, or it avoids the tracker.
+            // Skip a job that cannot use the slot: it has no waiting task, or it avoids the
+            // tracker.
             if job.pending(kind) == 0 || !offer.suits(id, kind, 1) {
                 continue;
             }
@@ -116,7 +117,8 @@ impl Wrapper for WatchedPolicy {
 
     fn offer_inner(&mut self, offer: &mut Offer<'_>) {
         self.policy.offer(offer);
-        // Look after the policy's turn: only slots that it left free can have passed a job over.
+        // Call `look` after the policy's turn: a job was passed over only if the policy left a slot
+        // free.
         for kind in SlotKind::BOTH.into_iter().filter(|kind| 0 < offer.free(*kind)) {
             self.look(offer, kind);
         }

@@ -13,7 +13,7 @@ use mumakil_scenario::Registry;
 pub enum Subject {
     /// Mumakil, with the policies in its process.
     Mumakil {
-        /// The policy of all cases; without it, each case draws one.
+        /// The policy of all cases; if `None`, each case draws a policy.
         policy: Option<String>,
     },
     /// A policy that is an external program.
@@ -58,8 +58,9 @@ impl Subject {
         under(tree, &Mapping::from_iter([("external".into(), external.into())]).into())
     }
 
-    /// Returns whether a case is run twice, which takes twice as long: every case of an external
-    /// program, and one in sixteen of Mumakil, which is enough over thousands of cases.
+    /// Returns whether a case is run twice: every case of an external program, and one in sixteen
+    /// cases of Mumakil. A hunt over Mumakil has thousands of cases, so a few repeated ones are
+    /// enough.
     pub(super) const fn repeats(&self, seed: u64) -> bool {
         matches!(self, Self::Program { .. }) || seed.is_multiple_of(16)
     }

@@ -120,9 +120,9 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
             else {
                 continue;
             };
-            // The other two are simplified in Python: FSP suspends no task, and Algorithm 2 forgets
-            // how long a job has waited even if its launch gives nothing, as where the map has
-            // failed before.
+            // FSP and Algorithm 2 are simplified in Python. FSP suspends no task. Algorithm 2
+            // forgets how long a job has waited even if its launch is refused, as on a tracker
+            // where the map has failed before.
             if own == "fifo" || one.1.attempts_failed + one.1.suspensions == 0 {
                 assert!(
                     one.0 == other.0 && one.2 == other.2,
@@ -140,7 +140,7 @@ fn found(yaml: &str) -> (HuntTally, Option<CaseFlaw>) {
     Trial::new(&MUMAKIL, &Registry::builtin(), 1).of(&serde_yaml::from_str(yaml).unwrap())
 }
 
-/// Each map takes 1 s / 0.01 % = 2 h 47 min to start, so that 40 of them take 2 d 08 h in two slots.
+/// Each map takes 1 s / 0.01 % = 2 h 47 min to start, so 40 maps take 2 d 08 h in two slots.
 #[test]
 fn a_run_whose_tasks_end_one_by_one_is_slow_but_not_endless() {
     let slow = "
@@ -156,7 +156,7 @@ until: 1d
     assert!(tally.endless == 1 && wrong.is_some(), "nothing is done");
 }
 
-/// Now and then a heartbeat travels for longer than the expiry, and its tracker is lost.
+/// Now and then a heartbeat travels for longer than the expiry, and its tracker is declared lost.
 #[test]
 fn a_stall_may_end_by_a_latency_without_a_bound() {
     let yaml = "
@@ -229,7 +229,7 @@ fn each_case_that_breaks_is_told_with_a_small_scenario_that_can_be_run() {
 }
 
 /// If the cases never provoke a mistake, or the checker cannot see it, no number of runs finds it.
-/// All mistakes are hunted in the same cases, each until it is found.
+/// All mistakes are hunted in the same cases; a mistake that is found is hunted no more.
 #[test]
 fn each_planted_mistake_is_found_within_a_thousand_cases() {
     let registry = Registry::builtin();

@@ -21,9 +21,9 @@ use mumakil_run::record::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_runtime::RunCores;
 use mumakil_scenario::{Registry, Scenario};
 
-/// The most real time of a run: a hundred times as long as most cases take.
+/// The longest real time of a run: a hundred times as long as most cases take.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
-/// The most exchanges with a program that are kept, to compare two runs.
+/// The largest number of exchanges with a program that are kept, to compare two runs.
 // Chosen to bound the memory: differences mostly come early.
 const KEPT: usize = 100_000;
 /// The number of lines kept from the end of a program's stderr, such as the end of a Python
@@ -36,7 +36,7 @@ pub(super) struct Trial<'h> {
     pub(super) registry: &'h Registry,
     /// Whether a judge may run the case a second time.
     pub(super) repeats: bool,
-    /// Replaces cores by others: tests insert cores that make mistakes.
+    /// Replaces the cores of a run: tests insert cores that make mistakes.
     pub(super) recast: fn(RunCores) -> RunCores,
 }
 
@@ -73,7 +73,7 @@ impl<'h> Trial<'h> {
         let mut tally =
             HuntTally { runs: 1, repeated: self.repeats.into(), ..HuntTally::default() };
         let Ok(scenario) = draw::read(&self.subject.with_program(tree), self.registry) else {
-            // `shrink` also tries invalid scenarios: they show nothing.
+            // `shrink` also tries invalid scenarios: they show no mistake.
             return (tally, None);
         };
         let hash = self.repeats.then(Sha256::new);
@@ -195,8 +195,8 @@ impl Watcher for RunObservations {
     }
 }
 
-/// Returns whether an event means no progress: remarks of the JobTracker, faults of idle machines,
-/// and failed fetches of reduces that were left running when their job ended.
+/// Returns whether an event means no progress. Such events are remarks of the JobTracker, faults of
+/// idle machines, and failed fetches of reduces that were left running when their job ended.
 fn changes_nothing(fact: &Fact, books: &RunBooks) -> bool {
     match fact {
         Fact::Member(

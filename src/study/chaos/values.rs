@@ -1,8 +1,9 @@
-//! Values for the fields of a scenario: small enough for a run of a second, odd enough to matter.
+//! Values for the fields of a scenario: small enough for a run of a second, odd enough to show
+//! mistakes.
 //!
 //! The schema tells the form of a value: a type, or a title such as "a duration with a unit". The
 //! field's name decides how large the value may be: a heartbeat interval of a millisecond is valid,
-//! but such a run takes an hour.
+//! but a run with it takes an hour.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -11,9 +12,9 @@ use serde_yaml::Value;
 
 use mumakil_base::random::ChaCha8Rng;
 
-/// Returns a value of the form that a title describes, or `None` to leave the field out, such as a
-/// file. `of` is the field that limits the size: the mean of a latency's distribution is limited as
-/// a latency.
+/// Returns a value of the form that a title describes; `None` if the field should be left out, such
+/// as a file. The value has the usual size of the field `of`: for the mean of a latency's
+/// distribution, the size of a latency.
 pub(super) fn titled(
     title: &str,
     field: &str,
@@ -59,7 +60,7 @@ fn duration(field: &str, rng: &mut ChaCha8Rng) -> String {
         _ if field.ends_with("time") => (100.0, 200_000.0),
         _ => (10.0, 900_000.0),
     };
-    // Zero is a special case that divisions and waits often forget.
+    // Try zero, too: code that divides or waits often forgets it.
     if rng.random_bool(0.05) {
         return "0".to_owned();
     }

@@ -1,4 +1,5 @@
-//! Comparisons of each metric under two values of the compared axis, in each cell of the others.
+//! Comparisons of each metric under two values of the compared axis, in each cell of the other
+//! axes.
 
 use std::collections::BTreeSet;
 
@@ -22,26 +23,30 @@ pub struct Comparison {
     pub base: String,
     /// The label of the other value.
     pub other: String,
-    /// The other's metric minus the base's, by seed: the mean.
+    /// The mean of the differences by seed: the metric of the other value minus the metric of the
+    /// base.
     pub difference: Option<Estimate>,
-    /// The other's metric divided by the base's, by seed: the geometric mean.
+    /// The geometric mean of the ratios by seed: the metric of the other value divided by the
+    /// metric of the base.
     pub ratio: Option<Estimate>,
-    /// The probability of such a ratio if both were alike, corrected for all pairs of the family.
+    /// The probability of a ratio at least so far from one if the two values did not differ,
+    /// corrected for all pairs of the family.
     pub p: Option<f64>,
     /// The verdict on the ratio.
     pub verdict: RatioVerdict,
-    /// The number of further seeds that would probably decide.
+    /// The number of further seeds that would probably decide the verdict; `None` if it is decided
+    /// or unknown, or if too many seeds would be needed.
     pub more_seeds: Option<usize>,
-    /// The seeds whose ratio is far from that of the other seeds.
+    /// The seeds whose ratio is far from the ratios of the other seeds.
     pub outliers: Vec<OutlyingSeed>,
     /// The comparison as a sentence.
     pub words: String,
-    /// The beginning of that sentence: the two values and the cell.
+    /// The beginning of `words`: the two values and the cell.
     #[serde(skip)]
     pub pair: String,
 }
 
-/// A seed whose ratio is far from that of the other seeds.
+/// A seed whose ratio is far from the ratios of the other seeds.
 #[derive(Clone, Debug, Serialize)]
 pub struct OutlyingSeed {
     /// The seed.
@@ -50,10 +55,10 @@ pub struct OutlyingSeed {
     pub ratio: f64,
     /// The median of all seeds' ratios.
     pub median: f64,
-    /// Its distance from the median, in robust standard deviations; `None` if more than half of the
-    /// ratios are equal.
+    /// The distance of its ratio from the median, in robust standard deviations; `None` if more
+    /// than half of the ratios are equal.
     pub distance: Option<f64>,
-    /// The names of its two runs, the base's first.
+    /// The names of its two runs, the run of the base first.
     pub runs: [String; 2],
 }
 
@@ -64,11 +69,13 @@ pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comp
     let space = sheet.space();
     let pairs = sheet.against.pairs(space.axes[axis].values.len());
     let mut comparisons = Vec::new();
-    // A metric that chooses the compared values itself is the same for all of them.
+    // Skip a metric that chooses the compared values itself: it is the same for all of these
+    // values.
     for metric in metrics.iter().filter(|metric| !metric.chosen.contains(&axis)) {
         let mut seen = BTreeSet::new();
         for cell in &sheet.cells {
-            // Leave out an axis whose value the metric chooses: the metric is the same along it.
+            // Leave out an axis whose value the metric chooses: the metric is the same along that
+            // axis.
             let shown = |(other, value): (usize, &usize)| {
                 (other != axis && !metric.chosen.contains(&other)).then_some(*value)
             };
@@ -77,7 +84,7 @@ pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comp
             if !seen.insert(group.clone()) {
                 continue;
             }
-            // Take any cell of the group with this value: `exclude` may have left the first ones
+            // Take any cell of the group with this value: `exclude` may have left the first cells
             // out.
             let place = |value: usize| {
                 sheet.cells.iter().position(|other| {
@@ -148,12 +155,12 @@ fn describe(axes: &[SpaceAxis], group: &[Option<usize>]) -> String {
     if told.is_empty() { String::new() } else { format!(" at {}", told.join(", ")) }
 }
 
-/// A reason to doubt a comparison: one seed's ratio is far from the others'.
+/// A reason to doubt a comparison: one seed's ratio is far from the ratios of the other seeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparisonOddity {
     /// The oddity in words.
     pub text: String,
-    /// The runs to look at: each one's description and name.
+    /// The runs to look at: for each run, the label of its compared value and its name.
     pub runs: Vec<(String, String)>,
 }
 
@@ -161,11 +168,12 @@ pub struct ComparisonOddity {
 pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<ComparisonOddity> {
     let all = comparisons.iter().flat_map(|of| of.outliers.iter().map(move |seed| (of, seed)));
     let mut all: Vec<(&Comparison, &OutlyingSeed)> = all.collect();
-    // A seed without a distance goes first: most ratios are equal, and it differs.
+    // A seed without a distance goes first: most ratios are equal, and the ratio of this seed
+    // differs.
     let distance = |seed: &OutlyingSeed| seed.distance.unwrap_or(f64::INFINITY);
     all.sort_by(|(_, a), (_, b)| distance(b).total_cmp(&distance(a)));
     let mut seen = BTreeSet::new();
-    // Several metrics may point at the same two runs: keep the one with the largest distance.
+    // Several metrics may point at the same two runs: keep the seed with the largest distance.
     all.retain(|(_, seed)| seen.insert(&seed.runs));
     let oddity = |(of, outlier): (&Comparison, &OutlyingSeed)| {
         let Comparison { metric, base, other, pair, .. } = of;

@@ -11,7 +11,7 @@ use mumakil_run::output::results::RunResults;
 /// The numbers of a study.
 #[derive(Debug)]
 pub struct StudyFindings {
-    /// For each cell and seed, the jobs that did not succeed.
+    /// For each cell and seed, the number of jobs that did not succeed.
     pub jobs: Vec<Vec<JobsOfRun>>,
     /// The metrics.
     pub metrics: Vec<Metric>,
@@ -37,11 +37,11 @@ pub struct Metric {
     pub text: String,
     /// The unit of its values.
     pub unit: Unit,
-    /// The axes whose values the metric chooses itself, so that it is the same along them.
+    /// The axes whose values the metric chooses itself; the metric is the same along these axes.
     pub chosen: Vec<usize>,
-    /// Its value for each cell and seed; `None` if the run lacks it.
+    /// Its value for each cell and seed; `None` if the run lacks the value.
     pub numbers: Vec<Vec<Option<f64>>>,
-    /// A summary of each cell's values; `None` if the cell has none.
+    /// A summary of each cell's values; `None` if the cell has no values.
     pub cells: Vec<Option<CellNumbers>>,
 }
 
@@ -63,7 +63,7 @@ pub enum FindingsError {
     /// A run's results cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// An expression of the study is invalid; a study that was planned has none.
+    /// An expression of the study is invalid; a planned study has no invalid expressions.
     #[error("`{text}`: {complaint}")]
     Expression {
         /// The expression.
@@ -74,7 +74,7 @@ pub enum FindingsError {
 }
 
 impl CellNumbers {
-    /// Returns the summary of some values; `None` if there are none.
+    /// Returns the summary of some values; `None` if there are no values.
     pub(crate) fn of(numbers: &[Option<f64>]) -> Option<Self> {
         let numbers: Vec<f64> = numbers.iter().flatten().copied().collect();
         Some(Self {
@@ -103,8 +103,8 @@ impl StudyFindings {
         let metrics = sheet.metrics.iter().map(metric);
         let mut metrics = metrics.collect::<Result<Vec<_>, FindingsError>>()?;
         let mut jobs = Vec::new();
-        // Read all metrics of a cell before the next cell: its summaries stay in memory only until
-        // the next cells need the room.
+        // Read all metrics of a cell before the next cell: the summaries of a cell stay in memory
+        // only until the next cells need the room.
         for (place, cell) in sheet.cells.iter().enumerate() {
             jobs.push(runs.of(place).map(JobsOfRun::read).collect::<Result<_, _>>()?);
             for (plan, metric) in &mut metrics {
@@ -124,7 +124,7 @@ impl StudyFindings {
         Ok(Self { jobs, metrics, comparisons, verdicts })
     }
 
-    /// Returns the seeds whose ratio is far from that of the other seeds, the farthest first.
+    /// Returns the seeds whose ratio is far from the ratios of the other seeds, the farthest first.
     pub fn oddities(&self) -> Vec<ComparisonOddity> {
         oddities(&self.comparisons)
     }
@@ -148,7 +148,7 @@ impl JobsOfRun {
         let count = |path: &str| Ok(run.number(path)?.unwrap_or_default() as u64);
         let failed = count("jobs_failed")?;
         let ended = failed + count("jobs_succeeded")? + count("jobs_killed")?;
-        // `jobs` also counts the jobs that the run's end cut off; no outcome counts them.
+        // `jobs` also counts the jobs that the run's end cut off; the counts of outcomes do not.
         Ok(Self { failed, left: count("jobs")?.saturating_sub(ended) })
     }
 }

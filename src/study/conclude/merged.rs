@@ -1,7 +1,7 @@
 //! A study's `latency.hlog`: the histograms of each cell, merged over its runs.
 //!
-//! A cell's histogram has the tag `NAME:AXIS=VALUE:…`. All intervals have one length: that of the
-//! longest cell, summed over its runs.
+//! A cell's histogram has the tag `NAME:AXIS=VALUE:…`. All intervals have the same length: the
+//! total length of a cell's runs, in the cell where this total is largest.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ pub(crate) fn log(
     for place in 0..sheet.cells.len() {
         let mut length = SimTime::ZERO;
         for run in runs.of(place) {
-            // If one run lacks histograms, the merged one of its cell would look complete but is
-            // not.
+            // If one run lacks histograms, the merged histogram of its cell would wrongly look
+            // complete.
             if !run.has_histograms() {
                 return Ok(None);
             }

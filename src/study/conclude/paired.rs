@@ -64,9 +64,10 @@ pub(crate) struct Pair {
     pub(crate) ratio: Option<Estimate>,
     pub(crate) p: Option<f64>,
     pub(crate) standing: RatioVerdict,
-    /// The number of further seeds that would decide; `None` if too many.
+    /// The number of further seeds that would decide the verdict; `None` if it is decided or
+    /// unknown, or if too many seeds would be needed.
     pub(crate) more: Option<usize>,
-    /// The number of pairs in its family.
+    /// The number of pairs in its family that have a p value.
     family: usize,
     /// The indices of outlying seeds, with their ratios and their distances from the median.
     pub(crate) outliers: Vec<(usize, f64, f64)>,
@@ -97,7 +98,7 @@ pub(crate) fn family<'n>(
             p: None,
             standing: match &ratio {
                 Some(_) => RatioVerdict::Undecided,
-                // Zeros have no ratio, yet two sides of zeros are equal.
+                // Two zeros have no ratio, and yet they are equal.
                 None if !left.is_empty() && left == right => RatioVerdict::Same,
                 None => RatioVerdict::Unknown,
             },
@@ -124,7 +125,7 @@ fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
     let mut order: Vec<_> = tested.iter().zip(&steps).collect();
     order.sort_by_key(|(_, step)| step.rank);
     // Holm's method decides pairs in the order of p and stops at the first undecided one, so a pair
-    // needs at least the seeds of the pairs before it.
+    // needs at least as many seeds as the pairs before it.
     let mut needed = Some(0);
     for ((place, ratio, _), step) in order {
         let pair = &mut pairs[*place];
@@ -174,15 +175,15 @@ impl Pair {
         let Some(Estimate { mean, band, .. }) = self.ratio else {
             return "no ratio, for not all numbers are there and above zero".to_owned();
         };
-        // One seed has no spread, so no interval.
+        // One seed has no spread, and so it has no interval.
         let Some(Band { low, high }) = band else {
             let [mean] = shown([mean]);
             return format!("{mean} times with one seed, undecided; more seeds would tell");
         };
         let [times, low_told, high_told] = shown([mean, low, high]);
         let undecided = || match self.family {
-            // The interval alone would decide; only the correction for the family leaves the pair
-            // open.
+            // The interval alone would decide; only the correction for the family makes the pair
+            // undecided.
             family if 1.0 < low || high < 1.0 => {
                 format!("undecided among {}", counted(family as u64, "comparison"))
             }
@@ -209,7 +210,7 @@ impl Pair {
 fn by(ratio: f64, unit: Unit) -> String {
     let is_time = unit == Unit::TIME;
     let percent = |off: f64| format!("by {} %", significant(off * 100.0, 2));
-    // Cap it: a base of nearly zero gives a number that fills the line.
+    // Cap the ratio: a base of nearly zero gives a number that fills the line.
     match (ratio.min(1e100), is_time) {
         (times @ 2.0.., true) => format!("takes {} times as long", significant(times, 3)),
         (times @ 2.0.., false) => format!("is {} times as much", significant(times, 3)),
@@ -220,8 +221,8 @@ fn by(ratio: f64, unit: Unit) -> String {
     }
 }
 
-/// Prints ratios that stand together. They get enough decimals to show how far they lie apart, and
-/// to differ from one if all lie on the same side of it.
+/// Prints ratios that stand together, with enough decimals to show how far apart they are. If all
+/// ratios are below one, or all above, they also get enough decimals to differ from one.
 pub(crate) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
     let ends = |worst: fn(f64, f64) -> f64| ratios.into_iter().reduce(worst).unwrap_or(1.0);
     let (low, high) = (ends(f64::min), ends(f64::max));
@@ -319,7 +320,7 @@ mod tests {
         // Alone, t = 0.1 / 0.025820 = 3.873 with three degrees of freedom: p = 0.0305.
         let near = numbers(&[0.04, 0.08, 0.12, 0.16]);
         assert_eq!(pairs(false, &[&[1.0; 4], &near])[0].standing, RatioVerdict::More);
-        // Beside two pairs with larger p it is the first of three: 0.0914.
+        // Beside two pairs with a larger p, the pair is the first of three, so p is 0.0914.
         let vague = numbers(&[0.3, -0.3, 0.1, -0.2]);
         let vaguer = numbers(&[0.5, -0.5, 0.1, -0.2]);
         let three = pairs(false, &[&[1.0; 4], &vague, &near, &vaguer]);
@@ -330,7 +331,7 @@ mod tests {
         assert!(
             told.starts_with("1.11 times (1.02 to 1.20), undecided among 3 comparisons; about ")
         );
-        // The pairs tested after it cannot be decided with fewer seeds.
+        // The pairs tested after `near` cannot be decided with fewer seeds than `near`.
         assert!(
             three.iter().all(|pair| pair.more.is_none() || near.more <= pair.more),
             "{three:?}"
@@ -339,7 +340,7 @@ mod tests {
 
     #[test]
     fn pairs_that_are_decided_leave_their_part_of_the_level_to_the_others() {
-        // p is 0.0305 again. It is the last of three, and the first two are beyond doubt.
+        // Again p is 0.0305, but the pair is the last of three, and the first two are beyond doubt.
         let near = [0.04, 0.08, 0.12, 0.16];
         let far = |by: f64| numbers(&near.map(|value| by + value / 10.0));
         let three = pairs(false, &[&[1.0; 4], &far(1.0), &numbers(&near), &far(2.0)]);

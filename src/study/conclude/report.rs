@@ -1,4 +1,4 @@
-//! The end of a study: makes all its files from its manifest and its runs.
+//! Concludes a study: makes its result files from its manifest and its runs.
 
 use std::fs;
 use std::path::Path;
@@ -22,13 +22,14 @@ use mumakil_run::output::{OutputError, write_file, write_json};
 
 /// The file with a row for each cell.
 pub const CELLS: &str = "cells.csv";
-/// The file with a row for each comparison; a study without `compare` has none.
+/// The file with a row for each comparison; a study without `compare` has no such file.
 pub const COMPARISONS: &str = "comparisons.csv";
 
-/// The most comparisons that the report puts into sentences; the table has all.
+/// The largest number of comparisons that the report puts into sentences; the table has all
+/// comparisons.
 // Chosen: about a screen and a half.
 const MOST_SENTENCES: usize = 40;
-/// The most outlying seeds to warn of.
+/// The largest number of outlying seeds that the report warns of.
 // Chosen: the user has to try a command for each.
 const MOST_ODDITIES: usize = 5;
 
@@ -55,7 +56,7 @@ pub struct Concluded {
 /// Writes the files of a study whose runs are all done: tables, charts, the report.
 ///
 /// The same manifest and runs give the same bytes. The folder must have the manifest already
-/// ([`write_manifest`]). If runs failed, `sheet` is without their cells.
+/// ([`write_manifest`]). If runs failed, `sheet` must not have their cells.
 ///
 /// # Errors
 /// If a run's results cannot be read or a file cannot be written.
@@ -96,13 +97,13 @@ pub fn conclude(
     for (name, picture) in charts.iter().zip(&pictures) {
         write_file(&folder.join(CHARTS), name, picture.drawing.svg().as_bytes())?;
     }
-    // Remove files that an earlier form of the study wrote: they would pass for results of this
-    // one.
+    // Remove files that an earlier form of the study wrote: they would be taken for results of this
+    // form.
     let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
     clear(folder, |name| [COMPARISONS, LATENCY].contains(&name) && !is_written(name))?;
     let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
     clear(&folder.join(CHARTS), |name| name.ends_with(".svg") && !is_chart(name))?;
-    // Write it last: other processes take a folder with a summary for complete.
+    // Write the summary last: other processes take a folder with a summary for complete.
     write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
     Ok(Concluded { findings, pictures })
 }
@@ -149,11 +150,12 @@ fn page(sheet: &StudyManifest, findings: &StudyFindings, pictures: &[Picture]) -
     }
 }
 
-/// Returns the charts; a chart with published numbers has a table of them and ours.
+/// Returns the charts; a chart with published numbers is followed by a table of the published and
+/// the measured numbers.
 pub(crate) fn charts(pictures: &[Picture]) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
-    // Charts without published numbers stand side by side; a chart with them ends the row, for its
-    // table.
+    // Charts without published numbers stand side by side; a chart with published numbers ends the
+    // row, so that its table comes next.
     for run in pictures.chunk_by(|a, b| a.figures.is_empty() && b.figures.is_empty()) {
         blocks.push(PageBlock::Charts(run.iter().map(|picture| picture.drawing.clone()).collect()));
         let tables = run.iter().filter(|picture| !picture.figures.is_empty());
@@ -223,7 +225,8 @@ fn compared(findings: &StudyFindings) -> Vec<PageBlock> {
     }
     let oddities = findings.oddities();
     let leads = oddities.iter().take(MOST_ODDITIES).map(|oddity| {
-        // Do not link: a run may be in a pack, and the report must have the same bytes either way.
+        // Do not link to the runs: a run may be in a pack, and the report must have the same bytes
+        // either way.
         let runs: Vec<String> = oddity.runs.iter().map(|(_, run)| run_path(run)).collect();
         let compare = format!("`mumakil compare {}`", runs.join(" "));
         format!("{}; in the folder of this page {compare} shows both runs", oddity.text)
@@ -317,8 +320,8 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
     }
 }
 
-/// Returns the cells of an estimate: the mean, its interval, and the count of seeds if some lack
-/// it.
+/// Returns the cells of an estimate: the mean, its interval, and the count of seeds if some seeds
+/// lack the number.
 fn band(
     of: Option<Estimate>,
     seeds: usize,

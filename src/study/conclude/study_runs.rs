@@ -12,7 +12,7 @@ use mumakil_results::expect::{ExpectationVerdict, Runs};
 use mumakil_results::tables::{ReadError, Results};
 use mumakil_run::output::results::{RecentSummaries, RunResults};
 
-/// The most summaries in memory, of some kilobytes each.
+/// The largest number of summaries in memory; each has some kilobytes.
 const SUMMARIES: usize = 1_000;
 
 /// The results of a study's runs, each read when an expression first needs it.
@@ -30,7 +30,8 @@ impl<'s> StudyRuns<'s> {
         let cells = || sheet.cells.iter();
         let places = cells().enumerate().map(|(place, cell)| (&cell.values[..], place));
         let runs = cells().map(|cell| cell.runs.iter().map(|_| OnceCell::new()).collect());
-        // Keep at least the summaries of two compared cells, or each would push out the other's.
+        // Keep at least the summaries of two compared cells, or the summaries of one cell would
+        // push out the summaries of the other.
         let recent = RecentSummaries::new(SUMMARIES.max(2 * sheet.seeds.len()));
         Self { sheet, store, places: places.collect(), runs: runs.collect(), recent }
     }
@@ -66,10 +67,10 @@ impl Runs for StudyRuns<'_> {
 }
 
 impl Search {
-    /// Judges the condition with a value whose runs are done.
+    /// Judges the condition with the value in `sheet`, whose runs must be done.
     ///
     /// # Errors
-    /// If their results cannot be read.
+    /// If the results of the runs cannot be read.
     pub fn judge(
         &self,
         sheet: &StudyManifest,

@@ -1,7 +1,8 @@
 //! A study's own files: `runs.csv`, `cells.csv`, `comparisons.csv`, `summary.json`.
 //!
 //! Times are in seconds, sizes in bytes, shares between 0 and 1; the headings say so. Intervals are
-//! of 95 %, from two numbers on. `n` is their count, since a run may lack a number.
+//! of 95 %, and need at least two numbers. `n` is the count of numbers, since a run may lack its
+//! number.
 
 use serde_json::json;
 
@@ -10,7 +11,7 @@ use crate::plan::manifest::StudyManifest;
 use mumakil_base::statistics::Estimate;
 use mumakil_results::expect::Unit;
 
-/// Returns `runs.csv`: a row for each run. Its `left` counts jobs that had not ended.
+/// Returns `runs.csv`: a row for each run. The column `left` counts the jobs that had not ended.
 pub(crate) fn runs(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().map(heading);
@@ -130,8 +131,8 @@ fn estimate(of: Option<Estimate>) -> [String; 3] {
     [of.map(|of| of.mean), band.map(|band| band.low), band.map(|band| band.high)].map(cell_of)
 }
 
-/// Returns a number with nine decimals, so that the last bits of a sum do not show as
-/// 0.30000000000000004.
+/// Returns a number rounded to nine decimals, so that the last bits of a sum do not show as
+/// 0.30000000000000004; an empty text for `None`.
 fn cell_of(number: Option<f64>) -> String {
     number.map_or(String::new(), |number| ((number * 1e9).round() / 1e9).to_string())
 }

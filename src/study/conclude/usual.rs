@@ -12,7 +12,7 @@ pub(crate) fn usual(sheet: &StudyManifest) -> Vec<ChartSpec> {
     let mut charts: Vec<ChartSpec> =
         sheet.metrics.iter().flat_map(|text| of_metric(sheet, text)).collect();
     let by = sheet.compare.map(|axis| sheet.axes[axis].field.clone());
-    // Draw the distribution on four charts at most: a reader skips more of them.
+    // Draw the distribution on four charts at most: a reader skips more charts than that.
     let few =
         sheet.cells.len() <= 4 * sheet.compare.map_or(1, |axis| sheet.axes[axis].values.len());
     charts.extend(by.filter(|_| few).map(|by| ChartSpec {
@@ -40,8 +40,8 @@ fn of_metric(sheet: &StudyManifest, text: &str) -> Vec<ChartSpec> {
     let over = others.pop();
     let is_line = over.is_some_and(|axis| 2 < axis.values.len() && axis.is_numeric());
     let over = over.map(|axis| axis.field.clone());
-    // Each further axis multiplies the charts. If they become too many, the next axis makes the
-    // rows of a heat map; if even that is not enough, the remaining axes stay at their first
+    // Each further axis multiplies the charts. If the charts become too many, the next axis makes
+    // the rows of a heat map; if even that is not enough, the remaining axes stay at their first
     // values.
     let charts = |axes: &[&ManifestAxis]| axes.iter().map(|axis| axis.values.len()).product();
     let too_many = |axes: &[&ManifestAxis]| MOST_CHARTS < charts(axes);

@@ -16,19 +16,20 @@ pub(crate) struct ChartMaterial<'s> {
     /// The study's name, which begins the id of each chart.
     pub(crate) study: &'s str,
     pub(crate) space: Space,
-    /// Which values of the compared axis are compared with which.
+    /// The pairs of values of the compared axis that are compared.
     pub(crate) against: ComparedWith,
     pub(crate) runs: &'s dyn Runs,
     pub(crate) measured: &'s MeasuredNumbers<'s>,
 }
 
-/// Returns the numbers of a metric in a cell, seed by seed, if the study has read them already.
+/// Returns the numbers of a metric in a cell, seed by seed, if the study has read them already;
+/// otherwise `None`.
 type MeasuredNumbers<'s> = dyn Fn(&str, &[usize]) -> Option<Vec<Option<f64>>> + 's;
 
-/// An index of an axis, and the index of a value on it.
+/// The index of an axis, and the index of a value on that axis.
 pub(super) type AxisSpot = (usize, usize);
 
-/// A chart in the making.
+/// The data of a chart that is being drawn.
 pub(super) struct Canvas<'c> {
     pub(super) material: &'c ChartMaterial<'c>,
     pub(super) caption: Caption,
@@ -36,7 +37,7 @@ pub(super) struct Canvas<'c> {
     pub(super) over: Option<usize>,
     /// The axis that makes several lines, bars or rows.
     pub(super) by: Option<usize>,
-    /// The cell of the chart; axes that lie on the page have their first value.
+    /// The cell of the chart; an axis whose values all lie on the chart has its first value.
     pub(super) cell: &'c [usize],
     /// The expressions of the chart.
     pub(super) asked: &'c [AskedExpression<'c>],
@@ -46,7 +47,7 @@ pub(super) struct Canvas<'c> {
     pub(super) published: &'c [Vec<PublishedPoint>],
 }
 
-/// An expression of a chart, parsed.
+/// A parsed expression of a chart.
 pub(super) struct AskedExpression<'c> {
     /// Its name; empty for a single expression.
     pub(super) name: &'c str,
@@ -81,8 +82,8 @@ impl Canvas<'_> {
         unit: Unit,
         ours: Option<f64>,
     ) -> Figure {
-        // With one expression a label needs its axis, `nodes=10`; the names of several explain
-        // their labels.
+        // On a chart with one expression, a label needs its axis: `nodes=10`. On a chart with
+        // several, the names of the expressions explain the labels.
         let of = |axis: Option<usize>, label: &str| match (axis, self.asked) {
             (Some(axis), [_]) => format!("{}={label}", self.material.space.axes[axis].name()),
             _ => label.to_owned(),
@@ -114,7 +115,7 @@ impl Canvas<'_> {
         axis.map(|axis| self.material.space.axes[axis].path.clone()).unwrap_or_default()
     }
 
-    /// Returns the chart's cell with these values of the axes that lie on the page.
+    /// Returns the chart's cell with these values in place of its own.
     pub(super) fn at(&self, places: &[Option<AxisSpot>]) -> Vec<usize> {
         let mut cell = self.cell.to_vec();
         for (axis, place) in places.iter().flatten() {
@@ -149,8 +150,8 @@ impl Canvas<'_> {
     ) -> Result<Option<Bar>, ReadError> {
         let Some(numbers) = self.numbers(asked, cell)? else { return Ok(None) };
         let numbers: Vec<f64> = numbers.into_iter().flatten().collect();
-        // The interval of a share may reach below 0 or above 1, which no share can: the drawing
-        // cuts it.
+        // A share lies between 0 and 1, but its interval may reach below 0 or above 1: the drawing
+        // cuts the interval.
         let drawn = |band: Band| band.drawn(&numbers, asked.plan.unit() == Unit::SHARE);
         Ok(interval(&numbers).map(|Estimate { mean, band, .. }| Bar {
             value: mean,
@@ -167,7 +168,7 @@ impl Canvas<'_> {
         Ok(values)
     }
 
-    /// Returns the indices of a cell's seeds; none if the study leaves the cell out.
+    /// Returns the indices of a cell's seeds; an empty range if the study leaves the cell out.
     pub(super) fn seeds(&self, cell: &[usize]) -> std::ops::Range<usize> {
         let runs = self.material.runs;
         0..if runs.has(cell) { runs.seeds() } else { 0 }
@@ -226,7 +227,7 @@ pub(super) fn named(name: &str, label: &str) -> String {
     format!("{name} {label}").trim().to_owned()
 }
 
-/// Returns the unit in which a chart shows a metric's unit.
+/// Returns the unit of a chart's axis for the unit of a metric.
 pub(super) fn chart_unit(unit: Unit) -> chart::AxisUnit {
     match unit {
         Unit::SHARE => chart::AxisUnit::Share,

@@ -1,4 +1,4 @@
-//! Checks charts: refuses those that would show nothing, or something wrong.
+//! Checks charts: refuses charts that would show nothing, or something wrong.
 
 use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
 use super::{ChartSpec, Layout};
@@ -57,8 +57,8 @@ impl ChartSpec {
     }
 }
 
-/// Adds the data that a chart's expressions read, and returns their unit. Refuses expressions that
-/// the chart cannot show, alone or together.
+/// Adds the data that a chart's expressions read, and returns the unit of the expressions. Refuses
+/// expressions that the chart cannot show, alone or together.
 fn add_expressions(
     needs: &mut ExprNeeds,
     kind: &dyn ChartKind,

@@ -58,8 +58,8 @@ fn share_at_most(values: &[f64], most: f64) -> Option<f64> {
     (!values.is_empty()).then(|| count as f64 / values.len() as f64)
 }
 
-/// Returns the name of the things that the sample counts. An expression over the table of tasks may
-/// still give one number for each job, so it is "jobs or tasks".
+/// Returns the word for the things that the sample counts. An expression over the table of tasks
+/// may give one number for each task or for each job; then the word is "jobs or tasks".
 fn counted(canvas: &Canvas<'_>) -> &'static str {
     // An expression of one number for each run, such as `makespan`, makes a sample of runs.
     let is_metric = |asked: &AskedExpression<'_>| {

@@ -11,9 +11,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// The expressions of a chart: one, or several with names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OneOrMore {
-    /// One.
+    /// One expression, without a name.
     One(String),
-    /// Several, by their names.
+    /// Several expressions, by their names.
     More(IndexMap<String, String>),
 }
 
@@ -71,7 +71,7 @@ impl OneOrMore {
         matches!(self, Self::One(_))
     }
 
-    /// Returns the expressions with their names; the name of a single one is empty.
+    /// Returns the expressions with their names; the name of a single expression is empty.
     pub(super) fn parts(&self) -> Vec<(&str, &str)> {
         match self {
             Self::One(text) => vec![("", text)],

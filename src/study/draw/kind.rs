@@ -10,7 +10,7 @@ pub(super) trait ChartKind {
     /// Returns the properties that all charts of the kind share.
     fn nature(&self) -> ChartTraits;
 
-    /// Returns the chart's expressions with their names; the name of a single one is empty.
+    /// Returns the chart's expressions with their names; the name of a single expression is empty.
     fn expressions(&self) -> Vec<(&str, &str)>;
 
     /// Draws the chart.
@@ -41,8 +41,8 @@ pub(super) trait ChartKind {
         false
     }
 
-    /// Returns whether the horizontal axis has labels. If only `by` is given, its axis then becomes
-    /// the horizontal one.
+    /// Returns whether the horizontal axis has labels. Then, if only `by` is given, the axis of
+    /// `by` becomes the horizontal axis.
     fn stands_over_labels(&self) -> bool {
         false
     }
@@ -53,15 +53,15 @@ pub(super) trait ChartKind {
 pub(super) struct ChartTraits {
     /// The name of the kind, for readers.
     pub(super) word: &'static str,
-    /// The kind of the chart's expressions; `None` if it has none.
+    /// The kind of the chart's expressions; `None` if the chart has no expressions.
     pub(super) shows: Option<ExpressionKind>,
     /// The use of the horizontal axis (`over`).
     pub(super) over: AxisUse,
     /// The use of the axis that makes several lines, bars or boxes (`by`).
     pub(super) by: AxisUse,
-    /// Whether it has an axis of values, which may be logarithmic.
+    /// Whether the chart has an axis of values, which may be logarithmic.
     pub(super) has_log: bool,
-    /// The positions of published points; `None` if it shows none.
+    /// The positions of published points; `None` if the chart shows no published points.
     pub(super) published: Option<PointPositions>,
 }
 

@@ -1,9 +1,9 @@
-//! `published`: the numbers of a published figure, which a chart shows beside ours.
+//! `published`: the numbers of a published figure, which a chart shows beside the measured numbers.
 //!
 //! ```text
-//! bars: mean(sojourn), over: scheduler        published: [120, 80]        the first bar, the second
-//! line: makespan, over: cluster.nodes         published: {25: 3min}       at 25 on the axis
-//! ecdf: sojourn, by: scheduler                published: {fair: {1min: 50 %}, hfsp: {1min: 80 %}}
+//! bars: mean(sojourn), over: scheduler   published: [120, 80]     the first and the second bar
+//! line: makespan, over: cluster.nodes    published: {25: 3min}    at 25 on the axis
+//! ecdf: sojourn, by: scheduler           published: {fair: {1min: 50 %}, hfsp: {1min: 80 %}}
 //! ```
 //! All three forms become [`PublishedPoint`]s, which have a position on the chart.
 
@@ -23,16 +23,16 @@ use mumakil_yaml::{Path, YamlProblem};
 /// The published numbers of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PublishedPoints {
-    /// The numbers of the only line, or of bars without `by`.
+    /// The numbers of a chart's only line, or of bars without `by`.
     One(Series),
     /// The numbers of several lines or groups of bars, by their names.
     Several(IndexMap<String, Series>),
 }
 
-/// The published numbers of a line.
+/// The published numbers of a line or group of bars.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Series {
-    /// A number for each value on the horizontal axis; `None` where none was published.
+    /// A number for each value on the horizontal axis; `None` where no number was published.
     Each(Vec<Option<PublishedNumber>>),
     /// Numbers for some values, by label.
     At(IndexMap<String, PublishedNumber>),
@@ -57,7 +57,8 @@ enum UnderPoints<'s> {
 }
 
 impl ChartSpec {
-    /// Returns the published points of each line or group of bars; empty if the chart has none.
+    /// Returns the published points of each line or group of bars; empty if the chart has no
+    /// published numbers.
     pub(super) fn points(
         &self,
         kind: &dyn ChartKind,
@@ -70,8 +71,8 @@ impl ChartSpec {
         let by = || values_of(space, layout.by).into_iter().map(|(label, _)| label);
         let names = || kind.expressions().into_iter().map(|(name, _)| name);
         let (series, foot): (Vec<String>, UnderPoints<'_>) =
-            // `over` may be missing for labels: several expressions stand side by side by their
-            // names.
+            // With labels, `over` may be missing: then several expressions stand side by side, with
+            // their names as labels.
             match (kind.nature().published, layout.over) {
                 (Some(PointPositions::Labels), over) => {
                     (by().collect(), UnderPoints::Labels(labels_of(names(), space, over)))
@@ -92,8 +93,8 @@ impl ChartSpec {
                 YamlProblem::value(at, message).hint("fix an axis: `where: {cluster.nodes: 10}`")
             );
         }
-        // A published point of a distribution is a share of the sample, in whatever unit its values
-        // are.
+        // A published point of a distribution is a share of the sample, whatever the unit of the
+        // sample's values.
         let unit = if let UnderPoints::Values(_) = foot { Unit::SHARE } else { unit };
         let placed = place(published, &series, |series| foot.points(series, unit));
         placed.map_err(|problem| problem.inside(&at))
@@ -191,7 +192,8 @@ impl UnderPoints<'_> {
         Ok(places.into_iter().zip(numbers).filter_map(point).collect())
     }
 
-    /// Places a number at a label, or at a number that need not be one of the axis' values.
+    /// Places a published number at a label, or at a number that need not be one of the axis'
+    /// values.
     fn at(&self, label: &str, number: &PublishedNumber) -> Result<PublishedPoint, YamlProblem> {
         let point = |at| PublishedPoint { at, label: label.to_owned(), number: number.clone() };
         let path = Path::default().key(label);
@@ -206,7 +208,7 @@ impl UnderPoints<'_> {
                     .nearest(label, labels.iter().map(String::as_str))),
             },
             Self::Axis(axis) => {
-                // A label takes precedence over a number: an axis may call the value 10 `small`.
+                // Look for a label first: an axis may call the value 10 `small`.
                 let known = axis.values.iter().find(|value| value.label == label);
                 match known.and_then(|value| value.number) {
                     Some((at, _)) => Ok(point(at)),
@@ -263,7 +265,7 @@ impl<'de> Deserialize<'de> for PublishedEntry {
                 PublishedNumber::parse(text).map(PublishedEntry::Number).ok_or_else(wrong)
             }
             numbers_as_text!();
-            // The other visitor reads lists and mappings.
+            // `PointsVisitor` reads lists and mappings.
             fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<PublishedEntry, A::Error> {
                 de::Visitor::visit_seq(PointsVisitor, list).map(PublishedEntry::Points)
             }

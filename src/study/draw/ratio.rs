@@ -37,7 +37,8 @@ impl ChartKind for RatioChart<'_> {
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let space = &canvas.material.space;
-        // The check refuses such a chart; the study's folder must have been edited since.
+        // The check refuses a chart of ratios without a compared axis, so the study's folder must
+        // have been edited since.
         let Some(compared) = space.compared else { return Ok(canvas.nothing()) };
         let values = &space.axes[compared].values;
         let (asked, pairs) = (&canvas.asked[0], canvas.material.against.pairs(values.len()));
@@ -71,7 +72,7 @@ impl ChartKind for RatioChart<'_> {
             let labels = canvas.values(canvas.over).into_iter().map(|(label, _)| label);
             (labels.collect(), pairs.iter().map(series).collect())
         } else {
-            // Without a second axis, the name of each pair stands below it.
+            // Without a second axis, the name of each pair stands below its ratio.
             let ratios = pairs.iter().map(|places| mark(&found[0], places)).collect();
             let series = RatioSeries { name: String::new(), ratios };
             (pairs.iter().map(name).collect(), vec![series])

@@ -16,9 +16,9 @@ use mumakil_run::output::report::{JobGroups, SlotsDrawing, slots_over_time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StackedSlots {
-    /// Those of maps.
+    /// The slots of maps.
     Map,
-    /// Those of reduces.
+    /// The slots of reduces.
     Reduce,
 }
 

@@ -17,7 +17,7 @@ use mumakil_results::expect::{Figure, GapClass};
 use mumakil_run::output::report::verdicts;
 use mumakil_run::output::{OutputError, write_file};
 
-/// The table. A folder that has it is known to be a report of ours.
+/// The file with the table of verdicts. A folder with this file is known to be a report of Mumakil.
 const VERDICTS: &str = "verdicts.json";
 
 /// The verdicts, the worst first. An experiment gets the worst verdict of its expectations.
@@ -69,9 +69,9 @@ pub struct VerdictRow {
     pub measured: String,
     /// The verdict.
     pub verdict: Judgement,
-    /// The class of a known gap; `None` for any other verdict.
+    /// The class of a known gap; `None` for any other verdict, or if the gap has no class.
     pub gap_class: Option<GapClass>,
-    /// The published numbers, each beside the measured one.
+    /// The published numbers, each beside the measured number.
     #[serde(skip_deserializing)]
     pub figures: Vec<Figure>,
 }
@@ -119,8 +119,8 @@ impl RepeatedExperiment {
                         let published = found.published.as_ref().unwrap_or(&self.published);
                         let measured = found.measured.as_deref().unwrap_or_default();
                         let gap = expected.known_gap.as_ref();
-                        // An expectation that holds has no gap, even if its file still explains
-                        // one.
+                        // An expectation that holds has no gap, even if its file still explains a
+                        // gap.
                         let gap = gap.filter(|_| found.judgement == Judgement::KnownGap);
                         let gap_class = gap.and_then(|gap| gap.class);
                         let row = row(&found.expectation, published, measured, found.judgement);
@@ -146,7 +146,7 @@ impl VerdictRow {
     }
 
     /// Returns the text for the column of measured values: the numbers of the figures, or the
-    /// measured value.
+    /// measured value if there are no figures.
     pub fn ours(&self) -> String {
         match &self.figures[..] {
             [] => self.measured.clone(),
@@ -168,8 +168,8 @@ pub fn report(repeated: &[RepeatedExperiment], folder: &Path) -> Result<(), Outp
     write_file(folder, REPORT, page(repeated, &rows).html().as_bytes())
 }
 
-/// Checks that the report may be written into a folder: it must be empty (hidden files aside), have
-/// an earlier report, or have only experiments, as after an interrupted run.
+/// Checks that the report may be written into a folder. Hidden files aside, the folder must be
+/// empty, have an earlier report, or have only experiments, as after an interrupted run.
 ///
 /// # Errors
 /// If the folder has other files, or cannot be read.

@@ -17,7 +17,7 @@ impl<'r> VerdictTally<'r> {
         Self { rows }
     }
 
-    /// Returns the number of rows with a verdict.
+    /// Returns the number of rows with this verdict.
     pub fn count(&self, verdict: Judgement) -> usize {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }

@@ -1,8 +1,8 @@
 //! `sweep:`: the axes of a study, each a list of values for a field of the scenario.
 //!
 //! Values are a list or a range. Several fields that change together are one axis (`zip`). Each
-//! value has a label, by which `compare`, `exclude` and `where` name it: its text, the name of a
-//! choice, or the name that `as:` gives it.
+//! value has a label, by which `compare`, `exclude` and `where` name it. The label is the name from
+//! `as:`, the name of a choice, or the value's text.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,8 +14,8 @@ use mumakil_scenario::shape;
 use mumakil_yaml::{Path, PathStep, YamlProblem};
 
 /// The largest number of values on an axis.
-// Chosen: it refuses a far too small step before the list fills the memory. `MOST_RUNS` bounds the
-// product of all axes.
+// Chosen: the limit refuses a step that is far too small before the list fills the memory.
+// `MOST_RUNS` limits the product of all axes and seeds.
 const MOST_VALUES: usize = 10_000;
 
 /// The keys of `sweep:` that are not fields of the scenario.
@@ -32,9 +32,9 @@ pub(crate) struct Sweep {
 /// The seeds of each cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seeds {
-    /// This many, counted up from the scenario's own seed.
+    /// This many seeds, counted up from the scenario's own seed.
     Count(u64),
-    /// Exactly these.
+    /// Exactly these seeds.
     List(Vec<u64>),
 }
 
@@ -48,17 +48,17 @@ impl Seeds {
     /// Returns the seeds; the scenario's own seed is `first`.
     pub(crate) fn from(&self, first: u64) -> Vec<u64> {
         match self {
-            // Wrap round to zero if the largest seed is the first.
+            // Wrap round: zero follows the largest seed.
             Self::Count(count) => (0..*count).map(|step| first.wrapping_add(step)).collect(),
             Self::List(seeds) => seeds.clone(),
         }
     }
 }
 
-/// A field that varies, or several that vary together.
+/// A field that varies, or several fields that vary together.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
-    /// The path of the field; in a `zip`, of the first field.
+    /// The path of the field; in a `zip`, the path of the first field.
     pub(crate) name: String,
     pub(crate) values: Vec<AxisValue>,
 }
@@ -69,7 +69,7 @@ pub(crate) struct AxisValue {
     pub(crate) label: String,
     /// The value as a text, even if `as:` gives it another label.
     pub(crate) text: String,
-    /// The settings that it makes in the scenario, each with its path in the study.
+    /// The settings that the value makes in the scenario, each with its path in the study.
     pub(crate) puts: Vec<AxisPut>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct AxisPut {
 }
 
 impl Axis {
-    /// Returns a value in words: `nodes 10`, or only `fair`, since a name needs no axis beside it.
+    /// Returns a value in words: a number with its axis (`nodes 10`), a name alone (`fair`).
     pub(crate) fn tell(&self, value: usize) -> String {
         let expect::SpaceValue { label, number } = self.values[value].space();
         let name = self.name.rsplit('.').next().unwrap_or(&self.name);
@@ -131,15 +131,15 @@ impl Sweep {
             };
             problems.extend(result.err());
         }
-        // Report only one of the two: an axis that overwrites another would be refused twice for
-        // the same reason.
+        // Report only one of these two errors: an axis that overwrites another axis would be
+        // refused twice for the same reason.
         problems.extend(read.overlap().or_else(|| read.other_policy()));
         read
     }
 
-    /// Returns an error if an axis overwrites a setting of an earlier axis: all values of the
-    /// earlier one would act the same. An axis over a single field inside an earlier setting is
-    /// fine.
+    /// Returns an error if an axis overwrites a setting of an earlier axis: then all values of the
+    /// earlier axis would have the same effect. An axis may vary a single field inside the setting
+    /// of an earlier axis.
     fn overlap(&self) -> Option<YamlProblem> {
         let puts = self.axes.iter().flat_map(|axis| &axis.values[0].puts);
         let puts: Vec<&AxisPut> = puts.collect();
@@ -165,9 +165,8 @@ impl Sweep {
         puts.iter().enumerate().find_map(overwrites)
     }
 
-    /// Returns an error if one axis varies an option of a policy while another axis chooses other
-    /// policies, or varies an option of another policy: setting the option would also choose its
-    /// policy.
+    /// Returns an error if one axis varies an option of a policy, and another axis chooses another
+    /// policy or varies an option of another policy. Setting an option also chooses its policy.
     fn other_policy(&self) -> Option<YamlProblem> {
         let policies = self.axes.iter().flat_map(|axis| &axis.values).flat_map(|value| &value.puts);
         let policies = policies.filter(|put| put.path.to_string() == "scheduler");
@@ -299,7 +298,8 @@ pub(crate) fn field(at: &Path, name: &str) -> Result<Path, YamlProblem> {
     let refused = |why: &str| YamlProblem::key(at.clone(), why.to_owned());
     match name {
         "seed" => return Err(refused("seeds have a key of their own").hint("write `seeds: 5`")),
-        // The hash that names runs leaves these out: all values would be the same run.
+        // The hash that names runs leaves these fields out, so all values of such an axis would be
+        // the same run.
         "name" | "description" | "expect" | "experiment" => {
             return Err(refused("this field changes nothing in a run, so it is no axis"));
         }
@@ -310,7 +310,7 @@ pub(crate) fn field(at: &Path, name: &str) -> Result<Path, YamlProblem> {
     })
 }
 
-/// Returns the values of an axis, each with its path.
+/// Returns the values of an axis, each with its path in the study.
 fn values(at: &Path, value: &Value) -> Result<Vec<(Path, Value)>, YamlProblem> {
     let values: Vec<(Path, Value)> = match value {
         Value::Sequence(list) => {
@@ -350,7 +350,7 @@ impl<'v> RangeBound<'v> {
             }
             Value::String(text) => {
                 let text = text.trim();
-                // YAML has read numbers without a unit already, so a text needs a unit here.
+                // YAML reads a number without a unit as a number, so a text must have a unit here.
                 let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
                 let number = text[..end].parse().ok()?;
                 Self { number, unit: text[end..].trim(), whole: !text[..end].contains('.') }
@@ -360,10 +360,10 @@ impl<'v> RangeBound<'v> {
         bound.number.is_finite().then_some(bound)
     }
 
-    /// Returns a computed number as a value, rounded to twelve digits relative to `size`, the
-    /// largest number of the range.
+    /// Returns a computed number as a value in the bound's unit: a whole number if the bound is
+    /// whole, otherwise a number rounded to the twelfth digit of `size`.
     fn value(&self, number: f64, size: f64) -> Value {
-        // Cuts off the errors of binary fractions: 0.30000000000000004.
+        // Rounding removes the errors of binary fractions, as in 0.30000000000000004.
         let digits = (11.0 - size.abs().log10().floor()).clamp(0.0, 300.0) as usize;
         let digits = if self.whole { 0 } else { digits };
         let number: f64 = format!("{number:.digits$}").parse().expect("it was a number");
@@ -465,7 +465,7 @@ pub(crate) fn listed(name: &str, value: &Value) -> Value {
             .into(),
         value => match values(&Path::default(), value) {
             Ok(values) => values.into_iter().map(|(_, value)| value).collect::<Vec<_>>().into(),
-            // Reading the axis reports the mistake; here only show the text.
+            // Keep the value as written: `Sweep::read` reports the mistake.
             Err(_) => value.clone(),
         },
     }
@@ -490,7 +490,7 @@ fn short_label(value: &Value) -> String {
     if let Some(name) = map.get("as") {
         return text(name);
     }
-    // The label of `{preset: ec2, …}` is `ec2`, and of `{hfsp: {…}}` `hfsp`.
+    // `{preset: ec2, …}` has the label `ec2`, and `{hfsp: {…}}` has the label `hfsp`.
     if let Some(name) = map.get("preset").or_else(|| map.get("line")) {
         return text(name);
     }
@@ -503,7 +503,7 @@ fn short_label(value: &Value) -> String {
     }
 }
 
-/// Returns a value in one line: `hfsp preemption=wait`.
+/// Returns a value in one line, such as `hfsp preemption=wait`.
 pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
@@ -535,7 +535,7 @@ fn unnamed(mut value: Value) -> Value {
         {
             return inner;
         }
-        // A name alone is a choice without options.
+        // `{fifo: null}` is the choice `fifo` without options.
         if let (1, Some((key, Value::Null))) = (map.len(), map.iter().next()) {
             return key.clone();
         }

@@ -1,11 +1,11 @@
-//! The files that a study's scenarios name, brought into its folder.
+//! Brings files into a study's folder: the files that the study's scenarios name.
 //!
 //! ```text
 //! study.yaml    names ../traces/fb.tsv
 //! its folder    files/3f9a81c2…-fb.tsv -> /data/traces/fb.tsv    a link, or a copy
 //! ```
-//! The name in `files/` has the first digits of the SHA-256, by which a run finds the file
-//! ([`files::kept`]). A file that has changed since the study was planned is refused.
+//! The name in `files/` begins with the first digits of the file's SHA-256, so that a run can find
+//! the file ([`files::kept`]). A file that has changed since the study was planned is refused.
 
 use std::fs;
 use std::io::{self, Write};
@@ -19,15 +19,15 @@ use mumakil_base::files::{self, KEPT};
 use mumakil_core::trace::{TraceError, hex};
 use mumakil_run::output::{AsideFile, OutputError, ReplacedFiles};
 
-/// Which files are copied into a study's folder. The other files get links, if the system has
+/// The files that are copied into a study's folder. The other files get links, if the system has
 /// links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BroughtFiles {
-    /// None.
+    /// No file.
     Links,
-    /// Files on other file systems than the folder.
+    /// Files that lie on another file system than the folder.
     FromElsewhere,
-    /// All.
+    /// All files.
     All,
 }
 
@@ -60,7 +60,8 @@ pub(crate) fn bring(
             BroughtFiles::FromElsewhere => !same_device(&file.place, folder).map_err(unread)?,
             BroughtFiles::Links => !cfg!(unix),
         };
-        // An old copy can replace a link, but an old link cannot replace a copy.
+        // An existing copy serves where a link is wanted, but an existing link does not serve where
+        // a copy is wanted.
         let is_there = fs::symlink_metadata(&target)
             .is_ok_and(|found| if is_copied { found.is_file() } else { target.exists() });
         if is_there {
@@ -76,12 +77,12 @@ pub(crate) fn bring(
     Ok(())
 }
 
-/// Copies a file and its permission to be executed; refuses a file whose content has changed.
+/// Copies a file with its permissions; returns an error if its content has changed.
 fn copy(file: &NamedFile, target: &Path) -> Result<(), BringError> {
     let unread = |source| TraceError::Read { path: file.place.clone(), source };
     let unwritten = |source| OutputError::Write { path: target.to_owned(), source };
     let mut from = files::open(&file.place).map_err(unread)?;
-    // Copy into a hidden file first: a half-written copy would pass for a whole one.
+    // Write a hidden file first: a half-written copy would be taken for a whole one.
     let mut aside = AsideFile::create(target, ReplacedFiles::Anything)?;
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
@@ -102,15 +103,16 @@ fn copy(file: &NamedFile, target: &Path) -> Result<(), BringError> {
     Ok(aside.put().map(drop)?)
 }
 
-/// Makes a link to a file; replaces a link to another file.
+/// Makes a link to a file. Replaces a broken link, and keeps anything else that has the link's
+/// name.
 fn link(place: &Path, target: &Path) -> io::Result<()> {
     let parent = target.parent().expect("it is in a folder");
     disk::create_dir_all(parent)?;
     // Make the path absolute: a relative link would start from `files/`, not from the user's
     // folder.
     let place = fs::canonicalize(place)?;
-    // Ignore a link that another process of the same study has just made. Replace a link that leads
-    // nowhere: it is old.
+    // Ignore a link that another process of the same study has just made. Replace a broken link: it
+    // is old.
     disk::change(target, || match symlink(&place, target) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !target.exists() => {
             fs::remove_file(target)?;
@@ -152,8 +154,8 @@ mod tests {
     use super::*;
     use mumakil_core::trace::sha256_of;
 
-    /// Returns a temporary folder with a file in it, a folder for a study in it, and the file as
-    /// named.
+    /// Returns a temporary folder with a file and a study's folder in it, the path of the study's
+    /// folder, and the entry of the file.
     fn room() -> (TempDir, PathBuf, NamedFile) {
         let room = TempDir::new().unwrap();
         let place = room.path().join("jobs.csv");

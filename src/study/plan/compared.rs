@@ -13,26 +13,26 @@ use mumakil_results::expect::{Space, SpaceAxis};
 use mumakil_yaml::{Path, YamlProblem};
 
 /// The largest number of compared pairs.
-// Chosen: enough for 45 values, each with each. With more pairs, Holm's correction would find
-// hardly any difference.
+// Chosen: enough to compare 45 values, each with each. With more pairs, Holm's correction would
+// find hardly any difference.
 const MOST_PAIRS: usize = 1_000;
 
 /// `compare:` as the user writes it: an axis, or `{axis: …, base: …}`.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct CompareSpec {
     axis: String,
-    /// Whether only the axis is given, without a mapping.
+    /// Whether the user gives only the axis, not a mapping.
     is_short: bool,
     base: Option<Value>,
 }
 
-/// Which values are compared with which.
+/// The pairs of values that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ComparedWith {
-    /// All others with this value, an index on the axis.
+    /// Each other value is compared with the value at this index on the axis.
     Base(usize),
-    /// Each with each.
+    /// Each value is compared with each other value.
     All,
 }
 
@@ -48,14 +48,15 @@ impl ComparedWith {
         *self == Self::default()
     }
 
-    /// Returns the pairs among this many values: the index of the base, and the index of the other.
+    /// Returns the compared pairs on an axis with this many values: the index of the base, and the
+    /// index of the other value.
     pub(crate) fn pairs(self, values: usize) -> Vec<(usize, usize)> {
         match self {
             Self::Base(base) => {
                 (0..values).filter(|other| *other != base).map(|other| (base, other)).collect()
             }
             Self::All => {
-                // Each pair once, with the earlier value as base.
+                // List each pair once, with the earlier value as base.
                 let others = |base| (base + 1..values).map(move |other| (base, other));
                 (0..values).flat_map(others).collect()
             }
@@ -64,13 +65,14 @@ impl ComparedWith {
 }
 
 impl CompareSpec {
-    /// Returns the index of the axis.
+    /// Returns the index of the compared axis, or an error if the study has no such axis.
     pub(crate) fn axis(&self, space: &Space) -> Result<usize, YamlProblem> {
         let at = Path::of("compare");
         axes::find(space, &self.axis, if self.is_short { at } else { at.key("axis") })
     }
 
-    /// Returns which values of the axis are compared with which.
+    /// Returns the pairs to compare, or an error if the base is no value of the axis or there are
+    /// too many pairs.
     pub(crate) fn against(&self, axis: &SpaceAxis) -> Result<ComparedWith, YamlProblem> {
         Ok(match &self.base {
             Some(label) => {

@@ -1,7 +1,7 @@
-//! The study as its folder describes it: enough to make the results from the runs.
+//! The manifest of a study: enough to make the results from the runs.
 //!
-//! It is kept as `study.json`. A machine that has neither the scenario nor its traces can use it to
-//! merge the parts that several machines did.
+//! The study's folder has the manifest as `study.json`. With it, a machine that has neither the
+//! scenario nor its traces can merge the shards that several machines did.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use mumakil_base::files::STUDY;
 use mumakil_results::expect::{self, Expectation, Space};
 use mumakil_run::output::{OutputError, read_json};
 
-/// A study, with the names of its runs.
+/// A planned study, with the names of its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyManifest {
@@ -30,7 +30,7 @@ pub struct StudyManifest {
     pub axes: Vec<ManifestAxis>,
     /// The axis whose values are compared.
     pub compare: Option<usize>,
-    /// Which values of that axis are compared with which.
+    /// The pairs of values of that axis that are compared.
     #[serde(default, skip_serializing_if = "ComparedWith::is_usual")]
     pub against: ComparedWith,
     /// The seeds of each cell.
@@ -45,7 +45,7 @@ pub struct StudyManifest {
     pub expect: Vec<Expectation>,
 }
 
-/// An axis, as `study.json` has it.
+/// An axis in `study.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestAxis {
@@ -53,12 +53,12 @@ pub struct ManifestAxis {
     pub field: String,
     /// The labels of its values.
     pub values: Vec<String>,
-    /// The values as texts, for labels that come from `as:`.
+    /// The text of each value whose label differs from its text, by label.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub numbers: BTreeMap<String, String>,
 }
 
-/// A cell, as `study.json` has it.
+/// A cell in `study.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestCell {
@@ -71,8 +71,8 @@ pub struct ManifestCell {
 impl StudyManifest {
     /// Returns the manifest of a planned study.
     pub fn new(study: &Study, plan: &Plan) -> Self {
-        // Every cell has the same number of runs. A plan has at least one cell, or `wanted` would
-        // have refused it.
+        // Every cell has the same number of runs. A plan has at least one cell, since `wanted`
+        // refuses a plan without cells.
         let seeds = plan.runs.len() / plan.cells.len();
         let cell = |(cell, runs): (&crate::plan::runs::Cell, &[PlannedRun])| ManifestCell {
             values: cell.values.clone(),
@@ -94,7 +94,7 @@ impl StudyManifest {
     }
 
     /// Returns the manifest without the cells that have one of these runs, or `None` if no cell is
-    /// left. It has no expectations, since those are about all cells.
+    /// left. The result has no expectations, since expectations are about all cells.
     pub fn without(&self, runs: &[&str]) -> Option<Self> {
         let is_whole = |cell: &&ManifestCell| !cell.runs.iter().any(|run| runs.contains(&&**run));
         let cells: Vec<ManifestCell> = self.cells.iter().filter(is_whole).cloned().collect();
@@ -147,7 +147,7 @@ impl ManifestAxis {
         }
     }
 
-    /// Returns whether all its values are numbers.
+    /// Returns whether all values of the axis are numbers.
     pub fn is_numeric(&self) -> bool {
         self.space().values.iter().all(|value| value.number.is_some())
     }
@@ -161,7 +161,7 @@ impl ManifestAxis {
 /// Reads the manifest in a study's folder.
 ///
 /// # Errors
-/// If it is missing or invalid.
+/// If the manifest is missing or invalid.
 pub fn read_manifest(folder: &Path) -> Result<StudyManifest, OutputError> {
     read_json(&folder.join(STUDY))
 }

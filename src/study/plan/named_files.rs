@@ -1,9 +1,9 @@
-//! The files that a study's scenarios name: traces, allocation files, and programs with their scripts.
+//! The files that a study's scenarios name: traces, allocation files, and programs with scripts.
 //!
 //! A study names a file relative to its own folder. A [`NamedFile`] also has the file's hash and
-//! its place on this machine, so the study's folder can be moved and continued elsewhere
-//! ([`files::kept`]). The hash of a run covers the paths and contents of its traces, so a run keeps
-//! the path that the first planning gave it.
+//! its place on this machine, so the study can be continued after its folder is moved
+//! ([`files::kept`]). The hash of a run covers the paths and contents of its traces, so a trace
+//! keeps the path that it had when the study was first planned.
 
 use std::path::{Path, PathBuf};
 
@@ -22,41 +22,43 @@ use mumakil_yaml::Path as At;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamedFile {
-    /// The path that the study gives.
+    /// The path in the study.
     pub name: PathBuf,
-    /// The path that the runs give, if it differs from `name`.
+    /// The path in the runs' scenarios, if it differs from `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// The SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
-    /// Where it lies on this machine.
+    /// The path on this machine.
     #[serde(skip)]
     pub place: PathBuf,
 }
 
 impl NamedFile {
-    /// Returns a pinned trace as a file of the study, which calls it `name`.
+    /// Returns the entry of a pinned trace; `name` is the path in the study, `place` the path on
+    /// this machine.
     pub(crate) fn trace(name: PathBuf, pinned: &TraceFile, place: PathBuf) -> Self {
         let path = (pinned.path != name).then(|| pinned.path.clone());
         Self { name, path, sha256: pinned.sha256.clone().unwrap_or_default(), place }
     }
 
-    /// Returns the file as a scenario names a trace.
+    /// Returns the file in the form in which a scenario names a trace, with its hash.
     pub(crate) fn pinned(&self) -> TraceFile {
         let path = self.path.as_ref().unwrap_or(&self.name).clone();
         TraceFile { path, sha256: Some(self.sha256.clone()) }
     }
 
-    /// Returns the file's path, as seen from a folder.
+    /// Returns the path of the file on this machine, looked up from a folder.
     pub(crate) fn find(&self, folder: &Path) -> PathBuf {
         self.pinned().find(folder)
     }
 }
 
-/// The option that names an allocation file, in every policy that has one.
+/// The option with which a policy names its allocation file.
 const ALLOCATIONS: &str = "allocations";
 
-/// Returns the policies of a tree with their paths: `scheduler`, and those in `later`.
+/// Returns the policies in a scenario's tree, each with its path: `scheduler`, and the `scheduler`
+/// of each entry of `later`.
 fn policies(tree: &Value) -> impl Iterator<Item = (At, &Mapping)> {
     let later = tree.get("later").and_then(Value::as_sequence).map_or(0, Vec::len);
     let later = (0..later).map(|entry| At::of("later").index(entry).key("scheduler"));
@@ -74,8 +76,8 @@ pub(crate) fn allocations(tree: &Value) -> Vec<(At, PathBuf)> {
     policies(tree).filter_map(of).collect()
 }
 
-/// Returns the command words of each program that a tree names as a policy, with the path of its
-/// options.
+/// Returns, for each external program that a tree names as a policy, the path of its options and
+/// the words of its command.
 fn programs(tree: &Value) -> Vec<(At, Vec<String>)> {
     let of = |(at, choice): (At, &Mapping)| {
         let options = choice.get(External::NAME)?;
@@ -86,7 +88,7 @@ fn programs(tree: &Value) -> Vec<(At, Vec<String>)> {
     policies(tree).filter_map(of).collect()
 }
 
-/// Returns the files of external programs in a resolved scenario.
+/// Returns the files of external programs among the policies of a resolved scenario.
 pub(crate) fn words<'o>(
     choices: impl Iterator<Item = &'o mumakil_scenario::SchedulerChoice>,
     folder: &Path,
@@ -102,8 +104,8 @@ pub(crate) fn words<'o>(
     named.collect()
 }
 
-/// Returns the settings that bind a draft to the known files: the kept copies of allocation files,
-/// and the digests that programs must have.
+/// Returns the settings that make a draft use the known files: the paths of the kept allocation
+/// files, and the digests that programs must have.
 pub(crate) fn puts(draft: &Draft, known: &[NamedFile], folder: &Path) -> Vec<(At, Value)> {
     let tree = draft.tree();
     let of = |name: &Path| known.iter().find(|file| file.name == name);
@@ -117,7 +119,7 @@ pub(crate) fn puts(draft: &Draft, known: &[NamedFile], folder: &Path) -> Vec<(At
             Some((Value::from(word.as_str()), Value::from(of(Path::new(word))?.sha256.as_str())))
         });
         let files: Mapping = files.collect();
-        // Digests that the draft gives itself take precedence.
+        // Digests in the draft itself take precedence.
         if !files.is_empty() && at.key("files").get(tree).is_none() {
             puts.push((at.key("files"), files.into()));
         }

@@ -1,4 +1,5 @@
-//! `study.resolved.yaml`: the whole study, kept in its own folder so that it can be continued.
+//! `study.resolved.yaml`: the whole study, written into the study's folder so that the study can be
+//! continued.
 //! ```text
 //! # Mumakil 0.2.0                       for readers: the version, the command, the files
 //! # $ mumakil study mine.yaml
@@ -7,8 +8,8 @@
 //!   cluster.nodes: [10, 20, 30]         instead of {from: 10, to: 30, step: 10}
 //!   seeds: [42, 43, 44]                 instead of 3
 //! ```
-//! It is a study like any other and plans the same runs. The folder also keeps the files that its
-//! scenarios name ([`super::brought_files`]).
+//! The file is a study like any other, and it plans the same runs. The folder also keeps the files
+//! that its scenarios name ([`super::brought_files`]).
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,10 +25,11 @@ use mumakil_base::files::{KEPT, STUDY_RESOLVED};
 use mumakil_run::output::{OutputError, copy_file, write_file};
 
 /// Writes a study into its folder, with the files that its scenarios name; `command` is the command
-/// line that began it. A file with the same version and study stays as it is.
+/// line that began the study. A `study.resolved.yaml` that already has the same version and study
+/// is not rewritten.
 ///
 /// # Errors
-/// If a file has changed since the study was planned, or a file cannot be written.
+/// If a named file has changed since the study was planned, or a file cannot be written.
 pub fn keep(
     study: &Study,
     plan: &Plan,
@@ -40,7 +42,8 @@ pub fn keep(
     let version =
         |text: &str| text.lines().find(|line| line.starts_with("# Mumakil")).map(str::to_owned);
     let said = fs::read_to_string(folder.join(STUDY_RESOLVED)).unwrap_or_default();
-    // Keep the file if only the command differs: it shows how the study was begun, not continued.
+    // Keep the file if only the command differs: the file shows the command that began the study,
+    // not one that continued it.
     let is_known = version(&said) == version(&head) && without_comments(&said) == body;
     if !is_known {
         write_file(folder, STUDY_RESOLVED, (head + &body).as_bytes())?;
@@ -48,8 +51,8 @@ pub fn keep(
     Ok(())
 }
 
-/// Copies the study file of one folder into another, and the files that the first folder keeps,
-/// unless they are there already.
+/// Copies `study.resolved.yaml` and the kept files of one study's folder into another folder. Does
+/// nothing if the first folder has no `study.resolved.yaml`, or the other folder has one already.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -70,7 +73,7 @@ pub fn keep_as(from: &Path, folder: &Path) -> Result<(), OutputError> {
                 let target = folder.join(KEPT).join(name);
                 let error = |source| OutputError::Write { path: target.clone(), source };
                 mumakil_base::disk::create_dir_all(&folder.join(KEPT)).map_err(error)?;
-                // A link that leads nowhere counts as present, which `exists` would not see.
+                // A broken link counts as present, but `exists` would not see it.
                 if fs::symlink_metadata(&target).is_err() {
                     std::os::unix::fs::symlink(place, &target).map_err(error)?;
                 }
@@ -115,7 +118,7 @@ fn body(study: &Study, plan: &Plan) -> String {
     for key in ["description", "experiment"] {
         tree.extend(said(key).map(|value| (key.into(), value)));
     }
-    // Leave out keys of the base that stand above it already.
+    // Leave out keys of the base that are already written above it.
     let above: Vec<&str> = tree.keys().filter_map(Value::as_str).collect();
     let mut layers = study.base.without(&above).layers();
     layers.retain(|layer| layer.as_mapping().is_none_or(|map| !map.is_empty()));

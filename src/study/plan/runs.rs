@@ -1,12 +1,12 @@
-//! The runs of a study: a cell for each combination of the axes' values, and in it a run for each
-//! seed.
+//! The runs of a study: a cell for each combination of the axes' values, and in each cell a run for
+//! each seed.
 //!
 //! The name of a run is a hash of its resolved scenario, the content of its traces and the version
-//! of Mumakil. So no run is done twice, in this study or a later form of it, and a change that
-//! could alter its results gives it another name.
+//! of Mumakil. So neither this study nor a later form of it repeats a run. A change that could
+//! alter the results of a run gives the run another name.
 //!
-//! The version does not cover a policy that the user has built in. The hash of its runs also covers
-//! the program file, so they are done again after each build.
+//! The version says nothing about a policy that the user has built in. So the hash of runs with
+//! such a policy also covers the program file, and these runs are repeated after each build.
 
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::io;
@@ -31,13 +31,14 @@ use mumakil_scenario::{
 use mumakil_yaml::{self as yaml, DisplacedSettings, Path, YamlProblem};
 
 /// The largest number of runs in a study.
-// Chosen: at a second a run this is twelve days, so more is most likely a slip in `sweep`.
+// Chosen: at one second a run, this takes twelve days. A larger number is most likely a mistake in
+// `sweep`.
 const MOST_RUNS: u128 = 1_000_000;
 
 /// The runs of a study, and its warnings.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The combinations of the axes' values, the last axis stepping fastest.
+    /// The combinations of the axes' values that are not excluded; the last axis changes fastest.
     pub cells: Vec<Cell>,
     /// The runs, cell by cell and seed by seed.
     pub runs: Vec<PlannedRun>,
@@ -54,18 +55,18 @@ pub struct Plan {
 pub struct Cell {
     /// For each axis, the index of the cell's value.
     pub values: Vec<usize>,
-    /// The scenario, but for the seed.
+    /// The scenario without the seed.
     scenario: ScenarioParts,
 }
 
-/// A scenario in parts, which cells share: a hundred thousand cells differ in few settings, and a
-/// scenario may have many jobs.
+/// A scenario in parts, so that cells can share equal parts: a scenario may have many jobs, and a
+/// hundred thousand cells may differ in few settings.
 #[derive(Clone, Debug)]
 struct ScenarioParts {
     cluster: Arc<ClusterSpec>,
     workload: Arc<WorkloadSpec>,
     scheduler: Arc<SchedulerChoice>,
-    /// All other settings; the cluster, workload and policy in it are placeholders.
+    /// A scenario with all other settings; its cluster, workload and policy are placeholders.
     rest: Arc<Scenario>,
 }
 
@@ -92,7 +93,7 @@ pub enum PlanError {
     /// A cell's files do not fit the rest of its scenario.
     #[error(transparent)]
     Unfit(#[from] EmulationError),
-    /// The program file, which names runs of built-in policies, is not found.
+    /// The program file is not found; the names of runs with a user's own policy depend on it.
     #[error("cannot find this program, whose digest is part of the runs' names")]
     Program(#[source] io::Error),
     /// There are too many runs.
@@ -110,7 +111,7 @@ impl Plan {
     /// Returns the runs of a study.
     ///
     /// # Errors
-    /// If the scenario of a cell is invalid.
+    /// If the study cannot be planned; the variants of [`PlanError`] are the reasons.
     pub fn new(study: &Study, registry: &Registry) -> Result<Self, PlanError> {
         let (mut cells, mut runs) = (Vec::new(), Vec::new());
         let (mut warnings, mut shelves) = (IndexSet::new(), PartShelves::default());
@@ -125,7 +126,7 @@ impl Plan {
                 for put in &axis.values[*value].puts {
                     let origin = study.draft.origin(&put.written);
                     // A setting may displace other settings of the base, such as the options of
-                    // another policy. Warn of each once.
+                    // another policy. Warn of each displaced setting once.
                     let put =
                         draft.put(&put.path, put.value.clone(), origin).map_err(|message| {
                             let problem = YamlProblem::value(put.written.clone(), message);
@@ -137,8 +138,8 @@ impl Plan {
                     }
                 }
             }
-            // Note them before the draft is resolved: that replaces the paths of allocation files
-            // by their content.
+            // Note the allocation files before the draft is resolved: resolving replaces their
+            // paths by their content.
             hashes.note_allocations(&draft)?;
             for (at, value) in named_files::puts(&draft, &study.files, &draft.folder()) {
                 let origin = study.draft.origin(&Path::of("files"));
@@ -146,7 +147,7 @@ impl Plan {
             }
             let loaded = draft.resolve(registry)?;
             let mut scenario = loaded.scenario;
-            // All runs bear the study's name; `study.json` says which cell a run belongs to.
+            // All runs have the study's name; `study.json` says which cell a run belongs to.
             scenario.name = study.name.clone();
             record_only_what_is_read(study, &draft, &mut scenario.record)?;
             hashes.pin_files(&mut scenario)?;
@@ -164,27 +165,29 @@ impl Plan {
             }));
             let faults = texts.of(&"faults".into(), written.get("faults").unwrap_or(&Value::Null));
             let parts = shelves.share(scenario, written);
-            // Refuse a trace that does not fit its cluster now, not after an hour of runs. Cells
-            // with the same cluster, jobs, policy and faults are checked once.
+            // Check now whether a trace fits its cluster, not after an hour of runs. Cells with the
+            // same cluster, jobs, policy and faults are checked once.
             let site = (
                 Arc::as_ptr(&parts.cluster),
                 Arc::as_ptr(&parts.workload),
                 Arc::as_ptr(&parts.scheduler),
                 faults.to_owned(),
             );
-            // Comparing addresses is enough: `shelves` keeps equal parts only once, and alive.
+            // Comparing addresses is enough: `shelves` keeps one copy of equal parts, and drops it
+            // only when the plan is made.
             if known_to_fit.insert(site) {
                 Prepared::new(parts.scenario(), registry)?;
             }
             cells.push(Cell { values, scenario: parts });
         }
-        // A setting without effect in one cell may have an effect in another: warn only if it has
-        // none in any cell.
+        // A setting without effect in one cell may have an effect in another: warn only if the
+        // setting has no effect in any cell.
         warnings.retain(|warning| match warning {
             Warning::Idle { setting, .. } => !heeded.contains(setting),
             _ => true,
         });
-        // An axis of policies displaces the base's options of a policy in every cell: warn once.
+        // An axis of policies may displace the base's options of a policy in every cell: warn of
+        // that once.
         warnings.extend(displaced.into_iter().map(|(gone, values)| {
             let by = values.into_iter().collect::<Vec<_>>().join("`, `");
             Warning::Displaced(DisplacedSettings { by, ..gone })
@@ -198,7 +201,7 @@ impl Plan {
         })
     }
 
-    /// Returns whether every run gives the same results when repeated: none uses the real-time
+    /// Returns whether every run gives the same results when repeated: no run may use the real-time
     /// clock.
     pub fn is_repeatable(&self) -> bool {
         self.cells.iter().all(|cell| cell.scenario.rest.clock == ClockSpec::Virtual)
@@ -219,7 +222,7 @@ impl Plan {
 
     /// Returns the seeds of each cell.
     pub fn seeds(&self) -> impl Iterator<Item = u64> {
-        // Each cell has the same seeds, so take those of the first.
+        // Each cell has the same seeds, so take the seeds of the first cell.
         self.runs.iter().take_while(|run| run.cell == 0).map(|run| run.seed)
     }
 }
@@ -242,7 +245,7 @@ struct PartShelves {
     workloads: PartShelf<WorkloadSpec>,
     schedulers: PartShelf<SchedulerChoice>,
     rests: PartShelf<Scenario>,
-    /// The cluster that stands as a placeholder in all `rests`.
+    /// The cluster that is the placeholder in all `rests`; `None` before the first scenario.
     placeholder_cluster: Option<ClusterSpec>,
 }
 
@@ -256,10 +259,10 @@ impl<T> Default for PartShelf<T> {
 }
 
 impl<T: PartialEq> PartShelf<T> {
-    /// Returns the shared copy of a part, which it adds if it is new.
+    /// Returns the shared copy of a part; a part that is new becomes the shared copy.
     fn share(&mut self, part: T, hash: u64) -> Arc<T> {
         let alike = self.0.entry(hash).or_default();
-        // A hash of 64 bits may be the same by chance, so compare the parts themselves.
+        // Two parts may have the same 64-bit hash by chance, so compare the parts themselves.
         if let Some(known) = alike.iter().find(|known| ***known == part) {
             return Arc::clone(known);
         }
@@ -271,8 +274,8 @@ impl<T: PartialEq> PartShelf<T> {
 impl PartShelves {
     /// Splits a scenario into shared parts; `written` is its YAML.
     fn share(&mut self, mut scenario: Scenario, written: &Mapping) -> ScenarioParts {
-        // Other parts have an empty value as placeholder, a cluster has none: put the first cluster
-        // seen into all rests.
+        // A workload or policy has an empty value that can be its placeholder. A cluster has no
+        // empty value, so the first cluster is the placeholder in all rests.
         let placeholder_cluster =
             self.placeholder_cluster.get_or_insert_with(|| scenario.cluster.clone()).clone();
         let cluster = std::mem::replace(&mut scenario.cluster, placeholder_cluster);
@@ -293,15 +296,15 @@ impl PartShelves {
     }
 }
 
-/// Sets what the runs record, unless the draft sets it: thousands of runs need not keep files that
-/// the study does not read. A draft that switches off a file which the study does read is refused
-/// now, not after all runs.
+/// Makes the runs record only the files that the study reads, unless the draft says otherwise:
+/// there may be thousands of runs. Returns an error now, not after all runs, if the draft switches
+/// off a file that the study reads.
 fn record_only_what_is_read(
     study: &Study,
     draft: &Draft,
     record: &mut RecordSpec,
 ) -> Result<(), ScenarioError> {
-    // A report for each of thousands of runs is written only if the study asks for it.
+    // Runs write reports only if the study asks for them.
     record.report &= draft.says("record.report");
     let mut problems = Vec::new();
     for (key, setting, is_read) in record.read_by(&study.needs) {
@@ -332,7 +335,7 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     let mut cells = combinations(&choices.collect::<Vec<_>>());
     let hits = |rule: &Vec<Option<Vec<usize>>>, cell: &Vec<usize>| {
         let hit = |(part, value): (&Option<Vec<usize>>, &usize)| {
-            // A rule covers every value of an axis that it does not name.
+            // A rule that does not name an axis covers all values of that axis.
             part.as_ref().is_none_or(|values| values.contains(value))
         };
         rule.iter().zip(cell).all(hit)
@@ -344,17 +347,17 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     Ok(cells)
 }
 
-/// The hash that names a cell's runs, ready for any seed. It leaves out the study's name and
+/// The hash that names a cell's runs, ready for any seed. The hash leaves out the study's name and
 /// description, which change no result.
 struct Identity {
     /// The hash of everything before the seed.
     before: Sha256,
-    /// The text after the seed.
+    /// The YAML text after the seed.
     behind: String,
 }
 
-/// The last YAML text of each key of a scenario. The next cell mostly has the same value, and
-/// writing YAML is slow.
+/// For each key of a scenario, its latest value and the YAML text of that value. The next cell
+/// mostly has the same value, and writing YAML is slow.
 #[derive(Default)]
 struct KeyTexts(IndexMap<Value, (Value, String)>);
 
@@ -373,8 +376,8 @@ impl KeyTexts {
 impl Identity {
     /// Returns the hash for the runs of a scenario; `written` is its YAML.
     fn of(written: &Mapping, program: Option<&str>, texts: &mut KeyTexts) -> Self {
-        // These bytes begin the YAML of every scenario. They are fixed, so a hash of everything
-        // before the seed can be shared by all runs of a cell.
+        // The hashed YAML of every scenario begins with these bytes. They are fixed, so all runs of
+        // a cell can share the hash of everything before the seed.
         const BEFORE: &str = "name: run\ndescription: ''\nseed: ";
         let mut behind = "\n".to_owned();
         for (key, value) in written {
@@ -385,7 +388,7 @@ impl Identity {
         let mut before = Sha256::new();
         for part in [env!("CARGO_PKG_VERSION"), program.unwrap_or_default()] {
             before.update(part);
-            // A zero byte between the parts: `1.0` + `x` must not get the hash of `1.` + `0x`.
+            // Put a zero byte between the parts: `1.0` + `x` must not get the hash of `1.` + `0x`.
             before.update([0]);
         }
         before.update(BEFORE);
@@ -423,27 +426,29 @@ impl Hashes {
         Ok(hash)
     }
 
-    /// Returns the study's own entry for a file.
+    /// Returns the study's own entry for a file; `None` if the study lists no such file.
     fn said(&self, name: &FsPath) -> Option<NamedFile> {
         self.said.iter().find(|file| file.name == name).cloned()
     }
 
-    /// Pins the content of each trace in a scenario, and notes the files that the scenario names.
+    /// Pins each trace in a scenario by the hash of its content, and notes the files that the
+    /// scenario names.
     fn pin_files(&mut self, scenario: &mut Scenario) -> Result<(), TraceError> {
         let folder = scenario.folder.clone();
         for file in scenario.files_mut() {
             let name = file.path.clone();
-            // In a study's folder the files lie in `files/`, and the study's own entry has their
-            // hashes.
+            // A study that is continued in its folder has its files in `files/`, and an entry with
+            // the hash of each file.
             let said = self.said(&name);
-            // All machines must give the runs the same path: it is part of their hash.
+            // All machines must give the same path to a run's file: the path is part of the run's
+            // hash.
             if let Some(said) = &said {
                 *file = said.pinned();
             }
             let place = file.find(&folder);
             let hash = self.of(place.clone())?;
             file.pin(&folder, Some(&hash))?;
-            // Set it again: `pin` has put this machine's path into it.
+            // Set the entry again: `pin` has put this machine's path into `file`.
             if let Some(said) = said {
                 *file = said.pinned();
             }
@@ -478,7 +483,8 @@ impl Hashes {
         Ok(())
     }
 
-    /// Returns the hash of this program if the scenario uses a policy that Mumakil does not bring.
+    /// Returns the hash of this program if the scenario uses a policy that Mumakil does not bring;
+    /// otherwise `None`.
     fn program(
         &mut self,
         scenario: &mut Scenario,
@@ -500,7 +506,7 @@ mod tests {
 
     const ONE_JOB: &str = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n";
 
-    /// A policy of the user that bears the name of a built-in policy.
+    /// A policy of the user that has the name of a built-in policy.
     struct OwnKeys;
 
     impl Scheduler for OwnKeys {

@@ -5,8 +5,8 @@
 //! from: 10, to: 100        10 fails    100 holds
 //!                          55 holds    32 fails    43 holds    …    38 holds, 37 fails
 //! ```
-//! So a thousand sizes take a dozen steps. If by chance the condition holds, fails and holds again
-//! along the values, the search ends at one of these changes.
+//! So a thousand sizes take a dozen steps. The condition may by chance hold, then fail and hold
+//! again as the value grows; then the search ends at one of the values where it begins to hold.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,9 +23,9 @@ use mumakil_yaml::{Path, YamlProblem};
 pub struct Search {
     /// The field that the search varies, such as `cluster.nodes`.
     pub over: String,
-    /// Its smallest value.
+    /// The smallest value to try.
     pub from: u64,
-    /// Its largest value.
+    /// The largest value to try.
     pub to: u64,
     /// The condition that has to hold, such as `mean(sojourn) <= 5min`.
     pub until: String,
@@ -41,9 +41,9 @@ pub struct SearchState {
 }
 
 impl Search {
-    /// Returns an axis that has these values.
+    /// Returns the searched field as an axis with these values.
     fn axis(&self, values: &[u64]) -> Axis {
-        // A wrong field is reported by `problems`; an empty path stands for it until then.
+        // `problems` reports a wrong field; until then an empty path stands for it.
         let path = axes::field(&Path::of("search.over"), &self.over).unwrap_or_default();
         let value = |value: &u64| AxisValue {
             label: value.to_string(),
@@ -112,7 +112,8 @@ impl SearchState {
         let known = |value: u64| self.tried.iter().find(|(tried, _)| *tried == value);
         match (known(self.from), known(self.to)) {
             (None, _) => Some(self.from),
-            // The search is over at once if the smallest value holds, or the largest fails.
+            // The search is over at once if the condition holds with the smallest value, or fails
+            // with the largest value.
             (Some((_, true)), _) | (_, Some((_, false))) => None,
             (_, None) => Some(self.to),
             _ => {
@@ -123,10 +124,11 @@ impl SearchState {
         }
     }
 
-    /// Returns the largest value known to fail below the answer so far, and that answer.
+    /// Returns the two values around the sought one: the largest value that fails below the answer
+    /// so far, and the answer. `None` if either is missing.
     fn edges(&self) -> Option<(u64, u64)> {
         let high = self.answer()?;
-        // Ignore failures above the answer: a condition that flickers may fail there, too.
+        // Ignore failures above the answer: the condition may fail there by chance.
         let below = self.tried.iter().filter(|(value, _)| *value < high);
         Some((below.map(|(value, _)| *value).max()?, high))
     }
@@ -137,7 +139,8 @@ impl SearchState {
         self.tried.sort_unstable();
     }
 
-    /// Returns the smallest value tried so far with which the condition holds.
+    /// Returns the smallest value tried so far with which the condition holds; `None` if there is
+    /// no such value.
     pub fn answer(&self) -> Option<u64> {
         self.tried.iter().find(|(_, holds)| *holds).map(|(value, _)| *value)
     }
@@ -147,16 +150,16 @@ impl SearchState {
         self.tried.iter().map(|(value, _)| *value).collect()
     }
 
-    /// Returns the largest number of values that the search can try: both ends, and a halving for
-    /// each bit of the interval.
+    /// Returns the largest number of values that the search can try: both ends, and one value for
+    /// each bit of the interval's length.
     pub fn most(&self) -> u64 {
         2 + u64::from((self.to - self.from).ilog2()) + 1
     }
 }
 
 impl Study {
-    /// Returns the study with which to begin: a search gets its first value, any other study stays
-    /// as it is.
+    /// Returns the study to run first: a search has its smallest value as the only value, and any
+    /// other study is unchanged.
     #[must_use]
     pub fn first(&self) -> Self {
         match &self.search {

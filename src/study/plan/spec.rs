@@ -1,4 +1,4 @@
-//! A study as its file has it: a scenario, the fields that vary, the metrics and the charts.
+//! A study as its file describes it: a scenario, the fields that vary, the metrics and the charts.
 
 use std::collections::BTreeMap;
 
@@ -30,11 +30,11 @@ pub struct Study {
     /// The search for the smallest value of a field.
     pub search: Option<Search>,
     pub(crate) sweep: Sweep,
-    /// The cells that are left out: for each axis the excluded values, `None` for all of them.
+    /// The entries of `exclude`: for each axis, the excluded values; `None` stands for all values.
     pub(crate) excluded: Vec<Vec<Option<Vec<usize>>>>,
     /// The axis whose values are compared.
     pub(crate) compare: Option<usize>,
-    /// Which values of that axis are compared with which.
+    /// The pairs of values of that axis that are compared.
     pub(crate) against: ComparedWith,
     pub(crate) metrics: Vec<String>,
     pub(crate) charts: Vec<ChartSpec>,
@@ -49,14 +49,15 @@ pub struct Study {
     pub(crate) files: Vec<NamedFile>,
 }
 
-/// The keys of a study that a scenario lacks, or that mean something else there.
+/// The keys of a study that a scenario does not have, or that mean something else in a scenario.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Keys {
     /// The published experiment that this repeats.
     experiment: Option<Experiment>,
-    /// The scenario that the study varies: a file beside the study, or one that Mumakil brings, by
-    /// its name; or the scenario itself, or a list of scenarios, each laid over those before.
+    /// The scenario that the study varies: the name of a file beside the study or of a scenario
+    /// that Mumakil brings; or the scenario itself; or a list of scenarios, each laid over those
+    /// before it.
     #[schemars(schema_with = "base_schema")]
     base: Option<Value>,
     /// The files that the scenarios name, with their hashes. Mumakil writes this into a study's
@@ -120,7 +121,8 @@ fn sweep_schema(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// Returns the JSON Schema of studies: the one of scenarios, with no key required, and more keys.
+/// Returns the JSON Schema of studies: the schema of scenarios with the study's keys added and no
+/// key required.
 pub fn schema(registry: &Registry) -> serde_json::Value {
     let mut schema = mumakil_scenario::schema(registry);
     let own = generator().into_root_schema_for::<Keys>();
@@ -136,8 +138,8 @@ pub fn schema(registry: &Registry) -> serde_json::Value {
     schema
 }
 
-// These keys do not go into the scenario: `read` takes them out before it lays the rest over the
-// base.
+// These keys do not go into the scenario: `read` takes them out before it lays the rest of the
+// study over the base.
 const KEYS: [&str; 10] = [
     "experiment",
     "base",
@@ -151,15 +153,15 @@ const KEYS: [&str; 10] = [
     "search",
 ];
 
-/// The metrics of a study that sets none.
+/// The metrics of a study that sets no metrics.
 const METRICS: [&str; 4] = ["mean(sojourn)", "p95(sojourn)", "makespan", "locality.node"];
 
 impl Study {
     /// Returns the study that a draft describes.
     ///
     /// # Errors
-    /// With all mistakes in the study's own keys. The scenarios are checked when the study is
-    /// planned.
+    /// If the study's own keys have mistakes; the error names all of them. The scenarios are
+    /// checked when the study is planned.
     pub fn of(draft: Draft) -> Result<Self, ScenarioError> {
         Self::read(draft, true)
     }
@@ -183,7 +185,7 @@ impl Study {
         let sweep = match &keys.sweep {
             Value::Null if !must_sweep => Sweep::default(),
             Value::Null => {
-                // A search brings its own axis, so such a study lacks only seeds.
+                // A search brings its own axis, so a study with a search lacks only seeds.
                 let example =
                     if keys.search.is_some() { "seeds: 5" } else { "cluster.nodes: [10, 20]" };
                 problems.push(
@@ -196,8 +198,8 @@ impl Study {
         };
         let searched = keys.search.as_ref().map(Search::first);
         problems.extend(arguments_without_effect(&draft, &sweep, searched.as_ref()));
-        // Check keys that name axes only if the axes are right: else one mistake makes ten
-        // messages.
+        // Report mistakes in keys that name axes only if the axes are right: otherwise one mistake
+        // makes ten messages.
         let has_axes = problems.is_empty();
         let mut more = Vec::new();
         let axes = sweep.axes.iter().chain(&searched).map(Axis::space).collect();
@@ -225,7 +227,7 @@ impl Study {
             }
         }
         let needs = needs(&keys, &metrics, &space, &mut more);
-        // Drop these after a mistake in the axes; see `has_axes`.
+        // Drop these problems if the axes have mistakes; see `has_axes`.
         problems.extend(more.into_iter().filter(|_| has_axes));
         let base = match &keys.base {
             Some(said) => match base(&draft, said) {
@@ -280,7 +282,8 @@ impl Study {
     }
 }
 
-/// Returns an error for each argument (`--set`) without effect, because the study sets its field.
+/// Returns an error for each argument (`--set`) that has no effect because the study sets the same
+/// field.
 fn arguments_without_effect(
     draft: &Draft,
     sweep: &Sweep,
@@ -291,13 +294,13 @@ fn arguments_without_effect(
         .map(|put| (put.path.clone(), "is an axis of this study", "its values stand in `sweep`"))
         .collect();
     // A search over an unknown field has an empty path, which would match every argument.
-    // `Search::problems` refuses it.
+    // `Search::problems` refuses that search.
     let searched = searched.iter().flat_map(|axis| &axis.values[0].puts);
     own.extend(searched.filter(|put| put.path != Path::default()).map(|put| {
         let hint = "its values stand in `search`";
         (put.path.clone(), "is what this study searches for", hint)
     }));
-    // A count of seeds starts from the scenario's own seed; a list does not use it.
+    // A count of seeds starts from the scenario's own seed; a list of seeds does not use that seed.
     if let Seeds::List(_) = sweep.seeds {
         let hint = "they stand in `sweep.seeds`";
         own.push((Path::of("seed"), "is not used, for the study lists its seeds", hint));
@@ -338,7 +341,7 @@ fn needs(
         add(at, that, planned);
     }
     problems.append(&mut misfits);
-    // If `compare` is wrong, do not blame each chart of ratios for its missing axis.
+    // If `compare` is wrong, do not also report that each chart of ratios lacks its compared axis.
     let is_known = |chart: &ChartSpec| {
         chart.ratio.is_none() || keys.compare.is_none() || space.compared.is_some()
     };
@@ -360,7 +363,7 @@ enum BaseError {
 }
 
 /// Returns the scenario that `base:` gives: a file beside the study, a scenario that Mumakil
-/// brings, or the mapping written there.
+/// brings, or the mapping or list of mappings written there.
 fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
     let at = Path::of("base");
     if let Some(problem) = inside_of_name(study) {
@@ -396,8 +399,8 @@ fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
     }
 }
 
-/// Returns an error if an argument sets a field inside a `base` that the text only names: a mapping
-/// has then replaced the name.
+/// Returns an error if an argument sets a field inside `base` although the study's file has only a
+/// name there: the argument would replace the name by a mapping.
 fn inside_of_name(study: &Draft) -> Option<YamlProblem> {
     // An argument may set `base` itself to another name.
     let set = study.argued(&Path::of("base")).filter(|path| 1 < path.0.len())?;

@@ -6,8 +6,8 @@
 //!   name: scaling
 //!   …                           `mumakil run failed/3f9a….yaml` repeats the run
 //! ```
-//! For all processes and machines, this file is the only record of why the run failed. When the run
-//! is done later, the file is removed.
+//! This file is the only record of the failure for all processes and machines. When the run is done
+//! later, the file is removed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ const FIRST: &str = "# ";
 /// The beginning of the comment's further lines.
 const NEXT: &str = "#   ";
 
-/// Notes a failed run: its words and the reason.
+/// Writes the note of a failed run: `what` is the run in words, `why` the reason.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -39,8 +39,8 @@ pub fn note(
     write_file(&store.folder().join(FAILED), &name(run), text.as_bytes())
 }
 
-/// Removes the note of a failed run. If that fails it does no harm: [`read`] skips runs that are in
-/// the store.
+/// Removes the note of a failed run. A note that cannot be removed does no harm: [`read`] skips
+/// runs that are in the store.
 pub fn forget(store: &Store, run: &str) {
     if fs::remove_file(path(store, run)).is_ok() {
         // Remove the folder only if it is empty now: other runs may have failed.
@@ -70,7 +70,7 @@ pub fn noted(store: &Store) -> Result<FxHashSet<String>, OutputError> {
     Ok(names.iter().filter_map(|name| name.strip_suffix(".yaml")).map(str::to_owned).collect())
 }
 
-/// Returns the failed runs by name, each with its words and the reason.
+/// Returns the failed runs by name, each with the run in words and the reason.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -86,7 +86,7 @@ pub fn read(store: &Store) -> Result<BTreeMap<String, String>, OutputError> {
 /// Copies the note of a run from one folder into another.
 ///
 /// # Errors
-/// If it cannot be read or written.
+/// If the note cannot be read or written.
 pub fn copy(from: &Store, to: &Store, run: &str) -> Result<(), OutputError> {
     let source = path(from, run);
     let text = fs::read(&source).map_err(|why| OutputError::Read { path: source, source: why })?;
@@ -109,7 +109,7 @@ fn comment(words: &str) -> String {
         text += if number == 0 { FIRST } else { NEXT };
         for c in line.chars() {
             match c {
-                // YAML takes the first two as line ends, which would end the comment.
+                // In YAML the first two are line ends, which would end the comment.
                 '\u{2028}' | '\u{2029}' | '\u{feff}' => text.extend(c.escape_default()),
                 c if c.is_control() => text.extend(c.escape_default()),
                 c => text.push(c),

@@ -16,11 +16,11 @@ use mumakil_scenario::Registry;
 // Chosen: `study plan` should answer while the user waits. `limit` bounds the time, too.
 const MOST_SAMPLES: usize = 8;
 
-/// The usual block of a disk, in bytes.
-// The block of ext4 and most other file systems.
+/// The usual size of a disk block, in bytes.
+// The block size of ext4 and most other file systems.
 const BLOCK: u64 = 4096;
 
-/// The average time and space of the tried runs.
+/// The time and disk space of the tried runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forecast {
     /// The number of tried runs.
@@ -34,8 +34,8 @@ pub struct Forecast {
 }
 
 impl Plan {
-    /// Chooses runs to try, evenly spread, with the first and the last: sizes mostly grow from
-    /// first to last.
+    /// Returns the runs to try: evenly spread from the first to the last, since runs mostly grow in
+    /// that order.
     pub fn samples(runs: &[usize]) -> Vec<usize> {
         let last = runs.len().saturating_sub(1);
         let samples = runs.len().min(MOST_SAMPLES);
@@ -43,10 +43,11 @@ impl Plan {
     }
 
     /// Does a few runs and returns their averages. When `limit` is reached, the current run is cut
-    /// short and counts with its time so far. No results are kept.
+    /// short and counts with its time so far; the first run is never cut short. No results are
+    /// kept.
     ///
     /// # Errors
-    /// If the first run cannot be done, or its results cannot be written.
+    /// If the first run cannot be done, or results cannot be written.
     pub fn forecast(
         &self,
         samples: &[usize],
@@ -55,7 +56,7 @@ impl Plan {
         mut tell: impl FnMut(WorkStep),
     ) -> Result<Forecast, EmulationError> {
         // This folder never gets its final name. It stays hidden, and is removed at the end, also
-        // by Ctrl-C.
+        // after Ctrl-C.
         let room = std::env::temp_dir().join("mumakil-plan");
         let room = AsideFolder::create(&room, ReplacedFiles::Anything)?;
         let (began, mut all) = (now(), Forecast::default());
@@ -80,8 +81,8 @@ impl Plan {
                         break;
                     }
                 }
-                // A failed run says nothing about the time of the others, and the study itself
-                // reports it later.
+                // A failed run says nothing about the time of other runs. The study itself reports
+                // the failure later.
                 Err(error) if is_first || error.is_disk_error() => return Err(error),
                 Err(_) => {}
             }
@@ -92,7 +93,8 @@ impl Plan {
         Ok(all)
     }
 
-    /// Does a run; returns its seconds, its bytes, and whether it was cut short.
+    /// Does a run; returns its real time in seconds, its disk space in bytes, and whether it was
+    /// cut short.
     fn sample(
         &self,
         run: usize,

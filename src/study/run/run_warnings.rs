@@ -1,4 +1,4 @@
-//! The warnings of a study's runs: each once, with how many runs gave it.
+//! The warnings of a study's runs: each warning once, with the number of runs that gave it.
 
 use indexmap::IndexMap;
 
@@ -8,7 +8,8 @@ use mumakil_run::emulation::RunWarning;
 /// The warnings of a study's runs.
 #[derive(Clone, Debug, Default)]
 pub struct RunWarnings {
-    /// By kind, with the number of runs. Of warnings about a late clock, the worst is kept.
+    /// For each kind, a warning and the number of runs that gave it. Of warnings about a late
+    /// clock, the worst is kept.
     found: IndexMap<String, (RunWarning, u64)>,
 }
 
@@ -17,7 +18,7 @@ impl RunWarnings {
     pub fn note(&mut self, warnings: Vec<RunWarning>) {
         for warning in warnings {
             let kind = match &warning {
-                // Each run is late by another time; count all late runs as one kind.
+                // Each late run is late by a different time; count all of them as one kind.
                 RunWarning::Lag { .. } => String::new(),
                 other => other.to_string(),
             };

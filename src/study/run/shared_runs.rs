@@ -1,13 +1,14 @@
-//! How processes in one folder share the runs: each takes the next free batch.
+//! Processes that work in the same folder share its runs: each takes the next free batch.
 //!
 //! ```text
 //! claims/3f9a…      -> a-4711-18c…   process a has taken the batch that begins with run 3f9a…
 //! claims/3f9a….2    -> b-1234-18d…   a was killed: b has taken its missing runs over
 //! claims/3f9a….5    -> e-9999-1a0…   five processes were killed: its runs are noted as failed
 //! ```
-//! Only one process can create a claim of a given name. No costs are estimated: a quick process
-//! takes more batches. Claims stay when their runs are done, for processes that see an old state of
-//! a shared disk. The next process that is alone in the folder removes them.
+//! Only one process can create a claim of a given name. The cost of runs is not estimated: a quick
+//! process simply takes more batches. Claims stay after their runs are done, since another process
+//! may still see an old state of a shared disk. The next process that is alone in the folder
+//! removes the claims.
 
 #[cfg(not(unix))]
 use std::io::Write as _;
@@ -31,18 +32,18 @@ use crate::watch::sign_files::writer_state_of;
 // Chosen: a cluster may take machines away by chance, but hardly five times for one batch.
 const MOST_KILLED: usize = 5;
 
-/// The runs of a study's shard, for one of several processes.
+/// The runs of a study's shard, as one of several processes takes them.
 #[derive(Debug)]
 pub struct SharedRuns<'p> {
     plan: &'p Plan,
     store: Store,
     /// The name of this process's sign of life.
     sign: String,
-    /// Batches that are free, as far as this process knows; the next one last.
+    /// Batches that this process has not yet tried to take; it tries the last one next.
     free: Vec<RunBatch>,
     /// Batches that other processes have taken.
     taken: Vec<RunBatch>,
-    /// Runs that this process has taken but not begun; the next one last.
+    /// Runs that this process has taken but not begun; it begins the last one next.
     mine: Vec<usize>,
     /// The names of the runs that had failed at the last look.
     failed: FxHashSet<String>,
@@ -51,14 +52,14 @@ pub struct SharedRuns<'p> {
 /// Runs that a process takes together.
 #[derive(Debug)]
 struct RunBatch {
-    /// The name of its claims: that of its first run in the plan, so that all processes use the
-    /// same.
+    /// The name of its first claim: the name of its first run in the plan, so that all processes
+    /// use the same name.
     name: String,
     /// The indices of its missing runs.
     missing: Vec<usize>,
 }
 
-/// The processes that have taken a batch.
+/// The state of the processes that have claimed a batch.
 #[derive(Debug, PartialEq, Eq)]
 enum BatchHolders {
     /// One of these processes is at work.
@@ -68,7 +69,8 @@ enum BatchHolders {
 }
 
 impl<'p> SharedRuns<'p> {
-    /// Returns a shard's runs that are missing and have not failed, for the process with this sign.
+    /// Returns the runs of a shard that are neither done nor noted as failed; `sign` is the name of
+    /// this process's sign of life.
     ///
     /// # Errors
     /// If the failed runs cannot be read.
@@ -93,13 +95,14 @@ impl<'p> SharedRuns<'p> {
         Ok(all)
     }
 
-    /// Returns the number of missing runs that are free, as far as this process knows.
+    /// Returns the number of missing runs in batches that this process has not yet tried to take.
     pub fn left(&self) -> usize {
         self.free.iter().map(|batch| batch.missing.len()).sum()
     }
 
     /// Takes a free batch, or takes over the batch of a process that has ended. Returns the next
-    /// run; `None` if there is no batch to take.
+    /// run, or the number of runs that another process took first; `None` if there is no batch to
+    /// take.
     fn take(&mut self) -> Result<Option<NextRun>, OutputError> {
         if let Some(batch) = self.free.pop() {
             if self.claim(&batch, 1)? {
@@ -129,7 +132,7 @@ impl<'p> SharedRuns<'p> {
                     self.give_up(&batch, killed)?;
                     continue;
                 }
-                // If this fails, another process has just taken the batch over.
+                // If this claim is refused, another process has just taken the batch over.
                 if self.claim(&batch, claims + 1)? {
                     self.mine = batch.missing;
                     continue;
@@ -197,8 +200,8 @@ impl<'p> SharedRuns<'p> {
     }
 }
 
-/// Makes a claim: a link to a name that does not exist. A link appears with its text in one step,
-/// while a new file would be empty for a moment.
+/// Makes a claim: a symbolic link that holds the name of the sign and leads to no file. A link
+/// appears with its text in one step, while a new file would be empty for a moment.
 #[cfg(unix)]
 fn say(path: &Path, sign: &str) -> io::Result<()> {
     std::os::unix::fs::symlink(sign, path)
@@ -252,7 +255,7 @@ mod tests {
         Plan::new(&study, &Registry::builtin()).unwrap()
     }
 
-    /// A study's folder with processes; the living ones hold their locks.
+    /// A study's folder in which processes work; living processes hold the locks of their signs.
     struct Folder {
         room: TempDir,
         plan: Plan,
@@ -268,7 +271,8 @@ mod tests {
             SharedRuns::new(&self.plan, Shard::WHOLE, &store, sign).unwrap()
         }
 
-        /// Writes the sign of a process on this machine, which lives as long as the returned file.
+        /// Writes the sign of a process on this machine. The process counts as living until the
+        /// returned file is dropped.
         fn sign(&self, name: &str, end: Option<End>) -> Option<File> {
             let machine = mumakil_run::output::machine();
             let mut life = Life::begin(machine, 1, WallInstant::now());

@@ -5,7 +5,8 @@
 //! study/runs/3f9a…/      a run in a folder, which appears by one rename
 //! study/runs/whole*.zip  a pack: many runs, with an index when it is closed
 //! ```
-//! The store has a run whole or not at all, so an interrupted study goes on with the missing runs.
+//! A run is in the store whole or not at all, so an interrupted study goes on with the missing
+//! runs.
 
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -36,9 +37,10 @@ const LOCK: &str = ".lock";
 /// The beginning of the names of a study's packs.
 const PACKS: &str = "whole";
 
-/// Larger studies are packed, unless the user chooses otherwise: folders are handy, but not
-/// thousands of them.
-// Chosen: a run has about ten files, and shared file systems slow down with tens of thousands.
+/// The largest number of runs that are kept in folders, unless the user chooses otherwise. The runs
+/// of larger studies are packed.
+// Chosen: a run has about ten files, and shared file systems slow down with tens of thousands of
+// files.
 const MOST_FOLDERS: usize = 1_000;
 
 /// The runs of a study, as of the last [`Store::refresh`].
@@ -54,7 +56,7 @@ struct KnownRuns {
     folders: FxHashSet<String>,
 }
 
-/// The right of this process to write into a study's folder, until it is closed or dropped.
+/// The right of this process to write into a study's folder, until this value is dropped.
 #[derive(Debug)]
 pub struct FolderClaim {
     /// `None` where the file system has no locks.
@@ -64,7 +66,7 @@ pub struct FolderClaim {
     packer: Option<Mutex<Packer>>,
 }
 
-/// The other processes that may write into a study's folder.
+/// Whether other processes may write into a study's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FolderAccess {
     /// No other process may write there.
@@ -73,12 +75,12 @@ pub enum FolderAccess {
     Together,
 }
 
-/// How the runs of a study are kept.
+/// The form in which the runs of a study are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreForm {
-    /// Each in a folder.
+    /// Each run has a folder.
     Folders,
-    /// Many in a ZIP file.
+    /// Many runs share a ZIP file.
     Packed,
 }
 
@@ -111,7 +113,7 @@ impl Store {
         let runs = self.runs();
         let mut names = names(&runs)?;
         let mut found = self.found.write();
-        // Read packs before `retain`, which drops their names.
+        // Read the packs before their names are dropped below.
         found.packs.refresh(&runs, &names)?;
         // Names with a dot are packs and half-written runs; the name of a run is hexadecimal.
         names.retain(|name| !name.contains('.'));
@@ -119,8 +121,9 @@ impl Store {
         Ok(())
     }
 
-    /// Claims the folder for a study of this name, and makes it if need be. A process that is alone
-    /// there removes the half-written files of killed processes, and closes their packs.
+    /// Claims the folder for a study of this name, and makes the folder if it is missing. With
+    /// [`FolderAccess::Alone`], also removes the half-written files of killed processes and closes
+    /// their packs.
     ///
     /// # Errors
     /// If the folder has other content than this study, another process works there, or the folder
@@ -142,12 +145,12 @@ impl Store {
             Err(TryLockError::WouldBlock) => {
                 return Err(OutputError::Busy { path: self.study.clone() });
             }
-            // Some network file systems have no locks. Go on: the user must not start two processes
-            // there.
+            // Some network file systems have no locks. Go on without a lock: the user must not
+            // start two processes there.
             Err(TryLockError::Error(_)) => None,
         };
         let runs = self.runs();
-        // Only a process that is alone cleans up: the hidden files of others may be in use.
+        // Only a process that is alone cleans up: other processes may be using their hidden files.
         if share == FolderAccess::Alone {
             clear(&self.study, |name| name.starts_with(HIDDEN))?;
             for folder in [RUNS, CHARTS, FAILED, AT_WORK] {
@@ -198,7 +201,7 @@ impl Store {
             return Some(RunPlace::Packed(run));
         }
         let folder = self.runs().join(id);
-        // A user may have deleted or emptied the folder since. Every run has this file.
+        // Look for a file that every run has: a user may have deleted or emptied the folder since.
         let is_there = found.folders.contains(id) && folder.join(RESOLVED).is_file();
         is_there.then_some(RunPlace::Folder(folder))
     }
@@ -220,7 +223,7 @@ impl FolderClaim {
         &self.store
     }
 
-    /// Creates the folder of a run.
+    /// Creates the hidden folder in which a run writes its results.
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -280,7 +283,7 @@ impl FolderClaim {
     }
 }
 
-/// Checks that a folder is empty, hidden files aside, or has the study of this name.
+/// Checks that a folder has the study of this name, or nothing but hidden files.
 pub(crate) fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
     if visible(folder)?.is_empty() || name(folder).as_deref() == Some(study) {
         return Ok(());
@@ -289,7 +292,8 @@ pub(crate) fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
     Err(OutputError::Foreign { path: folder.to_owned(), why })
 }
 
-/// Returns the name of the study in a folder, of any version of Mumakil; `None` if it has none.
+/// Returns the name of the study in a folder, whichever version of Mumakil wrote it; `None` if the
+/// folder has no study.
 fn name(folder: &Path) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {
@@ -310,14 +314,15 @@ pub(crate) fn clear(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<(), 
     Ok(())
 }
 
-/// Returns the names of a folder's entries, hidden files aside; none if the folder is missing.
+/// Returns the names of a folder's entries, except hidden ones; an empty list if the folder is
+/// missing.
 pub(crate) fn visible(folder: &Path) -> Result<Vec<String>, OutputError> {
     let mut names = names(folder)?;
     names.retain(|name| !name.starts_with('.'));
     Ok(names)
 }
 
-/// Returns the names of a folder's entries; none if the folder is missing.
+/// Returns the names of a folder's entries; an empty list if the folder is missing.
 pub(crate) fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
     let error = |source| OutputError::Read { path: folder.to_owned(), source };
     match fs::read_dir(folder) {

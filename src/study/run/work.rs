@@ -1,8 +1,8 @@
 //! The workers of a study: each does the next missing run, until no run is missing.
 //!
-//! Each run has its own thread and shares nothing, so neither the number of workers nor their speed
-//! affects any result. When a run fails, the others go on. When results cannot be written, as on a
-//! full disk, no further run begins.
+//! A run shares nothing with other runs, so neither the number of workers nor their speed affects
+//! any result. When a run fails, the other runs go on. When results cannot be written, as on a full
+//! disk, no further run begins.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,16 +23,17 @@ use mumakil_run::output::OutputError;
 use mumakil_runtime::{Transport, words_of_panic};
 use mumakil_scenario::{Registry, Scenario};
 
-/// The largest number of batches in a shard; in a larger study each batch has several runs.
-// Chosen: each batch costs a file in `claims`, and with ten machines each still gets hundreds.
+/// The largest number of batches in a study; with more runs than this, a batch has several runs.
+// Chosen: each batch costs a file in `claims`, and each of ten machines still gets hundreds of
+// batches.
 const MOST_BATCHES: usize = 4_096;
 
 /// A part of a study, for one of several machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// The index of the part, from 0.
+    /// The index of this shard, from 0.
     pub index: usize,
-    /// The number of parts.
+    /// The number of shards.
     pub count: usize,
 }
 
@@ -44,7 +45,7 @@ impl Shard {
 /// The next action of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextRun {
-    /// To do the run with this index in the plan.
+    /// Do the run with this index in the plan.
     Run(usize),
     /// Nothing yet: another process has taken this many runs.
     OfOthers(usize),
@@ -89,30 +90,30 @@ impl Plan {
         wanted.into_values().collect()
     }
 
-    /// Returns the indices of a shard's runs that are not in a store, each once.
+    /// Returns the indices of a shard's runs that are not in a store, each index once.
     pub fn missing(&self, store: &Store, shard: Shard) -> Vec<usize> {
         self.part(shard).filter(|run| !store.has(&self.runs[*run].id)).collect()
     }
 
-    /// Returns the indices of a shard's runs, each once.
+    /// Returns the indices of a shard's runs, each index once.
     pub fn part(&self, shard: Shard) -> impl Iterator<Item = usize> {
         self.batches(shard).flatten()
     }
 
-    /// Returns the indices of a shard's runs, each once, in batches.
+    /// Returns the indices of a shard's runs, each index once, in batches.
     pub(crate) fn batches(&self, shard: Shard) -> impl Iterator<Item = Vec<usize>> + use<> {
         let runs = self.distinct();
         let batch = runs.len().div_ceil(MOST_BATCHES).max(1);
         let batches: Vec<Vec<usize>> = runs.chunks(batch).map(<[usize]>::to_vec).collect();
-        // Deal the batches out in turn: neighbours cost about the same, so each shard gets cheap
-        // and costly runs.
+        // Deal the batches out in turn: neighbouring runs cost about the same, so each shard gets
+        // cheap and costly runs.
         batches.into_iter().skip(shard.index).step_by(shard.count)
     }
 
     /// Does the runs of an iterator with several workers, and calls `tell` at each step.
     ///
     /// # Errors
-    /// If results cannot be written or shared; then no further run begins.
+    /// If results cannot be written, or the next run cannot be claimed; then no further run begins.
     pub fn work(
         &self,
         runs: impl Iterator<Item = Result<NextRun, OutputError>> + Send,
@@ -142,8 +143,8 @@ impl Plan {
                             }
                             Some(Err(error)) => Err(error.into()),
                         };
-                        // The other workers finish their runs and begin no more: on a full disk
-                        // each would fail in the same way.
+                        // The other workers finish their runs and begin no further run: on a full
+                        // disk each run would fail in the same way.
                         is_broken.fetch_or(step.is_err(), Ordering::Relaxed);
                         tell(step);
                     }
@@ -197,12 +198,12 @@ impl Plan {
     }
 }
 
-/// How the runs of a study are done.
+/// The settings with which the runs of a study are done.
 #[derive(Clone, Copy, Debug)]
 pub struct RunEffort {
-    /// The number of runs at the same time.
+    /// The number of runs that are done at the same time.
     pub workers: usize,
-    /// The longest real time of a run.
+    /// The longest real time of a run; `None` if it is not limited.
     pub time_limit: Option<Duration>,
     /// The carrier of each run's messages.
     pub transport: Transport,
@@ -224,7 +225,7 @@ fn keep(
     let after = span(kept.emulated.summary.virtual_s);
     match &kept.emulated.stop {
         StopReason::Done | StopReason::TimeUp => {
-            // A run that lacks its isolated times has no slowdowns: means over the runs would be
+            // A run without its isolated times has no slowdowns, so means over all runs would be
             // wrong.
             if let Some(why) = kept.lacks_alone() {
                 return Ok(Err(why.to_owned()));

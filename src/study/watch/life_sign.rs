@@ -1,6 +1,7 @@
 //! Signs of life: reports that a process writes about itself while it works on a study.
 //!
-//! They show users the progress; no result depends on them. `sign_files` keeps them in files.
+//! The signs show users the progress; no result depends on a sign. `sign_files` keeps the signs in
+//! files.
 //!
 //! A killed process cannot report its end, so its last sign is not enough to know its state:
 //! ```text
@@ -21,22 +22,23 @@ use crate::watch::pace::StudyPace;
 // Chosen: often enough for a watching user; one small file in ten seconds burdens no file system.
 pub const EVERY: Duration = Duration::from_secs(10);
 
-/// A process without a sign for this long may be dead: nine signs are missing then, and shared file
-/// systems show new files within a minute.
+/// After this long without a sign, a process may be dead: nine signs are missing by then, and
+/// shared file systems show new files within a minute.
 pub(crate) const SILENT_AFTER: Duration = Duration::from_secs(90);
 
-/// The most slow runs that a sign lists.
-// Chosen: they show which values of the axes cost most, and the file stays small.
+/// The largest number of slow runs that a sign lists.
+// Chosen: ten runs show which values of the axes cost most, and the file stays small.
 const MOST_SLOW: usize = 10;
 
-/// An instant of wall-clock time, in milliseconds since 1970; as text in RFC 3339, in UTC.
+/// An instant of wall-clock time, in milliseconds since 1970. It is written as text in the form of
+/// RFC 3339, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WallInstant(i64);
 
 /// A sign of life.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Life {
-    /// The machine's name; `None` if it has none.
+    /// The machine's name; `None` if the machine has no name.
     pub machine: Option<String>,
     /// The process id.
     pub pid: u32,
@@ -46,20 +48,20 @@ pub struct Life {
     pub began: WallInstant,
     /// When the process wrote the sign.
     pub seen: WallInstant,
-    /// The number of runs to do, without those that other processes do; in a search, of the value
-    /// that is being tried.
+    /// The number of runs to do, without the runs that other processes do; in a search, only the
+    /// runs of the value that is being tried.
     pub runs: u64,
-    /// How many of these runs are done.
+    /// The number of these runs that are done.
     pub done: u64,
-    /// How many of these runs have failed in this process.
+    /// The number of these runs that have failed in this process.
     pub failed: u64,
-    /// How many of these runs have not begun.
+    /// The number of these runs that have not begun.
     pub left: u64,
-    /// The number of runs that end in a minute; `None` before one has ended.
+    /// The number of runs that end in a minute; `None` before a run has ended.
     pub runs_a_minute: Option<f64>,
     /// The runs in progress.
     pub running: Vec<LiveRun>,
-    /// The slowest runs of this process and of those that it took over from, slowest first.
+    /// The slowest runs of this process and of the processes that it replaced, slowest first.
     pub slowest: Vec<SlowRun>,
     /// How the process ended; `None` while it works.
     pub ended: Option<End>,
@@ -112,7 +114,8 @@ pub enum End {
 pub enum SignLock {
     /// The process holds it.
     Held,
-    /// No process on this machine holds it; on another machine one may, if locks are not shared.
+    /// No process on this machine holds it. A process on another machine may hold it, if machines
+    /// do not share locks.
     Free,
     /// The file system has no locks.
     Unknown,
@@ -127,7 +130,7 @@ pub enum WriterState {
     /// It has ended without a report: it was killed.
     #[serde(rename = "gone")]
     Gone,
-    /// It runs on another machine and has written no sign for long.
+    /// It runs on another machine and has written no sign for a long time.
     #[serde(rename = "silent")]
     Silent,
     /// It has ended, and reported how.
@@ -146,7 +149,8 @@ impl WallInstant {
         Self(Utc::now().timestamp_millis())
     }
 
-    /// Returns the time since an earlier instant; zero if that is later, since clocks differ.
+    /// Returns the time since an earlier instant; zero if `earlier` is later, since the clocks of
+    /// machines differ.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
     }
@@ -232,14 +236,14 @@ impl Life {
         self.count();
     }
 
-    /// Adds runs to the slowest, perhaps runs of other processes.
+    /// Adds runs, of this process or others, to the list of the slowest runs.
     pub fn knows_slow(&mut self, runs: impl IntoIterator<Item = SlowRun>) {
         self.slowest.extend(runs);
         self.slowest = slowest(std::mem::take(&mut self.slowest));
     }
 
-    /// Prepares the next sign: its time, and the rate; `ended` runs of this process have ended so
-    /// far.
+    /// Sets the time and the rate of the next sign; `ended` is the number of runs that this process
+    /// has ended so far.
     pub fn record_sign(&mut self, ended: u64, now: WallInstant) {
         self.seen = now;
         self.pace.note(now.since(self.began), ended);
@@ -249,18 +253,19 @@ impl Life {
     /// Notes the end of the process, which also ends its runs.
     pub fn ends(&mut self, how: End, why: Option<String>) {
         (self.ended, self.why) = (Some(how), why);
-        // A process that was told to end drops its unfinished runs; they have not failed.
+        // A process that was told to end drops its unfinished runs; these runs have not failed.
         self.running.clear();
         self.count();
     }
 
-    /// Returns the state of the process, from its sign's lock and whether it runs on this machine.
+    /// Returns the state of the process. `hold` is the state of its sign's lock; `is_here` tells
+    /// whether it runs on this machine.
     pub fn writer_state(&self, hold: SignLock, is_here: bool, now: WallInstant) -> WriterState {
         match (self.ended, hold) {
             (Some(how), _) => WriterState::Ended(how),
             (None, SignLock::Held) => WriterState::AtWork,
-            // On this machine the system frees the lock with the process, so a free lock proves the
-            // end.
+            // On this machine the system frees the lock when the process ends, so a free lock
+            // proves that the process has ended.
             (None, SignLock::Free) if is_here => WriterState::Gone,
             (None, SignLock::Free | SignLock::Unknown) if now.since(self.seen) <= SILENT_AFTER => {
                 WriterState::AtWork
@@ -280,7 +285,7 @@ impl Life {
     }
 }
 
-/// Returns the slowest of some runs, each run once, the slowest first.
+/// Returns the slowest of these runs, each run once, the slowest first.
 pub(crate) fn slowest(mut runs: Vec<SlowRun>) -> Vec<SlowRun> {
     // Break ties by name, so that the list does not change from one sign to the next.
     runs.sort_by(|a, b| b.took_s.total_cmp(&a.took_s).then_with(|| a.run.cmp(&b.run)));
@@ -355,7 +360,7 @@ mod tests {
         let mut life = life();
         let fate = |life: &Life, hold, is_here, secs| life.writer_state(hold, is_here, at(secs));
         life.record_sign(0, at(200));
-        // The lock is freed with the process, at once.
+        // The system frees the lock as soon as the process ends.
         assert_eq!(fate(&life, SignLock::Free, true, 201), WriterState::Gone);
         assert_eq!(
             fate(&life, SignLock::Held, true, 9_000),

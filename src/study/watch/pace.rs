@@ -1,18 +1,20 @@
-//! The rate at which runs end, over the last ten minutes: later runs may be larger than the first.
+//! The rate at which runs end. Only the last ten minutes count, since later runs may be larger than
+//! the first.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use mumakil_base::units::tell::count;
 
-/// The time over which runs count.
+/// The length of time over which the rate is measured.
 // Chosen: long enough for a few slow runs, short enough to follow an axis that grows.
 const WINDOW: Duration = Duration::from_secs(600);
 
 /// The number of runs that had ended, at several times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyPace {
-    /// In the order of time. The first note is from the beginning, or the last one before the
+    /// Pairs of the time since the beginning and the number of runs that had ended by then, in the
+    /// order of time. The first pair is from the beginning, or it is the last pair before the
     /// window.
     notes: VecDeque<(Duration, u64)>,
 }
@@ -27,13 +29,13 @@ impl StudyPace {
     /// Notes how many runs have ended; `after` is the time since the beginning.
     pub fn note(&mut self, after: Duration, ended: u64) {
         self.notes.push_back((after, ended));
-        // Keep one note from before the window, or the first runs in it would be lost.
+        // Keep one note from before the window, or the first runs in the window would not count.
         while 2 < self.notes.len() && self.notes[1].0 + WINDOW <= after {
             self.notes.pop_front();
         }
     }
 
-    /// Returns the number of runs that end in a minute; `None` if no run has ended.
+    /// Returns the number of runs that end in a minute; `None` if no run has ended in the window.
     pub fn per_minute(&self) -> Option<f64> {
         let ((from, before), (to, ended)) = (self.notes.front()?, self.notes.back()?);
         let minutes = to.saturating_sub(*from).as_secs_f64() / 60.0;
@@ -45,8 +47,8 @@ impl StudyPace {
 /// Prints a rate: `41 runs a minute`, `3.4 runs a minute`, `12 runs an hour`.
 pub fn rate(per_minute: f64, thing: &str) -> String {
     let (number, of) =
-        // Rates under one a minute go by the hour; 0.995 and more would print as `1.0 runs a
-        // minute`.
+        // Print a rate under one run a minute by the hour. A rate of 0.995 or more counts as one
+        // run a minute.
         if per_minute < 0.995 { (per_minute * 60.0, "an hour") } else { (per_minute, "a minute") };
     let number = if number < 9.95 { format!("{number:.1}") } else { count(number.round() as u64) };
     format!("{number} {thing}s {of}")
@@ -75,7 +77,8 @@ mod tests {
         // 1,000 runs in the first ten minutes, 50 in the next ten.
         assert_eq!(pace(&[(600, 1_000)]), Some(100.0));
         assert_eq!(pace(&[(600, 1_000), (1_200, 1_050)]), Some(5.0));
-        // The note just before the window is its beginning: 40 runs in eleven minutes.
+        // The note just before the window counts as the window's beginning: 40 runs in eleven
+        // minutes.
         assert_eq!(pace(&[(599, 1_000), (1_198, 1_030), (1_259, 1_040)]), Some(40.0 / 11.0));
     }
 

@@ -1,8 +1,8 @@
-//! Where signs of life are kept: `at-work/`, a file for each process.
+//! Keeps signs of life in files: `at-work/` has a file for each process.
 //!
-//! Each new sign is a new file that replaces the last. The process holds a lock on its newest file,
-//! and the system frees the lock when the process ends. A reader cannot block a process, since the
-//! next sign is another file.
+//! Each new sign is a new file that replaces the last one. The process holds a lock on its newest
+//! file, and the system frees the lock when the process ends. A reader cannot block a process,
+//! since the next sign is another file.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -24,8 +24,8 @@ pub struct LifeSign {
 /// The file name, without extension, of the sign of a process that has a study's folder for itself.
 pub const ALONE: &str = "whole";
 
-/// Writes a sign of life into a study's folder, under a name. Returns its locked file; the process
-/// is seen as living while it keeps that file open.
+/// Writes a sign of life into a study's folder, under a name. Returns the locked file, or `None` if
+/// the file could not be locked. The process counts as living while it keeps the file open.
 ///
 /// # Errors
 /// If the sign cannot be written.
@@ -40,7 +40,7 @@ pub fn write_sign(folder: &Path, name: &str, life: &Life) -> Result<Option<File>
 }
 
 /// Returns the signs in a study's folder, in the order in which their processes began. Skips files
-/// that cannot be read as signs, such as those of other versions.
+/// that cannot be read as signs, such as signs of other versions.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -68,7 +68,7 @@ pub(crate) fn writer_state_of(
     if let Some((life, hold)) = read(&folder.join(AT_WORK).join(file(name))) {
         return life.writer_state(hold, is_here(&life), now);
     }
-    // `metadata` would fail: the claim is a link that leads nowhere.
+    // `metadata` would fail: the claim is a link whose target does not exist.
     let made = fs::symlink_metadata(claim).and_then(|about| about.modified());
     match made.map(|made| made.elapsed().unwrap_or_default()) {
         Ok(age) if age <= SILENT_AFTER => WriterState::AtWork,

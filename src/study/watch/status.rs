@@ -5,9 +5,9 @@
 //! done       it is in the store
 //! running    the sign of a living process names it
 //! failed     a note has the reason, and no process tries it again
-//! left       none of these
+//! left       any other run
 //! ```
-//! Reading it writes nothing and blocks no process.
+//! Reading the progress writes nothing and blocks no process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,18 +35,19 @@ pub struct Status {
     pub done: u64,
     /// The number of runs in progress.
     pub running: u64,
-    /// The number of runs that have failed, without those that are tried again now.
+    /// The number of runs that have failed, without runs that are being tried again.
     pub failed: u64,
-    /// The number of runs that are none of these.
+    /// The number of runs that are neither done, running nor failed.
     pub left: u64,
-    /// Whether its results are written.
+    /// Whether the study's results are written.
     pub is_concluded: bool,
     /// The number of runs that end in a minute, over all living processes.
     pub runs_a_minute: Option<f64>,
-    /// The seconds that the runs left and in progress take at this rate.
+    /// The seconds that all unfinished runs take at the rate `runs_a_minute`; `None` without a
+    /// rate, or without unfinished runs.
     pub rest_s: Option<f64>,
-    /// The runs known to be in progress, longest first. Runs that began after the last sign of
-    /// their process are only counted.
+    /// The runs known to be in progress, longest first. A run that began after the last sign of its
+    /// process is counted in `running`, but missing here.
     pub running_now: Vec<Running>,
     /// The slowest runs, slowest first.
     pub slowest: Vec<SlowRun>,
@@ -64,7 +65,7 @@ pub struct Running {
     pub going: LiveRun,
     /// The seconds since it began.
     pub for_s: f64,
-    /// The machine on which it runs; `None` if that has no name.
+    /// The machine on which it runs; `None` if the machine has no name.
     pub machine: Option<String>,
     /// The id of its process.
     pub pid: u32,
@@ -101,8 +102,8 @@ impl Status {
     /// If the folder has no study or cannot be read.
     pub fn read(folder: &Path, now: WallInstant) -> Result<Self, OutputError> {
         let sheet = read_manifest(folder)?;
-        // Read the signs first: a run that ends in between is then seen in both and counts as done.
-        // The other way round it would be seen in neither.
+        // Read the signs before the store: a run that ends in between is then seen in both, and
+        // counts as done. In the other order, the run would be seen in neither.
         let signs = signs(folder, now)?;
         let store = Store::of(folder)?;
         let failures = failed::read(&store)?.into_iter().map(|(run, why)| {
@@ -126,8 +127,8 @@ impl Status {
         let (mut begun, mut running_now) = (IndexSet::new(), Vec::new());
         for Life { pid, machine, running, .. } in at_work(&signs) {
             for going in running {
-                // Two processes may do the same run, if one was taken for dead and its run taken
-                // over. Count the run once.
+                // Two processes may do the same run, if one of them was wrongly taken for dead and
+                // the other took the run over. Count the run once.
                 let is_new = begun.insert(going.run.clone());
                 if missing.contains(&*going.run) && is_new {
                     let for_s = now.since(going.since).as_secs_f64();
@@ -142,8 +143,8 @@ impl Status {
         // Show failures in the order of the study's runs.
         let failures: Vec<Failed> =
             missing.iter().filter_map(|run| failures.remove(*run)).collect();
-        // A run in a sign may be done by now; its worker is then at another run, still unnamed. So
-        // count all runs in signs, but no more than can be unfinished.
+        // A run in a sign may be done by now; its worker then does another run, which no sign names
+        // yet. So count all runs in signs, but at most as many as are unfinished.
         let running = begun.len().min(missing.len() - failures.len());
         let left = missing.len() - running - failures.len();
         let rates = at_work(&signs).filter_map(|life| life.runs_a_minute);
@@ -159,7 +160,7 @@ impl Status {
             left: left as u64,
             is_concluded: false,
             runs_a_minute,
-            // A study with nothing left needs no estimate.
+            // A study without unfinished runs needs no estimate.
             rest_s: runs_a_minute.filter(|_| 0 < rest).map(|rate| remaining_s(rest, rate)),
             running_now,
             slowest: life_sign::slowest(slow.filter(|slow| runs.contains(&*slow.run)).collect()),
@@ -187,7 +188,7 @@ mod tests {
     use crate::plan::spec::Study;
     use crate::watch::life_sign::End;
 
-    /// Returns a study of two cells with three seeds.
+    /// Returns the manifest of a study with two cells and three seeds.
     fn sheet() -> StudyManifest {
         let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n\
                     sweep: {cluster.nodes: [3, 4], seeds: 3}";
@@ -220,9 +221,9 @@ mod tests {
     fn every_run_is_done_or_running_or_failed_or_left() {
         let sheet = sheet();
         let runs: Vec<&str> = sheet.runs().collect();
-        // The first run has ended since the sign, so its process is at another one. The second
-        // failed and is tried again. The third and the fifth have failed. Another was in progress
-        // when its process was killed.
+        // The first run has ended since the sign, so its process is at another run. The second run
+        // failed and is tried again. The third and the fifth run have failed. The fourth run was in
+        // progress when its process was killed.
         let failures = [failed(runs[1]), failed(runs[4]), failed(runs[2]), failed("other")];
         let signs = vec![
             sign(1, &[runs[0], runs[1]], WriterState::AtWork),

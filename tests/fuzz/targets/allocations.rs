@@ -1,4 +1,4 @@
-//! Any bytes as allocation files.
+//! Reads any bytes as allocation files.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as expectations, metrics and samples.
+//! Reads any bytes as expectations, metrics and samples.
 
 #![no_main]
 

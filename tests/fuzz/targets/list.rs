@@ -1,4 +1,4 @@
-//! Any bytes as lists of jobs.
+//! Reads any bytes as lists of jobs.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as the answers of a policy that is a program.
+//! Reads any bytes as the answers of an external policy.
 
 #![no_main]
 

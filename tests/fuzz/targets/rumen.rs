@@ -1,4 +1,4 @@
-//! Any bytes as Rumen's jobs.
+//! Reads any bytes as a job trace of Rumen.
 
 #![no_main]
 

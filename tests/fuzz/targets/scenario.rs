@@ -1,4 +1,4 @@
-//! Any bytes as scenarios and studies.
+//! Reads any bytes as scenarios and studies.
 
 #![no_main]
 

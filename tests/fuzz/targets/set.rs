@@ -1,4 +1,4 @@
-//! Any bytes as arguments of `--set`, one on each line.
+//! Reads any bytes as arguments of `--set`, one on each line.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as the SLS' files.
+//! Reads any bytes as files of the SLS.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as SWIM's traces.
+//! Reads any bytes as traces of SWIM.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as Rumen's topologies.
+//! Reads any bytes as topologies of Rumen.
 
 #![no_main]
 

@@ -32,8 +32,8 @@ const TRENDS: [(&str, CurveFold); 5] = [
     ("linear", CurveFold::Linear),
 ];
 
-/// The most values that all `by` of an expression may have together. Chosen: nested `by` multiply,
-/// and each value needs a term in memory.
+/// The largest number of values that all `by` of an expression may have together. Chosen: nested
+/// `by` multiply their values, and each value needs a term in memory.
 const MOST_POINTS: usize = 10_000;
 
 const ELEMENTS: [(&str, Element); 2] = [("abs", Element::Absolute), ("sqrt", Element::Root)];
@@ -112,7 +112,7 @@ impl ExprChecker<'_> {
         argument: &SyntaxNode,
         settings: &[ExprSetting],
     ) -> CheckResult<(TermKind, TermType)> {
-        // With `by`, the aggregate is over the values of the curve, not those of a run.
+        // With `by`, the aggregate is over the values of the curve, not over the values of a run.
         if settings.iter().any(|setting| setting.key.item == "by") {
             let (points, _, of) = self.curve(argument, settings)?;
             let (how, of) = aggregated(how, name, of)?;
@@ -184,7 +184,7 @@ impl ExprChecker<'_> {
                 let message = format!("`by` goes through more than {MOST_POINTS} values");
                 return Err(ExprComplaint::new(by.value.span.clone(), message));
             }
-            // The last part of the path suffices beside the value, as in `nodes=100`.
+            // For the name of a point, the last part of the path is enough, as in `nodes=100`.
             let key = setting.key.item.rsplit('.').next().unwrap_or_default();
             let name = format!("{key}={}", setting.value);
             let around = filters.iter().cloned().chain([setting]);
@@ -205,7 +205,8 @@ impl ExprChecker<'_> {
         }
     }
 
-    /// Resolves `by` to its values; a filter of the same axis in the same call restricts them.
+    /// Resolves `by` to its values. A filter on the same axis in the same call restricts these
+    /// values.
     fn through(&self, by: &ExprSetting, filters: &mut Vec<ExprSetting>) -> CheckResult<ByValues> {
         let Spanned { span, item } = &by.value;
         match item {
@@ -436,7 +437,7 @@ fn one<'n>(name: &Spanned<String>, arguments: &'n [SyntaxNode]) -> CheckResult<&
     }
 }
 
-/// Splits the settings into that with this key and the others.
+/// Splits the settings into the one with this key, if there is one, and the others.
 fn split<'s>(
     settings: &'s [ExprSetting],
     key: &str,

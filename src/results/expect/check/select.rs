@@ -18,7 +18,7 @@ enum ChosenSetting {
 }
 
 impl ExprChecker<'_> {
-    /// Combines a quantity's own filters with those of the surrounding calls.
+    /// Combines a quantity's own filters with the filters of the surrounding calls.
     pub(super) fn select(
         &mut self,
         node: &SyntaxNode,
@@ -82,8 +82,8 @@ impl ExprChecker<'_> {
         Ok(AxisPick::Free)
     }
 
-    /// Restricts the cells to those of a list. An expectation is judged cell by cell, so all lists
-    /// of one axis apply to the same cell and must have a value in common.
+    /// Restricts the cells to the values of a list. An expectation is judged cell by cell, so all
+    /// lists of one axis apply to the same cell and must have a value in common.
     fn meet(&mut self, chosen: &ChosenSetting, setting: &ExprSetting) -> CheckResult<()> {
         let ChosenSetting::Cells(axis, AxisPick::Among(places)) = chosen else { return Ok(()) };
         if self.purpose != ExprPurpose::Expectation {
@@ -162,7 +162,7 @@ impl ExprChecker<'_> {
         Ok(Some(ChosenSetting::Cells(axis, self.values(axis, &setting.value)?)))
     }
 
-    /// Returns whether this is the key of a table or the name of an axis.
+    /// Returns whether `name` is the key of a table or the name of an axis.
     pub(super) fn is_key(&self, name: &str) -> bool {
         ROW_KEYS.iter().any(|key| key.name == name) || !self.space.find(name).is_empty()
     }
@@ -244,8 +244,8 @@ impl Selection {
         }
     }
 
-    /// Restricts an earlier filter with the same key to the rows that both choose. Returns whether
-    /// any row can be left.
+    /// Restricts an earlier filter with the same key to the rows that both filters choose. Returns
+    /// whether any row can pass both.
     fn narrow(&mut self, filter: &Filter) -> bool {
         let Some(own) = self.rows.iter_mut().find(|own| own.key == filter.key) else {
             return true;
@@ -257,7 +257,8 @@ impl Selection {
 }
 
 impl FilterTest {
-    /// Returns the test that accepts the cells which both tests accept; `None` if there are none.
+    /// Returns the test that accepts the cells which both tests accept; `None` if no cell can pass
+    /// both.
     fn and(&self, other: &Self) -> Option<Self> {
         match (self, other) {
             (Self::Within(low, high), Self::Within(from, to)) => {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A run of three jobs: two small ones, and a large one that did not end.
+/// A run of three jobs: two small jobs, and a large job that did not end.
 fn one_run() -> Run {
     Run::default()
         .table::<JobRow>("job,name,class,pool,user,maps,reduces,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,node_local,rack_local,off_rack,failed,killed,suspended,outcome
@@ -123,7 +123,8 @@ fn tasks_and_attempts_are_told_apart() {
 
 #[test]
 fn series_are_weighted_by_time() {
-    // x holds 2 slots in 1–4 s. y holds 1 in 2–4 s, 3 in 4–8 s, and a reduce slot in 8–10 s.
+    // Pool x holds 2 map slots from 1 s to 4 s. Pool y holds 1 map slot from 2 s to 4 s, 3 from 4 s
+    // to 8 s, and then a reduce slot until 10 s.
     measures("mean(slots)", 2.2);
     measures("mean(slots, kind=map, pool=x)", 0.6);
     measures("mean(slots[kind=map], time=2s..6s)", 3.0);
@@ -188,7 +189,7 @@ fn closed_forms_are_functions() {
     measures("sticky_locality(0, 3, 4)", None);
 }
 
-/// Two schedulers and two seeds; `sojourns` are the seconds that the jobs take.
+/// A study of two schedulers with two seeds. `sojourns` are the seconds that the jobs take.
 fn study(sojourns: [[[u32; 2]; 2]; 2]) -> (Space, Grid) {
     let run = |[a, b]: [u32; 2]| {
         let rows =
@@ -232,12 +233,13 @@ fn a_metric_that_spans_cells_is_computed_seed_by_seed() {
         assert_eq!(measured, [Some(13.5 / 15.0), Some(13.0 / 17.0)]);
     }
     assert_eq!(metric(ratio).chosen(), [0]);
-    // The reference cell is fixed, but the cell's own number differs from cell to cell.
+    // The second mean is always of the cell with `fair`, but the first mean is of the cell itself.
     let beside = metric("mean(sojourn) / mean(sojourn[scheduler=fair])");
     assert!(beside.chosen().is_empty() && metric("mean(sojourn)").chosen().is_empty());
     assert_eq!(beside.measure(&runs, &[0]).unwrap(), [Some(1.0), Some(1.0)]);
     assert_eq!(beside.measure(&runs, &[1]).unwrap(), [Some(13.5 / 15.0), Some(13.0 / 17.0)]);
-    // 0.9 and 0.7647, so 0.8324 ± t(0.975; 1) · 0.0676 = 12.706 · 0.0676.
+    // The ratios are 0.9 and 0.7647, so the result is 0.8324 ± t(0.975; 1) · 0.0676 = 12.706 ·
+    // 0.0676.
     let told = "0.832 (2 seeds: 95 % from -0.027 to 1.692)";
     assert_eq!(judged(ratio), (VerdictState::Reported, told.to_owned()));
     assert_eq!(judged("mean(sojourn[scheduler=hfsp])").1, "13.2 s");
@@ -251,7 +253,7 @@ fn jobs_are_paired_by_their_names_within_a_seed() {
     assert_eq!(measure(&format!("max({slower})")), [Some(2.0), Some(-2.0)]);
     assert_eq!(measure(&format!("share({slower} <= 1s)")), [Some(0.5), Some(1.0)]);
     assert_eq!(judged(&format!("share({slower} <= 1s) >= 75 %")).0, VerdictState::Holds);
-    // Each seed must have such a job.
+    // The condition must hold for each seed.
     assert_eq!(judged(&format!("any({slower} >= 2s)")).0, VerdictState::Fails);
     assert_eq!(
         judged(&format!("any({slower} >= 2s)")).1,
@@ -460,8 +462,8 @@ fn a_published_number_stands_beside_what_a_bound_is_for() {
     // A number computed from two quantities is one number.
     let gain = format!("1 - {hfsp} / {fair} >= 10 %");
     assert_eq!(figures(&gain, "-20 %"), ["|-20 %|16.8 % (+36.8 points)"]);
-    // An axis that the expectation does not fix has a published number for each value, or one for
-    // all.
+    // An axis that the expectation does not fix has a published number for each value, or one
+    // number for all values.
     let all = ["scheduler=fair|20s|16.0 s (0.8 ×)", "scheduler=hfsp|20s|13.2 s (0.662 ×)"];
     assert_eq!(figures("mean(sojourn) < 1min", "20s"), all);
     assert_eq!(figures("mean(sojourn) < 1min", "[20s, 20s]"), all);

@@ -8,7 +8,7 @@ const A: &str = "00000000000000aa";
 const B: &str = "00000000000000bb";
 const C: &str = "00000000000000cc";
 
-/// Makes the folder of a run, with a table that deflates well and one that does not.
+/// Makes the folder of a run, with a table that deflates well and a table that does not.
 fn run(room: &Path, id: &str) -> PathBuf {
     let folder = room.join("made").join(id);
     fs::create_dir_all(folder.join("histograms")).unwrap();
@@ -53,7 +53,7 @@ fn text(run: &PackedRun, name: &str) -> io::Result<String> {
     io::read_to_string(run.open(name)?)
 }
 
-/// Returns the ids of the packed runs; checks that each is as it was made.
+/// Returns the ids of the packed runs; checks that each run is packed as it was made.
 fn kept(room: &Path) -> Vec<&'static str> {
     let packs = packs(room);
     let mut found = Vec::new();
@@ -127,7 +127,8 @@ fn a_pack_that_ends_anywhere_has_its_whole_runs_and_goes_on() {
     let room = TempDir::new().unwrap();
     pack(room.path(), &[A, B, C]);
     let path = runs(room.path()).join("part.zip");
-    // With the index of the first two over which the third was begun, and with its own.
+    // The third run overwrites the index of the first two runs; `seal` then writes the index of all
+    // three.
     seal(&runs(room.path()), &names(&runs(room.path()))).unwrap();
     let whole = fs::read(&path).unwrap();
     let ends: Vec<usize> = packs(room.path()).runs.values().map(|spot| spot.to as usize).collect();
@@ -170,7 +171,7 @@ fn a_pack_in_which_somebody_writes_is_left_to_him() {
     let mut both = names(&runs(room.path()));
     both.sort_unstable();
     assert_eq!(both, ["part-2.zip", "part.zip"]);
-    // Nor does `seal` close a pack that another process fills.
+    // `seal` does not close a pack that another process fills.
     let before = fs::read(runs(room.path()).join("part.zip")).unwrap();
     seal(&runs(room.path()), &both).unwrap();
     assert_eq!(fs::read(runs(room.path()).join("part.zip")).unwrap(), before);

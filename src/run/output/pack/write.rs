@@ -15,19 +15,20 @@ use crate::output::place::files_below;
 use mumakil_base::disk;
 use mumakil_base::files::{RESOLVED, SUMMARY};
 
-/// A pack with this many files is closed. ZIP's index counts files in 16 bits, and no run has the
-/// 5,500 files that remain.
+/// A pack with this many files is closed. ZIP's index counts files in 16 bits, so 5,500 files
+/// remain for the last run, which is more than any run has.
 const MOST_FILES: usize = 60_000;
 /// A pack of this many bytes is closed: half of the range of ZIP's 32-bit offsets.
 const MOST_BYTES: u64 = 1 << 31;
-/// The largest run that is packed, in bytes; with [`MOST_BYTES`] it keeps every offset below 4 GiB.
+/// The largest run that is packed, in bytes; together with [`MOST_BYTES`] this limit keeps every
+/// offset below 4 GiB.
 const LARGEST_RUN: u64 = 1 << 30;
 
 /// Writes runs into packs.
 #[derive(Debug)]
 pub struct Packer {
     folder: PathBuf,
-    /// The name of this process's packs; further packs have a number behind it.
+    /// The name of this process's packs; further packs have a number after the name.
     name: String,
     open: Option<OpenPack>,
 }
@@ -42,7 +43,7 @@ struct OpenPack {
     /// The offset in bytes at which the last complete run ends.
     end: u64,
     files: usize,
-    /// Whether the file goes on behind the last complete run, with an index or an incomplete run.
+    /// Whether anything follows the last complete run: an index or an incomplete run.
     has_tail: bool,
 }
 
@@ -59,7 +60,7 @@ impl Packer {
     /// If the run cannot be read or written, or if it is incomplete.
     pub fn add(&mut self, id: &str, run: &Path) -> Result<bool, OutputError> {
         let mut files = files_below(run)?;
-        // The caller then keeps the run's folder.
+        // The caller then keeps the run as a folder.
         if number(id).is_none() || LARGEST_RUN < files.iter().map(|file| file.1).sum() {
             return Ok(false);
         }
@@ -110,8 +111,8 @@ impl Packer {
         self.open.take().map_or(Ok(()), OpenPack::close)
     }
 
-    /// Lets `fill` add a run of `files` files. If it fails, the next run cuts off the incomplete
-    /// one.
+    /// Lets `fill` add a run of `files` files. If `fill` fails, the next call cuts off the
+    /// incomplete run.
     fn grow(
         &mut self,
         files: usize,
@@ -126,10 +127,11 @@ impl Packer {
         };
         // An incomplete run or the index of a closed pack may still follow the last complete run.
         pack.cut()?;
-        // Set before the first byte: if filling fails, the next run cuts off what it wrote.
+        // Set this before the first byte: if `fill` fails, the next call cuts off the incomplete
+        // run.
         pack.has_tail = true;
         fill(pack)?;
-        // The run counts only now that its bytes have left our buffer.
+        // Count the run only after its bytes have left our buffer.
         pack.end = pack.flushed()?;
         pack.files += files;
         pack.has_tail = false;
@@ -142,7 +144,7 @@ impl OpenPack {
     fn next(folder: &Path, name: &str) -> Result<Self, OutputError> {
         let unwritten = |path: &Path, source| OutputError::Write { path: path.to_owned(), source };
         disk::create_dir_all(folder).map_err(|source| unwritten(folder, source))?;
-        // A name that no other process uses, for file systems without locks.
+        // This name, which no other process uses, is for file systems without locks.
         let own = format!("{name}-{}-{}", machine().unwrap_or_default(), std::process::id());
         let (mut name, mut number) = (name, 1);
         loop {
@@ -154,7 +156,7 @@ impl OpenPack {
             let lock = fs::File::open(&path).map_err(error)?;
             match lock.try_lock() {
                 Err(TryLockError::Error(_)) if name != own => {
-                    // We have just created this file and will not use it.
+                    // If the file is empty, we have just created it and will not use it.
                     if lock.metadata().is_ok_and(|file| file.len() == 0) {
                         let _ = fs::remove_file(&path);
                     }
@@ -195,8 +197,8 @@ impl OpenPack {
             end = entry.next();
             files += 1;
         }
-        // The last run whose files are all readable; a damaged file discards its run and all behind
-        // it.
+        // Find the end of the last run before the first damaged file: a damaged file discards its
+        // run and all later runs.
         let end = runs.0.iter().map(|(_, [_, to])| u64::from(*to)).filter(|to| *to <= end).max();
         let end = end.unwrap_or(0);
         let file = BufWriter::new(file);
@@ -230,8 +232,8 @@ impl OpenPack {
         let path = self.path.clone();
         let error = |source| OutputError::Write { path: path.clone(), source };
         let at = self.file.stream_position().map_err(error)?;
-        // Write zeros now and the header after the content, since it contains the checksum. A
-        // reader that finds zeros takes them for the end of the pack.
+        // Write zeros now and the header later, since the header contains the checksum of the
+        // content. A reader takes zeros for the end of the pack.
         let nothing = vec![0; before(name) as usize];
         self.file.write_all(&nothing).map_err(error)?;
         let mut packer =
@@ -241,7 +243,7 @@ impl OpenPack {
         packer.into_inner().finish().map_err(error)?;
         let next = self.file.stream_position().map_err(error)?;
         let packed = next - at - before(name);
-        // Cannot fail within the limits above; an error is better than truncated numbers.
+        // This cannot fail within the limits above; an error is better than truncated numbers.
         let word = |bytes: u64| u32::try_from(bytes).map_err(|_| error(torn()));
         let entry =
             ZipEntry { name: name.to_owned(), at: word(at)?, crc, packed: word(packed)?, size };
@@ -278,8 +280,8 @@ impl OpenPack {
 
 impl Drop for OpenPack {
     fn drop(&mut self) {
-        // A child process that is being started shares our open files and so the lock; an explicit
-        // unlock frees it there too.
+        // A child process that is being started shares our open files and so the lock. An explicit
+        // unlock frees the lock for the child too.
         let _ = self.lock.unlock();
     }
 }
@@ -295,7 +297,7 @@ pub fn seal(folder: &Path, names: &[String]) -> Result<(), OutputError> {
         let unread = |source| OutputError::Read { path: path.clone(), source };
         let mut lock = fs::File::open(&path).map_err(unread)?;
         let length = lock.metadata().map_err(unread)?.len();
-        // Closed already, or another process still fills it.
+        // The pack is closed already, or another process still fills it.
         if read_index(&mut lock, length).map_err(unread)?.is_some() || lock.try_lock().is_err() {
             continue;
         }

@@ -22,7 +22,8 @@ pub(super) struct ZipEntry {
     pub(super) size: u32,
 }
 
-// Signatures, from PKWARE's APPNOTE: of a file's header, its index entry, and the end of the index.
+// The signatures of a file's header, of its index entry, and of the end of the index, from PKWARE's
+// APPNOTE.
 const LOCAL: [u8; 4] = *b"PK\x03\x04";
 const CENTRAL: [u8; 4] = *b"PK\x01\x02";
 const END: [u8; 4] = *b"PK\x05\x06";
@@ -37,13 +38,13 @@ const END_BYTES: usize = 22;
 const VERSION: u16 = 20;
 /// The upper byte says Unix: the permissions below are Unix permissions.
 const MADE_BY: u16 = 3 << 8 | VERSION;
-// ZIP's number of the compression method.
+// ZIP's number of the compression method deflate.
 const DEFLATED: u16 = 8;
-/// The flag for UTF-8 names. Ours are ASCII, but with the flag no reader has to guess.
+/// The flag for UTF-8 names. Our names are ASCII, but with the flag no reader has to guess.
 const UTF8: u16 = 1 << 11;
-/// The earliest date of the format, for every file: the same runs give the same bytes.
+/// The earliest date of the format. Every file has it, so that the same runs give the same bytes.
 const TIME_AND_DATE: [u16; 2] = [0, 1 << 5 | 1];
-/// An ordinary file, readable by all.
+/// The permissions of an ordinary file that all may read.
 const PERMISSIONS: u32 = 0o100_644 << 16;
 
 impl ZipEntry {
@@ -64,7 +65,7 @@ impl ZipEntry {
         halves.iter().for_each(|half| bytes.extend(half.to_le_bytes()));
         [self.crc, self.packed, self.size].iter().for_each(|word| bytes.extend(word.to_le_bytes()));
         bytes.extend((self.name.len() as u16).to_le_bytes());
-        // No extra field behind the name.
+        // There is no extra field behind the name.
         bytes.extend(0_u16.to_le_bytes());
         bytes
     }
@@ -77,7 +78,7 @@ impl ZipEntry {
     /// Returns its index entry.
     pub(super) fn central(&self) -> Vec<u8> {
         let mut bytes = [&CENTRAL[..], &MADE_BY.to_le_bytes(), &self.common()].concat();
-        // No comment, disk 0, no internal attributes.
+        // The entry has no comment, disk 0 and no internal attributes.
         bytes.extend([0; 6]);
         bytes.extend(PERMISSIONS.to_le_bytes());
         bytes.extend(self.at.to_le_bytes());
@@ -99,7 +100,7 @@ pub(super) fn before(name: &str) -> u64 {
 /// Returns the end record of a ZIP file. Its index begins at `at` and has `index` bytes.
 pub(super) fn end(entries: u16, index: u32, at: u32) -> Vec<u8> {
     let mut bytes = END.to_vec();
-    // One disk.
+    // There is one disk.
     bytes.extend([0; 4]);
     [entries; 2].iter().for_each(|count| bytes.extend(count.to_le_bytes()));
     [index, at].iter().for_each(|word| bytes.extend(word.to_le_bytes()));
@@ -107,8 +108,8 @@ pub(super) fn end(entries: u16, index: u32, at: u32) -> Vec<u8> {
     bytes
 }
 
-/// Reads the header at offset `at`. Returns `None` if there is no complete header of ours, or if
-/// the content would reach beyond `until`.
+/// Reads the header at offset `at`. Returns `None` if there is no complete header that Mumakil
+/// wrote, or if the content would reach beyond `until`.
 pub(super) fn read_local(file: &mut File, at: u64, until: u64) -> io::Result<Option<ZipEntry>> {
     let Ok(start) = u32::try_from(at) else { return Ok(None) };
     let mut header = [0; LOCAL_BYTES];
@@ -118,7 +119,7 @@ pub(super) fn read_local(file: &mut File, at: u64, until: u64) -> io::Result<Opt
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(&mut header)?;
     let name = usize::from(half(&header, 26));
-    // Also refuse what our writer never writes: another method, or extra fields behind the name.
+    // Also refuse another method and extra fields behind the name: our writer never writes them.
     let is_ours = header[..4] == LOCAL && half(&header, 8) == DEFLATED && half(&header, 28) == 0;
     if !is_ours || until < at + (header.len() + name) as u64 {
         return Ok(None);

@@ -1,8 +1,8 @@
 //! The JobTracker's counts over time: running attempts and pending tasks of the cluster and of each
 //! pool, and how long heartbeats wait for the JobTracker.
 //!
-//! Counts are sums of those in `timeline.csv`; each instant has its last value. Each second shows
-//! the longest wait of its heartbeats.
+//! Counts are sums of the counts in `timeline.csv`, with one value for each instant: the last. For
+//! waits, each second has one value: the longest wait of its heartbeats.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,8 +17,8 @@ use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, PerSlot, SlotCounts, SlotKind};
 
-// In microseconds. Chosen as the step of the waits: a large cluster has hundreds of heartbeats a
-// second.
+// A second in microseconds. Chosen as the step of the waits: a large cluster has hundreds of
+// heartbeats a second.
 const SECOND: u64 = 1_000_000;
 
 /// The counters.
@@ -27,13 +27,15 @@ pub(super) struct Counters {
     jobs: Vec<PerSlot<SlotCounts>>,
     /// The counts of the cluster, which comes first and has no name, and of each pool.
     sums: IndexMap<Option<Arc<str>>, (TraceTrack, PerSlot<SlotCounts>)>,
-    /// The instant of the counts that are not written yet, and which entries of `sums` those are.
+    /// The instant of the counts that are not written yet.
     at: SimTime,
+    /// The counts that are not written yet: the index in `sums`, and the kind of slots.
     changed: BTreeSet<(usize, SlotKind)>,
-    /// The current second since the start of the run, the longest wait of a heartbeat in it, and
-    /// the wait that was last written.
+    /// The current second since the start of the run.
     second: u64,
+    /// The longest wait of a heartbeat in the current second.
     longest: SimSpan,
+    /// The wait that was last written.
     written: Option<SimSpan>,
 }
 
@@ -131,7 +133,8 @@ impl Counters {
         Ok(())
     }
 
-    /// Writes the longest wait of the current second, unless it equals the last written one.
+    /// Writes the longest wait of the current second, unless it equals the wait that was last
+    /// written.
     fn end_second(&mut self, events: &mut TraceEvents) -> io::Result<()> {
         let longest = mem::take(&mut self.longest);
         if self.written.replace(longest) == Some(longest) {

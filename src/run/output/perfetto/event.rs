@@ -1,7 +1,7 @@
 //! The events of a trace, as Chrome's trace event format has them.
 //!
 //! Perfetto shows processes with their threads and counters, and the number of a process behind its
-//! name. So the numbers of nodes begin at 1,001; those of pools and threads follow.
+//! name. So nodes have easy numbers, from 1,001 on; pools and threads have the numbers after them.
 
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
@@ -15,8 +15,8 @@ use mumakil_base::disk::File;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::TrackerId;
 
-/// The beginning of every trace that Mumakil writes, by which [`check_trace`] recognises one. It
-/// names the JobTracker.
+/// The beginning of every trace that Mumakil writes; it names the JobTracker's process.
+/// [`check_trace`] recognises a trace by it.
 const HEAD: &str = concat!(
     r#"{"metadata":{"emulated by":"Mumakil"},"traceEvents":["#,
     "\n",
@@ -47,7 +47,8 @@ struct TraceEvent<'a> {
     more: Value,
 }
 
-/// The place of an event: a thread of a process. For the process itself both numbers are the same.
+/// The place of an event: a thread of a process. If the place is the process itself, both numbers
+/// are the same.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct TraceTrack {
     pid: usize,
@@ -95,7 +96,7 @@ impl TraceEvents {
         rank: i64,
     ) -> io::Result<TraceTrack> {
         // Processes and threads share one sequence of numbers: a thread with the number of its
-        // process would be its main thread.
+        // process would be the main thread of the process.
         self.last = track.tid;
         let (naming, ranking) = (format!("{what}_name"), format!("{what}_sort_index"));
         let args = [(naming, json!({ "name": name })), (ranking, json!({ "sort_index": rank }))];

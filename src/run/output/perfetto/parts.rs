@@ -1,7 +1,7 @@
 //! The phases of an attempt over time.
 //!
-//! Trackers report how long phases took, not when they began. Phases follow one another without
-//! gaps except for suspensions, so their instants follow from their lengths and from the
+//! Trackers report how long phases took, but not when phases began. Phases follow one another
+//! without gaps except for suspensions, so their instants follow from their lengths and from the
 //! suspensions.
 
 use crate::record::{AttemptEnding, BookedAttempt};
@@ -17,7 +17,8 @@ pub(super) struct SlicePart {
 }
 
 /// Returns the parts of an attempt that ended at the instant `at`, in the order of their
-/// beginnings. Each part lies within the part before it or begins after that part's end.
+/// beginnings. Each part lies within the part before it, or begins at the end of that part or
+/// later.
 pub(super) fn parts(
     kind: TaskKind,
     attempt: &BookedAttempt,
@@ -64,7 +65,7 @@ fn add_phases(
     for (name, bounds) in ["shuffle", "sort", "reduce"].into_iter().zip(bounds.windows(2)) {
         // A phase ends at the latest when the attempt ended, whatever the tracker reports.
         let [begin, end] = [bounds[0].min(ran), bounds[1].min(ran)];
-        // An attempt that was ended early never began its later phases.
+        // An attempt that failed or was killed may not have begun its later phases.
         if ending.outcome == Outcome::Succeeded || begin < end {
             parts.push(SlicePart { name, begin: instant(begin), end: instant(end) });
         }

@@ -51,8 +51,8 @@ fn trace(stream: Stream, millis: u64) -> String {
 }
 
 /// Returns the events of a trace whose kind (`ph`) is one of `phases`, each with its place and the
-/// millisecond of its beginning. They are in the order of time, longer events first, as a reader
-/// sorts them.
+/// millisecond of its beginning. The events are in the order of time, and at equal times longer
+/// events first, as a reader sorts them.
 fn events(trace: &str, phases: &str) -> Vec<(String, u64, Value)> {
     let mut trace: Value = serde_json::from_str(trace).unwrap();
     let Value::Array(all) = trace["traceEvents"].take() else { panic!("no list of events") };
@@ -214,7 +214,7 @@ fn the_same_facts_are_the_same_bytes() {
     assert_eq!(trace(small_run(), 8_000), trace(small_run(), 8_000));
 }
 
-/// Returns the flows of a trace: the place and instant of both ends of each.
+/// Returns the flows of a trace: for each flow, the place and instant of both ends.
 fn flows(trace: &str) -> Vec<String> {
     let mut flows: IndexMap<u64, String> = IndexMap::new();
     for (place, at, event) in events(trace, "sf") {

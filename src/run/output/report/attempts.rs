@@ -1,5 +1,6 @@
-//! Attempts over time, from `tasks.csv`: a bar for each, in a slot of its node, in the colour of
-//! its pool, user, job or class. With too many attempts, the chart shows how busy each node was.
+//! Attempts over time, from `tasks.csv`: a bar for each attempt, in a slot of its node, in the
+//! colour of its pool, user, job or class. With too many attempts, the chart shows instead how busy
+//! each node was.
 //!
 //! The slots of a node are alike, so the table does not say which slot an attempt had. The chart
 //! puts each attempt on the lowest free lane of its node. A suspended attempt keeps its lane, so a
@@ -19,7 +20,7 @@ use mumakil_draw::chart::{
 use mumakil_results::tables::{AttemptEnd, AttemptRow, JobRow, ReadError, Results};
 
 /// The most attempts and slots that are drawn one by one. Chosen: more bars make the page large,
-/// and more lanes make each too thin to point at.
+/// and more lanes make each lane too thin to point at.
 const MOST_ATTEMPTS: u64 = 5_000;
 const MOST_SLOTS: u64 = 300;
 
@@ -53,8 +54,8 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
         return Ok(Vec::new());
     }
     let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
-    // The number of attempts that the page could draw, retries included; `jobs.csv` gives it
-    // without reading the large table.
+    // Get the number of attempts, retries included, from `jobs.csv`: this avoids reading the large
+    // table.
     let tasks = |job: &JobRow| [job.maps, job.reduces, job.failed, job.killed].map(u64::from);
     let all: u64 = jobs.all.iter().flat_map(tasks).sum();
     let attempts = Attempts {
@@ -106,7 +107,7 @@ impl Attempts<'_> {
         Ok(chart.draw())
     }
 
-    /// Draws the share of each node's slots that were held over time.
+    /// Draws over time the share of each node's slots that was held.
     fn density(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
         let mut rows = Vec::new();
         let mut capacity = Vec::new();
@@ -183,7 +184,8 @@ impl Attempts<'_> {
             node,
             slot: row.slot(),
             start,
-            // Never before the start, whatever the file says: a bar cannot have a negative length.
+            // The end is never before the start, whatever the file says: a bar cannot have a
+            // negative length.
             end: row.finish_ms.map_or(self.until, |finish| finish as f64).max(start),
             fate: match row.outcome {
                 AttemptEnd::Succeeded => BarFate::Succeeded,
@@ -243,7 +245,7 @@ impl Attempts<'_> {
     }
 }
 
-/// Returns how long an attempt was suspended, in words; empty if it was not.
+/// Returns how long an attempt was suspended, in words; empty if it was never suspended.
 fn tell_suspended(millis: f64) -> String {
     match millis {
         span if 0.0 < span => {
@@ -253,8 +255,8 @@ fn tell_suspended(millis: f64) -> String {
     }
 }
 
-/// Returns a note of how many attempts were suspended; the table does not say when, so bars cannot
-/// show it.
+/// Returns a note of how many attempts were suspended. The table does not say when, so bars cannot
+/// show the suspensions.
 fn note_suspended(attempts: usize) -> Option<String> {
     let (were, bars) = match attempts {
         0 => return None,

@@ -9,7 +9,8 @@ use mumakil_core::mapred::Incident;
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, SeriesLook, Stack, StackLayer};
 use mumakil_results::tables::{CellText, FaultRow, Results};
 
-/// The bad states of a node. A node in several states counts for the first in this list.
+/// The bad states of a node. A node in several states counts only in the first of them in this
+/// list.
 const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "slow"];
 
 /// The troubles of a node at an instant.
@@ -44,7 +45,7 @@ impl NodeCondition {
         } else if is(Incident::TrackerBack) {
             self.has_no_tracker = false;
         } else if is(Incident::CutOff) {
-            // Count the cuts: those of a node and of its rack may overlap.
+            // Count the cuts: a cut of a node and a cut of its rack may overlap.
             self.cuts += 1;
         } else if is(Incident::Reconnected) {
             self.cuts = self.cuts.saturating_sub(1);
@@ -62,7 +63,7 @@ const USUAL: &str = Incident::Speeds(Speeds::USUAL).words();
 // The table describes an incident in words only; these are the words for any slow speed.
 const SLOW: &str = Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL }).words();
 
-/// Draws how many nodes were in trouble; returns no block if all were well.
+/// Draws how many nodes were in trouble over time; returns no block if all nodes were always well.
 pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
     let until = run.summary.virtual_s;
     let mut nodes: FxHashMap<CellText, NodeCondition> = FxHashMap::default();

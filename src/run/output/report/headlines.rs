@@ -40,8 +40,8 @@ fn outcomes(summary: &Summary) -> String {
     some(summary.outcomes()).join(", ")
 }
 
-/// Returns the note under the number of attempts: the numbers of tasks, and of attempts that did
-/// not succeed.
+/// Returns the note under the number of attempts: how many tasks there were, and how many attempts
+/// did not succeed.
 fn tasks(summary: &Summary) -> String {
     let of = format!(
         "of {} maps, {} reduces",

@@ -22,8 +22,8 @@ pub struct JobGroups {
     looks: SeriesStyles,
 }
 
-/// The property by which jobs are grouped: pool or user if it has several values, else job, or
-/// class if there are too many jobs.
+/// The property by which jobs are grouped: pool if the jobs have several pools, else user if they
+/// have several users, else job, or class if there are too many jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GroupBy {
     Pool,
@@ -44,7 +44,7 @@ impl GroupBy {
 }
 
 impl JobGroups {
-    /// Returns the groups of the jobs of some runs, those of the first run first.
+    /// Returns the groups of the jobs of some runs; the groups of the first run come first.
     pub fn of<'j>(runs: impl IntoIterator<Item = &'j [JobRow]>) -> Self {
         let jobs: Vec<&JobRow> = runs.into_iter().flatten().collect();
         // One pool for all jobs, as under FIFO, distinguishes nothing: try the next property.
@@ -56,7 +56,7 @@ impl JobGroups {
         let numbers: IndexSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
         let by = match [GroupBy::Pool, GroupBy::User].into_iter().find(|by| several(*by)) {
             Some(by) => by,
-            // Group by job only if there is a colour for each.
+            // Group by job only if there is a colour for each job.
             None if numbers.len() <= FEW => GroupBy::Job,
             None => GroupBy::Class,
         };
@@ -100,21 +100,21 @@ impl JobGroups {
         self.looks.of(name)
     }
 
-    /// Adds further names, such as those of runs, each with a look of its own.
+    /// Adds further names, such as names of runs, each with a look of its own.
     pub fn add<S: Into<String>>(&mut self, names: impl IntoIterator<Item = S>) {
         self.looks.add(names);
     }
 }
 
 /// Returns the names in the order of the jobs. If there are more names than colours, names with the
-/// most tasks come first: the number of tasks does not depend on the policy.
+/// most tasks come first, since the number of tasks does not depend on the policy.
 fn in_order(jobs: &[&JobRow], by: GroupBy) -> IndexSet<String> {
     let mut tasks: IndexMap<&str, u64> = IndexMap::new();
     for job in jobs {
         *tasks.entry(by.of(job)).or_default() += u64::from(job.maps) + u64::from(job.reduces);
     }
     if FEW < tasks.len() {
-        // A stable sort: of two names with as many tasks the earlier one comes first.
+        // A stable sort: of two names with equally many tasks, the earlier name comes first.
         tasks.sort_by(|_, a, _, b| b.cmp(a));
     }
     tasks.into_keys().map(str::to_owned).collect()

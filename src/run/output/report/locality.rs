@@ -15,8 +15,8 @@ pub const SIZES: [(u32, &str); 5] = [
     (u32::MAX, "more than 1,000"),
 ];
 
-/// Returns for each of the [`SIZES`] the shares of maps that succeeded on the node, in the rack and
-/// elsewhere; `None` where no map had input.
+/// Returns for each of the [`SIZES`] the shares of maps that succeeded on a node with their input,
+/// in a rack with it, and elsewhere; `None` if no map of the group had input.
 pub fn locality_by_size(jobs: &RunJobs) -> [Option<[f64; 3]>; SIZES.len()] {
     let mut sums = [[0.0; 3]; SIZES.len()];
     for job in jobs.counted() {

@@ -1,4 +1,4 @@
-//! How to repeat the run, and which results are then the same.
+//! How to repeat the run, and which results a repetition gives again.
 
 use super::{ReportBlocks, ReportSource};
 use mumakil_base::files::RESOLVED;

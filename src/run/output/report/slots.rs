@@ -11,8 +11,8 @@ use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, Stack, StackLay
 use mumakil_results::tables::{ReadError, Results, RunJobs, SlotsRow};
 
 /// Each chart divides the run's time into this many grains; the changes within one grain are drawn
-/// as one, with the last value. Chosen: a chart is 720 units wide, so a grain is too small to be
-/// seen, and memory is bounded.
+/// as one change, with the last value. Chosen: a chart is 720 units wide, so a grain is too small
+/// to be seen, and memory is bounded.
 pub(super) const GRAINS: f64 = 20_000.0;
 
 /// The input of the charts, without the timeline.
@@ -34,7 +34,7 @@ pub(super) struct SlotLevel {
     pub(super) steps: Vec<(f64, f64)>,
 }
 
-/// The slots that one group of jobs held, and the number of its tasks that waited.
+/// The slots that one group of jobs held over time, and the number of its tasks that waited.
 #[derive(Clone, Default)]
 struct Levels {
     held: SlotLevel,
@@ -60,8 +60,8 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     }
     let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
     let capacity = PerSlot { map: map_slots, reduce: reduce_slots };
-    // A policy's minimum shares end when another policy takes over, so the chart leaves them out
-    // then.
+    // A policy's minimum shares end when another policy takes over, so the chart of a run with
+    // several policies leaves them out.
     let promised = match run.summary.run.later_policies.is_empty() {
         true => run.registry.promised(&run.scenario.scheduler, capacity),
         false => PromisedSlots::new(),
@@ -127,8 +127,8 @@ impl SlotsOverTime<'_> {
         };
         let mut layers: Vec<StackLayer> =
             self.parties.names().zip(levels).filter(used).map(layer).collect();
-        // Groups with a minimum share go to the bottom of the stack, where its line is easy to
-        // compare.
+        // Groups with a minimum share go to the bottom of the stack, where the line of the share is
+        // easy to compare.
         layers.sort_by_key(|layer| layer.promised.is_none_or(|slots| slots == 0.0));
         let all = self.capacity[kind] as f64;
         Stack {

@@ -13,7 +13,7 @@ pub(super) fn blocks(ReportSource { jobs, .. }: &ReportSource<'_>) -> ReportBloc
     Ok(vec![PageBlock::Table(table(&jobs.all))])
 }
 
-/// Returns the jobs in the order of their numbers.
+/// Returns the table of jobs, in the order of their numbers.
 fn table(jobs: &[JobRow]) -> PageTable {
     let caption = match jobs.len() {
         ..=MOST => "All jobs".to_owned(),

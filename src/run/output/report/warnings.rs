@@ -10,7 +10,8 @@ use mumakil_results::tables::{JobEnd, JobRow};
 const NAMED: usize = 3;
 
 /// A job starves if it waits this many times as long as the median job, and at least [`LONG`]
-/// seconds: where most jobs start at once, ten times their wait is still short.
+/// seconds. The second condition is for runs in which most jobs start at once: ten times their wait
+/// is still short.
 // Both chosen: ten times the median is unusual even in a full cluster, and ten minutes is Hadoop's
 // own time-out for tasks and trackers.
 const STARVED: f64 = 10.0;
@@ -43,7 +44,7 @@ fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
     let median = quantile(&waits, 0.5)?;
     let mut starved: Vec<&JobRow> =
         jobs.iter().filter(|job| (STARVED * median).max(LONG) < waited(job)).collect();
-    // Longest wait first, then by number, so that equal runs name the same jobs.
+    // Sort by wait, the longest first, then by number, so that equal runs name the same jobs.
     starved.sort_by(|a, b| waited(b).total_cmp(&waited(a)).then(a.job.cmp(&b.job)));
     let longest = waited(starved.first()?);
     Some(format!(

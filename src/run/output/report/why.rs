@@ -17,8 +17,8 @@ const STORIES: usize = 100;
 /// memory.
 const MOST_ATTEMPTS: u64 = 100_000;
 
-/// The looks of a job's parts, in the order of the key.
-// Fixed looks, so that a part has the same colour on every page; similar parts share one.
+/// The looks of the parts of a job's sojourn, in the order of the key.
+// Fixed looks, so that a part has the same colour on every page; similar parts share a look.
 const KINDS: [(&str, SeriesLook, &[SojournPart]); 7] = [
     ("maps", SeriesLook(0), &[SojournPart::Mapping]),
     (
@@ -114,7 +114,7 @@ fn table(told: &ToldRun, all: &[ExplainedJob]) -> PageTable {
     }
 }
 
-/// Returns the slices of a job's bar: the share of each kind of part in its time.
+/// Returns the slices of a job's bar: the share of each kind of part in the job's sojourn.
 fn slices(sums: &[PartSum]) -> Vec<Slice> {
     let total: u64 = sums.iter().map(|sum| sum.ms).sum();
     let of = |(name, look, parts): &(&str, SeriesLook, &[SojournPart])| {

@@ -11,7 +11,7 @@ use hdrhistogram::serialization::interval_log::{
 };
 
 /// Reads the wanted histograms of a log, by tag; all intervals of a tag make one histogram. An
-/// error comes with the number of its line.
+/// error has the number of its line.
 pub(super) fn read_log(
     text: &str,
     is_wanted: impl Fn(&str) -> bool,
@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a log with an interval for each pair of a tag and its only value.
+    /// Returns a log with an interval for each pair: a tag and the only value of its histogram.
     fn log(intervals: &[(&str, u64)]) -> String {
         let (mut bytes, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
         let mut log = IntervalLogWriterBuilder::new()

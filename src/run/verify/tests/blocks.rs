@@ -3,8 +3,8 @@
 use super::*;
 use mumakil_core::mapred::AttemptFact;
 
-/// A cluster of three nodes. The first two have the first map's block, the second node has the
-/// other map's block.
+/// A cluster of three nodes. The first two nodes have the first map's block; the second node also
+/// has the other map's block.
 fn with_blocks(befall: impl FnOnce(Stream) -> Stream) -> String {
     let split = |holders: &[u32]| Split {
         bytes: Bytes::from_mib(1),
@@ -74,7 +74,8 @@ fn a_map_that_reads_from_a_node_without_its_block_is_found() {
     assert_eq!(after(&removed, 2), breach("node-3"));
     let lost_again = [incident(0, LOST), copied(2, true), incident(2, LOST)];
     assert_eq!(after(&lost_again, 2), breach("node-3"));
-    // The initial blocks of the node are lost, but not the blocks that were copied to it since.
+    // The initial blocks of the node are lost, but not the blocks that were copied to the node
+    // since.
     let copied_back = |stream: Stream| {
         let stream = stream.fact(incident(0, LOST)).at(1_000).fact(copied(0, true));
         reads(stream.at(2_000), Some(0))

@@ -1,8 +1,8 @@
 //! Makes another trace from a trace: a sample, a scaled trace, or a folded one.
 //!
-//! Jobs of a list that are linked by `after` are a family: it is kept or left out as a whole, and
-//! its delays are not times of arrival. Every other job is drawn independently, and so is each copy
-//! of a `count`.
+//! The jobs of a list that are linked by `after` are a family. A sample keeps or drops a family as
+//! a whole, and the delays of its jobs are not times of arrival. Every other job is drawn
+//! independently, and so is each copy of a `count`.
 
 use std::collections::BTreeMap;
 
@@ -104,7 +104,8 @@ impl Trace {
     /// size of a block.
     ///
     /// # Errors
-    /// If a job could no longer be run, or only too late, or if the factor for sizes is zero.
+    /// If the factor for sizes is zero, or if a scaled job could not be run or would arrive too
+    /// late.
     pub fn scale(&mut self, by: Scaling, block: Bytes) -> Result<u64, ReshapeError> {
         if by.size.get() == 0.0 {
             return Err(ReshapeError::Zero { option: "size" });
@@ -208,7 +209,7 @@ impl Trace {
     /// `None` if the times are of a wall clock, since a run then counts from the first job.
     pub fn idle_start(&self) -> Option<SimSpan> {
         let (first, length) = (self.first(), self.length());
-        // A twentieth of the whole is a nineteenth of the rest. Chosen.
+        // The limit is chosen: a twentieth of the whole, which is a nineteenth of the rest.
         let is_long = length.as_f64() < 19.0 * first.as_f64() && !self.format.is_wall_clock();
         is_long.then_some(first)
     }
@@ -305,7 +306,7 @@ impl TraceJob {
         let scaled =
             |bytes: u64| (bytes as f64 * factor).round().min(Bytes::LARGEST.as_f64()) as u64;
         let mut has_bytes = false;
-        // If `alike` tasks share a size without a remainder, the scaled size is still divisible by
+        // If `alike` tasks share a size without a remainder, the scaled size must stay divisible by
         // their number.
         let mut scale = |bytes: u64, alike: u64| {
             has_bytes |= 0 < bytes;

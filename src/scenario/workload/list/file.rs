@@ -56,7 +56,7 @@ impl Trace {
     /// Reads a table.
     ///
     /// # Errors
-    /// If the file cannot be read, or with its mistakes.
+    /// If the file cannot be read or has mistakes; the error names them.
     pub fn of_table(
         format: &'static dyn Format,
         mut rows: Records<Row>,
@@ -74,7 +74,7 @@ impl Trace {
         }
         while let Some(row) = rows.next().transpose()? {
             let cells = row.cells(separator);
-            // Only for messages: the name of a job whose row turns out to be broken.
+            // Only messages need this: the name of a job whose row turns out to be broken.
             let name = header.iter().zip(&cells).find(|(column, _)| *column == "name");
             let name = name.map(|(_, cell)| cell.as_str());
             reader.add(rows.place(), name, fields(&header, &cells))?;
@@ -217,8 +217,8 @@ impl ListReader {
         let fields = Value::Mapping(fields);
         let job: JobEntry = yaml::read_whole(&fields).map_err(|problem| {
             let one = problem.path.get(&fields).and_then(Value::as_str);
-            // The usual slip in a table: `after` needs a list, but a single name looks natural in a
-            // cell.
+            // A usual mistake in a table: `after` needs a list, but a single name looks natural in
+            // a cell.
             match one.filter(|_| problem.path == yaml::Path::of("after")) {
                 Some(name) => problem.hint(format!("write `[{name}]`")),
                 None => problem,
@@ -258,8 +258,8 @@ impl ListReader {
     fn end<T: Record>(mut self, records: Records<T>) -> Result<Trace, TraceError> {
         let clashes = file_clashes(&self.jobs, self.block).into_iter();
         let clash = |(number, message)| (number, JobFlaw::new("file", message).hint(ONE_SIZE));
-        // Check files before `after`: a job that is left out for its file is then missing to the
-        // jobs that follow it.
+        // Check files before `after`: if a job is left out for its file, the jobs that follow it
+        // are left out, too.
         self.leave_out(clashes.map(clash).collect())?;
         self.leave_out(self.never_due())?;
         let sha256 = records.sha256().map(str::to_owned);
@@ -272,8 +272,8 @@ impl ListReader {
     fn never_due(&self) -> Vec<(usize, JobFlaw)> {
         let places: FxHashMap<&str, usize> =
             self.jobs.iter().enumerate().map(|(place, job)| (job.name.as_str(), place)).collect();
-        // One more number stands for all missing jobs. It waits for itself, so that jobs that name
-        // a missing job are never due.
+        // One more number stands for all missing jobs. It follows itself, so that jobs that name a
+        // missing job are never due.
         let nowhere = self.jobs.len();
         let place = |name: &String| places.get(name.as_str()).copied().unwrap_or(nowhere);
         let mut follows: Vec<Vec<usize>> =
@@ -347,7 +347,7 @@ fn row(cells: impl Iterator<Item = String>) -> io::Result<Vec<u8>> {
     row.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Refuses to write a job that is too long to be read.
+/// Refuses to write a job that is too long to be read back.
 fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
     if length <= most {
         return Ok(());
@@ -411,7 +411,8 @@ fn is_plain(text: &str) -> bool {
         && matches!(serde_yaml::from_str(text), Ok(Value::String(read)) if read == text)
 }
 
-/// Returns a text in quotes, in which YAML finds no line ends.
+/// Returns a text in quotes, with every character escaped that YAML could take for the end of a
+/// line.
 fn quoted(text: &str) -> String {
     let escaped = text.chars().map(|c| match c {
         '"' | '\\' => format!("\\{c}"),

@@ -2,9 +2,9 @@
 //! yet.
 //!
 //! A table is CSV: a header of names, and below it a line for each job. Cells are separated by
-//! commas, or by semicolons or tabs if the header is. An entry of a YAML list begins with a dash at
-//! the beginning of a line. So both are read job by job, whatever the size of the file, and a
-//! mistake in one job is reported for that job.
+//! commas, or by semicolons or tabs if the header has these. An entry of a YAML list begins with a
+//! dash at the beginning of a line. So both are read job by job, whatever the size of the file, and
+//! a mistake in one job is reported for that job.
 
 use serde_yaml::Mapping;
 
@@ -31,7 +31,7 @@ impl Row {
         // `flexible`: the reader reports rows with too many or too few cells, with their position.
         plain.has_headers(false).flexible(true).delimiter(separator).trim(csv::Trim::All);
         let row = plain.from_reader(self.line.as_bytes()).into_records().next();
-        // A line that is not empty is always one row.
+        // `csv` always finds a row in a line that is not empty.
         let row = row.and_then(Result::ok).unwrap_or_default();
         row.iter().map(str::to_owned).collect()
     }

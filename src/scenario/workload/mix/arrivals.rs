@@ -49,7 +49,8 @@ impl Arrivals {
             Self::Bursts { size, gap, pause } => {
                 let mut left = 0;
                 stepping(rng, move |at, rng| {
-                    // The burst is complete: the job before this step begins a new one.
+                    // The last burst is complete, and the job before this step was the first of a
+                    // new burst.
                     if left == 0 {
                         left = size.sample(rng).get();
                     }
@@ -72,8 +73,8 @@ impl Arrivals {
     }
 }
 
-/// Returns 0 and then time after time, each a step behind the one before. The longest span is
-/// repeated without end.
+/// Returns times without end: 0, and then each one step after the time before. Times later than the
+/// longest span count as the longest span.
 fn stepping<'a>(
     mut rng: ChaCha8Rng,
     mut step: impl FnMut(SimSpan, &mut ChaCha8Rng) -> SimSpan + 'a,

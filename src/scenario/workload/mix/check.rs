@@ -24,7 +24,7 @@ pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<YamlProblem>) -> Vec<Jo
     }
     let jobs = mix.draw(seed);
     let first = || jobs.iter().filter(|job| job.after.is_empty());
-    // The draw has stopped at its limit, before the duration.
+    // The draw has stopped at the largest number of jobs, before the end of `duration`.
     if mix.said().is_none() && first().count() == Mix::MOST as usize {
         let message = format!("{} jobs and more are submitted within that time", Mix::MOST);
         found.push(YamlProblem::value(Path::of("duration"), message));
@@ -71,7 +71,7 @@ fn check_types(mix: &Mix, found: &mut Vec<YamlProblem>) {
     }
 }
 
-/// Checks that the types that follow none share the jobs: all by counts, or all by weights.
+/// Checks that the types that follow no others share the jobs by counts alone or by weights alone.
 fn check_shares(mix: &Mix, found: &mut Vec<YamlProblem>) {
     let firsts = || mix.types.iter().filter(|(_, of)| of.after.is_empty());
     let counted = firsts().find(|(_, of)| of.count.is_some());
@@ -162,8 +162,8 @@ fn check_number(mix: &Mix, found: &mut Vec<YamlProblem>) {
     }
 }
 
-/// Checks that there is a time for each of `said` jobs, and that there are not too many jobs with
-/// those that follow.
+/// Checks that each of `said` jobs has a time, and that these jobs and the jobs that follow them
+/// are not too many.
 fn check_said(mix: &Mix, said: u64, found: &mut Vec<YamlProblem>) {
     if let Arrivals::Times(times) = &mix.arrivals
         && (times.len() as u64) < said

@@ -23,7 +23,7 @@ pub enum Names {
     Several(NameChoices),
 }
 
-/// A rule that gives each job a name.
+/// A rule that picks the user or the pool of each job from several names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum NameChoices {

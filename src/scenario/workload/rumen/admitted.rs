@@ -51,7 +51,8 @@ impl<'a> RunnableJob<'a> {
         // Rumen of Hadoop 1.2 lists setup and cleanup tasks among the maps.
         let is_map = |task: &&LoggedTask| task.task_type == Some(TaskType::Map);
         let logged: Vec<&LoggedTask> = job.map_tasks.iter().filter(is_map).collect();
-        // Mumak skips such jobs; the measured model does too, so that both run the same jobs.
+        // Mumak skips killed jobs and jobs without maps; `measured` skips them, too, so that both
+        // run the same jobs.
         if job.outcome == Some(LoggedOutcome::Killed) || maps == 0 || logged.is_empty() {
             return Ok(None);
         }
@@ -103,7 +104,7 @@ impl<'a> RunnableJob<'a> {
 
 fn numbered(tasks: &[LoggedTask]) -> Result<NumberedTasks<'_>, String> {
     let mut numbered = NumberedTasks::default();
-    // Mumak treats a task without a type as if it were not logged, and makes it up.
+    // Mumak treats a task without a type as if it were not logged, and makes up such a task.
     for task in tasks.iter().filter(|task| task.task_type.is_some()) {
         if numbered.insert(number_of(&task.task_id)?, task).is_some() {
             return Err(format!("another task before {} has its number", task.task_id));

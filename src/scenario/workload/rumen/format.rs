@@ -112,7 +112,7 @@ impl ForeignJob for LoggedJob {
 /// Returns a job with the time of each task's successful attempt; `None` if the job does not run. A
 /// task that is not logged, or did not succeed, gets the median time of the other tasks.
 ///
-/// The submission is still the trace's time; the caller moves it to count from the first job.
+/// The time of submission is still that of the trace; the caller makes it count from the first job.
 fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     let model = RumenModel::Measured;
     let Some(admitted) = RunnableJob::of(job, model)? else { return Ok(None) };
@@ -134,7 +134,8 @@ fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     let plain = admitted.entry(false);
     Ok(Some(JobEntry {
         submit: SimSpan::from_millis(admitted.submitted),
-        // Counters may be missing: less than a byte for each map is no input that maps could share.
+        // Counters may be missing. If there is less than a byte for each map, the job counts as
+        // without input.
         input: Some(if input.get() < u64::from(maps.get()) { Bytes::ZERO } else { input }),
         shuffle: sum(&reduce_tries, |attempt| attempt.reduce_shuffle_bytes),
         output: sum(written, |attempt| attempt.hdfs_bytes_written),
@@ -146,7 +147,8 @@ fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     }))
 }
 
-/// Returns the successful attempt of each task; `None` if it is not logged.
+/// Returns the successful attempt of each task; `None` for a task without such an attempt in the
+/// log.
 fn successes<'a>(numbered: &NumberedTasks<'a>, count: u32) -> Vec<Option<&'a LoggedAttempt>> {
     let success = |number| {
         let attempts = &numbered.get(&number)?.attempts;

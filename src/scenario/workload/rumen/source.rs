@@ -2,10 +2,10 @@
 //!
 //! The logged attempts of a task determine its times and outcomes ([`Traced`]). There are two ways
 //! to read them. With *measured*, a map runs where its own split is, and a reduce fetches, merges
-//! and reduces for as long as it did after the last map had ended. With *Mumak*, its quirks are
-//! kept: it takes a map's split by the position in the file but its time by the number in the id,
-//! treats an input in the rack as one in another rack, and leaves out the time of a reduce before
-//! it reduces.
+//! and reduces for as long as it did after the last map had ended. With *Mumak*, the quirks of
+//! Mumak are kept: a map gets its split by the position in the file but its time by the number in
+//! its id; input in the same rack counts as input in another rack; and a reduce takes only the time
+//! of its reduce phase.
 
 use std::sync::Arc;
 
@@ -58,8 +58,8 @@ pub struct Rumen {
 
 /// How many times as long a map takes if its input is not on its node; by default Mumak's factors.
 ///
-/// A type of its own beside the `Penalty` of a job entry, whose default is 1: a default belongs to
-/// its type, so an omitted factor is the same whether the other one is given or not.
+/// The `Penalty` of a job entry is another type, since its factors are 1 by default. So a factor
+/// that is left out has Mumak's default here, whether the other factor is given or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RumenPenalty {
@@ -156,12 +156,12 @@ struct LogReader<'a> {
     seed: u64,
     order: SubmissionOrder,
     /// When the first job that runs was submitted, in the milliseconds of the trace, and when the
-    /// last one was.
+    /// last job was.
     first: Option<u64>,
     latest: u64,
 }
 
-/// The records for which it is checked that they are sorted by submission.
+/// The records that must be sorted by submission.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SubmissionOrder {
     /// All records, while they are read.
@@ -188,7 +188,8 @@ impl LogReader<'_> {
             ));
         }
         self.latest = admitted.submitted;
-        // Note all hosts of a job before its maps are made, since `find` only knows noted hosts.
+        // Note all hosts of a job before its maps are made: `find` only knows the hosts that were
+        // noted.
         for task in &job.map_tasks {
             let preferred = task.preferred_locations.iter().filter_map(|at| at.layers.last());
             let ran_on = task.attempts.iter().filter_map(|attempt| attempt.host_name.as_ref());
@@ -494,7 +495,8 @@ mod tests {
         assert_eq!((job.name.as_str(), job.user.as_str()), ("job_1_0002", "ann"));
         assert_eq!((job.pool.as_deref(), job.priority), (Some("default"), Priority::High));
         assert_eq!(job.map_memory, Bytes::from_mib(512));
-        // The first job that runs arrives at once; the relative time is subtracted from its time.
+        // The first job that runs comes at 0: its `relativeTime` is taken off its `submitTime` (5 s
+        // − 1 s), so the next comes at 9 s − 4 s.
         assert_eq!((job.submit, jobs[1].submit), (SimSpan::ZERO, millis(5_000)));
         assert_eq!(jobs[1].user, "unknown");
     }

@@ -35,7 +35,8 @@ pub(super) fn generated(path: &Path, seed: u64) -> Result<(FoundJobs, Option<Str
             }
             Err(what) => return Err(records.unusable(Some(&name), what)),
         }
-        // Values from a list are drawn for each task and kept, 8 bytes each; distributions are not.
+        // Times from a list of values are drawn for each task and kept, 8 bytes each; times from a
+        // distribution are not.
         if MOST_TASKS < listed {
             let what = format!("more than {MOST_TASKS} tasks with values of a list");
             return Err(records.unusable(Some(&name), what));
@@ -233,10 +234,10 @@ fn pick<'a, T>(all: &'a [T], weight: fn(&T) -> f64, rng: &mut ChaCha8Rng) -> Opt
     can.then(|| &all[random::pick(all.iter().map(weight), rng)])
 }
 
-/// Draws a time: the interval between two samples by weight, and then a time in it; with only one
-/// sample, its time.
+/// Draws a time: first an interval between two samples, by their weights, and then a time in the
+/// interval. If there is only one sample, returns its time; `None` if there is none.
 fn instant(samples: &[TimeSample], rng: &mut ChaCha8Rng) -> Option<SimSpan> {
-    // The weights belong to intervals between two samples, and here is no interval.
+    // The weights belong to intervals between two samples; with one sample there is no interval.
     if let [only] = samples {
         return Some(SimSpan::from_secs(only.time.into()));
     }

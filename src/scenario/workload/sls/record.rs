@@ -89,7 +89,7 @@ pub struct SlsTask {
     /// The cores that the task asks for.
     #[serde(rename = "container.vcores", skip_serializing_if = "Option::is_none")]
     pub vcores: Option<u32>,
-    /// Whether the task may be preempted, such as `GUARANTEED`.
+    /// The execution type, such as `GUARANTEED`: it decides whether the task may be preempted.
     #[serde(rename = "container.execution.type", skip_serializing_if = "Option::is_none")]
     pub execution_type: Option<String>,
     /// The number of the request for the container.

@@ -75,7 +75,7 @@ pub struct SynthClass {
     pub class_type: Option<String>,
     /// How long a job takes.
     pub duration: Option<SynthSample>,
-    /// The factor of its duration within which a job must be done.
+    /// The deadline of a job, as a multiple of its duration.
     pub deadline_factor: Option<SynthSample>,
     /// The probability that capacity is reserved for a job.
     pub reservation: Option<SynthSample>,
@@ -127,7 +127,7 @@ pub struct SynthTask {
     /// The priority of the tasks.
     #[serde(default)]
     pub priority: i32,
-    /// Whether the tasks may be preempted, such as `GUARANTEED`.
+    /// The execution type, such as `GUARANTEED`: it decides whether the tasks may be preempted.
     pub execution_type: Option<String>,
 }
 

@@ -100,7 +100,7 @@ fn job_of(entry: &JobEntry, block: Bytes) -> SwimJob {
     SwimJob {
         id: column(&entry.name),
         submit_s: entry.submit.as_micros() / 1_000_000,
-        // `refit_gaps` sets it once the job before is known.
+        // `refit_gaps` sets the gap once the job before is known.
         gap_s: 0,
         input: entry.input(block).unwrap_or_default(),
         shuffle: entry.shuffle,

@@ -5,9 +5,9 @@
 //! `reduce_rate`, `noise`), which of the jobs (`jobs`, `window`, `at_least`), how large they are
 //! (`size_scale`) and how fast they arrive (`pace`).
 //!
-//! SWIM's own replay is followed in everything but the choice of the partition files that a job
-//! reads: here a job's blocks belong to the path in the trace, or to a file of its own, and are
-//! placed like any blocks.
+//! `mapping: replay` follows SWIM's own replay except in one point. SWIM picks the partition files
+//! that a job reads; here a job's blocks belong to the path in the trace, or to a file of its own,
+//! and are placed like any blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,8 +34,8 @@ pub struct Swim {
     #[serde(default)]
     pub mapping: Mapping,
     /// A job has one reduce for this many bytes of shuffle: `1GiB` unless given. With `replay`, the
-    /// bytes of shuffle and output count together; unless given, a job then has reduces for 0.45 of
-    /// the cluster's reduce slots.
+    /// bytes of shuffle and output count together; unless given, a job then has as many reduces as
+    /// 0.45 of the cluster's reduce slots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_reduce: Option<Bytes>,
     /// How fast a map processes its input. By default a map of 128 MiB takes 19 s, with start and
@@ -115,7 +115,7 @@ impl<T: Copy + PartialOrd> SwimRange<T> {
         self.from.zip(self.to).is_some_and(|(from, to)| to < from)
     }
 
-    /// Returns whether an item is before the range.
+    /// Returns whether an item comes before the range begins.
     fn begins_after(&self, item: T) -> bool {
         self.from.is_some_and(|from| item < from)
     }

@@ -1,5 +1,5 @@
-//! Mistakes planted on purpose, to check that each of them is found: by the invariant checker in a
-//! scenario made for it, and by chaos within its first thousand cases.
+//! Mistakes planted on purpose. Tests check that the invariant checker finds each mistake in a
+//! scenario made for it, and that chaos finds most mistakes within its first thousand cases.
 //!
 //! The code of the cores does not change. A mistake sits between a core and the rest, and falsifies
 //! the messages to or from the core, so that the run goes as if the core were wrong. To plant
@@ -88,8 +88,8 @@ pub(super) struct Planted {
     pub(super) words: &'static str,
 }
 
-/// All mistakes that chaos finds. Chaos hardly ever breaks all disks with a block before it is
-/// read, so the NameNode's mistakes are found only by their own scenarios.
+/// All mistakes that chaos finds. Chaos hardly ever breaks all disks with a block before the block
+/// is read, so the NameNode's mistakes are found only by their own scenarios.
 pub(super) const PLANTED: [Planted; 12] = [
     Planted {
         name: "slot used twice",
@@ -383,7 +383,7 @@ impl Mistake<ToJobTracker> for BlacklistIgnored {
     }
 }
 
-/// The restarted JobTracker forgets a job that was there before, and reports nothing.
+/// The restarted JobTracker forgets a job that it had before the restart, and reports nothing.
 #[derive(Default)]
 struct JobLost {
     restarts: bool,
@@ -411,8 +411,8 @@ impl Mistake<ToJobTracker> for JobLost {
     }
 }
 
-/// The NameNode hears of one lost disk and takes all others to be whole, so blocks are copied and
-/// read from nodes that lack them.
+/// The NameNode hears of one lost disk and takes all other disks to be whole, so blocks are copied
+/// and read from nodes that lack them.
 #[derive(Default)]
 struct CopiedFromNobody {
     has_heard: bool,
@@ -423,7 +423,7 @@ impl Mistake<ToNameNode> for CopiedFromNobody {
         if let ToNameNode::DiskLost(node) = *msg
             && std::mem::replace(&mut self.has_heard, true)
         {
-            // The number is stale, so the message has no effect.
+            // With a stale number such as this, the message has no effect.
             *msg = ToNameNode::Missed(node, u32::MAX);
         }
     }
@@ -479,7 +479,7 @@ faults: [{at: 30s, stop: node-1}, {at: 100s, start: node-1}]
 until: 1h
 ";
 
-/// A machine dies with outputs of maps, while reduces are still to come.
+/// A machine dies with outputs of maps, before all reduces have started.
 const LOST_OUTPUTS: &str = "
 hadoop: {expiry: 40s, slow_start: 1}
 cluster: {nodes: 3, map_slots: 2, reduce_slots: 1}
@@ -496,8 +496,8 @@ faults: [{at: 1min, disk: {nodes: all}}]
 until: 1h
 ";
 
-/// Blocks have one copy, and a machine is off for a while; one job reads meanwhile, and another
-/// later.
+/// Blocks have one copy, and a machine is off for a while; one job reads during that time, and
+/// another job later.
 const AWAY: &str = "
 cluster: {nodes: 4, hdfs: {replication: 1}}
 workload:
@@ -508,8 +508,8 @@ faults: [{at: 1min, stop: node-1}, {at: 30min, start: node-1}]
 until: 3h
 ";
 
-/// Returns the violations that the checker finds in a run, with every unfinished job counted as
-/// one.
+/// Returns the violations that the checker finds in a run; every unfinished job counts as a
+/// violation, too.
 fn found_in(yaml: &str, recast: impl FnOnce(RunCores) -> RunCores) -> Vec<String> {
     let registry = Registry::builtin();
     let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
