@@ -130,7 +130,7 @@ pub fn run(mut registry: Registry) -> ExitCode {
     // end the process.
     interrupt::outlive_limits();
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
-    // The parser consumes a command, so make one for `help_in_front` to look at.
+    // Parsing consumes the command's definition, so make another one for `help_in_front`.
     let first = command(&registry);
     // Do this before `help_in_front`, which knows only the new names.
     renamed::in_new_words(&mut arguments);
@@ -160,8 +160,8 @@ pub fn run(mut registry: Registry) -> ExitCode {
     }
 }
 
-/// Adds the nearest command to an error about an unknown one. The parser itself suggests none for
-/// short words such as `rnu`.
+/// Adds the nearest command to an error about an unknown command. The parser itself suggests
+/// nothing for short words such as `rnu`.
 fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[OsString]) {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
@@ -169,8 +169,8 @@ fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[Os
     let around = arguments
         .iter()
         .skip(1)
-        // For `trace covnert` the candidates are the commands of `trace`; options and files have no
-        // effect here.
+        // For `trace covnert`, suggest a command of `trace`; skip options and files on the way
+        // there.
         .fold(all, |command, argument| command.find_subcommand(argument).unwrap_or(command));
     let near = nearest(name, around.get_subcommands().map(clap::Command::get_name));
     if let Some(near) = near
@@ -192,7 +192,7 @@ fn help_in_front(arguments: &mut [OsString], command: &clap::Command) {
     }
 }
 
-/// Returns the command line, with the names of a registry in it.
+/// Returns the definition of the command line; `trace convert --to` takes the registry's formats.
 fn command(registry: &Registry) -> clap::Command {
     let trace = |trace| trace::with_targets(trace, registry.formats());
     let command = Arguments::command().mut_subcommand("trace", trace);
@@ -234,11 +234,12 @@ fn called() -> String {
 
 /// Calls `work`, and turns a panic in it into a failure.
 ///
-/// A panic prints nothing itself: most come from policies, and the run explains those. The place of
-/// the panic is kept, for bugs of Mumakil. With `RUST_BACKTRACE` the panic is printed, too.
+/// The panic hook prints nothing: most panics come from policies, and the run explains them. It
+/// notes the place of the panic, which a bug of Mumakil reports. With `RUST_BACKTRACE` it also
+/// prints the panic.
 fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let last = Arc::new(Mutex::new(None));
-    // Keep the first panic hook: it prints the output of RUST_BACKTRACE.
+    // Keep the default panic hook: it prints the output of RUST_BACKTRACE.
     let (noted, print) = (last.clone(), panic::take_hook());
     panic::set_hook(Box::new(move |info| {
         if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
@@ -247,7 +248,7 @@ fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
         *noted.lock() = info.location().map(ToString::to_string);
     }));
     match panic::catch_unwind(AssertUnwindSafe(work)) {
-        // The run caught the panic itself without its place, which the hook has noted.
+        // The run has caught this panic, without its place. The hook has noted the place.
         Ok(Err(Failure::Bug { words, .. })) => {
             Err(Failure::Bug { words, place: last.lock().take() })
         }

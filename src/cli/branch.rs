@@ -26,11 +26,11 @@ const PAGE: &str = "compare.html";
 
 /// Run a scenario twice, with the same past and another future
 ///
-/// The second run takes the settings from the instant on. Another policy takes over there; faults
+/// The settings hold in the second run from the instant on. Another policy takes over there; faults
 /// and later changes may be added. Both runs begin at the beginning, and Mumakil checks that all
-/// their events are the same up to the instant: a setting that would have changed an event before
-/// is refused. The scenario of the second run has all settings, so that it can be run again alone.
-/// A page compares the two.
+/// their events are the same up to the instant: a setting that changes an earlier event is refused.
+/// The scenario of the second run has all settings, so that it can be run again alone. A page
+/// compares the two.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -72,7 +72,8 @@ impl BranchArguments {
         let LoadedScenario { scenario, .. } = load(&[])?;
         let LoadedScenario { scenario: set, warnings, .. } = load(&self.sets)?;
         warnings.iter().for_each(|warning| terminal::warn(warning));
-        // Load both in full, so that mistakes in the settings are found with their places.
+        // The scenario was loaded twice, without and with the settings: so loading has reported
+        // mistakes in the settings, with their places.
         let branch = branched(&scenario, set, self.at)?;
         let name = format!("out/{}-{}-branch", scenario.name, scenario.seed);
         let target = self.out.unwrap_or_else(|| name.into());
@@ -89,8 +90,7 @@ impl BranchArguments {
         let parted = part(prepared, &folders, until, registry, progress);
         bar.clear();
         let (same, ends) = parted?;
-        // Both had ended before the instant, so they cannot differ: the page would compare a run
-        // with itself.
+        // Refuse an instant after the end of both runs: the page would compare a run with itself.
         if ends.iter().all(|end| end.summary.virtual_s < self.at.as_secs_f64()) {
             let end = ends.iter().map(|end| end.summary.virtual_s).fold(0.0, f64::max);
             return Err(Failure::input(format!(
@@ -112,8 +112,9 @@ impl BranchArguments {
     }
 }
 
-/// Runs two scenarios into folders. Returns the number of events that both had up to an instant,
-/// and the ends of both. `progress` makes the function that each run calls with its progress.
+/// Runs two scenarios into folders. Returns the number of events up to the instant `until`, equal
+/// in both, and the two finished runs. `progress` makes, for run 0 or 1, the function that the run
+/// calls with its progress.
 ///
 /// # Errors
 /// If a run fails, or if the two differ before the instant.
@@ -127,7 +128,7 @@ pub(super) fn part(
     let mut ends = Vec::with_capacity(2);
     let mut pasts = Vec::with_capacity(2);
     for (number, (prepared, folder)) in prepared.into_iter().zip(folders).enumerate() {
-        // A hash of the events up to the instant is enough for a comparison, and takes no memory.
+        // Compare the runs by a hash of their events up to the instant, which takes no memory.
         let (past, watcher) = RunPast::until(until);
         let progress = progress(number);
         let options = Options { progress, watchers: vec![watcher], ..Options::default() };
@@ -156,15 +157,15 @@ fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scena
         ));
     }
     if set.scheduler != scenario.scheduler {
-        // The JobTracker decides at its start whether the policy orders the reading of splits.
+        // In Mumak's model the JobTracker decides at its start that the policy orders the reading
+        // of splits, so the policy cannot change later.
         if scenario.hadoop.behaviour().policy_reads {
             return Err(Failure::input(
                 "in Mumak the policy cannot change in a run, as it orders the reading of splits; set another \
                  `hadoop.line`",
             ));
         }
-        // The policy changes during the run, by `later`, so that both runs begin under the same
-        // policy.
+        // Both runs begin under the same policy; an entry of `later` changes it in the second run.
         let policy = std::mem::replace(&mut set.scheduler, scenario.scheduler.clone());
         set.later.push(LaterChange::scheduler(at, policy));
     }
@@ -202,7 +203,8 @@ mod tests {
         assert!(branch(&["scheduler=fair"]).unwrap_err().contains("change nothing"));
         assert!(branch(&["clock=60x"]).unwrap_err().contains("virtual"));
         let mumak = ["hadoop=mumak", "cluster=mumak", "scheduler=fifo"];
-        // A setting that changes the past is found by comparing events, not here.
+        // `branched` accepts a setting that changes the past: only the comparison of events finds
+        // it.
         assert!(branch(&mumak).is_ok());
     }
 }

@@ -14,8 +14,8 @@ use crate::output::write_file;
 use crate::scenario::Registry;
 use crate::units::tell::{count, counted};
 
-/// The most real time to make a scenario smaller.
-// Chosen: each try takes up to a second, and most scenarios are small after some dozens.
+/// The most real time spent on making a failing scenario smaller.
+// Chosen: each try takes up to a second, and most scenarios are small after some dozens of tries.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Run random scenarios under the checker of invariants
@@ -41,16 +41,16 @@ Exit codes:
 pub(super) struct ChaosArguments {
     #[command(flatten)]
     cases: Cases,
-    /// The policy of all cases [default: each draws one]
+    /// The policy of all cases [default: each case draws one]
     #[arg(long, value_name = "NAME")]
     policy: Option<String>,
     /// Begin no more cases after so many minutes
     #[arg(long, value_name = "NUMBER")]
     minutes: Option<NonZero<u32>>,
-    /// Write each scenario that breaks into this folder, as chaos-NUMBER.yaml
+    /// Write each scenario that fails into this folder, as chaos-NUMBER.yaml
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Print a last line of JSON: how many cases, violations, endless ones and false stalls
+    /// Print a last line of JSON: the numbers of cases, violations, endless runs and false stalls
     #[arg(long)]
     json: bool,
 }
@@ -85,7 +85,7 @@ fn show(
     HuntCatch { seed, words, yaml, .. }: &HuntCatch,
     folder: Option<&Path>,
 ) -> Result<(), Failure> {
-    // Comment out every line, so that the output is a scenario that can be run.
+    // Print the mistake as comments, so that the whole output is a scenario that can be run.
     let words = words.replace('\n', "\n# ");
     terminal::print_file(&format!("# case {seed}\n# {words}\n{yaml}\n"))?;
     match folder {
@@ -94,7 +94,7 @@ fn show(
     }
 }
 
-/// Returns the counts of the hunt as a line.
+/// Returns a line with the numbers of cases and of mistakes.
 fn told(tally: HuntTally) -> TerminalLines {
     TerminalLines::of(format!(
         "{}: {} twice, {} came to a stall, {} had no end because of faults without end",

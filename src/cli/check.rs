@@ -69,7 +69,7 @@ impl CheckArguments {
                 }
             }
         }
-        // All files are checked, even after an invalid one; each has printed its own mistakes.
+        // The mistakes are printed already, file by file.
         if wrong == 0 { Ok(()) } else { Err(Failure::Told) }
     }
 }

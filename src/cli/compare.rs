@@ -82,8 +82,7 @@ enum FolderKind {
 
 impl CompareArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        // Check this before reading: large runs take long, and the user should not wait for a
-        // refusal.
+        // Refuse an existing page now: the results of large runs take long to read.
         if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
             return Err(file::exists(out));
         }
@@ -101,7 +100,7 @@ impl CompareArguments {
                     self.out.is_some().then(|| page::of_runs(registry, &runs, mark.as_ref()));
                 let mut page = page.transpose()?;
                 if let (Some(first), Some(page)) = (&first, &mut page) {
-                    // Insert it after "In short".
+                    // Insert the section about the first difference after "In short".
                     page.sections.insert(1, first.section());
                 }
                 let told = match first {
@@ -138,7 +137,7 @@ impl CompareArguments {
     }
 }
 
-/// Compares the results in some folders, and writes the page if there is to be one.
+/// Compares the results in some folders, and writes the page if `out` names its file.
 pub(super) fn folders(
     folders: Vec<PathBuf>,
     out: Option<PathBuf>,
@@ -154,7 +153,7 @@ pub(super) fn page_of_runs(registry: &Registry, runs: &[(&Path, &str)]) -> Resul
     Ok(page::of_runs(registry, &runs.collect::<Result<Vec<_>, _>>()?, None)?.html())
 }
 
-/// Returns the kind of all folders; an error if they differ.
+/// Returns the common kind of some folders; an error if their kinds differ.
 fn kind_of_all(folders: &[PathBuf]) -> Result<FolderKind, Failure> {
     let first = kind_of(&folders[0])?;
     for folder in &folders[1..] {
@@ -183,7 +182,8 @@ pub(super) fn expect_run(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Checks that a run's folder has the table of attempts; `use_of_it` says what needs it.
+/// Checks that a run's folder has the table of attempts; the error says, by `use_of_it`, what the
+/// table is needed for.
 pub(super) fn expect_tasks(folder: &Path, use_of_it: &str) -> Result<(), Failure> {
     if folder.join(AttemptRow::FILE).exists() {
         return Ok(());
@@ -251,7 +251,7 @@ fn names(folders: &[PathBuf]) -> Vec<String> {
     }
 }
 
-/// Makes an unreadable file a fault of the input: the user has named its folder.
+/// Returns the failure for an unreadable file: invalid input, since the user has named its folder.
 pub(super) fn unreadable(error: ReadError) -> Failure {
     Failure::Input(anyhow::Error::new(error))
 }

@@ -22,9 +22,10 @@ const WORST: usize = 10;
 
 /// Tell why a job took as long as it did
 ///
-/// A job's time, from its arrival to its end, is split into parts that add up to the millisecond:
-/// its work, its waits, the rule behind each wait, and the holders of the slots meanwhile. Without
-/// a job, the ten most slowed-down jobs get a line each, and the waits of all jobs are added up.
+/// A job's time, from its arrival to its end, is split into work and waits that add up to the
+/// millisecond. Each wait has the rule behind it, and the jobs that held the slots meanwhile.
+/// Without a job, the ten most slowed-down jobs get a line each, and the waits of all jobs are
+/// added up.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +37,7 @@ Exit codes:
   0  done
   2  the folder holds no run that can be explained, or the run has no such job")]
 pub(super) struct ExplainArguments {
-    /// The folder of a run; a packed run of a study also has one: out/study/runs/ID
+    /// The folder of a run; a packed run of a study is named in the same way: out/study/runs/ID
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// The number or the name of a job
@@ -136,8 +137,7 @@ fn worst_of(
         false => {
             // A job without an isolated time cannot be ranked beside jobs that have one.
             let alone = *alone.get(&told.jobs[one.place].row.job)?;
-            // A job without tasks has an isolated time of zero: count a millisecond, the tables'
-            // unit.
+            // A job without tasks has an isolated time of zero: count it as one millisecond.
             Some(one.sojourn_ms as f64 / alone.max(1) as f64)
         }
     };

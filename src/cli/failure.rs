@@ -40,7 +40,8 @@ pub(super) enum Failure {
     },
     /// The scenario's text has one or more mistakes.
     Findings(Vec<Finding>),
-    /// All mistakes are printed already, file by file; only the exit code of invalid input is left.
+    /// All mistakes are printed already, file by file; the command only exits with the code of
+    /// invalid input.
     Told,
 }
 

@@ -28,12 +28,12 @@ pub(super) fn write(
     aside.put().map(drop).map_err(failure)
 }
 
-/// Returns the failure of a file that exists already.
+/// Returns the failure for a file that exists already.
 pub(super) fn exists(target: &Path) -> Failure {
     Failure::input(format!("{} exists already (--force replaces it)", target.display()))
 }
 
-/// Returns the failure of a file that cannot be written.
+/// Returns the failure for a file that cannot be written.
 pub(super) fn cannot(target: &Path, error: io::Error) -> Failure {
     let kind = error.kind();
     let error = anyhow::Error::new(error).context(format!("cannot write {}", target.display()));

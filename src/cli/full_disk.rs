@@ -1,5 +1,5 @@
-//! Tests with a disk that fails at any writing operation: each command reports it, and leaves its
-//! results whole or not at all.
+//! Tests with a disk that fails at any writing operation: each command reports the error, and
+//! leaves whole results or none.
 
 use std::ffi::OsString;
 use std::fs;
@@ -157,7 +157,7 @@ fn a_study_survives_a_disk_that_fails_at_any_operation() {
 fn a_packed_study_survives_a_disk_that_fails_at_any_operation() {
     let study = "study @study.yaml --quiet --jobs 1 --keep packed --out @out";
     assert!(40 < fail_at_each(&[], study));
-    // The study already has a pack with an index, which the command cuts off.
+    // The folder already has a pack; the command first cuts off the pack's index.
     assert!(40 < fail_at_each(&[study], &format!("{study} --set sweep.seeds=2")));
 }
 

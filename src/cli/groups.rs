@@ -20,8 +20,8 @@ pub(super) fn template(command: &clap::Command) -> String {
     for (title, names) in GROUPS {
         let _ = writeln!(text, "{header}{title}:{header:#}");
         for name in names {
-            // The description of each command stays at the command; a test finds commands missing
-            // in the groups.
+            // Take the description from the command itself. A test finds commands that are in no
+            // group.
             let about = command.find_subcommand(name).and_then(clap::Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
             let _ = writeln!(text, "  {literal}{name:width$}{literal:#}  {about}");

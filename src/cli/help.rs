@@ -52,7 +52,7 @@ impl HelpArguments {
     }
 }
 
-/// Returns the failure of a superfluous word after the name of a topic.
+/// Returns the failure for a superfluous word after the name of a topic.
 fn too_much(chapter: &Chapter, more: &str) -> Failure {
     let name = chapter.name;
     Failure::input(format!(
@@ -60,7 +60,8 @@ fn too_much(chapter: &Chapter, more: &str) -> Failure {
     ))
 }
 
-/// Returns the command that a mistyped name probably means, or the chapter if it is the first name.
+/// Returns the command that a mistyped name probably means; for the first name (depth 0), also a
+/// chapter.
 fn near<'c>(command: &'c clap::Command, name: &str, depth: usize) -> Option<&'c str> {
     let commands = command.get_subcommands().map(clap::Command::get_name);
     // No chapter can stand after a command, as in `help trace convert`.
@@ -68,7 +69,7 @@ fn near<'c>(command: &'c clap::Command, name: &str, depth: usize) -> Option<&'c 
     nearest(name, commands.chain(chapters))
 }
 
-/// Returns the failure of a name that is neither a command nor a chapter.
+/// Returns the failure for a name that is neither a command nor a chapter.
 fn unknown(name: &str, near: Option<&str>) -> Failure {
     let hint = match near {
         Some(near) => format!("did you mean `{near}`?"),

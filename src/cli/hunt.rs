@@ -17,7 +17,7 @@ pub(super) struct Cases {
     /// How many cases
     #[arg(long, value_name = "NUMBER", default_value = "1000")]
     runs: u64,
-    /// The number of the first case; the next ones follow
+    /// The number of the first case; the others are counted on from it
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     seed: u64,
     /// How many cases at the same time [default: one for each core]

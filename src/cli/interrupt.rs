@@ -5,7 +5,8 @@
 //! rename          gives it its final name           the signal thread waits for the end
 //! out/mine-42/    is whole                          Ctrl-C: it stays
 //! ```
-//! A process that a signal ends runs no destructors, so these cannot remove hidden files.
+//! No destructor runs when a signal ends the process, so the signal thread removes the hidden
+//! files.
 //!
 //! Ctrl-C comes from a user, SIGTERM from a program: Slurm sends it before the time limit. The exit
 //! codes are those of shells, 128 plus the number of the signal: 130 and 143.
@@ -16,19 +17,20 @@ use super::progress::RunBar;
 use super::terminal;
 use crate::output::{HIDDEN, remove_unfinished};
 
-/// Handles signals that end the process, from now on; `after` says what that means for the results.
+/// Handles signals that end the process, from now on. The message on stderr ends with `after`,
+/// which says what happened to the results.
 pub(super) fn guard(bar: &RunBar, after: &'static str) {
     guard_with(bar, after, || {});
 }
 
-/// Does the same as [`guard`], and calls `last` first when a signal comes.
+/// Handles signals like [`guard`], but first calls `last` when a signal comes.
 pub(super) fn guard_with(bar: &RunBar, after: &'static str, last: impl Fn() + Send + 'static) {
     let bar = bar.clone();
     let end = move |signal: Signal| {
         last();
         // Hold this guard until the exit: meanwhile no thread may rename a file into its place.
         let _removed = remove_unfinished();
-        // Else the message would begin after the bar and the terminal's `^C`.
+        // Clear the bar, or the message would begin in its line, after the terminal's `^C`.
         bar.clear();
         terminal::error(&format!("{}{after}", signal.told()));
         std::process::exit(signal.exit_code());
@@ -60,8 +62,8 @@ impl Signal {
     }
 }
 
-/// Calls `end` when a signal comes. Only the first call in a process has an effect: it removes the
-/// hidden files of all threads.
+/// Calls `end` when a signal comes. Only the first call of `watch` in a process has an effect; that
+/// suffices, since `end` removes the hidden files of all threads.
 #[cfg(unix)]
 fn watch(end: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     use std::sync::atomic::{AtomicBool, Ordering};

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 
-/// The style of the one thing in a block that a reader should see first.
+/// The style of the words that a reader should see first; a block has few of them.
 pub(super) const BOLD: Style = Style::new().bold();
 
 /// Lines with colours; `terminal` removes the colours where they cannot be shown.
@@ -55,8 +55,8 @@ impl TerminalLines {
         self.text.push('\n');
     }
 
-    /// Adds a message of one or more lines. Indents its further lines, so that none looks like
-    /// another message.
+    /// Adds a message of one or more lines. Indents all lines but the first, so that no line looks
+    /// like another message.
     pub(super) fn message(&mut self, text: &str) {
         for (number, line) in text.split('\n').enumerate() {
             let margin =

@@ -22,7 +22,7 @@ Metrics, expectations and charts are made of quantities:
   p95(wait, class=small) < 30s              as an expectation
   mumakil run quickstart --set 'expect=[\"locality.node > 80 %\"]'")]
 pub(super) struct ListArguments {
-    /// The list to print; without it, the lists that there are
+    /// The list to print; without it, the names of the lists are printed
     #[arg(value_name = "WHAT")]
     what: Option<Listing>,
 }

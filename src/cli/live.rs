@@ -20,7 +20,7 @@ use crate::record::OnProgress;
 use crate::scenario::{ClockSpec, LoadedScenario, Registry};
 use crate::units::tell::span;
 
-/// The time that the process stays after the session, so that browsers get the last picture.
+/// How long the process stays after the session, so that browsers get the last picture.
 // Chosen: long enough for several pictures, too short to notice.
 const FAREWELL: Duration = Duration::from_millis(300);
 
@@ -30,8 +30,8 @@ const FAREWELL: Duration = Duration::from_millis(300);
 /// its beginning. It can be run at any speed, paused, stepped and moved to any instant. While it is
 /// paused, jobs can be submitted and killed, nodes stopped and started, and the policy changed.
 /// Each of these actions is written into a scenario that repeats the session with the same bytes;
-/// the page offers it. Ctrl-C ends the session; --out writes results when the page's session is
-/// finished.
+/// the page offers it. Ctrl-C ends the session; with --out, finishing the session in the page
+/// writes results.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -49,14 +49,14 @@ pub(super) struct LiveArguments {
     /// A file, or the name of a scenario that Mumakil brings (see `mumakil list scenarios`)
     #[arg(value_name = "SCENARIO")]
     scenario: PathBuf,
-    /// The seconds of the run that pass in a second, such as 60x or 0.1x; `max` for no limit
+    /// The seconds of the run that pass in a real second, such as 60x or 0.1x; `max` for no limit
     #[arg(long, value_name = "FACTOR", default_value = "60x")]
     speed: Speed,
     /// The port of the page; 0 takes a free one
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     port: u16,
-    /// The address to listen at. With another than the default, anybody who can reach it and has
-    /// seen the token, which travels unencrypted, can watch and act
+    /// The address to listen at. With any other than the default, everybody who can reach it and
+    /// has seen the token can watch and act; the token travels unencrypted
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
     /// Write the results of the finished session into a folder, as `mumakil run` does
@@ -123,7 +123,7 @@ impl Owner {
     fn compare(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, Failure> {
         let TwoFutures { until, prepared, names, .. } = futures;
         let prepared = prepared.each_ref().map(|prepared| &**prepared);
-        // Use hidden folders, which are removed when dropped.
+        // Use hidden folders: dropping removes them.
         let target = std::env::temp_dir().join("mumakil-what-if");
         let folders = [RunFolder::create(&target, false)?, RunFolder::create(&target, false)?];
         let progress = |number: usize| -> Option<OnProgress> {
@@ -190,8 +190,9 @@ impl LiveArguments {
         Ok(self.out.as_deref().map(create).transpose()?)
     }
 
-    /// Runs scene after scene until the session ends; then reports the last one, if its run has
-    /// ended.
+    /// Runs scene after scene until the session ends; then prints the results of the last scene, if
+    /// its run has ended. A scene is one run from its beginning; each action, and each way back in
+    /// time, begins a new scene.
     fn play(&self, session: &Arc<Session>, registry: &Registry) -> Result<(), Failure> {
         let mut scene = session.scene();
         loop {
@@ -222,7 +223,7 @@ impl LiveArguments {
         }
     }
 
-    /// Runs a scene; returns its run, or `None` if the user gave it up.
+    /// Runs a scene; returns its run, or `None` if the user gave the scene up.
     fn scene(
         &self,
         session: &Arc<Session>,

@@ -16,7 +16,7 @@ use crate::units::tell::{self, count, counted};
 /// The time between two lines.
 pub(super) const MINUTE: Duration = Duration::from_secs(60);
 
-/// The share of the work before which the remaining time is not estimated.
+/// The share of the work that must be done before the remaining time is estimated.
 // Chosen: an estimate from less would be wrong by a large factor.
 const LITTLE: f64 = 0.01;
 
@@ -74,7 +74,7 @@ pub(super) fn of_jobs(
     line
 }
 
-/// The minutes for which a line was printed.
+/// The last minute for which a line was printed.
 #[derive(Debug, Default)]
 pub(super) struct Minutes {
     told: u64,
@@ -86,7 +86,7 @@ impl Minutes {
     pub(super) fn is_due(&mut self, after: Duration) -> bool {
         let minutes = after.as_secs() / MINUTE.as_secs();
         let is_due = self.told < minutes;
-        // Progress may come seldom: missed minutes get a single line.
+        // This may be called rarely: several minutes since the last call get a single line.
         self.told = minutes.max(self.told);
         is_due
     }

@@ -1,5 +1,5 @@
-//! Runs in a pack that the user names as folders, `out/study/runs/ID`: they are unpacked into a
-//! temporary folder while they are read.
+//! The folders of runs that the user names. A run in a pack is named like a folder,
+//! `out/study/runs/ID`, and is unpacked into a temporary folder while it is read.
 
 use std::path::{Path, PathBuf};
 

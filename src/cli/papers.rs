@@ -145,8 +145,8 @@ impl PapersArguments {
         bar: &StudyBar,
         at_work: &AtWork,
     ) -> Result<(), Failure> {
-        // The file itself names the folder of its traces, so read it twice: the first time without
-        // them.
+        // The file itself names the folder of its traces, so read it twice: first without the
+        // traces.
         let about = Study::of_any(file.draft(None)?)?.experiment.unwrap_or_default();
         experiment.published.clone_from(&about.published);
         let folder = match &about.needs {
@@ -171,7 +171,7 @@ impl PapersArguments {
         let mut session = StudySession::new(out, None, self.pace, registry, bar, at_work)?;
         session.keep(study.clone(), BroughtFiles::Links);
         let sheet = session.run(&study, true)?;
-        // Print it beside the bar, or the bar would overwrite it.
+        // Hide the bar meanwhile, or it would overwrite the warning.
         for doubt in session.doubts() {
             bar.beside(|| terminal::warn(&format!("{}: {doubt}", experiment.id)));
         }

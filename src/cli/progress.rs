@@ -100,7 +100,7 @@ impl StudyBar {
         self.bar.bar.inc_length(runs as u64);
     }
 
-    /// Counts a run that is done and was not begun with a name.
+    /// Counts a run that is done and was not announced with [`StudyBar::begin`].
     pub(super) fn tick(&self) {
         self.bar.bar.inc(1);
     }

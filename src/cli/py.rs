@@ -1,7 +1,7 @@
 //! `mumakil py`: a Python module that loads the results of Mumakil.
 //!
-//! It is a file and no package: it belongs beside the notebook that imports it, and to the version
-//! that wrote the results.
+//! The module is a single file: it lies beside the notebook that imports it, and fits the version
+//! of Mumakil that wrote the results.
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -96,7 +96,8 @@ impl RunArguments {
         let scenario = &prepared.scenario;
         let target =
             self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());
-        // Refuse this: committing the folder replaces it as a whole, and the trace would be lost.
+        // Refuse a trace inside the folder: committing replaces the folder as a whole, so the trace
+        // would be lost.
         if self.perfetto.as_ref().is_some_and(|file| file.starts_with(&target)) {
             return Err(Failure::input(
                 "--perfetto names a file in the folder of the results, which is replaced as a \
@@ -104,7 +105,7 @@ impl RunArguments {
             ));
         }
         let bar = RunBar::new();
-        // Do this before the folder exists: Ctrl-C removes a half-made folder beside the results.
+        // Handle signals before the folder exists: Ctrl-C removes the hidden, half-written folder.
         interrupt::guard(&bar, ", no results were written");
         // Create the folder before the run: an existing one must not be refused after hours of
         // work.
@@ -126,7 +127,7 @@ impl RunArguments {
         let kept = prepared.fill(&folder, registry, options);
         bar.clear();
         let kept = kept?;
-        // Commit the folder last: if the trace cannot be written, there are no results without it.
+        // Commit the folder last, so that no results appear if the trace cannot be written.
         let trace = trace.map(AsideFile::put).transpose()?;
         let target = folder.commit()?;
 
@@ -139,7 +140,8 @@ impl RunArguments {
             });
             tell(&prepared, &kept, &target, traced)?;
         }
-        // Do this after the lines: even a run that stalled has results to look at.
+        // Judge the run after its lines are printed: even a run that stalled has results to look
+        // at.
         verdict_of_kept(&prepared, &kept)?;
         // Explanations need the table of attempts; without it there is nothing to check.
         if self.verify && prepared.scenario.record.tasks {
@@ -149,7 +151,7 @@ impl RunArguments {
     }
 }
 
-/// Prints the lines about a run with results, and then the other files that were written.
+/// Prints the lines about a run with results, and then `more` lines about other files.
 pub(super) fn tell(
     prepared: &Prepared,
     KeptRun { emulated, digest, verdicts, real, .. }: &KeptRun,
@@ -197,13 +199,13 @@ pub(super) fn real(limit: SimSpan) -> Duration {
     Duration::from_micros(limit.as_micros())
 }
 
-/// Returns the failure of a run whose results are written, if it is a failure.
+/// Returns an error if the run failed; its results are written already.
 pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Failure> {
     if let Some(verifier) = &emulated.verifier
         && !verifier.violations().is_empty()
     {
         let found = verifier.violations().len() as u64 + verifier.more();
-        // Show the first ten: later ones mostly follow from these.
+        // Show the first ten violations: later ones mostly follow from them.
         let shown = verifier.violations().iter().take(10);
         let lines: String = shown.map(|violation| format!("\n  {violation}")).collect();
         return Err(Failure::run(format!(
@@ -234,7 +236,7 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
     }
 }
 
-/// Returns the failure of a run with results in a folder: the run's own, or missing isolated times.
+/// Returns an error if a run with a folder failed, or if its isolated times are missing.
 pub(super) fn verdict_of_kept(prepared: &Prepared, kept: &KeptRun) -> Result<(), Failure> {
     verdict(prepared, &kept.emulated)?;
     kept.lacks_alone().map_or(Ok(()), |why| {

@@ -21,10 +21,10 @@ const FEW: usize = 3;
 
 /// Show a key, a scenario, a policy, a quantity or a table
 ///
-/// `reference` is all keys of scenarios and studies. `schema` is the JSON Schema of scenarios, for
-/// editors; `schema study` is the one of studies, and `schema protocol` the one of the lines
-/// between Mumakil and an external policy: Mumakil's lines under `said`, the policy's answers under
-/// `heard`.
+/// `reference` shows all keys of scenarios and studies. `schema` shows the JSON Schema of
+/// scenarios, for editors; `schema study` shows that of studies, and `schema protocol` that of the
+/// lines between Mumakil and an external policy: Mumakil's lines under `said`, the policy's answers
+/// under `heard`.
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "mumakil show [OPTIONS] [KIND] <NAME>",
@@ -149,7 +149,7 @@ impl AllNames<'_> {
             Quantity => quantity(name).map(page),
             Table => tables::all().iter().find(|table| table.file == name).map(columns),
             Key if name == "reference" => Some(page(self.keys.markdown())),
-            // A study names an axis by the path of its field.
+            // The key of an axis, such as `sweep.cluster.nodes`, is the path of its field.
             Key => part(name).or_else(|| part(name.strip_prefix("sweep.")?)).map(page),
             Schema => {
                 let schema = match name {

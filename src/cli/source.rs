@@ -6,7 +6,7 @@ use super::failure::Failure;
 use crate::nearest::nearest;
 use crate::scenario::{ClockSpec, Draft, LoadedScenario, Registry, STARTERS, Starter};
 
-/// Settings of the command line that lie over a scenario.
+/// Settings of the command line that override those of the scenario.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Overrides {
     /// The seed, instead of the scenario's

@@ -82,7 +82,7 @@ impl RunStory<'_> {
             });
             line("faults", &[Some(counted(incidents, "incident")), lost]);
         }
-        // The real time may be a few milliseconds: show it that finely.
+        // The real time may be a few milliseconds: show them.
         let close = |seconds| tell::time(seconds, Detail::Mark);
         let (of, real) = (span(summary.virtual_s), close(self.real.as_secs_f64()));
         line("ran", &[Some(format!("{of} of cluster time in {real}"))]);

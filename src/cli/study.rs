@@ -152,7 +152,8 @@ impl StudyRunArguments {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study.expect("clap asks for it"), self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
-        // A process that joins takes the whole study as its part: others may work on it, too.
+        // A process that joins may do any run of the study: its shard is the whole study, shared
+        // with other processes.
         let shard = self.shard.or(self.join.then_some(Shard::WHOLE));
         if study.search.is_some() && shard.is_some() {
             return Err(Failure::input(
@@ -189,14 +190,13 @@ impl StudyRunArguments {
             real: session.began.elapsed(),
             workers: session.workers,
         };
-        // A part has no results of its own; the process that ends last writes those of the whole
-        // study.
+        // A shard writes no results: the process that ends last writes those of the whole study.
         if let Some(shard) = shard {
             return session.leave(shard, &sheet, &done, self.quiet);
         }
         let Concluded { findings, .. } = conclude(&sheet, &session.store, &session.out)?;
-        // Do this after `conclude`: until then this process is at work, and writing its report may
-        // fail.
+        // Write the last sign after `conclude`: until then this process is at work, and writing the
+        // report may fail.
         session.ends()?;
         if !self.quiet {
             let told = outcome::tell(&sheet, &findings) + answer;
@@ -229,7 +229,7 @@ pub(super) struct StudySession<'r> {
     /// The number of runs in the part, and how many of them were missing.
     mine: usize,
     done: usize,
-    /// The runs that failed.
+    /// The ids of the runs that failed.
     failed: Vec<String>,
     /// The number of workers at the same time.
     workers: usize,
@@ -284,7 +284,7 @@ impl<'r> StudySession<'r> {
         self.doubts.told()
     }
 
-    /// Writes the last sign of life, as done.
+    /// Writes the last sign of life: the work is done.
     pub(super) fn ends(&self) -> Result<(), Failure> {
         Ok(self.at_work.ends(End::Done, None)?)
     }
@@ -334,8 +334,8 @@ impl<'r> StudySession<'r> {
         Ok(())
     }
 
-    /// Does all missing runs, in a folder where no other process works. If some fail, the results
-    /// of the others are written.
+    /// Does all missing runs, in a folder where no other process works. If some runs fail, the
+    /// results of the other runs are written.
     fn run_alone(
         &mut self,
         study: &Study,
@@ -348,15 +348,15 @@ impl<'r> StudySession<'r> {
         self.mine = plan.part(Shard::WHOLE).count();
         let left = missing.len();
         self.work(plan, missing.into_iter().map(|run| Ok(NextRun::Run(run))), left)?;
-        // Notes of runs that have succeeded now, or of an earlier form of the study, would mislead
-        // `status`.
+        // Keep only the notes about runs that failed now: notes about runs that have succeeded
+        // since, or that the study no longer has, would mislead `status`.
         failed::keep_only(&self.store, &self.failed)?;
         if self.failed.is_empty() {
             return Ok(());
         }
         self.bar.clear();
         let failed: Vec<&str> = self.failed.iter().map(String::as_str).collect();
-        // A search has one cell at a time: without a failed one no result is left.
+        // A search tries one cell at a time: if that cell fails, no results are left.
         let rest = sheet.without(&failed).filter(|_| study.search.is_none());
         if let Some(rest) = &rest {
             conclude(rest, &self.store, &self.out)?;
@@ -368,7 +368,7 @@ impl<'r> StudySession<'r> {
         Err(outcome::failed(&failed, &self.store, rest.is_some())?)
     }
 
-    /// Does the missing runs of a part that no other process has taken.
+    /// Does those missing runs of a part that no other process has taken.
     fn run_shared(
         &mut self,
         part: Shard,
@@ -378,7 +378,8 @@ impl<'r> StudySession<'r> {
         let sign = self.signs.as_ref().expect("it has begun").name.clone();
         self.mine = plan.part(part).count();
         if part != Shard::WHOLE {
-            // A part has a folder of its own: no other process would try its failed runs again.
+            // Try the failed runs of a part again: the part has a folder of its own, so no other
+            // process would.
             let own: FxHashSet<&str> = plan.part(part).map(|run| &*plan.runs[run].id).collect();
             let noted = failed::noted(&self.store)?.into_iter();
             noted.filter(|id| own.contains(&**id)).for_each(|id| failed::forget(&self.store, &id));
@@ -398,15 +399,15 @@ impl<'r> StudySession<'r> {
         self.work(plan, shared, left)
     }
 
-    /// Claims the folder. A process that joins others waits for a process that has the folder for
-    /// itself, since the last process writes the results that way.
+    /// Claims the folder. A process that joins waits while another one has the folder for itself:
+    /// that process may be the last one, which writes the results.
     fn claim(&self, sheet: &StudyManifest, quiet: bool) -> Result<FolderClaim, Failure> {
         let form =
             self.form.unwrap_or_else(|| StoreForm::usual(self.share(), sheet.runs().count()));
         let claim = || self.store.claim(&sheet.study, self.share(), form);
         let mut claimed = claim();
-        // Such a process ends some time, and the claim is tried again. A second process that wants
-        // the folder for itself gives up.
+        // A process that joins tries again until the other one ends. A process that wants the
+        // folder for itself gives up at once.
         while self.shard.is_some() && matches!(claimed, Err(OutputError::Busy { .. })) {
             if !quiet {
                 let out = self.out.display();
@@ -442,7 +443,7 @@ impl<'r> StudySession<'r> {
         let workers = workers(plan, self.pace.jobs, left);
         self.workers = self.workers.max(workers);
         let claim = self.claim.as_ref().expect("a process that works has claimed the folder");
-        // Note indices of runs, to be sorted below; names of runs have no order.
+        // Note the indices of failed runs: unlike names, they can be sorted below.
         let mut failed = Vec::new();
         let PaceOptions { time_limit, drive: DriveOption { transport }, .. } = self.pace;
         let effort = RunEffort { workers, time_limit: time_limit.map(real), transport };
@@ -498,7 +499,7 @@ impl<'r> StudySession<'r> {
         let missing = sheet.runs().filter(|id| !self.store.has(id) && !noted.contains(*id));
         let missing = missing.collect::<FxHashSet<_>>().len();
         // The process that gets this lock is alone: all others have ended. It writes no runs, so
-        // the form does not matter.
+        // any `StoreForm` will do.
         match self.store.claim(&sheet.study, FolderAccess::Alone, StoreForm::Packed) {
             Ok(claim) if missing == 0 && !self.has_results_of(sheet) => {
                 return merge::conclude_all(&claim, quiet);
@@ -545,7 +546,7 @@ impl<'r> StudySession<'r> {
     ) -> Result<(StudyManifest, TerminalLines), Failure> {
         let (mut hunt, mut measured) = (search.begin(), BTreeMap::new());
         while let Some(value) = hunt.next() {
-            // Warnings are about the base, so those of the first value are enough.
+            // Warn only for the first value: warnings are about the base, which all values share.
             let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
             let found = search.judge(&sheet, &self.store).map_err(outcome::unreadable)?;
             hunt.note(value, found.state == VerdictState::Holds);
@@ -557,7 +558,7 @@ impl<'r> StudySession<'r> {
             Some(value) => format!("{} = {value} is the least with {}", search.over, search.until),
             None => format!("not even {} = {} has {}", search.over, search.to, search.until),
         };
-        // If no value holds, the largest was tried.
+        // If no value meets the condition, show the numbers of the largest value: it was tried.
         let numbers = &measured[&hunt.answer().unwrap_or(search.to)];
         let mut lines = TerminalLines::of(format!("  search   {found}"));
         lines.line(format!("           {numbers}"));
@@ -584,7 +585,7 @@ fn warn(plan: &Plan) {
     }
 }
 
-/// Parses `2/5`.
+/// Parses a shard, such as `2/5`.
 fn shard(text: &str) -> Result<Shard, String> {
     let parts = text.split_once('/').and_then(|(index, count)| {
         Some((index.parse::<usize>().ok()?, count.parse::<usize>().ok()?))
@@ -614,7 +615,7 @@ impl From<PlanError> for Failure {
     }
 }
 
-/// Prints a duration.
+/// Returns a duration in words.
 fn lasted(real: Duration) -> String {
     crate::units::tell::span(real.as_secs_f64())
 }

@@ -27,8 +27,8 @@ pub(super) fn print_help(help: &clap::builder::StyledStr) -> io::Result<()> {
     write(&format!("{}\n", help.ansi()))
 }
 
-/// Prints a file, such as a trace or a table for other programs: exactly, but on a terminal with
-/// control characters escaped.
+/// Prints a file, such as a trace or a table for other programs. Prints it exactly, except on a
+/// terminal, where control characters are escaped.
 pub(super) fn print_file(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let shown = if stdout.is_terminal() { plain_file(text) } else { text.into() };
@@ -113,7 +113,7 @@ pub(super) fn print_usage(
         let shown = |argument: OsString| plain(&argument.to_string_lossy()).into_owned().into();
         match of(arguments.into_iter().map(shown).collect()) {
             Some(error) => error,
-            // With escapes the arguments are correct, so only the kind of the error is left.
+            // The escaped arguments give no error, so print only the kind of the first error.
             None => return self::error(&error.kind().to_string()),
         }
     };

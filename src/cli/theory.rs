@@ -30,8 +30,8 @@ const MOST_COLUMNS: usize = 20;
 /// Print the results of theory for delay scheduling
 ///
 /// The closed forms are functions of the language of expectations: see `mumakil help metrics`. If a
-/// number has several values, each gets a column; if several numbers have, each combination gets
-/// one.
+/// number has several values, each value gets a column; if several numbers do, each combination of
+/// values gets one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -88,7 +88,8 @@ fn assignment(text: &str) -> Result<(&'static str, Vec<f64>), Failure> {
     Ok((known, numbers.map_err(wrong)?))
 }
 
-/// Returns a line with the numbers that all columns share, and a table of the others and the forms.
+/// Returns a line with the numbers that all columns share, and a table of the other numbers and the
+/// closed forms.
 fn told(mut columns: Vec<IndexMap<&str, f64>>) -> Result<TerminalLines, DomainError> {
     for column in &mut columns {
         if !column.contains_key(SKIPS) {

@@ -77,7 +77,7 @@ struct TraceInput {
     /// Leave broken records out, and count them, instead of stopping at the first
     #[arg(long)]
     lenient: bool,
-    /// The size of the cluster's blocks: where a trace knows only bytes, a map reads one block. The
+    /// The size of the cluster's blocks. If a trace knows only bytes, each map reads one block. The
     /// default is that of the default cluster
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = block)]
     block: Bytes,

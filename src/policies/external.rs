@@ -1,9 +1,9 @@
 //! `external`: a policy that runs in another process and is written in any language.
 //!
 //! Mumakil exchanges lines of JSON ([`protocol`]) with the process over its standard input and
-//! output (`process`). The JobTracker asks it like any other policy; `policy` remembers what it has
-//! sent, so that it sends changes only, and carries out the answers. The guide's chapter `external`
-//! shows the protocol message by message.
+//! output (`process`). The JobTracker asks this policy like any other. The adapter (`policy`)
+//! remembers what it has sent, so that it sends only changes, and carries out the answers. The
+//! guide's chapter `external` shows the protocol message by message.
 
 mod options;
 mod policy;

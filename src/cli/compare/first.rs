@@ -41,7 +41,8 @@ impl<'a> FirstParting<'a> {
             expect_tasks(&run.folder, "--first reads there which job got which slot")?;
         }
         let jobs = [one.jobs.all.as_slice(), other.jobs.all.as_slice()];
-        // If the jobs differ, a different slot says nothing about the policies.
+        // Refuse runs of different jobs: there a slot for another job says nothing about the
+        // policies.
         if let Some(how) = other_jobs([&one.name, &other.name], jobs) {
             return Err(Failure::input(format!(
                 "the runs have different jobs: {how}\n   = --first compares runs of the same jobs"
@@ -186,7 +187,8 @@ impl<'a> FirstParting<'a> {
 
     /// Returns the commands that explain the difference.
     fn how_to_go_on(&self, folders: &[PathBuf]) -> String {
-        // There is a changed job here. The first one ended first, so it is nearest to the cause.
+        // Only called if a job has changed. The first in `changed` ended first, so it is nearest to
+        // the cause.
         let job = self.changed[0].job.job;
         let explain = |folder: &PathBuf| format!("`mumakil explain {} {job}`", folder.display());
         let commands: Vec<String> = folders.iter().map(explain).collect();

@@ -15,7 +15,7 @@ use crate::scenario::Registry;
 use crate::tables::JobRow;
 
 /// The most rows in a table of changes.
-// Chosen: a browser sorts a thousand rows at once, and not a million.
+// Chosen: a browser sorts a thousand rows without a delay, but not a million.
 const MOST_CHANGES: usize = 1_000;
 
 /// Returns the page that compares runs. `mark` is an instant to mark in their timelines, in seconds

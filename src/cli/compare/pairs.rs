@@ -29,15 +29,16 @@ impl JobPair<'_> {
         self.other - self.first
     }
 
-    /// Returns the other sojourn divided by the first; `None` if the first is zero.
+    /// Returns the sojourn in the other run divided by that in the first; `None` if the first is
+    /// zero.
     pub(super) fn ratio(&self) -> Option<f64> {
         (0.0 < self.first).then(|| self.other / self.first)
     }
 }
 
 impl<'a> Pairs<'a> {
-    /// Pairs jobs by their names, or by their numbers if names repeat, as expressions do. Leaves
-    /// out the jobs of the warm-up.
+    /// Pairs jobs by their names, or by their numbers if names repeat. Leaves out the jobs of the
+    /// warm-up. Expressions of a study pair jobs in the same way.
     pub(super) fn new(first: &'a RunJobs, other: &'a RunJobs) -> Self {
         let sojourns = |jobs: &'a RunJobs| {
             jobs.counted().filter_map(|job| Some((job, job.sojourn_s()?))).collect::<Vec<_>>()

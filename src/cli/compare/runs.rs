@@ -86,8 +86,8 @@ impl ComparedRun {
             unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
         };
         let about: RunDescription = serde_json::from_str(&text).map_err(broken)?;
-        // Read it twice: the description must be complete, but an older version may lack some
-        // numbers.
+        // Parse the text twice: the description must be complete, but a summary that an older
+        // version wrote may lack some numbers.
         let summary = serde_json::from_str(&text).map_err(broken)?;
         let results = RunResults::new(folder);
         let jobs = RunJobs::read(&results).map_err(unreadable)?;
@@ -98,8 +98,8 @@ impl ComparedRun {
         Ok(Self { name, about, keeps_policy, jobs, folder: folder.to_owned(), summary })
     }
 
-    /// Returns the slots that the run's policy promised to pools; empty if its scenario cannot be
-    /// read, as after an older version.
+    /// Returns the slots that the run's policy promised to pools; empty if the run's scenario
+    /// cannot be read, for example because an older version wrote it.
     pub(super) fn promised(&self, registry: &Registry) -> PromisedSlots {
         let read = || {
             let text = fs::read_to_string(self.folder.join(RESOLVED)).ok()?;
@@ -113,7 +113,8 @@ impl ComparedRun {
         if self.keeps_policy { read().unwrap_or_default() } else { PromisedSlots::new() }
     }
 
-    /// Returns a number of the summary; `None` if it is missing, as from an older version.
+    /// Returns a number of the summary; `None` if the summary lacks it, for example because an
+    /// older version wrote it.
     pub(super) fn number(&self, path: &str) -> Option<f64> {
         path.split('.').try_fold(&self.summary, |value, key| value.get(key))?.as_f64()
     }

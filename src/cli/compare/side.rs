@@ -88,8 +88,8 @@ impl SideRow {
         if is_count { tell::count(value as u64) } else { self.unit.show(value) }
     }
 
-    /// Returns the change of a value from the first; `None` if one is missing or there is no ratio.
-    /// Zero to zero is no change, `1.00×`.
+    /// Returns the change of a value from the first; `None` if one of the two is missing, or if
+    /// only the first is zero. From zero to zero the ratio is `1.00×`.
     fn change(&self, value: Option<f64>) -> Option<Difference> {
         let (first, value) = (self.values[0]?, value?);
         // Show a share from 2 % to 4 % as "+2 points": "2.00×" would mislead.
@@ -97,7 +97,7 @@ impl SideRow {
             return Some(Difference::Points(value - first));
         }
         let times = if first == value { 1.0 } else { value / first };
-        // A ratio to zero is no number.
+        // A ratio to zero is infinite.
         times.is_finite().then_some(Difference::Times(times))
     }
 }

@@ -70,7 +70,8 @@ impl ComparedStudy {
         Ok(Self { name, sheet, cells: summary.cells, metrics: summary.metrics })
     }
 
-    /// Returns the mean of a metric in a cell; `None` if the study lacks the metric.
+    /// Returns the mean of a metric in a cell; `None` if the study lacks the metric, and
+    /// `Some(None)` if the mean is not a number.
     fn mean(&self, metric: &str, cell: usize) -> Option<Option<f64>> {
         let metric = self.metrics.iter().find(|other| other.metric == metric)?;
         Some(metric.cells.get(cell)?.as_ref().and_then(|mean| mean.mean))
@@ -82,7 +83,7 @@ impl ComparedStudy {
         fields.zip(cell.iter().map(String::as_str)).collect()
     }
 
-    /// Returns the indices of the cells, by their labels.
+    /// Returns the index of each cell, by the cell's labels.
     fn places(&self) -> BTreeMap<Values<'_>, usize> {
         let cells = self.cells.iter().enumerate();
         cells.map(|(place, cell)| (self.values(cell), place)).collect()

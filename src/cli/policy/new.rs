@@ -27,7 +27,7 @@ pub(super) struct PolicyNewArguments {
     /// Where to write it: FILE.py, FILE.cpp, or a folder for a package in Rust
     #[arg(value_name = "FILE")]
     path: PathBuf,
-    /// A package in Rust, whatever its folder is called
+    /// Write a package in Rust, whatever the folder is called
     #[arg(long)]
     rust: bool,
 }

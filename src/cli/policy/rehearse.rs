@@ -47,7 +47,7 @@ pub(super) struct PolicyRehearseArguments {
     /// The real time that the policy may take for an answer
     #[arg(long, value_name = "TIME", default_value = "10s")]
     timeout: SimSpan,
-    /// The real time to make the scenario of each mistake smaller
+    /// The real time spent on making the scenario of each mistake smaller
     #[arg(long, value_name = "TIME", default_value = "10s")]
     shrink: SimSpan,
     /// Write the scenario of each mistake into this folder, as try-NUMBER.yaml

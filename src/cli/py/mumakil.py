@@ -1,4 +1,4 @@
-"""Loads what Mumakil leaves, the folder of a run or of a study, and draws it.
+"""Loads the results of Mumakil, the folder of a run or of a study, and draws them.
 
     import mumakil
 
@@ -57,7 +57,7 @@ class _Results:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """All of it in numbers."""
+        """The content of `summary.json`."""
         return _json(self.folder / "summary.json")
 
 
@@ -120,7 +120,7 @@ class Study(_Results):
         return heading[heading.index("seed") + 1 : -3]
 
     def run(self, run: str) -> Run:
-        """Returns a run by what the column `run` of `runs` calls it."""
+        """Returns a run by its name in the column `run` of `runs`."""
         folder = self.folder / "runs" / run
         return Run(folder if folder.exists() else self._packed.get(run, folder), self.frames)
 
@@ -163,7 +163,7 @@ def load_study(folder: str | Path, frames: Frames | None = None) -> Study:
 
 
 def durations(frame: Frame) -> Frame:
-    """Returns the frame with durations: of `sojourn_s` becomes `sojourn`."""
+    """Returns the frame with durations instead of seconds: `sojourn_s` becomes `sojourn`."""
     names = {name: name[:-2] for name in frame.columns if name.endswith("_s") and not name.endswith("_slot_s")}
     if _is_polars(frame):
         import polars
@@ -205,8 +205,8 @@ def _study_kind(column: str) -> str | None:
 
 
 def _read(path: Path | zipfile.Path, frames: Frames, kind: Callable[[str], str | None]) -> Frame:
-    """Reads a table, with columns of these kinds, or where none is said of that which its cells seem to
-    have; makes seconds of milliseconds."""
+    """Reads a table, and turns milliseconds into seconds. `kind` gives the type of a column; if it gives
+    none, the cells decide."""
     heading = _heading(path)
     kinds = {name: known for name in heading if (known := kind(name))}
     milliseconds = [name for name in heading if name.endswith("_ms")]
@@ -281,8 +281,8 @@ SIZES = [(1, "1 map"), (10, "2–10"), (100, "11–100"), (1_000, "101–1,000")
 
 
 def cdf(runs: Run | Mapping[str, Run]) -> Figure:
-    """Draws the share of jobs whose sojourn was so long at most: a line for each run, by their names, or of
-    one run for each class of jobs."""
+    """Draws the share of jobs that took at most so long: a line for each named run, or for each class of jobs of
+    a single run."""
     figure, axes = _figure("Sojourns of jobs", "Sojourn (s)", "Share of jobs")
     if isinstance(runs, Run):
         lines: dict[str, list[float]] = {}
@@ -361,7 +361,7 @@ def locality(run: Run) -> Figure:
 
 
 def slowdown(run: Run) -> Figure:
-    """Draws how many times as long jobs took as alone on the empty cluster, by their size; needs
+    """Draws the slowdowns of jobs (the sojourn divided by that alone on the empty cluster), by their size; needs
     `record: {alone: true}`. Boxes are from quartile to quartile, whiskers from the 5th percentile to the 95th."""
     figure, axes = _figure("Slowdown of jobs", "Maps of the job", "Slowdown (sojourn ÷ time alone)")
     alone = dict(_rows(run.table("alone"), "job", "alone_s"))
@@ -439,9 +439,9 @@ def policies(
     by: str | None = None,
     where: Mapping[str, Any] | None = None,
 ) -> Figure:
-    """Draws a metric of a study, the first unless it is named, over an axis: a line for each value of another
-    one, with 95 % intervals over the seeds. `over` is the first axis of numbers unless it is named, `by` the first
-    other one; `where` holds the others at a value."""
+    """Draws a metric of a study (by default the first) over an axis: a line for each value of another axis,
+    with 95 % intervals over the seeds. `over` is by default the first axis of numbers, `by` the first other axis;
+    `where` fixes the values of further axes."""
     metrics = {re.sub(r" \[[^][]*\]$", "", name): name for name in study.metrics}
     metric = metric or next(iter(metrics))
     if metric not in metrics:
@@ -527,8 +527,8 @@ def _logarithmic(axes: Any, name: Literal["x", "y"]) -> None:
 
 
 def _parties(run: Run) -> dict[int, str]:
-    """Returns what each job is coloured by: its pool; its user if all are in one; else its name if these are
-    as few as colours, or its class. So do the reports."""
+    """Returns the name by which each job is coloured: its pool; its user if all jobs are in one pool; its name if
+    there is also only one user, or its class if there are more names than colours. Reports do the same."""
     jobs = list(_rows(run.jobs, "job", "pool", "user", "name", "class"))
     columns: list[Any] = [{row[place] for row in jobs} for place in range(5)]
     place = 1 if 1 < len(columns[1]) else 2 if 1 < len(columns[2]) else 3 if len(columns[3]) <= len(COLOURS) else 4
@@ -549,7 +549,7 @@ def _size(maps: int) -> str:
 
 
 def _largest(area: Mapping[str, float]) -> dict[str, str]:
-    """Returns for each name what it is called: itself if it is one of those that have a colour."""
+    """Returns the label of each name: the name itself if it has a colour, else that of all others."""
     order = sorted(area, key=lambda name: (-area[name], name))
     most = len(COLOURS) if len(order) <= len(COLOURS) else len(COLOURS) - 1
     return {name: name if place < most else OTHERS for place, name in enumerate(order)}

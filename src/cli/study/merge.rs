@@ -63,8 +63,8 @@ impl StudyMergeArguments {
     fn run_in(&self, sheet: &StudyManifest, claim: &FolderClaim) -> Result<(), Failure> {
         let at_work = AtWork::default();
         at_work.guard(&RunBar::new());
-        // Write it first: after an interrupted merge it tells which study the folder's runs belong
-        // to.
+        // Write the manifest first: after an interrupted merge it tells which study the folder's
+        // runs belong to.
         write_manifest(sheet, &self.out)?;
         let _signs = at_work.begin(self.out.clone(), FolderAccess::Alone)?;
         for part in &self.parts {
@@ -101,8 +101,8 @@ impl StudyMergeArguments {
                 claim.take(id, &run)?;
                 failed::forget(store, id);
             } else if let Some((part, _)) = told.iter().find(|(_, told)| told.contains_key(id)) {
-                // No part has done the run, but one has a note why it failed. The folder of the
-                // results may be that part.
+                // No part has done the run, but this one has a note about its failure. Copy the
+                // note, unless the results go into this part's own folder.
                 if part.folder() != store.folder() {
                     failed::copy(part, store, id)?;
                 }
@@ -111,7 +111,7 @@ impl StudyMergeArguments {
                 missing += 1;
             }
         }
-        // Do this before `conclude`, which reads the packs by their index.
+        // Close the packs before `conclude` reads them: closing writes their index.
         claim.close()?;
         store.refresh()?;
         failed::keep_only(store, &failed)?;

@@ -61,7 +61,7 @@ trait Engine: Sync {
     /// Returns the engine's name, for messages.
     fn name(&self) -> &'static str;
 
-    /// Returns those options of this engine that another engine may lack.
+    /// Returns the options of this engine that another engine may lack.
     fn supported_options(&self) -> &'static [&'static str];
 
     /// Returns the largest number of tasks in a job.
@@ -76,7 +76,7 @@ trait Engine: Sync {
         options: &ElsewhereArguments,
     ) -> Result<EngineOrder, Failure>;
 
-    /// Returns the name of the submitted job, from the output of that command.
+    /// Returns the name of the submitted job, from the output of the command that submitted it.
     fn job(&self, printed: &str) -> Option<String>;
 
     /// Returns how many tasks of a job run and how many wait; `None` if the queue has none of them
@@ -129,8 +129,8 @@ pub(super) struct ElsewhereArguments {
     #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     tasks: Option<u32>,
-    /// The longest time of a task, as Slurm writes it or such as 2h; other tasks do the runs left
-    /// over, or the same task when it is restarted
+    /// The longest time of a task, such as 2h or in Slurm's form; another task, or the same one
+    /// after a restart, does the runs left over
     #[arg(long, value_name = "TIME", requires = "on", help_heading = "Elsewhere")]
     time: Option<String>,
     /// The partition of the cluster (Slurm)
@@ -191,8 +191,8 @@ impl ElsewhereArguments {
             warn(&plan);
         }
         let earlier = SubmittedArray::read(out)?;
-        // Refuse two submissions at the same time: the second would overwrite the note of the
-        // first.
+        // Refuse a second submission while the first is in the queue: it would overwrite the first
+        // one's note.
         let in_queue = earlier.as_ref().filter(|_| !self.dry_run).and_then(SubmittedArray::state);
         if let Some(state) = in_queue {
             return Err(Failure::input(format!(
@@ -229,9 +229,11 @@ impl ElsewhereArguments {
             return merge::conclude_all(&claim, quiet);
         }
         copy_binary(out)?;
-        // Tasks do not repeat runs that failed in another task; a new submission does.
+        // Remove the notes about failed runs: a task skips runs with a note, but a new submission
+        // repeats them.
         failed::keep_only(&store, &[] as &[&str])?;
-        // Give the lock back before submitting: a task could start at once, and would wait for it.
+        // Give the lock back before submitting: a task may start at once, and would wait for the
+        // lock.
         drop(claim);
         let job = order.submit(engine, out)?;
         let submitted = SubmittedArray::new(engine.word(), job, &tasks);
@@ -323,8 +325,7 @@ fn wait(
     }
     bar.clear();
     let claim = store.claim(&sheet.study, FolderAccess::Alone, StoreForm::Packed)?;
-    // The last task may have written results without failed runs: conclude again, to report these
-    // runs.
+    // The last task may have left failed runs out of the results: conclude again, to report them.
     write_manifest(sheet, store.folder())?;
     merge::conclude_all(&claim, quiet)
 }
@@ -357,7 +358,7 @@ fn ask(words: &[impl AsRef<OsStr>], folder: impl AsRef<Path>) -> Result<String, 
     if asked.status.success() { Ok(told(&asked.stdout)) } else { Err(told(&asked.stderr)) }
 }
 
-/// Calls a program of an engine that needs no study's folder.
+/// Calls a program of an engine in the current folder; returns what [`ask`] does.
 fn ask_engine(words: &[impl AsRef<OsStr>]) -> Result<String, String> {
     ask(words, PathBuf::from("."))
 }

@@ -19,7 +19,7 @@ use crate::tables::ReadError;
 use crate::units::tell::{self, counted};
 
 /// The most cells printed.
-// These three are chosen for a screen; the report and the tables have everything.
+// Chosen for a screen, like the two below; the report and the tables have everything.
 const MOST_CELLS: usize = 40;
 
 /// The most comparisons printed.
@@ -98,7 +98,7 @@ fn compared(findings: &StudyFindings) -> TerminalLines {
     lines
 }
 
-/// Prints a mean with its interval, and the count of seeds if some lack it.
+/// Returns a mean with its interval, and the number of seeds with a value if some have none.
 fn estimate(Estimate { mean, band, n }: Estimate, seeds: usize, unit: Unit) -> String {
     // Give the interval's ends the digits of the mean: `3.42 ± 0.08`.
     let parts = band.map_or([0.0; 2], |Band { low, high }| [high - mean, mean - low]);

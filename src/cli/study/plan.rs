@@ -16,7 +16,7 @@ use crate::scenario::Registry;
 use crate::study::{Forecast, Plan, Shard, Store, Study, WorkStep};
 use crate::units::tell::{self, counted};
 
-/// The time after which no further run is tried.
+/// The real time after which no further run is tried.
 // Chosen; the help text and the guide say "a minute".
 const LIMIT: Duration = Duration::from_secs(60);
 

@@ -90,7 +90,7 @@ fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> TerminalLines {
     lines.bold(path.display().to_string(), about);
     let submits = || entries.iter().map(|job| job.submit.as_secs_f64());
     let length = submits().fold(0.0, f64::max) - submits().fold(f64::INFINITY, f64::min);
-    // Jobs that all arrive at the same time have no rate.
+    // If all jobs arrive at the same time, there is no rate.
     if 0.0 < length {
         // The rate counts the gaps, so that `60 an hour` and `mean gap 1 min` agree.
         let gaps = (jobs.max(2) - 1) as f64;

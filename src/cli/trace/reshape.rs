@@ -11,8 +11,7 @@ use crate::workload::format::Trace;
 
 /// Keep some of the jobs of a trace, drawn at random, at their times
 ///
-/// A job of a list that follows others, or is followed by others, comes with them: together they
-/// count as one.
+/// Jobs of a list that follow each other are kept or left out together, and count as one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -53,9 +52,9 @@ pub(super) struct ScaleArguments {
 
 /// Fold a long trace into a short one with the same mix of jobs
 ///
-/// Jobs are drawn, so many that they come as often as before when their times are compressed into
-/// the shorter span. With `--cycle 24h`, the days of a week are laid over each other first, and
-/// become one short day. Jobs of a list that follow each other stay together.
+/// Jobs are drawn at random, and their times compressed into the shorter span. So many are drawn
+/// that jobs come as often as before. With `--cycle 24h`, the days of a week are laid over each
+/// other first, and become one short day. Jobs of a list that follow each other stay together.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -67,7 +66,7 @@ pub(super) struct FoldArguments {
     /// The time that the new trace spans, at most the time of the old one
     #[arg(long, value_name = "TIME")]
     into: SimSpan,
-    /// The time after which the trace begins anew [default: all of it]
+    /// The time after which the trace begins anew, such as 24h [default: the whole trace]
     #[arg(long, value_name = "TIME")]
     cycle: Option<SimSpan>,
     /// The seed of the random numbers

@@ -54,7 +54,7 @@ impl Default for ExternalOptions {
 impl ExternalOptions {
     /// Computes the digests of the command's files. Complains if they differ from those in `files`.
     pub(super) fn settle(&mut self, folder: &Path) -> Vec<Complaint> {
-        // Without a command nothing below can be looked at.
+        // Without a command there is nothing to check.
         if self.command.first().is_none_or(String::is_empty) {
             return vec![Complaint::error(
                 &["command"],
@@ -90,8 +90,8 @@ impl ExternalOptions {
         }
         for (word, said) in &self.files {
             let message = match files.get(word) {
-                // A study that goes on must go on with the same program, or
-                // its runs could not be compared.
+                // A study that is resumed must use the same program; otherwise its runs could not
+                // be compared.
                 Some(digest) if digest == said => continue,
                 Some(_) => format!("`{word}` is another file than it was"),
                 None => format!("`{word}` is not there"),
@@ -100,33 +100,33 @@ impl ExternalOptions {
             complaints.push(Complaint::error(&["files"], message, hint));
         }
         self.files = files;
-        // The scenario may come from somebody else, so warn which program a run of it starts.
+        // The scenario may come from another person, so show which program a run of it starts.
         let message = format!("the policy is a program: `{}`", self.command.join(" "));
         let hint = "`--no-external` forbids to start it";
         complaints.push(Complaint::warning(&["command"], message, hint));
         complaints
     }
 
-    /// Returns the command with the absolute paths of its files.
+    /// Returns the command, with absolute paths for its files.
     pub(super) fn found(&self, folder: &Path) -> Vec<String> {
         let word = |word: &String| match find(word, folder, self.files.get(word)) {
-            // The process starts in the scenario's folder, where a
-            // relative path would mean another file.
+            // The process starts in the scenario's folder, where a relative path could mean another
+            // file.
             Some(path) => path.canonicalize().unwrap_or(path).to_string_lossy().into_owned(),
             None => word.clone(),
         };
         self.command.iter().map(word).collect()
     }
 
-    /// Returns the policy's name for people.
+    /// Returns the policy's name as reports show it.
     pub(super) fn called(&self) -> String {
         let command = self.command.iter().map(String::as_str);
         called(self.name.as_deref(), command).unwrap_or_else(|| External::NAME.to_owned())
     }
 }
 
-/// Returns the name for people of a policy that is a program, read from its unparsed options.
-/// `None` for other policies.
+/// Returns the name that reports show for a policy that is a program, read from its unparsed
+/// options. `None` for other policies.
 pub fn title(policy: &str, options: &serde_yaml::Value) -> Option<String> {
     let options = options.as_mapping().filter(|_| policy == External::NAME)?;
     let name = options.get("name").and_then(serde_yaml::Value::as_str);
@@ -134,8 +134,8 @@ pub fn title(policy: &str, options: &serde_yaml::Value) -> Option<String> {
     called(name, command.into_iter().flatten().filter_map(serde_yaml::Value::as_str))
 }
 
-/// Returns the name for people: `name`, or the first argument that looks like a script, or the
-/// program. `None` if there is no command.
+/// Returns the name that reports show: `name`, or the first argument that looks like a script, or
+/// the program. `None` if there is no command.
 fn called<'w>(
     name: Option<&str>,
     command: impl Iterator<Item = &'w str> + Clone,
@@ -145,7 +145,7 @@ fn called<'w>(
     }
     let is_script = |word: &&str| {
         let extension = Path::new(word).extension().and_then(OsStr::to_str);
-        // So `python3.11` is no script: its extension is a number.
+        // `python3.11` is no script: its extension is a number.
         let is_one = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
         !word.starts_with('-') && extension.is_some_and(is_one)
     };
@@ -153,11 +153,11 @@ fn called<'w>(
     Some(Path::new(file).file_name()?.to_string_lossy().into_owned())
 }
 
-/// Returns the file that an argument of the command names. `None` if it names no file. A file whose
-/// digest is known may be kept in the folder of a study.
+/// Returns the file that an argument of the command names; `None` if it names no file. If the
+/// digest of the file is known, the file may also be in the folder of a study.
 pub fn find(word: &str, folder: &Path, sha256: Option<&String>) -> Option<PathBuf> {
     let kept = sha256.and_then(|sha256| files::kept(folder, Path::new(word), sha256));
-    // The scenario's folder first, as for all paths in a scenario.
+    // As for all paths in a scenario, the scenario's folder comes first.
     let mut places = [folder.join(word), PathBuf::from(word)].into_iter();
     kept.or_else(|| places.find(|path| path.is_file()))
 }

@@ -1,5 +1,5 @@
-//! The adapter between the JobTracker and a policy in another process: it remembers what it has
-//! sent, so that it sends changes only, and carries out the answers.
+//! The adapter between the JobTracker and a policy in another process. It remembers what it has
+//! sent, so that it sends only changes, and carries out the answers.
 
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
@@ -30,13 +30,13 @@ const UNSAID: Reason = Reason::Other("its policy gave no reason");
 #[derive(Default)]
 pub struct External {
     options: ExternalOptions,
-    /// `None` before the policy begins.
+    /// The process; `None` before the run begins.
     process: Option<Arc<Mutex<Process>>>,
     wishes: WireHello,
     truth: Option<TrueDurations>,
     /// The number of questions so far.
     asked: u64,
-    /// News to be sent with the next question.
+    /// The news that the next question will contain, each with its instant in microseconds.
     news: Vec<(u64, WireNews)>,
     /// The counts of each job as they were last sent, by job number.
     told: Vec<SentCounts>,
@@ -46,15 +46,15 @@ pub struct External {
     waiting: PerSlot<BTreeSet<JobId>>,
     cluster: Cluster,
     line: Vec<u8>,
-    /// Gets a copy of each line that is exchanged, if there is a listener.
+    /// Gets a copy of each line that is exchanged; `None` if there is no listener.
     overhear: Option<PolicyDialogue>,
 }
 
-/// A job and its waiting maps near a tracker: those with input on it, and those with input in its
-/// rack (which includes the former).
+/// A job, the number of its waiting maps with input on a tracker, and the number of those with
+/// input on the tracker or in its rack.
 type NearMaps = (u32, u32, u32);
 
-/// The counts of a job as the policy last got them.
+/// The counts of a job as they were last sent to the policy.
 #[derive(Clone, Copy, Debug, Default)]
 struct SentCounts {
     counts: Option<Counts>,
@@ -81,12 +81,12 @@ impl Scheduler for External {
     fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
         let name = self.options.called();
         let blame = |words: String| format!("`{name}`: {words}");
-        // The process may be one of several, so its words carry its name.
+        // There may be several processes, so each line begins with the policy's name.
         let tell = {
             let (name, tell) = (name.clone(), setting.tell.clone());
             Arc::new(move |line: &str| tell(&format!("{name}: {line}")))
         };
-        // A scenario of somebody else may name any program; `--no-external` is for such scenarios.
+        // The scenario of another person may name any program; `--no-external` protects from that.
         if !setting.may_start {
             let words = "it is a program of the scenario's, and --no-external forbids to start it";
             return Err(blame(words.to_owned()));
@@ -115,7 +115,7 @@ impl Scheduler for External {
                 "it did not answer `hello` with `hello`".to_owned() + &process.told(),
             ));
         };
-        // A policy of another version might mean something else with the same words.
+        // For a policy of another version, the same words might have another meaning.
         if wishes.protocol != VERSION {
             let theirs = wishes.protocol;
             return Err(blame(format!(
@@ -126,7 +126,7 @@ impl Scheduler for External {
             return Err(blame("`tick_us` is 0, and time would stand still".to_owned()));
         }
         self.wishes = wishes;
-        // Shared with the farewell below, which outlives the policy's own part of the run.
+        // The farewell below shares the process; it runs after the policy's last answer.
         let process = Arc::new(Mutex::new(process));
         self.process = Some(process.clone());
         Ok(Some(Box::new(move || {
@@ -168,7 +168,8 @@ impl Scheduler for External {
                     WireNews::Attempt { job: id.0, attempt: attempt.into(), state: state.into() },
                 ));
             }
-            // Not wanted as news, but the job's counts may have changed: it is noted below.
+            // These changes are not sent as news, but they may change the counts of the job, noted
+            // below.
             JobChange::Attempt(..) | JobChange::SlowTasks => {}
             JobChange::Ended(outcome) => {
                 self.news.push((at, WireNews::Ended { job: id.0, outcome: outcome.into() }));
@@ -184,7 +185,7 @@ impl Scheduler for External {
     }
 
     fn patience(&self, _: &View<'_>) -> SimSpan {
-        // A day, as for any policy that does not say: too long a time only makes the verdict late.
+        // A day, if the policy does not say: with too long a time a stall is only reported late.
         self.wishes.patience_us.map_or(SimSpan::from_secs(24 * 60 * 60), SimSpan::from_micros)
     }
 
@@ -202,7 +203,7 @@ impl Scheduler for External {
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
         let now = orders.view().now();
-        // Before the question, so that changed counts go out with it.
+        // Do this before the question, so that the question contains the changed counts.
         self.look(&orders.view());
         let question = self.question(&orders.view());
         for deed in self.ask(now, WireToPolicy::Tick(question)) {
@@ -214,13 +215,13 @@ impl Scheduler for External {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
-        // A launch gives nothing if the job's waiting tasks have all failed on this tracker, which
-        // shows only when it is tried. Orders after it may rest on its success, so ask the policy
-        // again without this job.
+        // A job may have waiting tasks but none to launch on this tracker, since each has failed on
+        // it. Only the attempt to launch shows this. Later orders of the answer may rely on that
+        // launch, so ask the policy again without this job.
         let mut unlaunchable = PerSlot::<Vec<u32>>::default();
         while let Some((job, kind)) = self.offer_but(offer, &unlaunchable)
-            // The policy knows that this job has nothing to launch here, and names it again: end
-            // the offer.
+            // If the policy names this job again, although it knows that the job can launch nothing
+            // here, end the offer.
             && !unlaunchable[kind].contains(&job.0)
         {
             unlaunchable[kind].push(job.0);
@@ -233,8 +234,8 @@ impl External {
         self.wishes.wants.contains(&want)
     }
 
-    /// Offers the free slots to all jobs but those in `unlaunchable`. Returns the job and kind of the
-    /// first launch that gives nothing; the rest of the answer is then dropped.
+    /// Offers the free slots to all jobs except those in `unlaunchable`. Returns the job and the
+    /// kind of the first launch that gives nothing; the rest of the answer is then dropped.
     fn offer_but(
         &mut self,
         offer: &mut Offer<'_>,
@@ -244,11 +245,11 @@ impl External {
         self.look(&offer.view());
         let free = SlotKind::BOTH.map(|kind| offer.free(kind));
         let (near, not_here, has_some) = self.reachable(offer, free, unlaunchable);
-        // A policy that wants all offers has already been asked if a launch gave nothing. Ask it
-        // again only if a task is left to launch.
+        // A policy that wants all offers was asked before the launch that gave nothing. Ask it
+        // again only if some task is left to launch.
         let is_first = SlotKind::BOTH.iter().all(|kind| unlaunchable[*kind].is_empty());
         let is_wanted = is_first && self.wants(Want::AllOffers);
-        // No task could be launched, and a question costs real time.
+        // No task could be launched, and a question takes real time.
         if !has_some && !is_wanted {
             return None;
         }
@@ -261,8 +262,8 @@ impl External {
         let question = Question { tracker, free: Some(free), near, not_here, progress, ..question };
         let mut deeds = self.ask(now, WireToPolicy::Offer(question)).into_iter();
         let unlaunchable = deeds.find_map(|deed| self.play(offer, deed));
-        // After a launch in vain the rest of the answer is not carried out. The policy has counted these launches,
-        // so it is told the counts anew.
+        // After a launch that gives nothing, the rest of the answer is dropped. The policy has
+        // already counted the launches in it, so send it the true counts again.
         for deed in deeds {
             if let WireAction::Map { job, .. } | WireAction::Reduce { job, .. } = deed {
                 let job = self.known(&offer.view(), now, job);
@@ -272,8 +273,8 @@ impl External {
         unlaunchable
     }
 
-    /// Sends a job's counts again with the next question, even if they are unchanged: the policy
-    /// has counted its own orders, and some of them may launch nothing or be dropped.
+    /// Makes the next question contain a job's counts, even if they are unchanged: the policy has
+    /// counted its own orders, but some of them may launch nothing or be dropped.
     fn resend_counts(&mut self, job: JobId) {
         self.note(job);
         self.told[job.index()].counts = None;
@@ -321,7 +322,7 @@ impl External {
     fn look(&mut self, view: &View<'_>) {
         for id in std::mem::take(&mut self.changed) {
             self.told[id.index()].is_noted = false;
-            // The policy knows of the end, and `forget` has dropped the job.
+            // For an ended job, the policy knows of the end and `forget` has dropped the counts.
             let Some(job) = view.job(id).filter(|job| !matches!(job.state(), JobState::Ended(_)))
             else {
                 continue;
@@ -334,7 +335,7 @@ impl External {
                 };
             }
             let told = self.told[id.index()].counts.replace(counts);
-            // A job of which nothing was told counts as one with zeros.
+            // If nothing was sent about a job yet, the policy assumes zeros.
             if told.unwrap_or(Counts { job: id.0, ..Counts::default() }) != counts {
                 self.news.push((view.now().as_micros(), WireNews::Counts(counts)));
             }
@@ -342,7 +343,7 @@ impl External {
     }
 
     /// Returns the jobs with input near a tracker, the jobs that can launch nothing on it, and
-    /// whether any job has a task for a free slot.
+    /// whether any job has a waiting task for a free slot.
     fn reachable(
         &self,
         offer: &mut Offer<'_>,
@@ -354,11 +355,12 @@ impl External {
             for &job in self.waiting[kind].iter().filter(|job| !unlaunchable[kind].contains(&job.0))
             {
                 has_some = true;
-                // Said beforehand, as a launch of this job here would be in vain.
+                // Tell the policy now that a launch of this job would give nothing here.
                 if !offer.suits(job, kind, 1) {
                     not_here[kind].push(job.0);
                 } else if kind == SlotKind::Map {
-                    // Up to the free slots: more cannot be launched, and each map costs a look.
+                    // Count only up to the free slots: more maps cannot be launched, and each takes
+                    // a look-up.
                     let [node, rack] = offer.near_maps(job, free);
                     if 0 < rack {
                         near.push((job.0, node, rack));
@@ -382,7 +384,7 @@ impl External {
         Question {
             number: self.asked,
             now_us: view.now().as_micros(),
-            // Left out if unchanged, as most heartbeats change nothing of it.
+            // Left out if it is unchanged, as in most heartbeats.
             cluster: (was != cluster).then_some(cluster),
             news: std::mem::take(&mut self.news),
             ..Question::default()
@@ -393,7 +395,7 @@ impl External {
 
     fn ask(&mut self, now: SimTime, question: WireToPolicy) -> Vec<WireAction> {
         match self.exchange(Some(now), &question) {
-            // The number shows when a policy answers a question late or twice.
+            // A wrong number shows that the policy has answered a question late or twice.
             WireFromPolicy::Answer(Answer { number, deeds }) if number == self.asked => deeds,
             WireFromPolicy::Answer(Answer { number, .. }) => {
                 let words = format!("it answered question {number}, and was asked {}", self.asked);
@@ -411,7 +413,7 @@ impl External {
         heard.unwrap_or_else(|words| self.give_up(now, &words))
     }
 
-    /// Sends a message and returns the answer.
+    /// Sends a message to the process, and returns its answer.
     fn say(
         &mut self,
         process: &mut Process,
@@ -423,21 +425,21 @@ impl External {
             overhear(&self.line, heard);
         }
         let parsed: Result<WireFromPolicy, _> = serde_json::from_slice(heard);
-        // The answers to `hello` and `inherit` do not count as questions of the run.
+        // Only answers to these two messages count as questions of the run.
         if let WireToPolicy::Offer(_) | WireToPolicy::Tick(_) = what {
             process.done += ExternalWork { questions: 1, waited };
         }
         parsed.map_err(|error| format!("what it says is no answer: {error}{}", process.told()))
     }
 
-    /// Carries out an order at an offer. Returns the job and kind if it is a launch that gives
-    /// nothing.
+    /// Carries out an order at an offer. If it is a launch that gives nothing, returns its job and
+    /// kind.
     fn play(&mut self, offer: &mut Offer<'_>, deed: WireAction) -> Option<(JobId, SlotKind)> {
         let now = offer.view().now();
         let (job, kind, reach, why) = match deed {
             WireAction::Map { job, reach, why } => (job, SlotKind::Map, reach.into(), why),
             WireAction::Reduce { job, why } => (job, SlotKind::Reduce, MapReach::Any, why),
-            // For the record of decisions alone; it launches nothing and takes nothing back.
+            // This goes only into the record of decisions; it has no other effect.
             WireAction::Refuse { job, kind, why } => {
                 let id = self.known(&offer.view(), now, job);
                 offer.refuse(id, kind.into(), reason(Some(why)));
@@ -452,8 +454,8 @@ impl External {
         };
         let id = self.known(&offer.view(), now, job);
         let word = kind.word();
-        // The JobTracker would just launch nothing. A policy that has lost
-        // count should learn it at once.
+        // The JobTracker would just launch nothing. But a policy that counts wrongly should learn
+        // of it at once.
         if offer.view().job(id).is_none_or(|job| job.pending(kind) == 0) {
             let words = format!(
                 "it launches a {word} of job {job}, of which none waits: there are as many as `pending` of \
@@ -489,7 +491,7 @@ impl External {
         None
     }
 
-    /// Carries out an order about an attempt. Returns any other order unchanged.
+    /// Carries out an order about an attempt; returns any other order unchanged.
     fn order(&mut self, orders: &mut Orders<'_>, deed: WireAction) -> Option<WireAction> {
         let now = orders.view().now();
         let (WireAction::Kill { attempt, .. }
@@ -498,7 +500,7 @@ impl External {
         else {
             return Some(deed);
         };
-        // The attempt may have ended since the policy last heard of it, so check only its job.
+        // The policy may not know yet that the attempt has ended, so check only its job.
         self.known(&orders.view(), now, attempt.0);
         match deed {
             WireAction::Kill { attempt, why } => orders.kill(attempt.into(), reason(why)),
@@ -509,7 +511,7 @@ impl External {
         None
     }
 
-    /// Returns the id of a job that has arrived; ends the run if it has not.
+    /// Returns the id of a job; ends the run if no such job has arrived.
     fn known(&self, view: &View<'_>, now: SimTime, job: u32) -> JobId {
         let id = JobId(job);
         if view.job(id).is_none() {
@@ -531,8 +533,8 @@ impl External {
     fn give_up(&self, now: Option<SimTime>, words: &str) -> ! {
         let name = self.options.called();
         let at = now.map_or_else(String::new, |now| format!(" at {now} of the run"));
-        // Not `panic!`, whose message and backtrace would blame Mumakil.
-        // The run's driver catches this.
+        // Not `panic!`, since its message and backtrace would blame Mumakil. The run's driver
+        // catches this unwinding.
         resume_unwind(Box::new(PolicyFailed(format!("`{name}`{at}: {words}"))))
     }
 }
@@ -540,7 +542,7 @@ impl External {
 fn write(line: &mut Vec<u8>, what: &WireToPolicy) -> Result<(), String> {
     line.clear();
     serde_json::to_writer(&mut *line, what).map_err(|error| error.to_string())?;
-    // JSON text of one value contains no line break, so this one ends it.
+    // JSON text contains no line break, so this one ends the message.
     line.push(b'\n');
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! A process that answers one line at a time and is not trusted.
 //!
-//! It gets pipes, few environment variables and a process group of its own. Its answers are limited
-//! in time and in length. When [`Process`] is dropped, the whole group is killed.
+//! The process gets pipes, few environment variables and a process group of its own. Its answers
+//! are limited in time and in length. When [`Process`] is dropped, the whole group is killed.
 
 use std::collections::VecDeque;
 use std::env;
@@ -17,23 +17,23 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use mumakil_core::mapred::{ExternalWork, PolicyWords};
 
-/// The most bytes of an answer, give or take one read.
+/// The largest length of an answer in bytes; it may be exceeded by one read.
 const LONGEST: usize = 16 << 20;
-/// The number of past exchanges that an error shows, and the most characters of each line.
+/// How many past exchanges an error shows.
 const RECENT: usize = 3;
-// Characters of each. Chosen: the mistake should be in sight, and all of it fit a terminal.
+// How many characters of each line are shown. Chosen: the mistake is visible and fits a terminal.
 const SHOWN: usize = 300;
-/// The number of lines of standard error that are shown, and the most bytes of each.
+/// How many lines of standard error are shown.
 const LINES: usize = 1_000;
-// Bytes of each. Chosen: a policy that logs every offer must not flood the terminal.
+// How many bytes of each are shown. Chosen: a policy that logs every offer cannot flood a terminal.
 const LINE: u64 = 4 << 10;
 /// The initial size of the buffer for answers, in bytes.
-// As much as a pipe of Linux holds.
+// A pipe of Linux holds as much.
 const CHUNK: usize = 64 << 10;
-/// How long to wait for the rest of standard error after the process has ended.
+/// How long to wait for the rest of standard error once the process has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Environment variables that programs need in order to be found and to find their own files.
+/// The environment variables that programs need to be found and to find their own files.
 const ENVIRONMENT: [&str; 16] = [
     "PATH",
     "HOME",
@@ -56,25 +56,25 @@ const ENVIRONMENT: [&str; 16] = [
 /// A running process that answers questions.
 pub(super) struct Process {
     child: Child,
-    /// `None` once the process is asked to end.
+    /// The pipe to the process; `None` once the process has been asked to end.
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
-    /// Bytes from the process: those up to `filled` are read, and of them those up to `taken` are
-    /// used.
+    /// Bytes that the process has written. Those up to `filled` were read; of these, those up to
+    /// `taken` belong to past answers.
     buffer: Vec<u8>,
     filled: usize,
     taken: usize,
     timeout: Duration,
-    /// The number of questions of the run that it has answered, and the time that they took.
+    /// How many questions of the run the process has answered, and how long this took.
     pub(super) done: ExternalWork,
-    /// The beginnings of the last questions and their answers.
+    /// The beginnings of the last questions and of their answers.
     recent: VecDeque<(Vec<u8>, Vec<u8>)>,
-    /// Receives a message when standard error has ended.
+    /// Receives a message when standard error is closed.
     silent: Receiver<()>,
 }
 
 impl Process {
-    /// Starts a process in a folder; `tell` gets each line of its standard error.
+    /// Starts a process in a folder. `tell` gets each line of its standard error.
     pub(super) fn start(
         command: &[String],
         folder: &Path,
@@ -84,7 +84,7 @@ impl Process {
     ) -> Result<Self, String> {
         let (program, arguments) = command.split_first().ok_or("there is no command")?;
         let mut start = Command::new(program);
-        // A run should not depend on what happens to be set in the user's shell.
+        // Start with an empty environment, so that a run does not depend on the user's shell.
         start.args(arguments).env_clear();
         if !folder.as_os_str().is_empty() {
             start.current_dir(folder);
@@ -94,13 +94,13 @@ impl Process {
                 start.env(name, value);
             }
         }
-        // Otherwise the order of Python's sets differs from process to process.
+        // Without this, Python orders its sets differently in each process.
         start.env("PYTHONHASHSEED", "0");
         start.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         {
             use std::os::unix::process::CommandExt as _;
-            // With a group of its own all its children can be killed, and Ctrl-C reaches Mumakil
-            // alone.
+            // With a group of its own, all its children can be killed, and Ctrl-C reaches only
+            // Mumakil.
             start.process_group(0);
         }
         let mut child = start
@@ -110,20 +110,20 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err("the system gives no pipes".to_owned());
         };
-        // Without blocking: a process that does not read would
-        // otherwise hold us beyond the time-out.
+        // Non-blocking, since a process that does not read could otherwise hold us beyond the
+        // time-out.
         rustix::io::ioctl_fionbio(&stdin, true)
             .map_err(|error| format!("its pipe cannot be set up: {error}"))?;
         let (done, silent) = channel();
         let listen = move || {
             listen(stderr, &tell);
-            // The receiver may be dropped already.
+            // Ignore an error: the receiver may be dropped already.
             let _ = done.send(());
         };
-        // A thread reads standard error, or a policy that writes much
-        // there would stop on a full pipe.
+        // A thread reads standard error; otherwise a policy that writes much there would stop at a
+        // full pipe.
         let thread = thread::Builder::new().name("policy".to_owned()).spawn(listen);
-        // Made before a failed thread is looked at: dropping it ends the child.
+        // Made before an error of `spawn` is returned, so that dropping it ends the child.
         let process = Self {
             child,
             stdin: Some(stdin),
@@ -140,16 +140,16 @@ impl Process {
         Ok(process)
     }
 
-    /// Sends a line, which ends with a newline, and returns the answer without its newline, and how
+    /// Sends a line, which ends with a newline. Returns the answer without its newline, and how
     /// long it took.
     pub(super) fn ask(&mut self, line: &[u8]) -> Result<(&[u8], Duration), String> {
         let asked = now();
         let deadline = asked + self.timeout;
         self.say(line, deadline)?;
-        // The bytes after the last answer's line are the beginning of this one.
+        // Bytes behind the last answer are the beginning of this one.
         self.buffer.copy_within(self.taken..self.filled, 0);
         (self.filled, self.taken) = (self.filled - self.taken, 0);
-        // Each byte is searched once, however many reads a long line takes.
+        // Each byte is searched only once, even if a long line takes many reads.
         let mut searched = 0;
         loop {
             let new = &self.buffer[searched..self.filled];
@@ -169,7 +169,7 @@ impl Process {
                 return Err(self.tell(words, line));
             }
             self.wait(deadline, line)?;
-            // Doubled, so that a long line is copied few times.
+            // The size is doubled, so that a long line is copied only a few times.
             if self.filled == self.buffer.len() {
                 self.buffer.resize(2 * self.filled, 0);
             }
@@ -182,7 +182,7 @@ impl Process {
         }
     }
 
-    /// Waits until the process writes something.
+    /// Waits until the process has written something or closed its output.
     fn wait(&mut self, deadline: Instant, line: &[u8]) -> Result<(), String> {
         match ready(PollFd::new(&self.stdout, PollFlags::IN), deadline) {
             Ok(true) => Ok(()),
@@ -202,7 +202,7 @@ impl Process {
                 Ok(0) => return Err(self.exit_reason(line)),
                 Ok(count) => left = &left[count..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // The pipe is full: wait until the policy reads, but no longer than for an answer.
+                // The pipe is full: wait until the policy reads, but at most until the deadline.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let waited = ready(PollFd::new(stdin, PollFlags::OUT), deadline);
                     if !waited.unwrap_or(false) {
@@ -216,13 +216,13 @@ impl Process {
         Ok(())
     }
 
-    /// Sends the last line, and waits until the process has ended.
+    /// Sends the last line, and waits for the process to end.
     pub(super) fn end(&mut self, line: &[u8]) -> Result<(), String> {
         let deadline = now() + self.timeout;
         self.say(line, deadline)?;
-        // A policy that does not know `end` notices that its input is closed.
+        // A policy that does not know `end` will see that its input is closed.
         self.stdin = None;
-        // Read and discard what the process still writes, so that it does not block on a full pipe.
+        // Discard what the process still writes, so that it does not block at a full pipe.
         let mut scrap = [0; 4096];
         loop {
             match self.child.try_wait() {
@@ -237,11 +237,11 @@ impl Process {
                 Ok(None) => {}
                 Err(error) => return Err(format!("what became of it is not known: {error}")),
             }
-            // The end of a process wakes no `poll`, so look every 5 ms.
+            // `poll` does not notice the end of a process, so check every 5 ms.
             let soon = deadline.min(now() + Duration::from_millis(5));
             let says = ready(PollFd::new(&self.stdout, PollFlags::IN), soon).unwrap_or(false);
-            // A closed output is always ready: without a pause this
-            // would spin until the process ends.
+            // A closed output is always ready: without a pause, this loop would spin until the
+            // process ends.
             if says && self.stdout.read(&mut scrap).unwrap_or(0) == 0 {
                 pause(Duration::from_millis(1));
             }
@@ -254,10 +254,10 @@ impl Process {
         }
     }
 
-    /// Returns why the process writes nothing more.
+    /// Returns an error message that says why the process writes nothing more.
     fn exit_reason(&mut self, line: &[u8]) -> String {
         // A process that ends closes its output just before its status is available, so wait a
-        // moment. It may also live on without output.
+        // moment. It may also go on running without an output.
         pause(Duration::from_millis(20));
         let words = match self.child.try_wait() {
             Ok(Some(status)) => format!("it ended with {}", told(status)),
@@ -268,12 +268,12 @@ impl Process {
         self.tell(words, line)
     }
 
-    /// Waits for the rest of standard error.
+    /// Waits for the rest of standard error, at most [`LAST_WORDS`].
     fn last_words(&self) {
         let _ = self.silent.recv_timeout(LAST_WORDS);
     }
 
-    /// Returns an error message with the last exchanges; `line` is the question without an answer.
+    /// Returns an error message with the last exchanges; `line` is the unanswered question.
     fn tell(&self, words: String, line: &[u8]) -> String {
         let asked = format!("\n  asked    {}", shown(line));
         let heard = &self.buffer[..self.filled];
@@ -284,7 +284,7 @@ impl Process {
         words + &self.told() + &asked + &heard
     }
 
-    /// Returns the last exchanges, one line for each question and each answer.
+    /// Returns the last exchanges as text: one line for each question and one for each answer.
     pub(super) fn told(&self) -> String {
         let told = |(asked, heard): &(Vec<u8>, Vec<u8>)| {
             format!("\n  asked    {}\n  answered {}", shown(asked), shown(heard))
@@ -295,11 +295,12 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Kill the whole group, then wait for the process, so that no zombie is left.
+        // Kill the whole group, then wait for the process, so that it does not stay as a zombie.
         if let Some(group) = Pid::from_raw(self.child.id().cast_signed()) {
             let _ = kill_process_group(group, Signal::KILL);
         }
-        // In case the group could not be signalled. Errors mean that it has ended.
+        // Kill the process itself, in case the signal to the group failed. An error means that it
+        // has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -311,18 +312,18 @@ fn listen(stderr: ChildStderr, tell: &PolicyWords) {
     let mut line = Vec::new();
     for number in 0.. {
         line.clear();
-        // A longer line goes on as the next one.
+        // The rest of a longer line counts as the next line.
         match (&mut stderr).take(LINE).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) if number < LINES => tell(String::from_utf8_lossy(&line).trim_end()),
             Ok(_) if number == LINES => tell("… and more, which is left out"),
-            // Read on without showing it: a full pipe would stop the policy.
+            // Read on without showing it, since the policy would stop at a full pipe.
             Ok(_) => {}
         }
     }
 }
 
-/// Waits until a pipe is ready. Returns false if the deadline comes first.
+/// Waits until a pipe is ready. Returns `false` if the deadline comes first.
 fn ready(pipe: PollFd<'_>, deadline: Instant) -> io::Result<bool> {
     let mut pipes = [pipe];
     loop {
@@ -333,20 +334,20 @@ fn ready(pipe: PollFd<'_>, deadline: Instant) -> io::Result<bool> {
         };
         match poll(&mut pipes, Some(&left)) {
             Ok(count) => return Ok(0 < count),
-            // A signal came: wait for what is left until the deadline.
+            // A signal has interrupted the call: wait for the rest of the time.
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-/// Returns the bytes of a line that may be shown: a character has four bytes at most. One character
-/// more is kept, so that [`shown`] can tell that the line is cut.
+/// Returns the bytes of a line that may be shown, at four bytes a character. One character more is
+/// kept, so that [`shown`] can see that the line is cut.
 fn beginning(line: &[u8]) -> Vec<u8> {
     line[..line.len().min(4 * (SHOWN + 1))].to_vec()
 }
 
-/// Returns the beginning of a line as text.
+/// Returns the beginning of a line as text, for messages.
 fn shown(line: &[u8]) -> String {
     let line = beginning(line);
     let text = String::from_utf8_lossy(&line);
@@ -366,7 +367,7 @@ fn told(status: ExitStatus) -> String {
     }
 }
 
-/// Returns the system's error message without its number.
+/// Returns the system's error message, without its error number.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()

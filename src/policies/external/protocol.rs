@@ -1,13 +1,14 @@
 //! The protocol between Mumakil and a policy in another process: lines with one JSON object each.
 //!
-//! Mumakil begins with [`Hello`] and gets [`WireHello`] back. Then it asks [`Question`]s, each of
-//! which gets an [`Answer`] before the next. Instants and spans are whole microseconds of the run.
-//! Jobs and trackers are numbers from 0; a pair of numbers is for maps and for reduces.
+//! Mumakil begins with [`Hello`] and gets [`WireHello`] back. Then it asks [`Question`]s, and waits
+//! for the [`Answer`] to each before the next. Instants and spans are whole microseconds of the
+//! run. Jobs and trackers are numbers from 0. In a pair of numbers, the first is for maps, the
+//! second for reduces.
 //!
 //! Some types repeat types of [`mapred`] word by word, such as [`State`] and [`WireReach`]. This is
-//! on purpose: programs of other people read these words, so a word changes only with [`VERSION`],
-//! even if a name in the emulator changes. The conversions below are exhaustive, and a test pins
-//! the words.
+//! on purpose: programs of other people read these words. So a word changes only together with
+//! [`VERSION`], even if a name in the emulator changes. The conversions below cover every case, and
+//! a test checks the words.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -16,8 +17,8 @@ use serde_json::Value;
 
 use mumakil_core::mapred::{self, AttemptId, JobId, TaskId, TaskKind};
 
-/// The protocol's version. A run refuses a policy that speaks another.
-// Goes up when a line may mean something else to a policy that was written before.
+/// The protocol's version. A run refuses a policy with another version.
+// Raise it when a line may mean something else to a policy that was written before.
 pub const VERSION: u32 = 1;
 
 /// A line from Mumakil to the policy.
@@ -33,7 +34,7 @@ pub enum WireToPolicy {
     /// can be launched.
     Tick(Question),
     /// Another policy, or this one in a JobTracker that died, has suspended these attempts. The
-    /// policy answers with `inherit`: whether it will let them go on. If not, they are killed.
+    /// policy answers with `inherit`: whether it will resume them later. If not, they are killed.
     Inherit(Vec<(WireAttempt, u32)>),
     /// The run is over; the process ends.
     End {},
@@ -66,12 +67,12 @@ pub struct WireHello {
     /// The information that the policy wants beside the usual.
     #[serde(default)]
     pub wants: Vec<Want>,
-    /// The time between two ticks: questions that come whether a tracker may get tasks or not.
-    /// Without this, there are none.
+    /// The time between two ticks: questions that do not depend on offers of trackers. Without
+    /// this, there are none.
     #[serde(default)]
     pub tick_us: Option<u64>,
-    /// For how long the policy may put off launching what it could launch at once. If nothing is
-    /// launched for longer in a cluster in which nothing else is due, the run has stalled. A day by
+    /// How long the policy may delay a launch that is possible at once. If it launches nothing for
+    /// longer while nothing else is due in the cluster, the run counts as stalled. A day by
     /// default.
     #[serde(default)]
     pub patience_us: Option<u64>,
@@ -83,10 +84,10 @@ pub struct WireHello {
 pub enum Want {
     /// The launches and ends of attempts: `launched` and `attempt` among the news.
     Attempts,
-    /// The progress of the attempts on the tracker that makes an offer. It costs the JobTracker a
-    /// look-up for each, in every heartbeat.
+    /// The progress of the attempts on the tracker that makes an offer. The JobTracker then looks
+    /// up each of them in every heartbeat.
     Progress,
-    /// Also the offers of trackers on which no waiting task has a free slot.
+    /// Offers of all trackers, even if no waiting task has a free slot there.
     AllOffers,
     /// How long each task really takes: the policy is an oracle.
     Truth,
@@ -111,13 +112,13 @@ pub struct Question {
     /// The free slots of the tracker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free: Option<[u32; 2]>,
-    /// The jobs with waiting maps whose input is near the tracker: the job, how many have input on
-    /// the tracker, and how many have it on the tracker or in its rack; counted up to the free
-    /// slots.
+    /// The jobs with waiting maps whose input is near the tracker. The numbers are the job, its
+    /// waiting maps with input on the tracker, and those with input on the tracker or in its rack;
+    /// both are counted only up to the free slots.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<(u32, u32, u32)>,
     /// Jobs with waiting tasks that cannot be launched on this tracker: too many tasks of the job
-    /// have failed there, or each waiting task has.
+    /// have failed there, or each waiting task has failed there.
     #[serde(skip_serializing_if = "names_no_job")]
     pub not_here: [Vec<u32>; 2],
     /// The progress of the attempts on the tracker, from 0 to 1, for a policy that wants it.
@@ -153,7 +154,7 @@ pub enum WireNews {
         /// The job.
         job: u32,
     },
-    /// A job gives out tasks from now on.
+    /// Tasks of a job can be launched from now on.
     Running {
         /// The job.
         job: u32,
@@ -371,7 +372,7 @@ pub enum WireAction {
         #[serde(default)]
         why: Option<WireWhy>,
     },
-    /// Let a suspended attempt go on.
+    /// Resume a suspended attempt.
     Resume {
         /// The attempt.
         attempt: WireAttempt,
@@ -425,7 +426,7 @@ pub enum WireWhy {
     Coded(WireReason),
 }
 
-/// One of Mumakil's own reasons, with the numbers that were weighed. Tables have a column for each.
+/// One of Mumakil's own reasons, with the numbers behind it. Tables have a column for each number.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "code", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(rename = "Coded")]
@@ -495,10 +496,10 @@ pub struct WireStanding {
     pub min_share: u32,
 }
 
-/// Returns the JSON Schema of the lines: of Mumakil's under `said`, of the policy's under `heard`.
+/// Returns the JSON Schema of the lines: `said` has those of Mumakil, `heard` those of the policy.
 pub fn schema() -> Value {
     let lines = SchemaSettings::draft07();
-    // Mumakil leaves out empty fields when it writes, so this schema is the one for serialisation.
+    // Mumakil leaves empty fields out, so this is the schema for serialisation.
     let said =
         lines.clone().for_serialize().into_generator().into_root_schema_for::<WireToPolicy>();
     let heard = lines.into_generator().into_root_schema_for::<WireFromPolicy>();
@@ -642,7 +643,7 @@ mod tests {
         }
     }
 
-    /// Adds the names of fields, with `!` for required ones, and the words of choices.
+    /// Adds the names of fields (with `!` if required) and the words of enums.
     fn words_of(schema: &Value, words: &mut Vec<String>) {
         match schema {
             Value::Object(fields) => {

@@ -1,6 +1,6 @@
-//! Templates for a policy of your own: a file in Python or C++, or a small package in Rust. Each
-//! holds the adapter, which speaks the protocol, and a policy to change. None needs packages of
-//! other people.
+//! Templates for a policy of your own: one file in Python or C++, or a small package in Rust. Each
+//! contains the adapter, which speaks the protocol, and a policy to change. Each needs only the
+//! standard library.
 
 /// The template in Python, one file.
 pub const PYTHON: &str = include_str!("../../../scenarios/policies/greedy.py");
@@ -8,16 +8,17 @@ pub const PYTHON: &str = include_str!("../../../scenarios/policies/greedy.py");
 /// The template in C++, one file.
 pub const CPP: &str = include_str!("../../../scenarios/policies/greedy.cpp");
 
-/// The source files of the Rust package: names and contents.
+/// The source files of the Rust package, each with its name and its content.
 const RUST: [(&str, &str); 3] = [
     ("main.rs", include_str!("../../../scenarios/policies/greedy/main.rs")),
     ("adapter.rs", include_str!("../../../scenarios/policies/greedy/adapter.rs")),
     ("json.rs", include_str!("../../../scenarios/policies/greedy/json.rs")),
 ];
 
-/// Returns the files of a Rust package with this name, each with its path in the package's folder.
+/// Returns the files of a Rust package with this name: the path in the package's folder, and the
+/// text.
 pub fn rust(name: &str) -> Vec<(String, String)> {
-    // A workspace of its own, so that the package may lie inside another workspace.
+    // The package is a workspace of its own, so that it may lie inside another workspace.
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n"
     );

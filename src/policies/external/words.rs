@@ -1,17 +1,18 @@
-//! The reasons that an external policy gives, interned until Mumakil ends: every decision carries a
-//! reason, so a reason must be as cheap to copy as a reference.
+//! The reasons that an external policy gives. They are interned until Mumakil ends: every decision
+//! has a reason, so a reason must be as cheap to copy as a reference.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-/// The most different reasons that are kept, and the most characters of each.
+/// How many different reasons are kept.
 const MOST: usize = 4_096;
-// Chosen: a line of a table. With at most four bytes a character, two megabytes are kept.
+// How many characters of each are kept. Chosen: a line of a table. At four bytes each, all take 2
+// MB.
 const LONGEST: usize = 120;
 
 static KEPT: Mutex<Option<FxHashMap<String, &'static &'static str>>> = Mutex::new(None);
 
-/// Returns the interned words, or a fixed text if too many different ones came before.
+/// Returns the interned words; a fixed text if too many different reasons were given before.
 pub(super) fn kept(words: &str) -> &'static &'static str {
     let words: String = words.chars().take(LONGEST).collect();
     let mut kept = KEPT.lock();
@@ -19,12 +20,12 @@ pub(super) fn kept(words: &str) -> &'static &'static str {
     if let Some(known) = kept.get(&words) {
         return known;
     }
-    // A policy that puts numbers into its words would fill the memory:
-    // from here on they share a text.
+    // A policy that puts numbers into its reasons would fill the memory, so all further reasons
+    // share one text.
     if kept.len() == MOST {
         return &"one more reason";
     }
-    // Leaked twice: a reference to this reference is one word, where one to the text takes two.
+    // Leaked twice, so that a reason takes one machine word: a reference to a text takes two.
     let text: &'static str = Box::leak(words.clone().into_boxed_str());
     let known: &'static &'static str = Box::leak(Box::new(text));
     kept.insert(words, known);

@@ -1,12 +1,12 @@
 //! `capacity`: Hadoop's capacity scheduler.
 //!
-//! Queues in a tree have guaranteed shares of the slots. Other queues may use the slots that a
-//! queue leaves idle, up to their maximum; the queue gets these slots back as their tasks end. A
-//! free slot goes to the queue that uses the smallest part of its guaranteed slots, there to the
-//! first job whose user is below its limit. Trackers are reserved for jobs whose tasks take several
-//! slots ([`reserved`]).
+//! Queues form a tree and have guaranteed shares of the slots. Slots that a queue leaves idle may
+//! be used by other queues, up to their maximums; the queue gets them back as their tasks end. A
+//! free slot goes to the queue that uses the smallest part of its guaranteed slots, and there to
+//! the first job whose user is below its limit. Trackers are reserved for jobs whose tasks take
+//! several slots ([`reserved`]).
 //!
-//! The three Hadoop versions differ in much, so the policy follows the rules of one of them
+//! Three Hadoop versions have very different rules, and the policy follows those of one version
 //! ([`Rules`]). A few features work with all rules: the tree, which 0.20 and 1.x do not have;
 //! maximum shares, which 0.20 does not have; and reclaiming slots by killing ([`reclaim`]), which
 //! only 0.20.0 has.
@@ -46,7 +46,7 @@ use mumakil_core::mapred::{
 #[derive(Debug)]
 pub struct Capacity {
     options: CapacityOptions,
-    /// The Hadoop version whose rules hold; never `Auto`.
+    /// The Hadoop version whose rules are followed; never `Auto`.
     rules: Rules,
     init_poll: SimSpan,
     maps_per_heartbeat: u32,
@@ -55,9 +55,9 @@ pub struct Capacity {
     reserved: Reserved,
     /// Makes jobs wait for trackers near their input, if the options say so.
     delay: Option<Delay>,
-    /// Reclaims lent slots, if some queue has a time limit for that.
+    /// Reclaims lent slots; `None` if no queue has a time limit for reclaiming.
     reclaim: Option<Reclaim>,
-    /// Scratch: the queues to serve, kept between offers so that none allocates memory.
+    /// Working space: the queues to serve, kept so that offers need not allocate memory.
     leaves: Vec<QueueId>,
 }
 
@@ -74,7 +74,7 @@ impl Policy for Capacity {
     fn promised(options: &Self::Options, slots: PerSlot<u64>) -> PromisedSlots {
         let CapacityOptions { rules, queue_by, allocations, .. } = &options.own;
         let queues = allocations.given();
-        // With one queue per user, jobs name no queue; and a single queue shares with no other.
+        // With one queue for each user, jobs name no queue. A single queue shares with no other.
         if *queue_by == QueueBy::User || queues.queues.is_empty() {
             return PromisedSlots::new();
         }
@@ -89,17 +89,18 @@ impl Policy for Capacity {
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
-        // `settle` replaces `auto` by a line's rules. Without it, as in tests, those of 0.21 hold.
+        // `settle` replaces `auto` by the rules of a version. Without `settle`, as in tests, use
+        // 0.21.
         let rules = if options.rules == Rules::Auto { Rules::V21 } else { options.rules };
         let queues = options.allocations.given();
         let tree = QueueTree::new(&queues, rules, Reduces::new(&reduces));
         let number = tree.ids().count();
         let factor = options.wait_factor.map(Factor::get);
-        // Of the three lines only 1.x waits for input.
+        // Only the rules of 1.x make jobs wait for their input.
         let by_chances = || (rules == Rules::V1).then(|| Delay::by_chances(factor));
         let delay = options.delay.as_ref().map(Delay::new).or_else(by_chances);
         let reclaims = tree.ids().any(|id| tree.node(id).reclaim_after.is_some());
-        // `mapred.capacity-scheduler.init-poll-interval` is 5 s, in 1.x 3 s.
+        // `mapred.capacity-scheduler.init-poll-interval` is 5 s; in 1.x it is 3 s.
         let auto = SimSpan::from_secs(if rules == Rules::V1 { 3 } else { 5 });
         Self {
             rules,
@@ -130,8 +131,8 @@ impl Scheduler for Capacity {
         }
         let Some(job) = view.job(event.job) else { return };
         match event.change {
-            // A job counts from its arrival: up to 0.21 user limits divide by all
-            // users with a job in the queue.
+            // A job counts from its arrival: up to 0.21 the limit of a user is the queue divided by
+            // all users with a job in it.
             JobChange::Submitted => {
                 let queue = self.tree.leaf(self.options.queue_by.of(job.spec()));
                 self.tree.enter(job, queue, self.options.width(job.spec().memory));
@@ -140,7 +141,8 @@ impl Scheduler for Capacity {
                 }
             }
             JobChange::Ended(_) => {
-                // Before the tree forgets the job: the admission needs to know its queue and user.
+                // Do this before the tree forgets the job, since admission needs its queue and
+                // user.
                 if let Some(member) = self.tree.member(event.job) {
                     self.admission.leave(member);
                 }
@@ -176,8 +178,8 @@ impl Scheduler for Capacity {
             }
             for kind in SlotKind::BOTH {
                 let ready = members(self.tree.node(leaf).ready[kind].in_order());
-                // Up to 0.21 the limits of users hold only while some user in the queue is below
-                // them.
+                // Up to 0.21, limits of users apply only while some user in the queue is below its
+                // limit.
                 let is_below =
                     |(_, member): &(_, &QueueMember)| self.limit(member, kind, true).is_none();
                 let limits_users = self.rules == Rules::V1 || ready.iter().any(is_below);
@@ -209,7 +211,7 @@ impl Scheduler for Capacity {
             orders.read(job);
             self.tree.admit(&orders.view(), job);
         }
-        // Before the claims, for which trackers that are kept do not count as use.
+        // Do this before the claims are updated, so that outdated reservations do not affect them.
         self.reserved.prune(&orders.view(), &mut self.tree);
         if let Some(reclaim) = &mut self.reclaim {
             reclaim.look(orders, &mut self.tree, self.init_poll);
@@ -224,33 +226,34 @@ impl Scheduler for Capacity {
         let [map, reduce] = [SlotKind::Map, SlotKind::Reduce];
         match self.rules {
             Rules::V20 => {
-                // 0.20: one task for each heartbeat, a reduce first only if more reduce slots than
-                // map slots are free.
+                // 0.20: one task for each heartbeat. A reduce goes first only if more reduce slots
+                // than map slots are free.
                 let maps_first = offer.free(reduce) <= offer.free(map);
                 let kinds = if maps_first { [map, reduce] } else { [reduce, map] };
                 kinds.into_iter().find_map(|kind| self.serve(offer, kind));
             }
             Rules::V21 | Rules::Auto => {
-                // 0.21: one reduce, then one map, each if a slot is free.
+                // 0.21: one reduce, then one map, each if it has a free slot.
                 self.serve(offer, reduce);
                 self.serve(offer, map);
             }
             Rules::V1 => {
                 for _ in 0..self.maps_per_heartbeat {
                     let launched = self.serve(offer, map);
-                    // A map without input near the tracker ends the maps of this heartbeat.
+                    // After a map without input near the tracker, this heartbeat launches no more
+                    // maps.
                     if !launched.is_some_and(|launched| launched.is_near()) {
                         break;
                     }
                 }
-                // Also when the maps have used up their number, as in Hadoop.
+                // As in Hadoop, also after the largest number of maps has been launched.
                 self.serve(offer, reduce);
             }
         }
     }
 }
 
-/// The answer of a job that is asked for a task.
+/// The answer of a job that was asked for a task.
 enum JobAnswer {
     /// The job has launched a task.
     Launched(Launched),
@@ -264,7 +267,7 @@ enum JobAnswer {
 struct QueuePass<'j> {
     limits_users: bool,
     walk: QueueWalk<LineOf>,
-    /// The jobs that are left, if their order differs from the order of the queue.
+    /// The jobs not yet asked, if reduces have an order of their own; otherwise `None`.
     sorted: Option<std::slice::Iter<'j, JobId>>,
 }
 
@@ -285,7 +288,7 @@ impl Capacity {
             JobAnswer::Keep => return None,
             JobAnswer::No => {}
         }
-        // Sorted anew for each task, as in 1.x: a launch changes which queue has least.
+        // As in 1.x, sorted for each task: a launch may change which queue uses the smallest part.
         let mut leaves = std::mem::take(&mut self.leaves);
         self.tree.sort(kind, &mut leaves);
         let answers = leaves.iter().map(|leaf| self.serve_queue(offer, *leaf, kind));
@@ -300,18 +303,19 @@ impl Capacity {
     /// Serves the job for which a tracker is reserved.
     fn serve_reserved(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> JobAnswer {
         let Some(job) = self.reserved.by(offer.tracker(), kind) else { return JobAnswer::No };
-        // Until enough slots are free, no other job may take one of them.
+        // Until enough slots are free for this job, no other job may take any of them.
         if self.lacks_slots(offer, job, kind) {
             self.refuse_others(offer, job, kind);
             return JobAnswer::Keep;
         }
-        // Before the launch, or the job would count for its task and for the tracker.
+        // Do this before the launch; otherwise the job would count both its task and the tracker.
         self.reserved.free(&offer.view(), &mut self.tree, offer.tracker(), kind);
         let why = Reason::Reserved;
         self.launch(offer, job, kind, true, why).map_or(JobAnswer::No, JobAnswer::Launched)
     }
 
-    /// Refuses the first jobs of the other queues: the tracker's slots stay reserved for a job.
+    /// Refuses the first job of each queue, since the tracker's slots stay reserved for the job
+    /// `kept`.
     fn refuse_others(&self, offer: &mut Offer<'_>, kept: JobId, kind: SlotKind) {
         if !offer.keeps_refusals() {
             return;
@@ -332,7 +336,7 @@ impl Capacity {
         member.is_some_and(|member| offer.free(kind) < member.width[kind])
     }
 
-    /// Serves a queue: first the users below their limits, then, up to 0.21, all users. Costs one
+    /// Serves a queue: first the users below their limits, then, up to 0.21, all users. Takes one
     /// step for each user and for each job that is asked; with `srt`, one step for each job.
     fn serve_queue(&mut self, offer: &mut Offer<'_>, leaf: QueueId, kind: SlotKind) -> JobAnswer {
         let by_srt = self.by_srt(&offer.view(), leaf, kind);
@@ -348,13 +352,13 @@ impl Capacity {
         JobAnswer::No
     }
 
-    /// Returns, for each pass over a queue, whether the limits of users hold.
+    /// Returns one entry for each pass over a queue: whether the limits of users apply in it.
     fn passes(&self) -> &'static [bool] {
-        // 1.x has no second pass: slots stay idle if all users are at their limits.
+        // 1.x has no second pass, so slots stay idle if all users are at their limits.
         if self.rules == Rules::V1 { &[true] } else { &[true, false] }
     }
 
-    /// Returns the next job of a pass.
+    /// Returns the next job of a pass that may be asked; `None` at its end.
     fn next(&self, turns: &mut QueuePass<'_>, leaf: QueueId, kind: SlotKind) -> Option<JobId> {
         let (tree, node) = (&self.tree, self.tree.node(leaf));
         let limits_users = turns.limits_users;
@@ -368,8 +372,7 @@ impl Capacity {
         }
     }
 
-    /// Returns the jobs of a queue in the order for reduces, if that differs from the order for
-    /// maps.
+    /// Returns the jobs of a queue in the order for reduces; `None` if it is the same as for maps.
     fn by_srt(&self, view: &View<'_>, leaf: QueueId, kind: SlotKind) -> Option<Vec<JobId>> {
         let reduces = self.tree.reduces();
         let has_order = kind == SlotKind::Reduce && reduces.have_an_order();
@@ -396,7 +399,7 @@ impl Capacity {
             return JobAnswer::No;
         }
         let reserves = self.rules != Rules::V20 && limits_users;
-        // Another tracker would be kept for no task.
+        // The job has reserved a tracker for each of its pending tasks and needs no other.
         let has_enough = free < width && reserves && member.pending[kind] <= member.reserved[kind];
         if has_enough || !offer.suits(job, kind, width) {
             offer.refuse(job, kind, Reason::BadTracker);
@@ -409,13 +412,14 @@ impl Capacity {
                 true => Reason::Share(standing),
                 false => Reason::Lent(standing),
             };
-            // By the rules of 1.x, tasks of several slots do not wait for local ones.
+            // With the rules of 1.x, a task of several slots does not wait for a node near its
+            // input.
             let anywhere = self.options.delay.is_none() && 1 < width;
             let launched = self.launch(offer, job, kind, anywhere, why);
             return launched.map_or(JobAnswer::No, JobAnswer::Launched);
         }
-        // The job does not fit now, so the slots stay free for it. Neither 0.20 nor a second pass
-        // keeps the tracker beyond this heartbeat.
+        // The job does not fit yet, so keep the free slots for it. With 0.20, and in a second pass,
+        // they are kept only in this heartbeat.
         self.refuse_others(offer, job, kind);
         if reserves {
             self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
@@ -423,8 +427,8 @@ impl Capacity {
         JobAnswer::Keep
     }
 
-    /// Returns the limit that denies an admitted job slots on every tracker: the one of its queue,
-    /// or, if `limits_users`, the one of its user. `None` if neither is reached.
+    /// Returns the limit that denies an admitted job slots on every tracker: that of its queue or,
+    /// if `limits_users`, that of its user. `None` if neither limit is reached.
     fn limit(&self, member: &QueueMember, kind: SlotKind, limits_users: bool) -> Option<Reason> {
         let (width, user) = (member.width[kind], &member.user);
         let may_have = || self.tree.node(member.queue).may_have(self.rules, kind, user, width);
@@ -432,7 +436,7 @@ impl Capacity {
         of_queue.or_else(|| (limits_users && !may_have()).then_some(Reason::UserLimit))
     }
 
-    /// Launches a task of a job; a map must be as near to its input as the delay asks.
+    /// Launches a task of a job. A map must be as near to its input as the delay demands.
     fn launch(
         &mut self,
         offer: &mut Offer<'_>,
@@ -444,7 +448,7 @@ impl Capacity {
         let slots = self.tree.member(job)?.width[kind];
         let launched = match (kind, &mut self.delay) {
             (SlotKind::Reduce, _) => offer.launch_wide_reduce(job, slots, why),
-            // 0.20 and 0.21 take any map, the nearest first.
+            // 0.20 and 0.21 launch any map of the job, the nearest first.
             (SlotKind::Map, None) => offer.launch_wide_map(job, slots, MapReach::Any, why),
             (SlotKind::Map, Some(delay)) => delay.launch_wide_map(offer, job, slots, anywhere, why),
         }?;

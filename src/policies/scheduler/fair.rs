@@ -1,29 +1,29 @@
 //! `fair`: HFS, the Hadoop Fair Scheduler with delay scheduling (0.21 to 1.x), and its paper's
 //! variant.
 //!
-//! Jobs belong to pools. A free slot goes down the tree of pools: first to pools below their
-//! minimum share, then to the pool with the fewest slots for its weight; inside a pool to the job
-//! with the fewest slots, or first come first served. A job without input on the node is skipped
-//! for a while ([`delay`]), and a pool below its share for too long gets slots by killing
-//! ([`starvation`]).
+//! Jobs belong to pools. A free slot is passed down the tree of pools: first to pools below their
+//! minimum share, then to the pool with the fewest slots for its weight. Inside a pool it goes to
+//! the job with the fewest slots, or to the first in the queue. A job without input on the node is
+//! passed over for a while ([`delay`]). For a pool that has been below its share for too long,
+//! tasks of other pools are killed ([`starvation`]).
 //!
-//! There are two variants. `hadoop` follows the code: twice a second it computes the demand of jobs
-//! and works with it until the next time, though it counts running tasks at every step; a tracker
-//! takes no more than its part of the load; and a job without a map to launch is skipped like a job
-//! that waits for its input. `paper` follows the paper on delay scheduling (Zaharia et al., EuroSys
-//! 2010, section 4): demands are never stale, trackers have no load limit, minimum shares above the
-//! cluster's slots are scaled down, and a pool below its share, not only below half of it, is
-//! starved.
+//! There are two variants. `hadoop` follows the code. Twice a second it computes the demand of
+//! jobs, and uses this number until the next time, although it always counts running tasks exactly.
+//! A tracker takes no more than its part of the load. A job without a map to launch is passed over
+//! like a job that waits for its input. `paper` follows the paper on delay scheduling (Zaharia et
+//! al., EuroSys 2010, section 4): demands are always up to date, trackers have no load limit,
+//! minimum shares are scaled down if they exceed the cluster, and a pool is starved as soon as it
+//! is below its share, not only below half of it.
 //!
-//! The slots of reduces may go to the jobs of a pool in another order, or in step with maps
-//! ([`reduces`](super::shared::reduces)).
+//! The reduces of a pool's jobs may get slots in another order than the maps, or in step with the
+//! maps ([`reduces`](super::shared::reduces)).
 //!
-//! Unlike in Hadoop, the splits of jobs beyond a limit are read, but these jobs do not count; of
-//! equal jobs the one with the lower number comes first (in Mumak the one whose id is the lower
-//! text); and a task that has failed for good, in a job that allows some, is no longer demanded.
-//! Ordered kills, free slots, and the slots of setups and cleanups reduce what a pool lacks. An
-//! attempt that its tracker has not started yet counts as one of the latest; Hadoop counts it as
-//! the oldest.
+//! Some details differ from Hadoop. Jobs beyond a limit have their splits read, but do not count.
+//! Of equal jobs the one with the lower number comes first (in Mumak, the one whose id is the lower
+//! text). In a job that allows failed tasks, a task that has failed for good is no longer demanded.
+//! The slots that a pool lacks are reduced by ordered kills, by free slots, and by the slots of
+//! setups and cleanups. An attempt that its tracker has not started yet counts as one of the
+//! latest; Hadoop counts it as the oldest.
 
 mod starvation;
 #[cfg(test)]
@@ -59,7 +59,7 @@ pub struct FairOptions {
     /// Whether to follow the paper or Hadoop's code where they differ.
     pub variant: FairVariant,
     /// The pools, and the defaults of undeclared pools.
-    // Hadoop's time-outs end all waiting for input even if `preemption` is off.
+    // Hadoop's time-outs end all waiting for input, even if `preemption` is off.
     #[schemars(extend("x-only-if" = {"inside": {
         "fair_share_after": {"variant": "hadoop", "preemption": true},
         "min_share_after": {"variant": "hadoop", "preemption": true},
@@ -83,7 +83,7 @@ pub struct FairOptions {
     /// Whether tasks of other pools are killed for pools that have been below their share for too
     /// long.
     pub preemption: bool,
-    /// How often tasks are killed for such pools. Each update determines which pools they are.
+    /// How often tasks are killed for pools below their share. Each update finds these pools anew.
     /// `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
     #[schemars(extend("x-only-if" = {"preemption": true}))]
     pub preemption_interval: AutoSpan,
@@ -128,11 +128,10 @@ impl Default for FairOptions {
 }
 
 impl FairOptions {
-    /// Warns of preemption that has no effect because no pool is ever starved.
+    /// Warns if preemption has no effect because no pool is ever starved.
     fn warn_of_idle_preemption(&self) -> Option<Complaint> {
         let pools = self.allocations.given();
-        // Hadoop's time-outs are endless by default, so its preemption
-        // does nothing before one is set.
+        // By default Hadoop's time-outs never end, so its preemption does nothing until one is set.
         let has_time = pools.fair_share_after.is_some()
             || pools.min_share_after.is_some()
             || pools.pools.values().any(Pool::is_ever_starved);
@@ -150,12 +149,13 @@ pub struct Fair {
     tree: Tree,
     delay: Delay,
     starvation: Starvation,
-    /// Whether an event requires the paper's scheduler to compute everything anew.
+    /// Whether an event has changed something, so that the paper's variant computes everything
+    /// anew.
     wants_update: bool,
-    /// The cluster's slots for which the minimum shares were last scaled.
+    /// The number of slots of the cluster when the minimum shares were last scaled.
     promised_of: PerSlot<u32>,
-    /// Scratch: the pools that were asked for a map, each with the job that got it and whether a
-    /// map anywhere was allowed.
+    /// Working space: the pools that were asked for a map. Each has the position of the job that
+    /// launched one, and whether its jobs were allowed to launch anywhere.
     walked: Vec<(PoolId, Option<Key>, bool)>,
 }
 
@@ -167,7 +167,7 @@ impl Policy for Fair {
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
-        // Later the policy sees only its options, not the line of Hadoop.
+        // Resolve `auto` now: later the policy sees only its options, not Hadoop's version.
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
@@ -196,7 +196,7 @@ impl Policy for Fair {
 
 impl Scheduler for Fair {
     fn precedence(&self) -> Precedence {
-        // A pool may say another order; explanations use the one that holds for pools in general.
+        // A pool may set another order; explanations use the default order of pools.
         let order = self.options.allocations.given().order;
         Precedence { groups: PrecedenceBy::Share, jobs: order.precedence() }
     }
@@ -207,7 +207,7 @@ impl Scheduler for Fair {
         match event.change {
             // Hadoop computes everything anew when a job arrives.
             JobChange::Submitted => self.update(view),
-            // A job gives tasks only after its setup, so the pools know no job before that.
+            // A job launches tasks only after its setup, so it joins its pool here.
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };
                 self.tree.enter(job, self.options.pool_by.of(job.spec()));
@@ -226,12 +226,12 @@ impl Scheduler for Fair {
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
-        // A job may wait for its input and for the time-outs of starvation, so add both.
+        // A job may wait first for its input and then for the time-outs of starvation, so add both.
         self.delay.patience(view) + self.starvation.longest(&self.tree)
     }
 
     fn tick_every(&self) -> Option<SimSpan> {
-        // The paper's variant computes after every change; it needs ticks for its kills alone.
+        // The paper's variant computes after every change, and needs ticks only for its kills.
         let needs_ticks = self.options.variant == FairVariant::Hadoop || self.options.preemption;
         needs_ticks.then_some(self.options.update_interval)
     }
@@ -259,7 +259,7 @@ impl Scheduler for Fair {
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
-        // Hadoop's update thread recomputes shares before it preempts, so kills go by fresh shares.
+        // Hadoop's update thread recomputes shares before it preempts, so kills use the new shares.
         self.update(&orders.view());
         self.starvation.preempt_for_starved(orders, &self.tree);
     }
@@ -269,10 +269,11 @@ impl Scheduler for Fair {
             self.update(&offer.view());
         }
         self.delay.begin(&offer.view());
-        // After the delay has counted this offer: the time of jobs passed
+        // Do this after the delay has begun this offer: the waiting time of jobs that were passed
         // over ends where an offer begins.
         self.tree.begin(offer.view().now(), &mut self.delay);
-        // Once no pool has a task of a kind, Hadoop gives the kind up for this heartbeat.
+        // If no pool has a task of a kind to launch, Hadoop tries no more of this kind in this
+        // heartbeat.
         let mut refused: PerSlot<bool> = PerSlot::default();
         let counted = self.counted();
         while let Some(kind) =
@@ -293,8 +294,8 @@ impl Scheduler for Fair {
             if self.has_part_left(offer, kind) {
                 return None;
             }
-            // Either all demand known at the last update runs already, or the
-            // tracker has its part of the load.
+            // Either all tasks that the last update counted run already, or the tracker has its
+            // part of the load.
             let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
             Some((self.first(offer, kind)?, why))
         });
@@ -302,9 +303,10 @@ impl Scheduler for Fair {
 }
 
 impl Fair {
-    /// Returns whether a tracker is below its part of the load and some demanded tasks do not run.
+    /// Returns whether a tracker is below its part of the load and some demanded tasks do not run
+    /// yet.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
-        // The paper gives every free slot away; the load cap is Hadoop's addition.
+        // In the paper every free slot is given away; the load limit is Hadoop's addition.
         if self.options.variant == FairVariant::Paper {
             return true;
         }
@@ -312,12 +314,12 @@ impl Fair {
             return false;
         }
         let beyond = self.options.max_load_difference.get();
-        // Demand is that of the last update, as in Hadoop: tasks that came since do not count yet.
+        // As in Hadoop, the demand of the last update: tasks that have come since do not count yet.
         let demand = self.tree.state(PoolId::ROOT).demand[kind];
         0 < room(offer, kind, f64::from(demand), beyond, self.counted())
     }
 
-    /// Returns the first job with a task to launch.
+    /// Returns the first job with a task to launch, in the order of pools and jobs.
     fn first(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<JobId> {
         let (tree, view) = (&self.tree, offer.view());
         let pending =
@@ -327,17 +329,17 @@ impl Fair {
         })
     }
 
-    /// Returns whether all demanded tasks run, by the demand that was computed last.
+    /// Returns whether all tasks run that the last update counted as demand.
     fn is_sated(&self, kind: SlotKind) -> bool {
         let root = self.tree.state(PoolId::ROOT);
-        // Equality as in Hadoop: if more runs than was demanded at the last
-        // update, slots are still given.
+        // As in Hadoop, the numbers are compared for equality: if more tasks run than the last
+        // update counted, slots are still given.
         self.options.variant == FairVariant::Hadoop && root.running[kind] == root.demand[kind]
     }
 
     fn counted(&self) -> TrackerLoad {
         match self.options.variant {
-            // Used for the choice between map and reduce alone, of which the paper says nothing.
+            // Used only to choose between map and reduce, which the paper leaves open.
             FairVariant::Paper => TrackerLoad::Reported,
             FairVariant::Hadoop => self.options.tracker_load,
         }
@@ -347,12 +349,12 @@ impl Fair {
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { tree, delay, starvation, walked, .. } = self;
         let now = offer.view().now();
-        // A pool for which tasks are killed takes slots on any node: its jobs do not wait for local
-        // ones.
+        // A pool for which tasks are killed takes slots on any node: its jobs do not wait for slots
+        // near their input.
         let is_starved = |pool| starvation.is_starved(tree, pool, kind, now);
         let launched = launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
             let reason = Reason::Share(tree.standing(pool, kind));
-            // Reduces do not wait: they read from all nodes (section 4.1 of the paper).
+            // Reduces never wait, since they read from all nodes (section 4.1 of the paper).
             if kind == SlotKind::Reduce {
                 let mut jobs = tree.in_order(&offer.view(), pool, kind);
                 return jobs.find_map(|job| offer.launch_reduce(job, reason));
@@ -361,7 +363,7 @@ impl Fair {
             let launched = tree.places(pool, kind).find_map(|(job, place)| {
                 Some((delay.launch_map(offer, job, anywhere, reason)?, place))
             });
-            // Noted here and applied below, since the walk borrows the tree.
+            // Only noted here and applied below, since the walk borrows the tree.
             if tree.has_unserved_jobs() {
                 walked.push((pool, launched.map(|(_, place)| place.clone()), anywhere));
             }
@@ -378,16 +380,16 @@ impl Fair {
         self.tree.update(view, &mut self.delay);
         let slots = PerSlot::of(|kind| view.capacity(kind));
         let has_changed = mem::replace(&mut self.promised_of, slots) != slots;
-        // Section 4 of the paper scales minimum shares down to the cluster, so trackers that come
-        // or go change them.
+        // The paper scales minimum shares down to the cluster (section 4), so they change when
+        // trackers come or go.
         if has_changed && self.options.variant == FairVariant::Paper {
             self.tree.scale_promises(slots);
         }
     }
 }
 
-/// Asks the pools inside `pool` in order until one launches something. Returns what `launch`
-/// returns.
+/// Asks the leaf pools below `pool`, in order, until one of them launches something. Returns what
+/// `launch` returned.
 fn launch_in<T>(
     pool: PoolId,
     tree: &Tree,

@@ -1,20 +1,20 @@
-//! `fair-deficit`: the fair scheduler of Hadoop 0.19 and 0.20, which pays back the slots that jobs
-//! have lacked.
+//! `fair-deficit`: the fair scheduler of Hadoop 0.19 and 0.20, which later gives jobs the slots
+//! that they have lacked.
 //!
-//! Each job has a deficit: the slots that it lacked, times the time for which it lacked them. A
-//! free slot goes first to jobs below their minimum share, then to the job with the largest
-//! deficit. Shares belong to jobs: pools divide the cluster by their weights, however few tasks
-//! their jobs have. Nothing waits for locality, and nothing is killed. If the reduces of a pool's
-//! jobs have an order of their own ([`reduces`](super::shared::reduces)), pools come in the order
-//! of their first jobs.
+//! Each job has a deficit: the slots that it lacked, times how long it lacked them. A free slot
+//! goes first to jobs below their minimum share, then to the job with the largest deficit. Shares
+//! belong to jobs: the cluster is divided by the weights of pools, even if the jobs of a pool have
+//! too few tasks. No job waits for locality, and no task is killed. If reduces have an order of
+//! their own ([`reduces`](super::shared::reduces)), it sorts the jobs of each pool, and pools keep
+//! the order of their first jobs.
 //!
 //! As in the code, everything is computed twice a second and when a job arrives. In between the
-//! policy counts only launches: for deficits and for the trackers' parts of the load, ended tasks
-//! and ended jobs still run. Among equal deficits the code picks any job; here the job that arrived
-//! first comes first.
+//! policy counts launches but no ends: in deficits and in the trackers' parts of the load, ended
+//! tasks and jobs still count as running. Among equal deficits Hadoop's choice is arbitrary; here
+//! the job that arrived first comes first.
 //!
-//! Reduces have a slow start of their own: they are not demanded before a twentieth of the job's
-//! maps, and at least one, has ended. Hadoop's slow start of the job itself holds as well.
+//! Reduces have an additional slow start: they are not demanded until a twentieth of the job's
+//! maps, and at least one map, has ended. Hadoop's general slow start applies as well.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -83,19 +83,19 @@ pub struct FairDeficit {
     pools: PoolTree,
     line: JobQueue,
     jobs: BTreeMap<JobId, DeficitJob>,
-    /// The jobs that have ended since the last update; they count until the next one.
+    /// The jobs that have ended since the last update; they still count until the next one.
     ended: Vec<JobId>,
     reduces: Reduces,
     updated_at: SimTime,
 }
 
-/// A job as the policy sees it.
+/// A job, as this policy keeps it.
 #[derive(Debug)]
 struct DeficitJob {
     pool: PoolId,
     priority: Priority,
     arrived: SimTime,
-    /// When the job became runnable; `None` while it is not.
+    /// When the job became runnable; `None` while it may not run.
     runnable_since: Option<SimTime>,
     of: PerSlot<SlotDeficit>,
 }
@@ -103,16 +103,16 @@ struct DeficitJob {
 /// The numbers of a job for one kind of slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct SlotDeficit {
-    /// The slots that it has lacked, times milliseconds.
-    // Whole, as in Hadoop: a Java long, of which each update cuts off the fraction.
+    /// The slots that it has lacked, times milliseconds; negative if it had more than its share.
+    // An integer, as in Hadoop: a Java `long`, for which each update cuts off the fraction.
     deficit: i64,
     share: f64,
     weight: f64,
     min_slots: u32,
-    /// Running attempts at the last update, and attempts launched since; attempts that have ended
+    /// The attempts that ran at the last update, and those launched since; attempts that have ended
     /// since still count.
     running: u32,
-    /// Tasks that could be launched, counted like `running`.
+    /// The tasks that could be launched at the last update, less those launched since.
     needed: u32,
 }
 
@@ -157,13 +157,13 @@ impl Scheduler for FairDeficit {
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         match event.change {
-            // Hadoop recomputes at each arrival; deficits and shares of all jobs move then, too.
+            // At each arrival Hadoop recomputes the deficits and shares of all jobs.
             JobChange::Submitted => self.update(view),
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };
                 self.enter(job);
             }
-            // In the code the counters of an ended job stand until the next update.
+            // As in the code, an ended job keeps its counters until the next update.
             JobChange::Ended(_) => self.ended.push(event.job),
             // As in the code, only the next update notices that attempts have ended.
             JobChange::Initialised | JobChange::Attempt(..) | JobChange::SlowTasks => {}
@@ -199,7 +199,7 @@ impl Scheduler for FairDeficit {
     }
 
     fn patience(&self, _: &View<'_>) -> SimSpan {
-        // Deficits grow with time, but the policy leaves no free slot unused for them.
+        // Deficits grow with time, but the policy never holds a slot back for them.
         SimSpan::ZERO
     }
 
@@ -212,7 +212,7 @@ impl Scheduler for FairDeficit {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
-        // Maps are tried first, and a heartbeat brings one task of a kind at most.
+        // Maps are tried first. A heartbeat launches at most one task of each kind.
         for kind in SlotKind::BOTH {
             let is_full = offer.free(kind) == 0 || self.has_its_part(offer, kind);
             if !is_full && self.launch(offer, kind) && !self.options.assign_multiple {
@@ -237,21 +237,21 @@ impl FairDeficit {
             pool,
             priority: job.priority(),
             arrived: job.submitted_at(),
-            // The next update decides, which knows the limits of pools and users.
+            // The next update sets this, since it knows the limits of pools and users.
             runnable_since: None,
             of: PerSlot::default(),
         };
         self.jobs.insert(job.id(), info);
     }
 
-    /// Returns whether a tracker has reached its part of the load, by its last report.
+    /// Returns whether a tracker has its part of the load, by its last report.
     fn has_its_part(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let runnable: u32 =
             self.jobs.values().inspect(|_| step()).map(|job| job.of[kind].runnable()).sum();
         room(offer, kind, f64::from(runnable), 0.0, TrackerLoad::Reported) == 0
     }
 
-    /// Launches a task of the first job that has one. Returns whether it did.
+    /// Launches a task of the first job that can launch one. Returns whether a task was launched.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let mut line = self.line(&offer.view(), kind).into_iter();
         let reason = |id| {
@@ -263,14 +263,14 @@ impl FairDeficit {
             })
         };
         let launched = match kind {
-            // 0.20 has no delay scheduling: any map will do, the nearest first.
+            // 0.20 has no delay scheduling: a job launches any of its maps, the nearest first.
             SlotKind::Map => line.find_map(|id| offer.launch_map(id, MapReach::Any, reason(id))),
             SlotKind::Reduce => line.find_map(|id| offer.launch_reduce(id, reason(id))),
         };
         let Some(launched) = launched else { return false };
         if let Some(job) = self.jobs.get_mut(&launched.attempt.job()) {
             job.of[kind].running += 1;
-            // Not below zero: only jobs that need a slot stand in the line.
+            // This never falls below zero: `line` has only jobs that need a slot.
             job.of[kind].needed -= 1;
         }
         true
@@ -278,12 +278,12 @@ impl FairDeficit {
 
     /// Returns the jobs that need slots, in the order in which they are asked.
     fn line(&self, view: &View<'_>, kind: SlotKind) -> Vec<JobId> {
-        // Skip jobs without a task to launch: ended since the last update, or reduces before
-        // Hadoop's slow start.
+        // Skip jobs without a task to launch: they have ended since the last update, or their
+        // reduces wait for Hadoop's slow start.
         let gives = |id: JobId| view.job(id).is_some_and(|job| 0 < job.pending(kind));
         let needs = |(id, job): (&JobId, &DeficitJob)| {
             let part = job.of[kind];
-            // `false` sorts first: jobs below their part of a minimum share come before all others.
+            // `false` sorts first: jobs below their minimum share come before all other jobs.
             let is_fed = !is_below(part, view, *id, kind);
             let needs = 0 < part.needed && gives(*id);
             needs.then_some((is_fed, Reverse(part.deficit), job.arrived, *id))
@@ -295,14 +295,14 @@ impl FairDeficit {
         if has_order { self.in_order(view, line) } else { line }
     }
 
-    /// Sorts the jobs of each pool by the order of reduces; pools come in the order of their first
+    /// Sorts the jobs of each pool by the order of reduces. The pools keep the order of their first
     /// jobs.
     fn in_order(&self, view: &View<'_>, line: Vec<JobId>) -> Vec<JobId> {
         let mut pools: IndexMap<PoolId, Vec<JobId>> = IndexMap::new();
         for id in line {
             pools.entry(self.jobs[&id].pool).or_default().push(id);
         }
-        // Pools keep the order of their first jobs: the map remembers the order of insertion.
+        // The map remembers the order of insertion, which is the order of the pools' first jobs.
         let since = |id: JobId| self.jobs[&id].runnable_since;
         let in_order = |jobs: Vec<JobId>| {
             self.reduces.in_order(SlotKind::Reduce, view, jobs.into_iter(), since)
@@ -331,14 +331,16 @@ impl FairDeficit {
         for kind in SlotKind::BOTH {
             for (id, job) in &mut self.jobs {
                 let part = &mut job.of[kind];
-                // Share and running tasks are still those of the interval that ends now.
+                // Here share and running tasks are still those of the interval that ends now.
                 let lacked = (part.share - f64::from(part.running)) * millis;
                 part.deficit = (part.deficit as f64 + lacked) as i64;
                 let Some(known) = view.job(*id) else { continue };
-                // A job that may not run any more still pays for its running tasks.
+                // Counted even if the job may not run any more: its running tasks lower its
+                // deficit.
                 part.running = known.tasks(kind).running();
                 let may_run = job.runnable_since.is_some();
-                // Hadoop subtracts all running attempts, second attempts included, from the tasks.
+                // Hadoop subtracts all running attempts, including second attempts, from the number
+                // of tasks.
                 let seconds = known.tasks(kind).seconds();
                 let needed = match kind {
                     SlotKind::Map => known.pending(kind),
@@ -355,13 +357,13 @@ impl FairDeficit {
         }
     }
 
-    /// Sets the weights of jobs: those of a pool's jobs add up to the weight of the pool.
+    /// Sets the weights of jobs, so that those of a pool's jobs add up to the weight of the pool.
     fn weigh(&mut self, kind: SlotKind) {
         let mut sums = vec![0.0; self.pools.ids().count()];
         for job in self.jobs.values_mut() {
             let runnable = job.of[kind].runnable();
             let size = self.options.size_based_weight.then_some(runnable);
-            // A job that could not use a slot must not take a part of its pool's weight.
+            // A job that cannot use a slot gets no part of its pool's weight.
             let is_counted = job.runnable_since.is_some() && 0 < runnable;
             job.of[kind].weight = if is_counted { weight(job.priority, size) } else { 0.0 };
             sums[job.pool.index()] += job.of[kind].weight;
@@ -384,7 +386,7 @@ impl FairDeficit {
         }
     }
 
-    /// Sets the share of each job out of `slots` slots: by weight, and no less than its minimum.
+    /// Divides `slots` slots among the jobs: by weight, but no job gets less than its minimum.
     fn share_out(&mut self, kind: SlotKind, slots: f64) {
         let mut left = slots;
         let parts = self.jobs.values_mut().map(|job| &mut job.of[kind]);
@@ -396,16 +398,16 @@ impl FairDeficit {
             open.iter_mut().for_each(|part| part.share = now * part.weight / all);
             open.retain_mut(|part| {
                 let has_more = f64::from(part.min_slots) <= part.share;
-                // Its minimum exceeds its share by weight: it gets that, and
-                // the others share the rest anew.
+                // A job whose minimum exceeds its share by weight gets its minimum, and the other
+                // jobs share the rest anew.
                 if !has_more {
                     part.share = f64::from(part.min_slots);
                     left -= part.share;
                 }
                 has_more
             });
-            // No minimum has changed anything in this pass. Minimums above the cluster leave less
-            // than nothing to share, as in Hadoop.
+            // No job was raised to its minimum in this pass, so the shares are final. As in Hadoop,
+            // if minimums exceed the cluster, the slots left to share are negative.
             if open.len() == jobs {
                 return;
             }
@@ -413,29 +415,29 @@ impl FairDeficit {
     }
 }
 
-/// Returns whether enough maps of a job have ended for its reduces to be demanded, independent of
-/// Hadoop's slow start. A job without maps need not wait.
+/// Returns whether enough maps of a job have ended for its reduces to be demanded; Hadoop's general
+/// slow start applies as well. Always `true` for a job without maps.
 fn may_start_reduces(job: &Job) -> bool {
     let maps = job.tasks(SlotKind::Map);
-    // 0.20's fair scheduler has this test in its code, beside the job's own slow start.
+    // 0.20's fair scheduler contains this test, in addition to the job's own slow start.
     let enough = (f64::from(maps.total()) * 0.05).max(1.0);
     maps.total() == 0 || enough <= f64::from(maps.finished() + maps.failed())
 }
 
-/// Returns whether a job is below its minimum share. Only here running tasks are counted exactly,
-/// not as at the last update.
+/// Returns whether a job is below its minimum share. Uses the exact number of running tasks, not
+/// the number of the last update.
 fn is_below(part: SlotDeficit, view: &View<'_>, job: JobId, kind: SlotKind) -> bool {
     view.job(job).map_or(0, |job| job.tasks(kind).running()) < part.min_slots
 }
 
 impl SlotDeficit {
-    /// Returns how many tasks run or could run.
+    /// Returns how many tasks of the job run or could run.
     fn runnable(&self) -> u32 {
         self.running + self.needed
     }
 
-    /// Adds up to `slots` of the slots that are left to the job's minimum, as far as it can use
-    /// them.
+    /// Adds up to `slots` slots to the job's minimum: at most the slots `left`, and at most as many
+    /// as the job can use.
     fn take(&mut self, slots: u32, left: &mut u32) {
         let taken = slots.min(self.runnable().saturating_sub(self.min_slots)).min(*left);
         self.min_slots += taken;
@@ -444,11 +446,11 @@ impl SlotDeficit {
 }
 
 /// Divides a pool's minimum share among its jobs: whole slots by weight, in rounds. The rest goes
-/// to the heaviest job, and among equal ones to the job with the largest deficit.
+/// to the heaviest job; among equal weights, to the job with the largest deficit.
 fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut SlotDeficit)>) {
     let mut left = slots;
     loop {
-        // A job that can use no more leaves its part to the others of its pool.
+        // A job that can use no more slots leaves them to the other jobs of its pool.
         jobs.retain(|(_, part)| 0.0 < part.weight && part.min_slots < part.runnable());
         let all: f64 = jobs.iter().map(|(_, part)| part.weight).sum();
         let before = left;
@@ -458,7 +460,8 @@ fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut SlotDeficit)>) {
         if left == 0 || jobs.is_empty() {
             return;
         }
-        // All parts were below one slot: a last pass rounds up and ends, by Hadoop's order of jobs.
+        // All shares of this round were below one slot: one last pass rounds up, in Hadoop's order
+        // of jobs.
         if left == before {
             jobs.sort_by(|(arrived, a), (other, b)| {
                 let by_deficit = b.deficit.cmp(&a.deficit);
@@ -488,7 +491,7 @@ mod tests {
         Bench::new(FairDeficit::new(options), 3, PerSlot { map: 4, reduce: 2 })
     }
 
-    /// Returns a number of each of these jobs for maps.
+    /// Returns one number of each of these jobs, for maps.
     fn of<T, const N: usize>(
         bench: &Bench<FairDeficit>,
         jobs: [JobId; N],
@@ -502,7 +505,7 @@ mod tests {
         let mut bench = bench("{a: {min_maps: 6}, b: {weight: 3}, c: {weight: 2}}");
         let jobs = ["a", "b", "c"].map(|pool| bench.job_of(pool, 100, 0));
         bench.tick();
-        // By weight `a` would have two of twelve slots; the other six, beyond its minimum, are
+        // By weight `a` would get two of twelve slots. Its minimum is six; the other six slots are
         // split three to two.
         assert_eq!(of(&bench, jobs, |part| part.min_slots), [6, 0, 0]);
         let shares = of(&bench, jobs, |part| (part.share * 10.0).round() / 10.0);
@@ -514,10 +517,10 @@ mod tests {
         let mut bench = bench("{a: {min_maps: 5}, b: {weight: 2}}");
         let jobs = ["a", "b", "a"].map(|pool| bench.job_of(pool, 100, 0));
         bench.tick();
-        // Whole slots are dealt first; the rest goes to the first of equal jobs.
+        // Whole slots are dealt first; the rest goes to the first job among equals.
         assert_eq!(of(&bench, jobs, |part| part.min_slots), [3, 0, 2]);
-        // By weight the jobs would have two, eight and two; the second job lacks what the first has
-        // more.
+        // By weight the jobs would get two, eight and two. The first job gets more, at the expense
+        // of the second.
         let shares = of(&bench, jobs, |part| (part.share * 10.0).round() / 10.0);
         assert_eq!(shares, [3.0, 7.0, 2.0]);
     }
@@ -546,7 +549,7 @@ mod tests {
         assert_eq!(deficits(&bench), [0, 0], "eight slots too few for half the time");
     }
 
-    /// Returns the jobs whose reduces are launched by trackers that ask one after another, one
+    /// Returns the jobs whose reduces are launched when the trackers make offers in turn, one
     /// reduce each.
     fn reduces(bench: &mut Bench<FairDeficit>) -> Vec<JobId> {
         let launched = (0..3).flat_map(|tracker| bench.beat(tracker)).collect::<Vec<_>>();
@@ -564,8 +567,8 @@ mod tests {
             let allocations = format!("allocations: {{pools: {pools}}}");
             let mut bench =
                 bench_of(&format!("{{reduce_order: {order}, {options}, {allocations}}}"));
-            // All maps of both jobs are launched; the job with fewer maps is expected to be done
-            // first.
+            // All maps of both jobs are launched. The job with fewer maps is expected to finish
+            // them first.
             let many = bench.job_of("a", 9, 1);
             let few = bench.job_of("a", 3, 1);
             bench.tick().fill();
@@ -574,7 +577,8 @@ mod tests {
             let other = bench.job_of("b", 0, 1);
             bench.tick();
             bench.at(10.0).tick();
-            // Of six slots, each job of `a` has lacked 2.4 for ten seconds, and the other job 1.2.
+            // There are six slots. In ten seconds each job of `a` has lacked 2.4 slots, the other
+            // job 1.2.
             let name = |job| match job {
                 job if job == many => "many",
                 job if job == few => "few",
@@ -585,8 +589,8 @@ mod tests {
         }
     }
 
-    /// Two jobs want ten and two of twelve slots: with the ended first job a tracker may fill all
-    /// its four slots, and without it one.
+    /// Two jobs demand ten and two of twelve slots. As long as the first job counts after its end,
+    /// a tracker may fill all its four slots; without it, only one.
     #[test]
     fn a_job_that_has_ended_counts_until_the_next_update() {
         for (updates, held) in [(false, 2), (true, 1)] {
@@ -608,7 +612,7 @@ mod tests {
     #[test]
     fn reduces_have_a_slow_start_of_their_own() {
         let mut bench = bench("{}");
-        // Without Hadoop's slow start, only the policy's own one makes reduces wait for maps here.
+        // Hadoop's slow start is off here, so only the policy's own slow start makes reduces wait.
         let jobs = [40, 1, 0].map(|maps| bench.job_of("a", maps, 2));
         let needed = |bench: &Bench<FairDeficit>| {
             jobs.map(|job| bench.policy.jobs[&job].of[SlotKind::Reduce].needed)

@@ -1,19 +1,18 @@
-//! `fifo`: Hadoop's default, the JobQueueTaskScheduler, the same in all versions.
+//! `fifo`: Hadoop's default policy, the JobQueueTaskScheduler, which is the same in all versions.
 //!
-//! Jobs are queued by priority, then arrival. For every free map slot the queue is walked: the
-//! first job with input in the node's rack gets the slot. A job without input there gets a far map
-//! before the next job is asked, and then the heartbeat launches no more maps. A heartbeat launches
-//! at most one reduce.
+//! Jobs are queued by priority, then arrival. Each free map slot goes to the first job in the queue
+//! that has maps: to a map with input in the node's rack or, if the job has none, to a far map.
+//! After a far map the heartbeat launches no more maps. A heartbeat launches at most one reduce.
 //!
-//! Two rules spread the load. A tracker takes no more than its part of the work that is left, so
-//! little work is spread over all nodes; the unfinished tasks of a failing job count as work until
-//! its cleanup has ended. And when the cluster is almost full, the last slots are kept for the
-//! first job (*padding*). Padding counts only jobs with reduces, even for maps, so jobs without
-//! reduces never cause it: Hadoop's behaviour, kept.
+//! Two rules spread the load. First, a tracker takes no more than its part of the remaining work,
+//! so a small amount of work is spread over all nodes; the unfinished tasks of a failing job count
+//! as work until its cleanup has ended. Second, when the cluster is almost full, the last slots are
+//! kept for the first job (*padding*). As in Hadoop, padding counts only jobs with reduces, even
+//! for maps, so jobs without reduces never cause it.
 //!
-//! With a `delay` a job without input near the node is skipped for a while (see
-//! [`delay`](super::shared::delay)); a far map that it launches later still ends the heartbeat's
-//! maps.
+//! With a `delay`, a job without input near the node is passed over for a while (see
+//! [`delay`](super::shared::delay)). If it later launches a far map, this still ends the maps of
+//! the heartbeat.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -34,8 +33,8 @@ use mumakil_core::mapred::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FifoOptions {
-    /// When the cluster is almost full, this share of the tasks of all jobs with reduces is kept
-    /// free for the first job.
+    /// The number of last slots that are kept for the first job, as a share of all tasks of the
+    /// jobs with reduces; at most the slots of one tracker.
     pub padding: Fraction,
     /// How long jobs wait for their input. Without this, they do not wait.
     pub delay: DelaySpec,
@@ -53,19 +52,19 @@ impl Default for FifoOptions {
 #[derive(Debug)]
 pub struct Fifo {
     options: FifoOptions,
-    /// The jobs that give out tasks, in their order.
+    /// The jobs that have begun and not ended, in the order of the queue.
     line: Vec<LinePlace>,
-    /// The jobs with maps to launch; it may still hold some that have none left.
+    /// The jobs with maps to launch. It may still contain some without maps.
     with_maps: BTreeSet<LinePlace>,
-    /// The number of all tasks of the jobs with reduces, for padding.
+    /// The number of all tasks of the jobs with reduces, from which padding is computed.
     padded: PerSlot<u64>,
-    /// Makes jobs wait for their input, if the options say so.
+    /// Makes jobs wait for their input; `None` if the options do not ask for it.
     delay: Option<Delay>,
     reduces: Reduces,
 }
 
 /// The position of a job in the queue.
-// Hadoop's order: priority, start time, job id. The id makes each place unique.
+// Hadoop's order: priority, start time, job id. The id makes each position unique.
 type LinePlace = (Priority, SimTime, JobId);
 
 impl Policy for Fifo {
@@ -76,7 +75,7 @@ impl Policy for Fifo {
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
-        // Without waiting, the walk may skip jobs without maps, which is faster
+        // If no job waits for input, the walk may skip jobs without maps, which is faster
         // (`launch_map_at_once`).
         let delay = (options.delay != DelaySpec::NONE).then(|| Delay::new(&options.delay));
         let reduces = Reduces::new(&reduces);
@@ -100,11 +99,11 @@ impl Scheduler for Fifo {
         }
         let Some(job) = view.job(event.job) else { return };
         let place = (job.priority(), job.submitted_at(), job.id());
-        // Neither priority nor arrival ever changes, so the same place
-        // finds the job again when it ends.
+        // Neither priority nor arrival ever changes, so the same position finds the job again when
+        // it ends.
         let in_line = || self.line.binary_search(&place);
-        // A job may end without ever having stood in line. Only one
-        // that did changes the sums below.
+        // A job may end without ever having been in the queue. The sums below change only if it was
+        // there.
         let moved = match event.change {
             JobChange::Running => in_line().map_err(|at| self.line.insert(at, place)).is_err(),
             JobChange::Ended(_) => {
@@ -113,12 +112,12 @@ impl Scheduler for Fifo {
             }
             _ => false,
         };
-        // Jobs enter this set here and leave it when the walk finds them without maps: so the many
-        // changes that only take maps away cost nothing.
+        // A job enters this set here, and leaves it only when the walk finds it without maps. So
+        // the many changes that only take maps away cost nothing.
         if may_give_work(event.change) && job.is_running() && 0 < job.pending(SlotKind::Map) {
             self.with_maps.insert(place);
         }
-        // Hadoop's padding test walks jobs with reduces only, for maps too.
+        // Hadoop's test for padding walks only jobs with reduces, even for maps.
         if moved && 0 < job.spec().reduces {
             for kind in SlotKind::BOTH {
                 let tasks = u64::from(job.tasks(kind).total());
@@ -142,7 +141,7 @@ impl Scheduler for Fifo {
         if let Some(delay) = &mut self.delay {
             delay.begin(&offer.view());
         }
-        // Hadoop's `assignTasks` gives all maps first, then at most one reduce.
+        // Hadoop's `assignTasks` launches all maps first, then at most one reduce.
         self.offer_maps(offer);
         self.offer_reduce(offer);
         offer.refuse_first(|offer, kind| {
@@ -159,15 +158,15 @@ impl Scheduler for Fifo {
 
 impl Fifo {
     fn offer_maps(&mut self, offer: &mut Offer<'_>) {
-        // Mostly there are no maps to launch, and this check is cheap.
+        // Usually there are no maps to launch, which this check finds quickly.
         if offer.view().jobs_pending(SlotKind::Map) == 0 {
             return;
         }
         let turns = balanced_room(offer, SlotKind::Map);
-        // When the last slots are kept, one map is all that this heartbeat brings.
+        // If the last slots are being kept, this heartbeat launches only one map.
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
-            // The tracker's load is taken from its report, so the turns are not counted anew.
+            // The load is that of the tracker's report, so `turns` is not computed again.
             if offer.view().jobs_pending(SlotKind::Map) == 0 || !self.launch_map(offer) || is_full {
                 return;
             }
@@ -175,43 +174,43 @@ impl Fifo {
     }
 
     /// Launches a map of the first job that has one. Returns whether the heartbeat may launch
-    /// another.
+    /// another map.
     fn launch_map(&mut self, offer: &mut Offer<'_>) -> bool {
         let Some(delay) = &mut self.delay else { return self.launch_map_at_once(offer) };
         for (place, (_, _, job)) in (0..).zip(&self.line) {
             let launched = delay.launch_map(offer, *job, false, Reason::InLine(place));
             if let Some(launched) = launched {
-                // A far map ends the heartbeat's maps, so that one tracker does not take many maps
-                // that others could run near their input.
+                // No more maps follow a far map, so that one tracker does not take many maps that
+                // other trackers could run near their input.
                 return launched.is_near();
             }
         }
         false
     }
 
-    /// As `launch_map`, if no job waits for its input. Jobs without maps are not asked, but the
-    /// JobTracker's time for asking them is counted.
+    /// As `launch_map`, but jobs never wait for their input. Jobs without maps are not asked, but
+    /// the time that the JobTracker would need to ask them is counted.
     fn launch_map_at_once(&mut self, offer: &mut Offer<'_>) -> bool {
         let has_map =
             |view: View<'_>, job| view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
-        // How many jobs of the queue have been asked or counted.
+        // How many jobs at the front of the queue have been asked or counted.
         let mut asked = 0;
         let mut next = self.with_maps.first().copied();
         while let Some(at) = next {
             next = self.with_maps.range((Bound::Excluded(at), Bound::Unbounded)).next().copied();
             let job = at.2;
-            // Its last map was launched since it entered the set.
+            // The job's last map was launched after the job entered the set.
             if !has_map(offer.view(), job) {
                 self.with_maps.remove(&at);
                 continue;
             }
-            // A job enters the set only while it stands in line, and
-            // leaves both together when it ends.
+            // A job enters the set only while it is in the queue, and leaves both together when it
+            // ends.
             let place = self.line.binary_search(&at).expect("who has maps to launch is in line");
-            // Hadoop asks the jobs between as well, so the JobTracker is charged for them.
+            // Hadoop asks the jobs in between, too, so count the JobTracker's time for them.
             offer.look_past(|| ASKED_FOR_MAPS * (place - asked) as u32);
             asked = place + 1;
-            // Hadoop tries the far maps of this job before the near ones of the next job in line.
+            // Hadoop tries far maps of this job before near maps of the next job in the queue.
             let near = offer.launch_map(job, MapReach::Rack, Reason::InLine(place as u32));
             if near.is_some() {
                 return true;
@@ -221,7 +220,7 @@ impl Fifo {
             }
         }
         offer.look_past(|| ASKED_FOR_MAPS * (self.line.len() - asked) as u32);
-        // Guards the shortcut: a job with maps that is not in the set would starve.
+        // Checks the shortcut: a job that has maps but is not in the set would starve.
         debug_assert!(
             self.line.iter().all(|at| self.with_maps.contains(at) || !has_map(offer.view(), at.2)),
             "a job with maps was not asked"
@@ -237,8 +236,7 @@ impl Fifo {
         let is_full = self.is_almost_full(offer, kind);
         let mut line = (0..).zip(self.in_order(&offer.view(), kind));
         while let Some((place, id)) = line.next() {
-            // Jobs without reduces are passed over before the padding counts:
-            // the slots are not kept for them.
+            // Skip jobs without reduces before the test for padding: no slots are kept for them.
             let Some(job) = offer.view().job(id).filter(|job| 0 < job.tasks(kind).total()) else {
                 continue;
             };
@@ -246,9 +244,10 @@ impl Fifo {
             if may_launch && offer.launch_reduce(id, Reason::InLine(place)).is_some() {
                 return;
             }
-            // Hadoop stops at the first job with reduces, whether it has launched one or not.
+            // If slots are kept, Hadoop stops at the first job with reduces, even if it has
+            // launched none.
             if is_full {
-                // Only the record of decisions needs the rest of the line.
+                // Only the record of decisions needs the rest of the queue.
                 if offer.keeps_refusals() {
                     line.for_each(|(_, other)| offer.refuse(other, kind, Reason::KeptFor(id)));
                 }
@@ -270,18 +269,18 @@ impl Fifo {
     /// Returns whether the remaining slots are kept for the first job.
     fn is_almost_full(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let view = offer.view();
-        // Without a job that has reduces Hadoop's loop never reaches its
-        // test, so nothing is kept free.
+        // Without a job that has reduces, Hadoop's loop never reaches its test, so no slots are
+        // kept.
         if self.padded.map + self.padded.reduce == 0 {
             return false;
         }
-        // `MIN_CLUSTER_SIZE_FOR_PADDING` of Hadoop's JobQueueTaskScheduler: up
-        // to three trackers pad nothing.
+        // `MIN_CLUSTER_SIZE_FOR_PADDING` of Hadoop's JobQueueTaskScheduler: up to three trackers,
+        // there is no padding.
         let padding = if view.trackers() <= 3 {
             0
         } else {
             let share = self.padded[kind] as f64 * self.options.padding.get();
-            // Cut off as by Java's cast, and never more than the slots of one tracker.
+            // Rounded down as by Java's cast, and at most the slots of one tracker.
             (share as u64).min(u64::from(offer.slots(kind)))
         };
         u64::from(view.capacity(kind)) <= u64::from(view.occupied(kind)) + padding
@@ -291,14 +290,14 @@ impl Fifo {
 /// How often a job is asked for a map: once for a map in the node's rack, once for a farther one.
 const ASKED_FOR_MAPS: u32 = 2;
 
-/// Returns whether a change may give a job tasks to launch that had none before.
+/// Returns whether a change may give tasks to launch to a job that had none.
 fn may_give_work(change: JobChange) -> bool {
     use AttemptState as S;
     match change {
         // A slow map may be launched a second time.
         JobChange::Running | JobChange::SlowTasks => true,
-        // A failed or killed attempt gives its map back, and so does a finished map
-        // that is lost with its tracker.
+        // A failed or killed attempt makes its map wait again, and so does a finished map whose
+        // output is lost with its tracker.
         JobChange::Attempt(_, state) => {
             matches!(state, S::FailedUnclean | S::KilledUnclean | S::Failed | S::Killed)
         }
@@ -325,8 +324,8 @@ mod tests {
         Bench::new(Fifo::new(options.into()), trackers, PerSlot { map: 4, reduce: 1 })
     }
 
-    /// Returns the jobs whose reduces five trackers of one slot launch; the first job has more maps
-    /// left.
+    /// Returns the jobs whose reduces are launched by five trackers of one slot each. The first job
+    /// has more maps left.
     fn reduces(options: &str) -> Vec<JobId> {
         let options = serde_yaml::from_str(options).unwrap();
         let mut bench = Bench::new(Fifo::new(options), 5, PerSlot { map: 1, reduce: 1 });
@@ -346,12 +345,13 @@ mod tests {
         assert_eq!(reduces("{reduce_gate: coupling}"), [], "no map has ended");
     }
 
-    /// Puts a job's input in every rack: a far map would end the heartbeat's maps.
+    /// Puts a job's input into every rack, since a far map would end the maps of a heartbeat.
     fn near(job: &mut mumakil_core::mapred::JobSpec) {
         job.input = input_on([0; 20]);
     }
 
-    /// Returns how many tasks the last of five trackers launches at once while the others are full.
+    /// Returns how many tasks the last of five trackers launches at once, while the others are
+    /// full.
     fn last(reduces: u32, padding: f64) -> usize {
         let mut bench = bench(5, padding);
         (0..2).for_each(|_| _ = bench.job(10, reduces, near));
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn an_almost_full_cluster_gives_its_last_slots_one_by_one() {
-        // A fifth of twenty maps are four: all the slots that are left.
+        // A fifth of twenty maps is four: all the slots that are left.
         assert_eq!(last(1, 0.2), 1);
         assert_eq!(last(1, 0.1), 4, "two slots are fewer than are left");
     }
@@ -387,7 +387,7 @@ mod tests {
             (0..jobs).for_each(|_| _ = bench.job(1, 0, near));
             bench.fill();
             bench.job(10, 0, near);
-            // At this offer the policy finds out that the other jobs have no maps left.
+            // In this offer the policy notices that the other jobs have no maps left.
             bench.beat(0);
             steps_of(|| assert!(!bench.beat(1).is_empty()))
         };
@@ -403,8 +403,9 @@ mod tests {
             if is_cleaned_up {
                 bench.clean_up();
             }
-            // Of twenty slots the failing job's maps would take all, the other job's two a tenth.
-            // So the tracker's part of its four slots is all of them, or one.
+            // There are twenty slots. The failing job's maps would take all of them, the other
+            // job's two maps a tenth. So the tracker gets maps for all of its four slots, or for
+            // one.
             assert_eq!(bench.beat(0).len(), launched);
         }
     }

@@ -1,8 +1,8 @@
-//! Tests how the work of policies grows with their input: no faster than sorting it.
+//! Tests that the work of policies grows no faster with their input than sorting does.
 //!
-//! The tests compare the [steps](step) of a policy for n items and for 8 n: the steps to take the
-//! items in, and the steps of a fixed number of heartbeats, at which a job comes, a task ends and
-//! tasks are launched.
+//! The tests compare the [steps](step) of a policy for n items and for 8 n items: the steps to add
+//! the items, and the steps of a fixed number of heartbeats, in each of which a job arrives, a task
+//! ends and tasks are launched.
 
 use super::*;
 use mumakil_core::mapred::testing::{Bench, steps_of};
@@ -19,9 +19,9 @@ enum GrowthAxis {
     Pools,
     /// The tasks of one job.
     Tasks,
-    /// Nodes, with enough work for all.
+    /// Nodes, with enough work for all of them.
     Nodes,
-    /// Nodes, with one job for each.
+    /// Nodes, with one job for each node.
     Sites,
 }
 
@@ -54,7 +54,7 @@ fn steps<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> Steps {
         many(&[GrowthAxis::Nodes, GrowthAxis::Sites], BEATS),
         many(&[GrowthAxis::Jobs, GrowthAxis::Users, GrowthAxis::Pools, GrowthAxis::Sites], BEATS),
     );
-    // Enough maps that no job runs out of them.
+    // There are so many maps that no job runs out of them.
     let maps = many(&[GrowthAxis::Tasks], 0) + if of == GrowthAxis::Nodes { count } else { 6 };
     let name = |varies: bool, job: u32| if varies { format!("n{job}") } else { "one".to_owned() };
     let tell = |job: u32| {
@@ -84,12 +84,13 @@ fn steps<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> Steps {
     Steps { coming, serving }
 }
 
-/// How many times the steps of n items 8 n items may take. Sorting takes less than twice as many
-/// steps for each item, so less than 16 times; looking at all items for each takes 64 times.
+/// The largest factor by which the steps may grow from n to 8 n items. Sorting takes less than
+/// twice as many steps for each item, so less than 16 times in all; visiting all items for each
+/// item takes 64 times.
 const MOST: u64 = 16;
 
-/// Returns where the steps of a policy grow too fast, as text. The steps to take items in are
-/// checked only for the axes in `coming`.
+/// Returns, as text, the measurements in which the steps of a policy grow too fast. The steps to
+/// add items are checked only for the axes in `coming`.
 fn too_fast<P: Policy>(options: &str, coming: &[GrowthAxis]) -> Vec<String> {
     let mut found = Vec::new();
     for of in ALL {
@@ -115,7 +116,8 @@ fn the_work_of_a_policy_grows_no_faster_than_sorting_what_there_is() {
         too_fast::<FairSkip>("{}", &ALL),
         too_fast::<Fair>("{}", &ALL),
         too_fast::<Fair>("{variant: paper}", &ALL),
-        // As in Hadoop's code, all jobs are visited when a job arrives.
+        // In Hadoop's code an arrival visits all jobs, so adding items is checked for two axes
+        // only.
         too_fast::<FairDeficit>("{}", &[GrowthAxis::Tasks, GrowthAxis::Nodes]),
         too_fast::<Capacity>("{}", &ALL),
         too_fast::<ModifiedFair>("{}", &ALL),

@@ -1,19 +1,20 @@
 //! `hfsp`: the Hadoop Fair Sojourn Protocol (Pastorelli et al., 2013 and 2015).
 //!
-//! Jobs are served one after another, in the order in which processor sharing would end them: so
-//! each job ends about as early as if all jobs shared the cluster, and most end much earlier. Maps
-//! and reduces are scheduled apart. For each kind a [`VirtualCluster`] computes when sharing would
-//! end each job, a [`Trainer`] estimates how large the jobs are, and a [`Ranking`] keeps their
-//! order.
+//! Jobs are served one after another, in the order in which processor sharing would end them. So
+//! each job ends about as early as if all jobs shared the cluster, and most jobs end much earlier.
+//! Maps and reduces are scheduled separately. For each kind, a [`VirtualCluster`] computes when
+//! sharing would end each job, a [`Trainer`] estimates how large the jobs are, and a [`Ranking`]
+//! keeps their order.
 //!
-//! A slot goes first to the samples of new jobs, then to the jobs in order: to an attempt that is
-//! suspended on the tracker, or to a task that the job has for this node. If jobs lack slots that
-//! jobs behind them hold, the attempts there are suspended or killed, or the jobs wait. No more
-//! attempts are preempted than slots are lacking, and none that measures a job's size. Once too
-//! many attempts are suspended on a tracker, jobs wait there.
+//! A slot goes first to the samples of new jobs, then to the jobs in order. A job uses it for an
+//! attempt that is suspended on the tracker, or for a task that it has for this node. If a job
+//! lacks slots that jobs behind it hold, attempts of the jobs behind are suspended or killed, or
+//! the job waits. No more attempts are preempted than slots are lacking, and no attempt that
+//! measures a job's size. A tracker on which too many attempts are suspended suspends no more, and
+//! jobs wait there.
 //!
-//! A reduce can start when few of its job's maps are done, and then waits for the other maps; it
-//! would take a slot from a task that works. So in the papers the reduces of a job are a job of
+//! A reduce may start when few maps of its job are done. It then waits for the other maps, and
+//! holds a slot that another task could use. So in the papers the reduces of a job are a job of
 //! their own, which arrives when the maps are done; reduces launched earlier rank last.
 //!
 //! [`Ranking`]: self::ranking::Ranking
@@ -52,16 +53,16 @@ pub struct Hfsp {
     phases: PerSlot<Phase>,
     delay: Delay,
     suspended: Suspensions,
-    /// Attempts that were ordered to be killed and have not ended yet.
+    /// The attempts that were ordered to be killed and have not ended yet.
     doomed: BTreeSet<AttemptId>,
 }
 
-/// An attempt on the tracker of an offer that could give up its slot.
+/// An attempt that could give up its slot, on the tracker that makes the offer.
 #[derive(Clone, Copy, Debug)]
 struct VictimCandidate {
     attempt: AttemptId,
     giver: SlotGiver,
-    /// The estimated size of its job.
+    /// The estimated size of its job, in seconds of work.
     size: Rank,
     ran: SimSpan,
 }
@@ -102,8 +103,8 @@ impl Hfsp {
     fn refresh(&mut self, view: &View<'_>, id: JobId) {
         let Some(job) = view.job(id) else { return };
         for kind in SlotKind::BOTH {
-            // The JobTracker still counts suspended and doomed attempts as running,
-            // but their slots are given away.
+            // Attempts that are suspended, or ordered to be killed, still count as running in the
+            // JobTracker, but their slots are given away.
             let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
             let doomed = self.doomed.iter().filter(is_own).count() as u32;
             self.phases[kind].count(view, job, self.suspended.of(id, kind) + doomed);
@@ -112,7 +113,7 @@ impl Hfsp {
 
     /// Serves a tracker's slots of one kind.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
-        // Free slots first: taking a slot from another job costs that job something.
+        // Free slots are used first, since taking a slot from another job harms that job.
         while 0 < offer.free(kind) && self.fill(offer, kind) {}
         let how = match self.means(kind) {
             SlotTaking::Wait => return,
@@ -123,23 +124,23 @@ impl Hfsp {
     }
 
     fn may_preempt(&mut self, offer: &mut Offer<'_>, how: Preemption) -> bool {
-        // A killed attempt keeps no memory, so only suspensions are limited.
+        // Only suspensions are limited, since a killed attempt keeps no memory.
         how == Preemption::Kill || self.suspended.have_room(offer)
     }
 
-    /// Gives a free slot to the first job that can use it. Returns whether a job did.
+    /// Gives a free slot to the first job that can use it. Returns whether there was such a job.
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let Self { phases, delay, .. } = self;
         let mut began = phases[kind].samples().find_map(|claim| begin(&claim, offer, delay, kind));
-        // Not before the samples have declined: this lookup may rank all jobs.
+        // Look this up only if no sample uses the slot, since the lookup may rank all jobs.
         let here = if began.is_none() { self.suspended_here(offer, kind) } else { None };
-        // Borrowed anew, as the lookup needed all of `self`.
+        // The lookup needed all of `self`, so borrow again.
         let Self { phases, delay, .. } = self;
         let mut from = Some(Rank::FIRST);
         while began.is_none()
             && let Some(rank) = from
         {
-            // The jobs with a rank are asked first; only then more jobs are ranked.
+            // Ask the jobs that have a rank; only if all decline, rank more jobs.
             began = phases[kind]
                 .in_line(here, rank)
                 .find_map(|claim| begin(&claim, offer, delay, kind));
@@ -152,10 +153,10 @@ impl Hfsp {
     }
 
     /// Preempts an attempt for the first job that lacks a slot and can use it on this tracker.
-    /// Returns whether it did.
+    /// Returns whether an attempt was preempted.
     fn make_room(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
         let here = self.suspended_here(offer, kind);
-        // If no job claims a slot among all that can be ranked, none need be taken.
+        // If no job claims a slot, even after all are ranked, there is no reason to preempt.
         while self.phases[kind].claims(here).next().is_none() {
             if !self.phases[kind].rank_more() {
                 return false;
@@ -164,16 +165,16 @@ impl Hfsp {
         let candidates = self.candidates(offer, kind, how);
         let Self { phases, delay, rules, .. } = self;
         let phase = &phases[kind];
-        // Slots that no job holds, such as free ones of other trackers:
-        // for these nobody has to give way.
+        // The number of slots that no job holds, such as free slots of other trackers. No attempt
+        // is preempted for claims on them.
         let spare = offer.view().capacity(kind).saturating_sub(phase.held());
         let mut takers = slot_takers(phase.claims(here), &candidates, spare, rules.victims);
         let found = takers.find_map(|(claim, victim)| {
-            // Only a claimant that has really begun something here costs a victim its slot.
+            // A victim loses its slot only if the claimant really begins a task here.
             let attempt = begin(&claim, offer, delay, kind)?;
             Some((attempt, victim))
         });
-        // It borrows the phases, which are about to change.
+        // The iterator borrows the phases, which are about to change.
         drop(takers);
         let Some((attempt, victim)) = found else { return false };
         self.note_begun(offer, attempt);
@@ -187,7 +188,7 @@ impl Hfsp {
         preempted
     }
 
-    /// Returns the attempts on a tracker that could give up their slots.
+    /// Returns the attempts on the offer's tracker that could give up their slots.
     fn candidates(
         &mut self,
         offer: &Offer<'_>,
@@ -205,7 +206,8 @@ impl Hfsp {
         let reports = view.reports(offer.tracker()).iter();
         let of_kind = reports.filter(|report| {
             report.attempt.slot() == kind
-                // Setups and cleanups are short, belong to the JobTracker, and keep their slots.
+                // Setups and cleanups keep their slots: they are short and belong to the
+                // JobTracker.
                 && report.attempt.task.is_work()
                 && is_free(report.attempt)
         });
@@ -213,14 +215,14 @@ impl Hfsp {
         if of_kind.is_empty() {
             return Vec::new();
         }
-        // Victims are sought from the end of the line, so all jobs need their places.
+        // Victims are sought from the last job on, so all jobs must be ranked.
         self.phases[kind].rank_all();
         let phase = &self.phases[kind];
         let placed = of_kind.into_iter();
         let placed =
             placed.filter_map(|report| Some((phase.place_of(report.attempt.job())?, report)));
         let placed: Vec<(RankedPlace, &Report)> = placed.collect();
-        // Jobs before the first one that runs here have nothing to give on this tracker.
+        // Jobs before the first job that runs here hold no slots on this tracker.
         let Some(first) = placed.iter().map(|(place, _)| *place).min() else { return Vec::new() };
         let is_spared = |job| how == Preemption::Suspend && !is_suspendable(&view, job);
         let givers = phase.givers(is_spared).take_while(|giver| first <= giver.place);
@@ -236,12 +238,12 @@ impl Hfsp {
         givers.flat_map(candidate).collect()
     }
 
-    /// Returns the claim of the suspended attempt on a tracker whose job ranks first; ranks all
-    /// jobs if there is one.
+    /// Returns the claim of an attempt that is suspended on the offer's tracker: the one whose job
+    /// ranks first. Ranks all jobs if any attempt is suspended there.
     fn suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<SlotClaim> {
         if self.suspended.on(offer.tracker()).next().is_some() {
-            // Suspended attempts go on in the order of their jobs,
-            // which therefore need their places.
+            // Suspended attempts are resumed in the order of their jobs, so these jobs must be
+            // ranked.
             self.phases[kind].rank_all();
         }
         let reports = offer.view().reports(offer.tracker());
@@ -254,7 +256,7 @@ impl Hfsp {
 
     /// Notes that an attempt was launched or resumed.
     fn note_begun(&mut self, offer: &Offer<'_>, attempt: AttemptId) {
-        // A resumed attempt was launched long ago; only a new one may belong to a sample.
+        // Only a new attempt may join a sample; a resumed attempt was launched long ago.
         if !self.suspended.forget(attempt) {
             self.phases[attempt.slot()].launched(attempt);
         }
@@ -262,7 +264,7 @@ impl Hfsp {
     }
 }
 
-/// Launches or resumes a task for a claim. `None` if the job has no task for this node.
+/// Launches or resumes a task for a claim; `None` if the job has no task for this node.
 fn begin(
     claim: &SlotClaim,
     offer: &mut Offer<'_>,
@@ -286,24 +288,24 @@ fn begin(
 }
 
 /// Returns the claims that may take a slot from a job behind them, in order, each with its victim.
-/// Some slots, `spare`, are not held by any job.
+/// `spare` is the number of slots that no job holds.
 fn slot_takers(
     claims: impl Iterator<Item = SlotClaim>,
     candidates: &[VictimCandidate],
     spare: u32,
     rule: Victims,
 ) -> impl Iterator<Item = (SlotClaim, AttemptId)> {
-    // No attempt on this tracker stands behind a job at or behind this place.
+    // The last position of a job with a candidate. Claims at or behind it find no victim here.
     let last = candidates.iter().map(|candidate| candidate.giver.place).max();
     let mut wanted = 0;
     claims.take_while(move |claim| last.is_some_and(|last| claim.place < last)).filter_map(
         move |claim| {
-            // Slots that come free elsewhere go to the first in line, so
-            // count what the jobs before want.
+            // Slots that become free on other trackers go to the first jobs, so count the tasks of
+            // all claims up to this one.
             wanted += claim.tasks;
             let lacking = match claim.what {
                 // A suspended attempt can resume only on this tracker, so any job behind it gives
-                // way.
+                // up slots.
                 SlotUse::Resume(_) => u32::MAX,
                 _ => wanted.saturating_sub(spare),
             };
@@ -317,7 +319,7 @@ fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
 }
 
 /// Returns the candidate that gives up its slot to `claimant`, chosen by `rule` among the jobs
-/// behind it. A job gives slots only if those behind it cannot give all that are lacking.
+/// behind it. A job gives up slots only if the jobs behind it have fewer than are lacking.
 fn victim(
     candidates: &[VictimCandidate],
     claimant: RankedPlace,
@@ -325,17 +327,17 @@ fn victim(
     rule: Victims,
 ) -> Option<AttemptId> {
     let able = candidates.iter().filter(|VictimCandidate { giver, .. }| {
-        // Jobs further behind give first: a job gives only if these have
-        // too few. None takes from itself.
+        // Jobs further behind give first: a job gives only if those jobs have too few slots. No job
+        // takes from itself.
         claimant < giver.place && claimant.1 != giver.place.1 && giver.behind < lacking
     });
     let chosen = match rule {
-        // The attempt's number decides ties, so that a run repeats itself.
+        // The attempt's number decides ties, so that equal runs give equal results.
         Victims::Youngest => able.min_by_key(|one| (one.ran, one.attempt)),
         Victims::LargestJob => able
             .min_by_key(|one| (Reverse(one.size), Reverse(one.giver.place), one.ran, one.attempt)),
         Victims::LastJob => able.min_by_key(|one| (Reverse(one.giver.place), one.ran, one.attempt)),
-        // The published source walks a job's attempts by their ids, so the oldest go first.
+        // The published source walks a job's attempts by id, so the oldest attempts go first.
         Victims::LastJobOldest => able.min_by_key(|one| (Reverse(one.giver.place), one.attempt)),
     };
     chosen.map(|one| one.attempt)
@@ -361,7 +363,7 @@ impl Scheduler for Hfsp {
         self.delay.job_changed(view, event);
         let id = event.job;
         match event.change {
-            // As in the published source, a job counts from when it gives tasks, after its setup.
+            // As in the published source, a job is added when it can launch tasks, after its setup.
             JobChange::Submitted | JobChange::Initialised => {}
             JobChange::SlowTasks => self.refresh(view, id),
             JobChange::Running => {
@@ -373,7 +375,8 @@ impl Scheduler for Hfsp {
             }
             JobChange::Attempt(attempt, state) => {
                 use AttemptState as S;
-                // In any other state the attempt never goes on, so it is no longer suspended.
+                // In any other state the attempt never resumes, so it no longer counts as
+                // suspended.
                 if !matches!(state, S::Unassigned | S::Running | S::Suspended) {
                     self.suspended.forget(attempt);
                 }
@@ -396,30 +399,31 @@ impl Scheduler for Hfsp {
     fn patience(&self, view: &View<'_>) -> SimSpan {
         let phases =
             SlotKind::BOTH.into_iter().filter(|kind| self.means(*kind) != SlotTaking::Wait);
-        // Jobs change their ranks as virtual time passes, and a job that comes to the front
-        // preempts.
+        // As virtual time passes, jobs change their ranks, and a job that comes to the front may
+        // preempt others.
         let ages = phases.map(|kind| self.phases[kind].ages()).max().unwrap_or(SimSpan::ZERO);
         self.delay.patience(view) + ages
     }
 
-    /// Full trackers are needed to preempt attempts, and to measure the reduces of samples.
+    /// Returns whether full trackers should make offers, too: to preempt attempts there, and to
+    /// measure the reduces of samples.
     fn wants_full_trackers(&self) -> bool {
-        // Hadoop offers only free slots; preemption has to look at trackers that have none.
+        // Hadoop offers only free slots, but preemption needs trackers without free slots.
         let makes_room = SlotKind::BOTH.iter().any(|kind| self.means(*kind) != SlotTaking::Wait);
         makes_room || self.rules.reduce_time_out.is_some()
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
         for kind in SlotKind::BOTH {
-            // This heartbeat may change the sizes of jobs and with them the order, so read it before
-            // any slot is given.
+            // This heartbeat may change the sizes of jobs and so their order. Read its report
+            // before any slot is given away.
             self.phases[kind].look(&offer.view(), offer.tracker());
             if let Some(note) = self.phases[kind].settle(&offer.view()) {
                 offer.note(note);
             }
         }
-        // The delay's time passes only with offers of free slots: for full trackers Hadoop does not
-        // ask the policy.
+        // The delay's time passes only with offers of free slots, since Hadoop does not ask the
+        // policy for full trackers.
         if SlotKind::BOTH.iter().any(|kind| 0 < offer.free(*kind)) {
             self.delay.begin(&offer.view());
         }
@@ -435,8 +439,8 @@ mod tests {
     use mumakil_core::mapred::testing::Bench;
     use mumakil_core::mapred::{TaskId, TaskKind};
 
-    /// In the virtual cluster the first job has two of three slots, at half the pace of real time.
-    /// Of 240 s and 180 s of work, 110 s and 115 s are left after 130 s.
+    /// In the virtual cluster the first job has two of three slots, at half the speed of real time.
+    /// The jobs begin with 240 s and 180 s of work; after 130 s, 110 s and 115 s are left.
     #[test]
     fn by_virtual_work_time_alone_changes_the_order() {
         let options = HfspOptions { variant: HfspVariant::Hadoop, ..HfspOptions::default() };
@@ -446,8 +450,8 @@ mod tests {
         assert_eq!(bench.at(130.0).beat(1)[0].job(), larger, "nothing has happened meanwhile");
     }
 
-    /// Returns a reduce of a job with this rank and size that has run for `ran` seconds; the jobs
-    /// behind it give `behind` slots before it does.
+    /// Returns a reduce that has run for `ran` seconds, of a job with this rank and size. The jobs
+    /// behind its job give up `behind` slots before its job does.
     fn candidate(job: u32, rank: f64, size: f64, ran: u64, behind: u32) -> VictimCandidate {
         let task = TaskId { job: JobId(job), kind: TaskKind::Reduce, index: 0 };
         VictimCandidate {
@@ -458,8 +462,9 @@ mod tests {
         }
     }
 
-    /// The large job has waited for long, and ranks before the middle one. For one slot the last
-    /// job gives way; for three slots both have too many, and then the rule decides.
+    /// The large job has waited for long, and ranks before the middle one. For one slot, the last
+    /// job gives way. For three slots, attempts of both jobs may be preempted, and the rule
+    /// decides.
     #[test]
     fn the_victim_is_of_the_largest_job_or_the_last_or_the_youngest() {
         let candidates = [

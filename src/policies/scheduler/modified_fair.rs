@@ -1,30 +1,31 @@
 //! `modified-fair`: a fair scheduler with five mechanisms that look at the needs of jobs.
 //!
-//! Source: the paper on a modified fair scheduler for Hadoop 1.x, section 3. Each mechanism has a
-//! file and can be switched off alone; then the corresponding rule of [`fair`](super::fair) takes
-//! its place. Without any of them this policy is `fair` in its `hadoop` variant, but without
+//! Source: the paper on a modified fair scheduler for Hadoop 1.x, section 3. Each mechanism has its
+//! own file and can be switched off alone; the corresponding rule of [`fair`](super::fair) then
+//! replaces it. With all mechanisms off, this policy is `fair` in its `hadoop` variant, but without
 //! killing and without weights by size.
 //!
-//! 1. [`classes`]: while small jobs are few, jobs as small as the smallest one are in a pool of
-//!    their own, first come first served, with half of the slots that one of them could use.
+//! 1. [`classes`]: while small jobs are few, all jobs as small as the smallest job share a pool.
+//!    The pool is first come, first served, and has half of the slots that one of these jobs could
+//!    use.
 //! 2. [`allotment`]: twice a second, and before serving a tracker that has freed slots, the free
 //!    slots are allotted to pools by their pending tasks.
 //! 3. [`order`]: jobs and pools are sorted by the slots that they lack and hold.
-//! 4. [`waits`]: jobs wait for their input as long as earlier jobs have waited before they got it.
+//! 4. [`waits`]: jobs wait for their input as long as earlier jobs had to wait for theirs.
 //! 5. [`priorities`]: a job whose maps get nearer to their input rises; a job whose maps get
 //!    farther falls.
 //!
 //! ```text
-//! round      classes ─▶ allotment      which pool a job stands in, how many slots a pool may have
+//! round      classes ─▶ allotment      which pool a job is in, how many slots a pool may have
 //! heartbeat  order ─▶ waits ─▶ launch  which job is asked, and how far its input may be
-//! launch     waits ─▶ priorities       what it tells for the maps that come next
+//! launch     waits ─▶ priorities       what the launch changes for later maps
 //! ```
 //!
-//! The paper says twice a second, and leaves open what happens to a slot that becomes free in
-//! between; here it is allotted before the tracker is served. The paper picks equal pools at random
-//! (see [`order`]). It has only pools of users, so pools are not nested, and kills nothing. A pool
-//! with `order: fifo` keeps its order, as the shared pool does, by the priorities that its jobs
-//! came with. A job that may not run yet counts as one of the system's jobs: it may be the
+//! The paper recomputes twice a second, and leaves open what happens to a slot that becomes free in
+//! between; here it is allotted before its tracker is served. Among equal pools the paper picks one
+//! at random (see [`order`]). The paper has only pools of users, so pools are not nested, and it
+//! kills no tasks. A pool with `order: fifo`, like the shared pool, orders jobs by the priorities
+//! with which they came. A job that may not run yet counts when jobs are classified: it may be the
 //! smallest.
 
 mod allotment;
@@ -75,7 +76,7 @@ pub struct ModifiedFairOptions {
     pub classification: bool,
     /// Whether free slots are allotted to pools by the number of tasks that are pending in them.
     pub pool_allocation: bool,
-    /// The number that a pool's maximum bounds, if slots are allotted.
+    /// The number of slots that a pool's maximum limits, if slots are allotted.
     #[schemars(extend("x-only-if" = {"pool_allocation": true}))]
     pub maximum: Maximum,
     /// Whether jobs and pools are ordered by the slots that they lack and hold. If not, they are
@@ -168,7 +169,7 @@ impl Scheduler for ModifiedFair {
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.delay.job_changed(view, event);
         match event.change {
-            // As in Hadoop's fair scheduler, an arrival makes a round of its own.
+            // As in Hadoop's fair scheduler, everything is recomputed when a job arrives.
             JobChange::Submitted => self.standings.round(view),
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };
@@ -211,11 +212,12 @@ impl Scheduler for ModifiedFair {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
-        // Slots that came free since the last round would otherwise
-        // belong to no pool for up to 500 ms.
+        // Allot slots that became free since the last round; otherwise they would belong to no pool
+        // for up to 500 ms.
         self.standings.allot_freed(&offer.view());
         self.delay.begin(&offer.view());
-        // Once no pool has a task of a kind, the kind is given up for this heartbeat, as in `fair`.
+        // If no pool has a task of a kind to launch, this heartbeat tries no more of it, as in
+        // `fair`.
         let mut refused: PerSlot<bool> = PerSlot::default();
         let counted = self.options.tracker_load;
         while let Some(kind) =
@@ -243,17 +245,18 @@ impl Scheduler for ModifiedFair {
 }
 
 impl ModifiedFair {
-    /// Returns whether a tracker is below its part of the load and some demanded tasks do not run.
+    /// Returns whether a tracker is below its part of the load and some demanded tasks do not run
+    /// yet.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let (_, demand) = self.standings.work(kind);
         let (beyond, counted) = (self.options.max_load_difference.get(), self.options.tracker_load);
         !self.is_sated(kind) && 0 < room(offer, kind, f64::from(demand), beyond, counted)
     }
 
-    /// Returns whether all demanded tasks run, by the last count.
+    /// Returns whether all tasks run that the last allotment counted as demand.
     fn is_sated(&self, kind: SlotKind) -> bool {
         let (running, demand) = self.standings.work(kind);
-        // Equality as in Hadoop's fair scheduler, which this scheduler modifies.
+        // Compared for equality, as in Hadoop's fair scheduler, which the paper modifies.
         running == demand
     }
 
@@ -270,7 +273,7 @@ impl ModifiedFair {
         }
         let jobs = |pool| standings.ready_in(pool, kind).map(move |job| (pool, job));
         pools.flat_map(jobs).find_map(|(pool, job)| {
-            // Before the launch, which sets the wait back to zero.
+            // Read this before the launch, which resets the wait to zero.
             let waited = delay.waited(job);
             let reason = Reason::Share(standings.standing(pool, kind));
             let launched = delay.launch_map(offer, job, false, reason)?;

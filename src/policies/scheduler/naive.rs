@@ -1,9 +1,9 @@
 //! `naive-fair` and `fair-skip`: the simple algorithms of the paper on delay scheduling (Zaharia et
 //! al., EuroSys 2010, Algorithms 1 and 2).
 //!
-//! A free slot goes to the job that runs the fewest tasks, and among equal jobs to the one that
+//! A free slot goes to the job that runs the fewest tasks; among equal jobs, to the job that
 //! arrived first. `naive-fair` launches any map that the job has, the nearest first. `fair-skip`
-//! passes over a job without input on the node, up to a number of times.
+//! passes over a job without input on the node, up to a given number of times.
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
@@ -21,23 +21,23 @@ use mumakil_core::mapred::{
     SlotKind, SlotStanding, View,
 };
 
-/// Jobs by their running tasks, the fewest first. The type of the options decides which policy this
-/// is.
+/// Serves jobs by their number of running tasks, the fewest first. The type of the options decides
+/// which of the policies this is.
 #[derive(Debug)]
 pub struct FewestFirst<O> {
-    /// The jobs that could use a slot.
+    /// The jobs that could use a slot, in the order in which they are asked.
     lines: PerSlot<BTreeSet<FewestTurn>>,
-    /// The position of each job.
+    /// The position of each of these jobs.
     places: PerSlot<FxHashMap<JobId, FewestTurn>>,
     delay: Delay,
     reduces: Reduces,
-    // A function type, so that the policy is `Send` whatever its options are.
+    // A function type makes the policy `Send`, whatever the type of its options.
     options: PhantomData<fn() -> O>,
 }
 
 /// A job's position: its running tasks, its arrival, and its number.
-// Algorithm 1 sorts by running tasks and leaves ties open. Here arrival breaks
-// them, as a run must repeat itself.
+// Algorithm 1 sorts by running tasks and leaves ties open. Here arrival decides ties, so that equal
+// runs give equal results.
 type FewestTurn = (u32, SimTime, JobId);
 
 impl<O> FewestFirst<O> {
@@ -48,8 +48,8 @@ impl<O> FewestFirst<O> {
 
     fn place(&mut self, view: &View<'_>, job: JobId) {
         for kind in SlotKind::BOTH {
-            // A job without a task to launch stands in no line, so an offer asks
-            // only jobs that can use its slot.
+            // A job without a task to launch has no position, so an offer asks only jobs that can
+            // use its slot.
             let waiting = view.job(job).filter(|job| 0 < self.reduces.pending(job, kind));
             let place =
                 waiting.map(|job| (job.tasks(kind).running(), job.submitted_at(), job.id()));
@@ -64,7 +64,7 @@ impl<O> FewestFirst<O> {
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { lines, delay, reduces, .. } = self;
         let line = lines[kind].iter().map(|(.., job)| *job);
-        // Every job may run from its start, so none has another instant from which SRT would count.
+        // No job ever waits for admission, so SRT counts each job's time from its setup.
         let mut line = reduces.in_order(kind, &offer.view(), line, |_| None);
         let held = |offer: &Offer<'_>, job| {
             let running = offer.view().job(job).map_or(0, |job| job.tasks(kind).running());
@@ -106,10 +106,10 @@ impl<O> Scheduler for FewestFirst<O> {
         self.delay.begin(&offer.view());
         for kind in SlotKind::BOTH {
             while 0 < offer.free(kind) {
-                // No job takes a slot of this kind here; asking again would count
-                // a second skip for each of them.
+                // No job takes a slot of this kind here. To ask again would count each job as
+                // passed over twice.
                 let Some(launched) = self.launch(offer, kind) else { break };
-                // The job runs one task more, so another may come first for the next slot.
+                // The job now runs one task more, so another job may come first for the next slot.
                 self.place(&offer.view(), launched.attempt.job());
             }
         }
@@ -132,7 +132,7 @@ impl Policy for NaiveFair {
     const HEEDS_BYTES: bool = false;
 
     fn new(options: Self::Options) -> Self {
-        // Algorithm 1 skips nobody.
+        // In Algorithm 1 no job is passed over.
         Self::with(Delay::by_skips(0, 0), Reduces::new(&options.reduces))
     }
 }
@@ -154,12 +154,12 @@ pub struct FairSkipOptions {
 // Chosen: a thousand trackers need a month for so many offers, so the largest number means "never".
 type SkipRule = Count<0, 1_000_000_000>;
 
-/// For 100 nodes: the numbers that the paper's rule gives for 95 % locality in jobs of 20 maps
-/// (`mumakil theory`).
+/// For 100 nodes: the numbers that the paper's rule gives for 95 % locality in jobs of 20 maps (see
+/// `mumakil theory`).
 impl Default for FairSkipOptions {
     fn default() -> Self {
         // Section 3.5: with 3 replicas and a locality of 0.95, D = 100 / 3 × ln 2 = 23.1, rounded
-        // up. Algorithm 2 knows no racks: after D skips a job may go anywhere.
+        // up. Algorithm 2 has no racks: after D skips a job may launch anywhere.
         Self { skips: SkipRule::of(24), rack_skips: SkipRule::of(0) }
     }
 }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use mumakil_core::mapred::testing::Bench;
 
-    /// Returns how many reduces each of two jobs holds on three trackers of one slot each: the
+    /// Returns how many reduces each of two jobs holds on three trackers of one slot each. The
     /// first job has more maps.
     fn held(options: &str) -> [usize; 2] {
         let options = serde_yaml::from_str(options).unwrap();

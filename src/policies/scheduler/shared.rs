@@ -1,4 +1,4 @@
-//! The code that policies share. Each policy owns the parts that it uses.
+//! The code that policies share. Each policy owns its own instances of the types that it uses.
 //!
 //! ```text
 //!                       fifo  naive  fair  fair-deficit  modified-fair  capacity  hfsp

@@ -1,6 +1,6 @@
-//! Tests that policies do what they report, with random jobs on small clusters: jobs reported as
-//! held back get nothing, a job refused for a tracker's load has that reason, and the reported
-//! slots of pools and queues are right.
+//! Tests that policies do what they report, with random jobs on small clusters. Jobs that are
+//! reported as held back get nothing, a job that is refused for a tracker's load is reported with
+//! that reason, and the reported slots of pools and queues are right.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn tell(spec: &mut JobSpec, (_, a, b, c): TimelineEvent) {
     }
 }
 
-/// Plays these events with a policy.
+/// Runs a policy with these events.
 fn play<P: Policy>(options: &str, happenings: &[TimelineEvent]) {
     let options = serde_yaml::from_str(options).unwrap();
     let racks: Vec<u32> = (0..TRACKERS).map(|tracker| tracker / 2).collect();
@@ -57,7 +57,7 @@ fn play<P: Policy>(options: &str, happenings: &[TimelineEvent]) {
     }
 }
 
-/// Lets a tracker make an offer: jobs that are held back get nothing.
+/// Lets a tracker make an offer, and checks that jobs that are held back get nothing.
 fn check<P: Policy>(bench: &mut Bench<P>, tracker: u32) {
     let held_back = held_back(bench);
     for attempt in bench.beat(tracker) {
@@ -66,12 +66,12 @@ fn check<P: Policy>(bench: &mut Bench<P>, tracker: u32) {
     }
 }
 
-/// Returns the jobs that are held back before an offer.
+/// Returns the jobs that a policy reports as held back before an offer.
 fn held_back<P: Policy>(bench: &Bench<P>) -> Vec<(JobId, SlotKind)> {
     let mut withheld = bench.withheld();
-    // Two reasons may vanish in the offer itself. Up to 0.21 limits of users give way when no user
-    // is below them, and `modified-fair` allots slots anew at an offer after slots have become
-    // free.
+    // Leave out two reasons that may cease to apply in the offer itself. Up to 0.21, limits of
+    // users do not apply if no user is below its limit. `modified-fair` allots slots anew at an
+    // offer if slots have become free.
     let gives_way = |why: &Reason| {
         *why == Reason::UserLimit
             || P::NAME == ModifiedFair::NAME && matches!(why, Reason::GroupLimit(_))
@@ -85,8 +85,8 @@ fn bench<P: Policy>(options: &str, map: u32) -> Bench<P> {
     Bench::new(policy, 2, PerSlot { map, reduce: 0 })
 }
 
-/// Of four slots on two nodes a job wants two: each node's part is one map, and the first node asks
-/// again.
+/// A job demands two of four slots on two nodes, so each node's part is one map. The first node
+/// makes two offers.
 #[test]
 fn who_is_refused_for_the_load_of_a_tracker_is_told_so() {
     fn refused<P: Policy>(options: &str) -> Vec<(JobId, SlotKind, &'static str)> {
@@ -105,7 +105,8 @@ fn who_is_refused_for_the_load_of_a_tracker_is_told_so() {
     assert_eq!(refused::<ModifiedFair>("{tracker_load: current}"), expected);
 }
 
-/// Of ten slots one job wants all and another two; the pool of the second has a minimum of six.
+/// There are ten slots. The first job demands all of them. The second demands two, and its pool has
+/// a minimum of six.
 #[test]
 fn policies_tell_how_pools_stand() {
     fn told<P: Policy>(options: &str) -> Vec<String> {
@@ -122,7 +123,7 @@ fn policies_tell_how_pools_stand() {
     let pools = "allocations: {pools: {p1: {min_maps: 6}}}";
     let shared = ["p1: 2 of 2, at least 6", "p0: 8 of 8, at least 0"];
     assert_eq!(told::<Fair>(&format!("{{{pools}}}")), shared);
-    // The policy divides slots between jobs that have tasks, however many tasks they have.
+    // The policy divides slots among jobs with tasks, whatever the number of their tasks.
     let by_jobs = ["p1: 2 of 5, at least 6", "p0: 8 of 5, at least 0"];
     assert_eq!(told::<FairDeficit>(&format!("{{{pools}}}")), by_jobs);
     let unshared = ["p1: 2 of NaN, at least 6", "p0: 8 of NaN, at least 0"];

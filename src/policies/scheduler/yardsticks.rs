@@ -1,10 +1,11 @@
-//! `ps`, `fsp` and `srpt`: theoretical disciplines on this cluster, to measure other policies by.
+//! `ps`, `fsp` and `srpt`: theoretical disciplines on this cluster, with which policies are
+//! compared.
 //!
 //! `ps` shares the slots: the job with the fewest running tasks comes first. `fsp` serves jobs in
-//! the order in which sharing would end them, `srpt` the job with the least work left. These two
-//! know the true sizes, which no real cluster does, and wait for free slots unless the options let
-//! them preempt. The same disciplines on a server that can be divided at will are in
-//! [`theory`](mumakil_base::theory).
+//! the order in which sharing would end them, and `srpt` the job with the least work left. The last
+//! two know the true sizes of jobs, which no real cluster does. They wait for free slots, unless
+//! the options let them preempt. [`theory`](mumakil_base::theory) has the same disciplines on a
+//! server that can be divided into any fractions.
 
 use std::marker::PhantomData;
 
@@ -58,7 +59,7 @@ pub trait Discipline: Send + 'static {
     const ORDER: HfspOrder;
 }
 
-/// Jobs in the order in which sharing would end them.
+/// Serves jobs in the order in which sharing would end them.
 #[derive(Debug)]
 pub struct FairSojourn;
 
@@ -69,7 +70,7 @@ impl Discipline for FairSojourn {
     const ORDER: HfspOrder = HfspOrder::ProjectedFinish;
 }
 
-/// The job with the least work left first.
+/// Serves the job with the least work left first.
 #[derive(Debug)]
 pub struct ShortestRemaining;
 
@@ -97,8 +98,8 @@ impl Default for YardstickOptions {
     fn default() -> Self {
         Self {
             preemption: SlotTaking::Wait,
-            // As `hfsp` follows its first paper, so that comparisons
-            // with it differ in the order alone.
+            // The numbers of `hfsp` for its first paper, so that only the order differs in
+            // comparisons.
             suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
             delay: DelaySpec::NONE,
         }
@@ -110,14 +111,14 @@ impl YardstickOptions {
         HfspOptions {
             variant: HfspVariant::Paper2013,
             estimator: EstimatorKind::Oracle,
-            // The oracle knows all sizes, so nothing is sampled and no slot is kept for samples.
+            // The oracle knows all sizes, so there are no samples and no slots for them.
             sample: Some(Count::of(0)),
             training_slots: Some(Fraction::ZERO),
             order: Some(order),
-            // Theory shares exactly; whole slots would leave some jobs without any.
+            // Theory shares exactly. With whole slots, some jobs would have none.
             virtual_slots: Some(VirtualSlots::Parts),
             preemption: Some(self.preemption),
-            // The job that would be served last gives way, as theory has it.
+            // As in theory, the job that would be served last gives up its slot.
             victims: Some(Victims::LastJob),
             suspended: Some(self.suspended),
             delay: Some(self.delay.clone()),
@@ -133,7 +134,7 @@ impl<D: Discipline> Policy for BySize<D> {
     const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut YardstickOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
-        // `hfsp` changes nothing in its options here, so a copy is enough for its complaints.
+        // Here `hfsp` does not change its options, so it can check a copy.
         Hfsp::settle(&mut options.in_order(D::ORDER), site)
     }
 

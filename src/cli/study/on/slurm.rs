@@ -12,11 +12,11 @@ use crate::units::SimSpan;
 /// The Slurm cluster of `sbatch`.
 pub(super) struct Slurm;
 
-/// The seconds before the end of a task's time at which Slurm warns it.
+/// How many seconds before the end of its time limit Slurm warns a task.
 // Chosen: a task only drops its run and writes its last sign; Slurm may warn up to 60 s earlier.
 const WARNING: u32 = 60;
 
-/// How often a task that signals end is queued again.
+/// How often a task is queued again after a signal has ended it.
 // Chosen: enough for a study of days with a limit of hours; it stops if memory is too small.
 const MOST_RESTARTS: u32 = 20;
 

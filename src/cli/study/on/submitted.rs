@@ -1,5 +1,5 @@
-//! The note in a study's folder about its last submission: the engine and its job, to query or
-//! cancel it.
+//! The note in a study's folder about its last submission: the engine and the job, so that the job
+//! can be queried or cancelled.
 
 use std::path::Path;
 

@@ -1,11 +1,12 @@
-//! Decides which jobs are initialised: each queue and each user may have only so many at a time.
+//! Decides which jobs are initialised: each queue and each user may have only a limited number.
 //!
-//! Every few seconds the waiting jobs are visited in the order of their queue; jobs of a user at
-//! its limit are skipped. Up to 0.21 a job counts until its first task is launched, so the limit
-//! holds for jobs that wait to start; an admitted job counts only when the visit reaches its turn,
-//! so jobs before it find more room. In 1.x a job counts until it ends.
+//! Every few seconds the waiting jobs are visited in the order of their queue, except those of
+//! users at their limits. Up to 0.21 a job counts until its first task is launched, so the limit
+//! applies to jobs that wait to start. A visit then counts an admitted job only when it reaches the
+//! job's position, so the limit is less tight for jobs before it. In 1.x a job counts until it
+//! ends.
 //!
-//! Unlike in Hadoop no job is rejected; and only Mumak leaves the splits of a waiting job unread.
+//! Unlike in Hadoop, no job is rejected. Mumak alone leaves the splits of a waiting job unread.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem::take;
@@ -35,8 +36,8 @@ struct QueueJobs {
     waiting: QueueLines<Arc<str>>,
     /// The admitted jobs that count against the limits.
     counted: BTreeMap<QueueTurn, AdmittedJob>,
-    /// The sums over the counted jobs, of all users and of each. During a visit up to 0.21 they
-    /// lack the jobs behind the turn that the visit has reached.
+    /// The sums over the counted jobs: of all users, and of each user. During a visit up to 0.21
+    /// they leave out jobs behind the position that the visit has reached.
     all: AdmittedCount,
     users: FxHashMap<Arc<str>, AdmittedCount>,
 }
@@ -73,12 +74,13 @@ impl Admission {
         jobs.uncount(job.turn);
     }
 
-    /// Returns the waiting jobs of a queue, in their order.
+    /// Returns the waiting jobs of a queue, in the order of the queue.
     pub(super) fn waiting(&self, queue: QueueId) -> Vec<JobId> {
         self.queues[queue.index()].waiting.in_order()
     }
 
-    /// Returns why a job waits: a limit is reached, or there is room but no visit since.
+    /// Returns why a job waits: a limit is reached, or there is room but the next poll is still to
+    /// come.
     pub(super) fn refusal(&self, view: &View<'_>, tree: &QueueTree, job: &QueueMember) -> Reason {
         let (jobs, node) = (&self.queues[job.queue.index()], tree.node(job.queue));
         let fits = || {
@@ -86,14 +88,14 @@ impl Admission {
             entry.is_some_and(|(_, entry)| jobs.fits(&entry, node))
         };
         let has_room = match self.rules {
-            // If there is room, the job waits only for the next poll.
+            // If there is room, the job waits only until the next poll.
             Rules::V1 => jobs.may_run(&job.user, node, self.max_system_jobs) && fits(),
             _ => jobs.may_wait(&job.user, node),
         };
         if has_room { Reason::NotAdmitted } else { Reason::JobLimit }
     }
 
-    /// Returns the newly admitted jobs, and removes them from the waiting ones.
+    /// Admits jobs and returns them; they no longer wait.
     pub(super) fn poll(&mut self, view: &View<'_>, tree: &QueueTree) -> Vec<JobId> {
         let mut admitted = Vec::new();
         for id in tree.ids() {
@@ -104,7 +106,7 @@ impl Admission {
             });
         }
         for member in admitted.iter().filter_map(|job| tree.member(*job)) {
-            // Not during the walk, which needs lines that stay as they are.
+            // Not removed during the walk, since a walk needs groups that do not change.
             let waiting = &mut self.queues[member.queue.index()].waiting;
             waiting.remove(member.user.clone(), member.turn);
         }
@@ -117,8 +119,8 @@ impl QueueJobs {
         self.users.get(user).copied().unwrap_or_default()
     }
 
-    /// Counts the newly admitted jobs and returns them; the caller removes them from the waiting
-    /// ones.
+    /// Counts the newly admitted jobs, and returns them. The caller removes them from the waiting
+    /// jobs.
     fn admit(
         &mut self,
         view: &View<'_>,
@@ -137,26 +139,28 @@ impl QueueJobs {
         admitted
     }
 
-    /// As `admit`, by the rules up to 0.21. Costs one step for each counted job, each admitted job
-    /// and each user; and one for each waiting job that stands before all counted jobs of its user.
+    /// As `admit`, with the rules up to 0.21. Takes one step for each counted job, each admitted
+    /// job and each user, and one for each waiting job that comes before all counted jobs of its
+    /// user.
     fn admit_in_order(
         &mut self,
         view: &View<'_>,
         tree: &QueueTree,
         node: &QueueNode,
     ) -> Vec<JobId> {
-        // Hadoop gives the place of a job free when a poll finds that it has launched something.
+        // In Hadoop a job stops counting when a poll finds that it has launched a task.
         self.forget_launched(view);
-        // Hadoop counts in one walk along the queue, so a job counts only for those behind it.
+        // Hadoop counts while it walks along the queue, so a job counts only for jobs behind it.
         let mut before: VecDeque<(QueueTurn, AdmittedJob)> =
             take(&mut self.counted).into_iter().collect();
         let known: BTreeSet<Arc<str>> = before.iter().map(|(_, it)| it.user.clone()).collect();
         (self.all, self.users) = (AdmittedCount::default(), FxHashMap::default());
-        // Beyond this number of jobs nobody further back can be let in.
+        // Once more jobs than this are counted, no job further back can be admitted.
         let most = node.limits.jobs_per_user.saturating_mul(node.limits.users);
         let (mut walk, mut admitted) = (QueueWalk::default(), Vec::new());
         while self.all.jobs <= most {
-            // A user over the limit of users is let in if one of their jobs counts further back.
+            // A user beyond the limit of users may have a counted job, which the walk may reach
+            // first.
             let will_count = |user: &Arc<str>| self.of(user).jobs == 0 && known.contains(user);
             let may = |user: &Arc<str>| self.may_wait(user, node) || will_count(user);
             let Some(job) = self.waiting.next(&mut walk, may) else { break };
@@ -165,7 +169,7 @@ impl QueueJobs {
                 let (other, entry) = before.pop_front().expect("one was seen there");
                 self.count(other, entry);
             }
-            // Asked again: jobs that were counted on the way may have taken the last place.
+            // Checked again: jobs counted in the meantime may have used up the limit.
             if self.may_wait(&entry.user, node) {
                 self.count(turn, entry);
                 admitted.push(job);
@@ -175,12 +179,13 @@ impl QueueJobs {
         admitted
     }
 
-    /// Returns whether a user may have another job that waits for its first task.
+    /// Returns whether the limits admit one more job of a user to the queue of jobs that wait for
+    /// their first task.
     fn may_wait(&self, user: &Arc<str>, node: &QueueNode) -> bool {
         let jobs = self.of(user).jobs;
         let is_known = 0 < jobs;
         jobs < node.limits.jobs_per_user
-            // Only a user who has no counted job takes up a place among the users.
+            // A user with a counted job is already among the users of the queue.
             && (is_known || (self.users.len() as u32) < node.limits.users)
     }
 
@@ -190,8 +195,8 @@ impl QueueJobs {
         self.all.jobs < jobs && self.of(user).jobs < jobs_of_user
     }
 
-    /// Returns whether the limits on tasks leave room for a job. A job larger than the limit is let
-    /// in if no other job counts.
+    /// Returns whether the limits on tasks leave room for a job. A job that exceeds a limit by
+    /// itself is admitted if no other job counts for that limit.
     fn fits(&self, entry: &AdmittedJob, node: &QueueNode) -> bool {
         let tasks = u64::from(entry.tasks);
         let fits =
@@ -219,7 +224,7 @@ impl QueueJobs {
         }
     }
 
-    /// Stops counting the jobs that have had a task launched.
+    /// Stops counting the jobs that have launched a task.
     fn forget_launched(&mut self, view: &View<'_>) {
         let has_begun = |job: &Job| {
             SlotKind::BOTH.iter().any(|kind| {
@@ -237,7 +242,7 @@ impl QueueJobs {
     }
 }
 
-/// Returns a job's turn, and its user and tasks for the limits.
+/// Returns a job's position in its queue, with its user and tasks for the limits.
 fn entry(view: &View<'_>, tree: &QueueTree, job: JobId) -> Option<(QueueTurn, AdmittedJob)> {
     let (spec, member) = (view.job(job)?.spec(), tree.member(job)?);
     let tasks = spec.maps.saturating_add(spec.reduces);

@@ -1,11 +1,11 @@
 //! Hadoop's `capacity-scheduler.xml` of 0.20 to 1.x, read as [`Queues`].
 //!
-//! The file is a list of properties, and most set one option of one queue:
+//! The file is a list of properties. Most of them set one option of one queue:
 //! `mapred.capacity-scheduler.queue.NAME.capacity`. A queue exists if a property names it. As in
 //! the hierarchy of 0.21, a queue inside another has both names, `OUTER:INNER`; the outer queue has
-//! properties of its own. `mapred.capacity-scheduler.default-…` sets the default of queues that do
-//! not set the option themselves; some options have another name there ([`OF_DEFAULTS`]), and
-//! shares have no default. The reader refuses elements that Hadoop would ignore ([`xml`]).
+//! properties of its own. `mapred.capacity-scheduler.default-…` sets an option for all queues that
+//! do not set it themselves. Some options have another name there ([`OF_DEFAULTS`]), and shares
+//! have no default. The reader refuses elements that Hadoop would ignore ([`xml`]).
 
 use indexmap::IndexMap;
 use roxmltree::Node;
@@ -31,7 +31,7 @@ struct QueueKeyword<T> {
     say: Say<T>,
 }
 
-/// How the text of a property is written into an option.
+/// The form of a property's value, and how the value is stored in an option.
 enum Say<T> {
     Percent(fn(&mut T, Fraction)),
     Whole(fn(&mut T, JobLimit)),
@@ -51,7 +51,7 @@ const OF_QUEUE: [QueueKeyword<Queue>; 11] = [
     word(
         "maximum-capacity",
         "maximum_capacity",
-        // In Hadoop, zero and numbers below mean that there is no maximum.
+        // In Hadoop, zero and negative numbers mean that there is no maximum.
         Other("a number up to 100", |queue, text| match text.parse::<f64>() {
             Ok(number) if number <= 0.0 => Some(()),
             _ => percent(text).map(|share| queue.maximum_capacity = Some(share)),
@@ -102,14 +102,14 @@ const OF_QUEUE: [QueueKeyword<Queue>; 11] = [
             Some(())
         }),
     ),
-    // Has no effect: the emulator rejects no job.
+    // Has no effect, since the emulator never rejects a job.
     word("init-accept-jobs-factor", "max_active_tasks", Whole(|_, _| {})),
 ];
 
-/// Properties that Hadoop reads for single queues only, not as defaults.
+/// Properties that Hadoop reads only for single queues: they have no default.
 const OF_ONE: [&str; 3] = ["capacity", "guaranteed-capacity", "maximum-capacity"];
 
-/// Properties whose name for one queue differs from the name of the default: both names.
+/// Properties with one name for a queue and another name for the default: both names.
 const OF_DEFAULTS: [(&str, &str); 2] = [
     ("maximum-initialized-active-tasks", "maximum-active-tasks-per-queue"),
     ("maximum-initialized-active-tasks-per-user", "maximum-active-tasks-per-user"),
@@ -125,7 +125,7 @@ const OF_ALL: [QueueKeyword<Queues>; 6] = [
             Some(())
         }),
     ),
-    // The interval of 0.20.0 for reclaiming; here one interval serves for reclaiming and for
+    // The interval for reclaiming in 0.20.0. Here one interval is used for reclaiming and for
     // admission.
     word(
         "reclaimCapacity.interval",
@@ -142,7 +142,7 @@ const OF_ALL: [QueueKeyword<Queues>; 6] = [
             text.parse().ok().and_then(Count::new).map(|most| all.maps_per_heartbeat = most)
         }),
     ),
-    // Only the default is modelled: a map without input near ends the maps of a heartbeat.
+    // Only the default is modelled: after a map without input nearby, a heartbeat launches no more.
     word(
         "maximum-tasks-after-offswitch",
         "maps_per_heartbeat",
@@ -150,7 +150,7 @@ const OF_ALL: [QueueKeyword<Queues>; 6] = [
             (text == "0").then_some(())
         }),
     ),
-    // Has no effect: threads make no difference here.
+    // Has no effect, since threads make no difference here.
     word("init-worker-threads", "init_poll", Whole(|_, _| {})),
 ];
 
@@ -177,7 +177,7 @@ struct Property<'d> {
     value: String,
 }
 
-/// Returns the well-formed properties, each once.
+/// Returns the well-formed properties, without repetitions.
 fn properties<'d>(root: Node<'d, 'd>, findings: &mut XmlFindings) -> Vec<Property<'d>> {
     let hint = "write `<property><name>…</name><value>…</value></property>`";
     let (mut properties, mut names) = (Vec::new(), FxHashSet::default());
@@ -205,7 +205,7 @@ fn properties<'d>(root: Node<'d, 'd>, findings: &mut XmlFindings) -> Vec<Propert
                     let message = format!("unknown property `{}`", clip(&name));
                     findings.fault(node, message, &format!("names begin with `{PREFIX}`"));
                 }
-                // Hadoop takes the last of two; readers here are strict.
+                // A repeated property is a fault; Hadoop would use the last one.
                 Some(_) if !names.insert(name.clone()) => {
                     let message = format!("`{}` is said twice", clip(&name));
                     findings.fault(node, message, "leave one of them out");
@@ -221,10 +221,10 @@ fn properties<'d>(root: Node<'d, 'd>, findings: &mut XmlFindings) -> Vec<Propert
 #[derive(Default)]
 struct QueueFileReader<'d> {
     all: Queues,
-    /// The defaults for queues that do not set a property themselves.
+    /// The options of queues that do not set them.
     defaults: Queue,
-    /// The queues by their path of names from the outermost on, in the order of the file, each with
-    /// its first property.
+    /// The queues in the order of the file, each with its first property. The key is the names from
+    /// the outermost queue inwards.
     queues: IndexMap<Vec<String>, (Option<Node<'d, 'd>>, Queue)>,
 }
 
@@ -232,14 +232,14 @@ impl<'d> QueueFileReader<'d> {
     fn read(mut self, properties: &[Property<'d>], findings: &mut XmlFindings) -> Queues {
         for property in properties {
             let name = property.name.as_str();
-            // The last part is the word, as a queue's name may contain dots.
+            // A queue's name may contain dots, so the word begins after the last one.
             if let Some((queue, word)) =
                 name.strip_prefix("queue.").and_then(|rest| rest.rsplit_once('.'))
             {
                 let names: Vec<String> = queue.split(':').map(str::to_owned).collect();
                 let at = keys(&names);
-                // The first property of a queue is the place both of
-                // `queues` around it and of the queue.
+                // A queue, and the key `queues` around it, get the position of the queue's first
+                // property.
                 for len in [at.len() - 1, at.len()] {
                     findings.stands(property.node, at[..len].to_vec());
                 }
@@ -259,11 +259,11 @@ impl<'d> QueueFileReader<'d> {
                 findings.fault(node, message, &hint);
             }
         }
-        // With faults there will be no run, and queues that lie in none could not be put anywhere.
+        // With faults there is no run, and a queue may lie in a queue that does not exist.
         if findings.are_none() { self.nested() } else { self.all }
     }
 
-    /// Returns why a queue cannot have this path of names, and a hint; `None` if it can.
+    /// Returns why a queue cannot have these names, with a hint; `None` if it can.
     fn misplaced(&self, names: &[String]) -> Option<(String, String)> {
         let (own, around) = names.split_last()?;
         let whole = clip(&names.join(":"));
@@ -285,11 +285,13 @@ impl<'d> QueueFileReader<'d> {
 
     /// Puts each queue into the queue around it.
     fn nested(mut self) -> Queues {
-        // Outer queues first, whatever the order of the file; the sort keeps it within a level.
+        // Outer queues first, whatever the order of the file. The sort keeps the order within a
+        // level.
         self.queues.sort_by(|a, _, b, _| a.len().cmp(&b.len()));
         for (names, (_, mut queue)) in self.queues {
             let Some((own, around)) = names.split_last() else { continue };
-            // Inner queues take these defaults from the queue around them, when the tree is built.
+            // Inner queues inherit these defaults from the queue around them when the tree is
+            // built.
             if around.is_empty() {
                 queue.inherit(&self.defaults);
             }
@@ -303,7 +305,7 @@ impl<'d> QueueFileReader<'d> {
     }
 }
 
-/// Writes the value of a property into an option of `of`, the part of the options at `at`.
+/// Stores the value of a property in an option of `of`, whose path of keys is `at`.
 fn say<T>(
     words: &[QueueKeyword<T>],
     of: &mut T,
@@ -366,7 +368,7 @@ mod tests {
         format!("<configuration>\n{lines}</configuration>")
     }
 
-    /// Returns each fault, with the number of its property from 1.
+    /// Returns each fault, with the number of its property, from 1.
     fn faults(properties: &[(&str, &str)]) -> Vec<String> {
         let told =
             |fault: &XmlFault| format!("{}: {}; {}", fault.line - 1, fault.message, fault.hint);

@@ -1,8 +1,8 @@
-//! The jobs of a queue, in groups of jobs that are eligible together.
+//! The jobs of a queue, in groups whose jobs are eligible together.
 //!
-//! The jobs of a group, such as the jobs of one user, are all eligible or all not: the user is at
-//! its limit or is not. A [`QueueWalk`] visits the jobs in the order of their queue and skips whole
-//! groups: a user at its limit costs one step, however many jobs it has.
+//! Either all jobs of a group are eligible or none is: for example, the group is the jobs of one
+//! user, and the user is at its limit or not. A [`QueueWalk`] visits the jobs in the order of their
+//! queue and skips whole groups: a user at its limit costs one step, however many jobs it has.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -14,7 +14,7 @@ use mumakil_core::mapred::{JobId, Priority, step};
 /// The position of a job in its queue.
 pub(super) type QueueTurn = (Priority, SimTime, JobId);
 
-/// The jobs of a queue, grouped by a key `L` that the jobs of a group have in common.
+/// The jobs of a queue, in groups; the jobs of a group share the key `L`.
 #[derive(Debug)]
 pub(super) struct QueueLines<L> {
     lines: BTreeMap<L, BTreeSet<QueueTurn>>,
@@ -22,10 +22,10 @@ pub(super) struct QueueLines<L> {
     heads: BTreeMap<QueueTurn, L>,
 }
 
-/// A walk through the jobs of a queue, in their order. The queue must not change during the walk.
+/// A walk through the jobs of a queue, in order. The queue must not change during the walk.
 #[derive(Debug)]
 pub(super) struct QueueWalk<L> {
-    /// The last group head that was visited.
+    /// The last head of a group that was visited.
     head: Option<QueueTurn>,
     /// The job that was returned last, and its group.
     last: Option<(QueueTurn, L)>,
@@ -64,7 +64,7 @@ impl<L: Ord + Clone> QueueLines<L> {
         if head.is_none() {
             self.lines.remove(&of);
         }
-        // Only the first job of a line stands among the heads.
+        // Only the first job of a group is among the heads.
         if was != head {
             was.map(|turn| self.heads.remove(&turn));
             head.map(|turn| self.heads.insert(turn, of));
@@ -83,10 +83,10 @@ impl<L: Ord + Clone> QueueLines<L> {
         all.into_iter().map(|(.., job)| job).collect()
     }
 
-    /// Returns the next job of a walk whose group is eligible. A group that is not is skipped for
-    /// the rest of the walk.
+    /// Returns the next job of a walk whose group is eligible; `None` at the end. A group that is
+    /// not eligible is skipped for the rest of the walk.
     pub(super) fn next(&self, walk: &mut QueueWalk<L>, may: impl Fn(&L) -> bool) -> Option<JobId> {
-        // The line of the job that was returned may have more, so its next job joins the walk.
+        // The group of the last returned job may have more jobs, so its next job joins the walk.
         if let Some((last, of)) = walk.last.take() {
             let next =
                 self.lines.get(&of).and_then(|line| line.range((Excluded(last), Unbounded)).next());
@@ -95,8 +95,8 @@ impl<L: Ord + Clone> QueueLines<L> {
         loop {
             step();
             let behind = walk.next.peek().map(|Reverse((turn, _))| turn);
-            // A merge of two sorted sources: heads that were not met,
-            // and next jobs of lines that were.
+            // Merge two sorted sources: the heads that were not visited yet, and the next jobs of
+            // groups whose heads were returned.
             let head = self.heads.range((walk.head.map_or(Unbounded, Excluded), Unbounded)).next();
             let (turn, of) = match head {
                 Some((turn, of)) if behind.is_none_or(|behind| turn < behind) => {
@@ -105,7 +105,7 @@ impl<L: Ord + Clone> QueueLines<L> {
                 }
                 _ => walk.next.pop()?.0,
             };
-            // Otherwise nothing of its line is put into `next`, so the walk passes over all of it.
+            // If not, no job of its group is put into `next`, so the walk skips the whole group.
             if may(&of) {
                 walk.last = Some((turn, of));
                 return Some(turn.2);

@@ -11,15 +11,15 @@ use super::rules::Rules;
 use mumakil_base::units::{Factor, Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{PerSlot, SlotKind, SlotShare, SlotStanding};
 
-/// The largest error, in slots, of a sum of binary fractions.
-// Chosen: far more than sums of shares are off, and far less than a slot.
+/// The largest rounding error of a sum of shares, in slots.
+// Chosen: far above the rounding errors of such sums, and far below one slot.
 pub(super) const ROUNDING: f64 = 1e-6;
 
-/// A queue, numbered from the root on, in the order of declaration.
+/// A queue's number: the root is 0, and the others follow in the order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct QueueId(pub(super) u32);
 
-/// The key of jobs that share a limit: the user, and the slots that each task takes.
+/// The key of jobs that share a limit: their user, and the slots that each of their tasks takes.
 pub(super) type LineOf = (Arc<str>, u32);
 
 /// The state of a queue.
@@ -27,18 +27,18 @@ pub(super) type LineOf = (Arc<str>, u32);
 pub(super) struct QueueNode {
     pub(super) name: String,
     pub(super) parent: Option<QueueId>,
-    /// The queues inside it, in the order in which they were served last.
+    /// The queues inside it, in the order in which they were last served.
     pub(super) children: PerSlot<Vec<QueueId>>,
     /// Its guaranteed share of the cluster, and the largest share that it gets. If neither it nor a
-    /// queue around it has a maximum, nothing is checked: the used slots may exceed the cluster's.
+    /// queue around it has a maximum, its used slots may even exceed the slots of the cluster.
     pub(super) share: f64,
     pub(super) most_share: Option<f64>,
-    /// The share and the maximum in slots.
+    /// The guaranteed share and the largest share, in slots.
     pub(super) slots: PerSlot<u32>,
     pub(super) most: PerSlot<u32>,
-    /// The smallest share of the queue that a user gets.
+    /// The share of the queue that each user gets at least.
     min_user: f64,
-    /// How many times the queue's slots a user gets at most.
+    /// The most slots of one user, as a multiple of the queue's slots.
     user_factor: f64,
     pub(super) by_priority: bool,
     pub(super) limits: Limits,
@@ -46,33 +46,33 @@ pub(super) struct QueueNode {
 
     /// The slots that its jobs use: running tasks and reserved trackers.
     pub(super) used: PerSlot<u32>,
-    /// The jobs in it and in queues inside it that could use a slot.
+    /// The number of jobs in it and in queues inside it that could use a slot.
     pub(super) ready_inside: PerSlot<u32>,
-    /// When its earliest claim for lent slots is due, if it has one.
+    /// When its earliest claim to lent slots is due; `None` without a claim.
     pub(super) due: PerSlot<Option<SimTime>>,
 
-    /// Of a leaf: the slots of trackers that are reserved for its jobs.
+    /// In a leaf: the slots of trackers that are reserved for its jobs.
     pub(super) kept: PerSlot<u32>,
-    /// Of a leaf: the slots that its jobs could use.
+    /// In a leaf: the slots that its jobs could use.
     pub(super) pending: PerSlot<u64>,
-    /// Of a leaf: its jobs that have not ended, in order.
+    /// In a leaf: its jobs that have not ended, in order.
     pub(super) jobs: BTreeSet<QueueTurn>,
-    /// Of a leaf: its jobs that could use a slot, grouped by limit.
+    /// In a leaf: its jobs that could use a slot, grouped by limit.
     pub(super) ready: PerSlot<QueueLines<LineOf>>,
-    /// Of a leaf: the users of its jobs.
+    /// In a leaf: the users of its jobs.
     pub(super) users: FxHashMap<Arc<str>, QueueUser>,
-    /// Of a leaf: how many users have a job that could use a slot.
+    /// In a leaf: the number of users with a job that could use a slot.
     active: PerSlot<u32>,
 }
 
 /// The limits on the initialised jobs of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limits {
-    /// The most users with jobs that wait for their first task.
+    /// The largest number of users with jobs that wait for their first task.
     pub(super) users: u32,
-    /// The most jobs of one user that wait for their first task.
+    /// The largest number of jobs of one user that wait for their first task.
     pub(super) jobs_per_user: u32,
-    /// The most tasks of all initialised jobs that have not ended.
+    /// The largest number of tasks of all initialised jobs that have not ended.
     pub(super) tasks: u32,
     pub(super) tasks_per_user: u32,
 }
@@ -80,7 +80,7 @@ pub(super) struct Limits {
 /// A user with jobs in a queue.
 #[derive(Debug, Default)]
 pub(super) struct QueueUser {
-    /// The user's jobs that have not ended.
+    /// The number of the user's jobs that have not ended.
     pub(super) jobs: u32,
     /// The slots that these jobs use.
     pub(super) used: PerSlot<u32>,
@@ -102,7 +102,7 @@ impl QueueNode {
         Self { share: 1.0, ..Self::default() }
     }
 
-    /// Returns a queue inside `around` that has this share of its slots.
+    /// Returns a queue inside `around` that has the share `share` of its slots.
     pub(super) fn inside(
         id: QueueId,
         around: &Self,
@@ -116,23 +116,24 @@ impl QueueNode {
         Self {
             name: name.to_owned(),
             parent: Some(id),
-            // Of the whole cluster, so that the slots need no walk up the tree.
+            // A share of the whole cluster, so that computing the slots needs no walk up the tree.
             share: around.share * share,
             most_share: match (around.most_share, queue.maximum_capacity) {
                 (around, Some(most)) => Some(around.unwrap_or(1.0) * most.get()),
                 (around, None) => around,
             },
             min_user,
-            // `user-limit-factor` is 1: a user alone gets the queue's own slots and no more.
+            // `user-limit-factor` is 1: a user alone in the queue gets only the queue's own slots.
             user_factor: queue.user_limit_factor.map_or(1.0, Factor::get),
             // `supports-priority` is off.
             by_priority: queue.supports_priority.unwrap_or(false),
             limits: Limits {
-                // Hadoop lets two users more initialise jobs than can share the queue at a time.
+                // In Hadoop, jobs of two more users are initialised than can share the queue at a
+                // time.
                 users: trunc(1.0 / min_user) + 2,
                 // `maximum-initialized-jobs-per-user` is 2.
                 jobs_per_user: number(queue.max_initialised_per_user, 2),
-                // 1.x: `maximum-initialized-active-tasks`, and the same per user.
+                // 1.x: `maximum-initialized-active-tasks`, and the number for each user.
                 tasks: number(queue.max_active_tasks, 200_000),
                 tasks_per_user: number(queue.max_active_tasks_per_user, 100_000),
             },
@@ -141,15 +142,15 @@ impl QueueNode {
         }
     }
 
-    /// Returns how many jobs the queue, and each of its users, may have initialised and not ended,
-    /// if the whole cluster may have `all`.
+    /// Returns how many initialised jobs the queue, and each of its users, may have at a time, if
+    /// the whole cluster may have `all`.
     pub(super) fn system_jobs(&self, all: u32) -> (u32, u32) {
         // 1.x: the queue's share of `maximum-system-jobs`, rounded up.
         let jobs = ceil(f64::from(all) * self.share);
         (jobs, ceil(f64::from(jobs) * self.min_user))
     }
 
-    /// Notes that a job could use a slot, or could no longer.
+    /// Notes that a job could use a slot from now on, or no longer.
     pub(super) fn change_ready(
         &mut self,
         line: LineOf,
@@ -171,18 +172,18 @@ impl QueueNode {
         }
     }
 
-    /// Returns the used slots of the queue and its share.
+    /// Returns the slots that the queue uses, and its guaranteed slots.
     pub(super) fn standing(&self, kind: SlotKind) -> SlotStanding {
         let share = SlotShare::of(self.slots[kind].into());
         SlotStanding { share: Some(share), ..SlotStanding::of(self.used[kind]) }
     }
 
-    /// Returns the key by which sibling queues are sorted, lowest first: when its claim is due,
+    /// Returns the sort key of the queue among its siblings, lowest first: when its claim is due,
     /// then the used part of its guaranteed slots.
     pub(super) fn urgency(&self, kind: SlotKind) -> (SimTime, f64) {
         let ratio = match self.slots[kind] {
-            // As in Hadoop: without slots of its own a queue counts as
-            // full, not as the most starved one.
+            // As in Hadoop, a queue without guaranteed slots counts as full, not as the most
+            // starved one.
             0 => 1.0,
             slots => f64::from(self.used[kind]) / f64::from(slots),
         };
@@ -192,18 +193,21 @@ impl QueueNode {
     /// Returns whether a user may launch another task of `width` slots. In 1.x all slots of the
     /// task count against the limit, before 1.x only one.
     pub(super) fn may_have(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> bool {
-        // Up to 0.21 Hadoop tests `used >= limit`: a wide task may take its user beyond.
+        // Up to 0.21 Hadoop tests `used >= limit`, so a wide task may take its user above the
+        // limit.
         let counted = if rules == Rules::V1 { width } else { 1 };
         counted <= self.room(rules, kind, user, width)
     }
 
-    /// Returns how many more slots a user may have who is about to launch a task of `width` slots.
+    /// Returns how many more slots a user may have, if it is about to launch a task of `width`
+    /// slots.
     pub(super) fn room(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> u32 {
         let used = self.users.get(user).map_or(0, |user| user.used[kind]);
         self.user_limit(rules, kind, width).saturating_sub(used)
     }
 
-    /// Returns the most slots of a user who is about to launch a task of `width` slots.
+    /// Returns the most slots that a user may have, if it is about to launch a task of `width`
+    /// slots.
     fn user_limit(&self, rules: Rules, kind: SlotKind, width: u32) -> u32 {
         let (slots, used) = (self.slots[kind], self.used[kind]);
         // 1.x divides the queue among users that have something to launch; versions before 1.x
@@ -216,29 +220,30 @@ impl QueueNode {
             Rules::V1 => used + width <= own,
             _ => used < own,
         };
-        // A queue that has lent slots divides what it has taken and what it takes with this task.
+        // A queue above its own slots divides all slots that it uses, including those of this task.
         let current = f64::from(if is_within { own } else { used + width });
         let even = ceil(current / f64::from(users.max(1)));
         let limit = even.max(ceil(current * self.min_user));
         match rules {
-            // Only 1.x bounds a user that is alone in its queue.
+            // Only 1.x limits a user that is alone in its queue.
             Rules::V1 => limit.min(self.user_slots(own.into())),
             _ => limit,
         }
     }
 
-    /// Returns the most slots that a user gets in 1.x from a queue with `slots` slots.
+    /// Returns the most slots that a user may have, by the rules of 1.x, in a queue with `slots`
+    /// slots.
     pub(super) fn user_slots(&self, slots: f64) -> u32 {
         trunc(slots.max(1.0).trunc() * self.user_factor)
     }
 }
 
-/// Rounds slots down; an error of binary fractions does not cost a slot.
+/// Rounds slots down, but tolerates a small rounding error below a whole number.
 pub(super) fn trunc(slots: f64) -> u32 {
     (slots + ROUNDING) as u32
 }
 
-/// Rounds slots up; an error of binary fractions does not add a slot.
+/// Rounds slots up, but tolerates a small rounding error above a whole number.
 fn ceil(slots: f64) -> u32 {
     (slots - ROUNDING).ceil() as u32
 }
@@ -247,8 +252,8 @@ fn ceil(slots: f64) -> u32 {
 mod tests {
     use super::*;
 
-    /// Returns a queue with `slots` slots, `used` of them in use, whose users all have jobs to
-    /// launch.
+    /// Returns a queue with `slots` slots, of which `used` are in use. Each of its users has jobs
+    /// to launch.
     fn queue(slots: u32, used: u32, users: u32, min_user: f64) -> QueueNode {
         let mut node = QueueNode { min_user, user_factor: 1.0, ..QueueNode::root() };
         node.slots.map = slots;

@@ -13,8 +13,8 @@ use crate::scheduler::shared::reduces::Reduces;
 use mumakil_base::units::{Bytes, Factor};
 use mumakil_core::mapred::{Complaint, PerSlot, PolicySite, SlotKind};
 
-/// A number above the slots of any tracker.
-// Chosen: it keeps absurd memory sizes within 32 bits; `too_wide` complains about them.
+/// A number of slots that no tracker has.
+// Chosen: so absurd memory sizes fit into 32 bits, and `too_wide` complains about them.
 const MOST_SLOTS: u64 = 1_000_000;
 
 /// The options of `capacity`.
@@ -40,8 +40,8 @@ pub struct CapacityOptions {
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_factor: Option<Factor>,
-    /// How long jobs wait for their input, instead of the rules' own waiting. A job takes a tracker
-    /// that was reserved for it without waiting.
+    /// How long jobs wait for their input, instead of the rules' own waiting. On a tracker that is
+    /// reserved for it, a job does not wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelaySpec>,
 }
@@ -72,7 +72,7 @@ impl CapacityOptions {
             unknown_names(&queues.queues, &names.collect())
         });
         let no_memory = no_memory(self);
-        // Widths mean nothing while a slot has no memory.
+        // If a slot has no memory, widths have no meaning.
         if no_memory.is_empty() {
             complaints.extend(self.too_wide(site));
         }
@@ -83,10 +83,10 @@ impl CapacityOptions {
         complaints
     }
 
-    /// Returns how many slots each task of a job takes, from the memory that it needs.
+    /// Returns how many slots each task of a job takes, given the memory that it needs.
     pub(super) fn width(&self, memory: PerSlot<Bytes>) -> PerSlot<u32> {
         let slots = |slot: Option<Bytes>, memory: Bytes| {
-            // Hadoop rounds up to whole slots. A slot without memory gets a complaint of its own.
+            // Hadoop rounds up to whole slots. Slots without memory are reported by `no_memory`.
             let slots = slot.map_or(1, |slot| memory.get().div_ceil(slot.get().max(1)));
             slots.clamp(1, MOST_SLOTS) as u32
         };
@@ -96,7 +96,8 @@ impl CapacityOptions {
         }
     }
 
-    /// Complains about tasks that fit no node; Hadoop rejects such jobs when they are submitted.
+    /// Complains about tasks that fit on no node. Hadoop rejects their jobs when they are
+    /// submitted.
     fn too_wide(&self, site: &PolicySite<'_>) -> Vec<Complaint> {
         let complaint = |kind: SlotKind| {
             let largest =
@@ -116,7 +117,7 @@ impl CapacityOptions {
     }
 }
 
-/// Complains about a slot size of zero.
+/// Complains about slots whose memory is zero.
 fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
     let slots = [("map_slot", options.map_slot), ("reduce_slot", options.reduce_slot)];
     let empty = slots.into_iter().filter(|(_, memory)| *memory == Some(Bytes::ZERO));
@@ -140,7 +141,7 @@ fn slotless(queues: &Queues, rules: Rules, site: &PolicySite<'_>) -> Vec<Complai
             complaints.push(Complaint::warning(&["allocations", "queues"], message, hint));
             continue;
         }
-        // By the rules of 0.21 a queue without guaranteed slots is never served.
+        // With the rules of 0.21, a queue without guaranteed slots is never served.
         let share = if rules == Rules::V21 { *share } else { most_share.unwrap_or(1.0) };
         for kind in SlotKind::BOTH {
             let (slots, word) = (site.slots[kind], kind.word());

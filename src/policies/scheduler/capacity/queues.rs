@@ -1,10 +1,10 @@
 //! Queues as operators declare them: a tree of names with shares and limits.
 //!
-//! The queues stand in the scenario or in Hadoop's `capacity-scheduler.xml`; [`FileOptions::check`]
-//! checks them in either case.
+//! The queues are declared in the scenario or in Hadoop's `capacity-scheduler.xml`;
+//! [`FileOptions::check`] checks both.
 //!
-//! A queue inherits the values that it does not set from the queue around it. A job names its queue
-//! by the last name alone and belongs to a leaf: a queue without queues inside.
+//! A queue inherits the values that it does not set from the queue around it. A job gives only the
+//! last part of its queue's path, and belongs to a leaf: a queue without queues inside.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec};
 
 /// The queue of jobs that name no existing queue.
-// Hadoop's name of the queue of such jobs.
+// Hadoop has the same name for it.
 pub(super) const DEFAULT: &str = "default";
 
 /// A number of jobs or tasks.
@@ -38,8 +38,8 @@ pub enum QueueBy {
     User,
 }
 
-/// The largest error of a sum of shares.
-// Binary fractions: 0.7 + 0.2 + 0.1 is not quite 1.
+/// The largest rounding error of a sum of shares.
+// With binary fractions, 0.7 + 0.2 + 0.1 is not exactly 1.
 const ROUNDING: f64 = 1e-6;
 
 /// The queues, and the settings of all queues.
@@ -67,8 +67,8 @@ pub struct Queues {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Queue {
-    /// Its guaranteed share of the slots of the queue around it. Queues without this share evenly
-    /// what the other queues leave.
+    /// Its guaranteed share of the slots of the queue around it. Queues that do not set it divide
+    /// the rest evenly.
     pub capacity: Option<Fraction>,
     /// The largest share that the queue gets of the maximum of the queue around it. Without this,
     /// there is no limit. Hadoop 0.20 does not have this.
@@ -98,14 +98,14 @@ pub struct Queue {
     /// does. Hadoop has this up to 0.20.0.
     pub reclaim_after: Option<SimSpan>,
     /// Queues inside it, which share its slots.
-    // Any value, as the schema is inlined and cannot refer to itself.
+    // The schema allows any value here: it is inlined and cannot refer to itself.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("title" = "a mapping from names, each to a queue as this one"))]
     pub queues: IndexMap<String, Self>,
 }
 
 impl QueueBy {
-    /// Returns the name of the queue that a job names.
+    /// Returns the name of a job's queue.
     pub(super) fn of(self, job: &JobSpec) -> &str {
         self.choose(job.named_pool(), &job.user)
     }
@@ -140,8 +140,8 @@ impl FileOptions for Queues {
         file::read(root, findings)
     }
 
-    /// Checks values against each other; each value alone is checked by its type. Queues that are
-    /// nested too deep are not checked.
+    /// Checks values against each other; the type of each value checks the value alone. Queues that
+    /// are nested too deep are not checked.
     fn check(&self) -> Vec<Complaint> {
         let mut check = TreeCheck::of("queue");
         check_all(&mut check, None, &self.queues);
@@ -156,7 +156,7 @@ impl FileOptions for Queues {
 impl Queue {
     /// Takes values that the queue does not set from the queue around it, or from the defaults.
     pub(super) fn inherit(&mut self, around: &Self) {
-        // Capacities are left out: they are shares of the queue around, which cannot be inherited.
+        // Capacities are not inherited: they are shares of the queue around.
         self.minimum_user_limit = self.minimum_user_limit.or(around.minimum_user_limit);
         self.user_limit_factor = self.user_limit_factor.or(around.user_limit_factor);
         self.supports_priority = self.supports_priority.or(around.supports_priority);
@@ -169,11 +169,11 @@ impl Queue {
     }
 }
 
-/// Returns the share of each sibling queue that sets none.
+/// Returns the share of each sibling queue that sets no share.
 pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
     let said = queues.values().filter_map(|queue| queue.capacity);
     let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
-    // If all queues say their share this is used for none; the `max` avoids a division by zero.
+    // If all queues set their shares, the result is unused; `max` only avoids a division by zero.
     (1.0 - sum).max(0.0) / (queues.len() - number).max(1) as f64
 }
 
@@ -194,14 +194,14 @@ fn check_all<'q>(
     });
 }
 
-/// Checks whether the shares of sibling queues sum up to the whole.
+/// Checks that the shares of sibling queues add up to the whole.
 fn check_sum(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<String, Queue>) {
     let said = queues.values().filter_map(|queue| queue.capacity);
     let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
     let whose = around.map_or("the outermost queues".to_owned(), |around| {
         format!("the queues inside of `{around}`")
     });
-    // Four decimals, which hide the rounding of the sum.
+    // Four decimals hide the rounding error of the sum.
     let percent = (sum * 1e6).round() / 1e4;
     let all_say_it = number == queues.len();
     if 1.0 + ROUNDING < sum {
@@ -217,7 +217,7 @@ fn check_sum(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<
     }
 }
 
-/// Checks a queue, which gets the share `even` if it sets none.
+/// Checks a queue. Its share is `even` if it sets none.
 fn check_one<'q>(check: &mut TreeCheck<'q>, name: &'q str, queue: &'q Queue, even: f64) {
     let share = queue.capacity.map_or(even, Fraction::get);
     if let Some(most) = queue.maximum_capacity.map(Fraction::get)
@@ -245,7 +245,7 @@ fn check_one<'q>(check: &mut TreeCheck<'q>, name: &'q str, queue: &'q Queue, eve
     check_all(check, Some(name), &queue.queues);
 }
 
-/// Complains about each name with which a job finds no queue, and warns of names that do not exist.
+/// Complains about names with which jobs find no queue, and warns of names that do not exist.
 pub(super) fn unknown_names(
     queues: &IndexMap<String, Queue>,
     names: &BTreeSet<&str>,
@@ -285,7 +285,7 @@ pub(super) fn unknown_names(
     names.iter().copied().filter_map(complaint).chain(warning).collect()
 }
 
-/// Notes for each queue whether it is a leaf.
+/// Notes for the name of each queue whether the queue is a leaf.
 fn note_leaves<'q>(queues: &'q IndexMap<String, Queue>, leaves: &mut BTreeMap<&'q str, bool>) {
     for (name, queue) in queues {
         leaves.insert(name, queue.queues.is_empty());

@@ -1,10 +1,10 @@
 //! Hadoop's capacity reclaim, up to 0.20.0: a queue gets back the slots that it has lent to others.
 //!
-//! A queue below its guaranteed slots that could use more claims slots while other queues have more
-//! than their guaranteed slots; it is served first as long as its claim lasts. Shortly before the
-//! claim is due, the policy kills attempts for the slots that are still missing. Each queue above
-//! its guaranteed slots gives in proportion to its excess: attempts of its latest jobs first, and
-//! within a job the attempts with the least progress.
+//! A queue that is below its guaranteed slots, and could use more, claims slots if other queues
+//! have more than their guaranteed slots. While its claim lasts, it is served first. Shortly before
+//! the claim is due, the policy kills attempts for the slots that are still missing. Each queue
+//! above its guaranteed slots gives up slots in proportion to its excess: attempts of its latest
+//! jobs first, and within a job the attempts with the least progress.
 
 use std::collections::VecDeque;
 
@@ -16,27 +16,28 @@ use mumakil_core::mapred::{
     AttemptId, JobEvent, JobId, Launched, Orders, PerSlot, Reason, SlotKind, TrackerId, View,
 };
 
-/// Tasks are killed this many heartbeat intervals before a claim is due, or at the last check
-/// before that if checks are rarer.
-// 0.20.0 kills three heartbeat intervals before the deadline: a kill
-// takes two of them to free a slot.
+/// Tasks are killed this many heartbeat intervals before a claim is due; if checks are rarer, at
+/// the last check before that instant.
+// 0.20.0 kills three heartbeat intervals before the claim is due: a kill takes two intervals to
+// free a slot.
 const BEFORE: u64 = 3;
 
-/// The claims of all queues, and the attempts that may be killed for them.
+/// The claims of all queues, and the running attempts that may be killed for them.
 #[derive(Debug, Default)]
 pub(super) struct Reclaim {
-    /// The claims by the number of the queue, each list with the earliest first.
+    /// The claims of each queue, by the queue's number; the earliest claim is first.
     claims: Vec<PerSlot<VecDeque<ReclaimedSlots>>>,
-    /// The running attempts; for each killed attempt, its queue and the slots that it takes.
+    /// The running attempts. The note of an attempt that is ordered to end is its queue and its
+    /// slots.
     launches: Launches<(QueueId, u32)>,
 }
 
-/// A claim: slots that a queue is to get back.
+/// A claim: the slots that a queue should get back, and when.
 #[derive(Clone, Copy, Debug)]
 struct ReclaimedSlots {
     due: SimTime,
     slots: u32,
-    /// Whether tasks were killed for this claim.
+    /// Whether tasks have been killed for this claim.
     is_helped: bool,
 }
 
@@ -56,8 +57,8 @@ impl Reclaim {
         self.launches.job_changed(event);
     }
 
-    /// Updates the claims, and kills for claims that are about to be due; to be called every
-    /// `every`.
+    /// Updates the claims, and kills tasks for claims that are due soon. To be called at the
+    /// interval `every`.
     pub(super) fn look(&mut self, orders: &mut Orders<'_>, tree: &mut QueueTree, every: SimSpan) {
         for kind in SlotKind::BOTH {
             self.claim(&orders.view(), tree, kind);
@@ -68,22 +69,23 @@ impl Reclaim {
         }
     }
 
-    /// Updates the claims to the slots that queues lack.
+    /// Adapts the claims of each queue to the slots that it lacks.
     fn claim(&mut self, view: &View<'_>, tree: &mut QueueTree, kind: SlotKind) {
         let leaves: Vec<QueueId> = tree.ids().filter(|id| tree.is_leaf(*id)).collect();
         let somebody_has_more = leaves.iter().any(|id| 0 < excess(tree, *id, kind));
         for id in leaves {
             let node = tree.node(id);
-            // Without a time limit the queue waits until others' tasks end.
+            // Without a time limit, the queue waits until tasks of other queues end.
             let Some(after) = node.reclaim_after else { continue };
             let lacks = u64::from(node.slots[kind].saturating_sub(node.used[kind]));
             let wanted = lacks.min(tree.usable(id, kind)) as u32;
             let claims = &mut self.claims[id.index()][kind];
-            // Drop claims that are overdue: the queue claims anew the slots that it still lacks.
+            // Drop overdue claims: the queue then makes a new claim to the slots that it still
+            // lacks.
             claims.retain(|claim| view.now() <= claim.due);
             let mut claimed: u32 = claims.iter().map(|claim| claim.slots).sum();
             while let Some(first) = claims.front_mut().filter(|_| wanted < claimed) {
-                // The queue has got slots since, or wants fewer: reduce the earliest claims first.
+                // The queue now has more slots, or wants fewer: reduce the earliest claims first.
                 let less = first.slots.min(claimed - wanted);
                 first.slots -= less;
                 claimed -= less;
@@ -91,27 +93,27 @@ impl Reclaim {
                     claims.pop_front();
                 }
             }
-            // If no queue has lent slots out, a claim could be met by none.
+            // If no queue is above its guaranteed slots, no queue could meet a claim.
             if claimed < wanted && somebody_has_more {
                 let (due, slots) = (view.now() + after, wanted - claimed);
                 claims.push_back(ReclaimedSlots { due, slots, is_helped: false });
             }
-            // Claims are made with the same delay, so the first is the
-            // earliest; its queue is served first.
+            // All claims of a queue have the same time limit, so the first claim is due first; its
+            // time decides when the queue is served.
             let due = claims.front().map(|claim| claim.due);
             tree.note_due(id, kind, due);
         }
     }
 
-    /// Returns how many slots to free by killing, for claims that are about to be due.
+    /// Returns how many slots to free by killing, for claims that are due soon.
     fn needed(&mut self, view: &View<'_>, kind: SlotKind, every: SimSpan) -> u32 {
-        // At least one look ahead, or a claim could fall due between two looks.
+        // Look ahead at least until the next check; otherwise a claim could become due in between.
         let soon = view.now() + (view.heartbeat_interval() * BEFORE).max(every);
         let all = self.claims.iter_mut().flat_map(|claims| &mut claims[kind]);
         let due = all.filter(|claim| claim.due <= soon && !claim.is_helped);
         due.map(|claim| {
-            // Kills take effect later: without this mark the next look
-            // would kill for the claim again.
+            // A kill takes effect later. Without this mark, the next check would kill for the same
+            // claim again.
             claim.is_helped = true;
             claim.slots
         })
@@ -121,7 +123,7 @@ impl Reclaim {
     /// Kills attempts of queues above their guaranteed slots, in proportion to their excess.
     fn kill(&mut self, orders: &mut Orders<'_>, tree: &QueueTree, kind: SlotKind, needed: u32) {
         let leaves = tree.ids().filter(|id| tree.is_leaf(*id));
-        // The slots of killed attempts become free anyway, so they do not count as excess.
+        // The slots of attempts that are already ordered to end do not count as excess.
         let rich = leaves.map(|id| {
             let left = excess(tree, id, kind).saturating_sub(self.doomed_slots(id, kind));
             (id, left)
@@ -129,11 +131,11 @@ impl Reclaim {
         let rich: Vec<(QueueId, u32)> = rich.filter(|(_, excess)| 0 < *excess).collect();
         let total: u32 = rich.iter().map(|(_, excess)| excess).sum();
         let needed = needed.min(total);
-        // Tasks of several slots may not fill a queue's quota exactly; the next queue gives the
-        // rest.
+        // Tasks of several slots may not add up exactly to a queue's part; the next queue gives up
+        // the rest.
         let (mut left, mut more) = (needed, 0);
         for (id, excess) in rich {
-            // Rounded up, so that the parts suffice together; `left` ends it at what is needed.
+            // Rounded up, so that the parts suffice together; `left` stops at the needed number.
             let part = (u64::from(needed) * u64::from(excess)).div_ceil(total.into()) as u32;
             let part = left.min(part + more).min(excess);
             let killed = self.kill_in(orders, tree, id, kind, part);
@@ -141,8 +143,8 @@ impl Reclaim {
         }
     }
 
-    /// Kills attempts of a queue, at most `slots` slots in all. Returns the slots of the killed
-    /// attempts.
+    /// Kills attempts of a queue that take at most `slots` slots together. Returns the slots of the
+    /// killed attempts.
     fn kill_in(
         &mut self,
         orders: &mut Orders<'_>,
@@ -154,7 +156,7 @@ impl Reclaim {
         let mut killed = 0;
         for job in tree.latest_first(id) {
             let width = tree.member(job).map_or(1, |member| member.width[kind]);
-            // Whole tasks only: a task that takes more slots than are wanted is left alone.
+            // Only whole tasks: a task that takes more slots than are still needed is not killed.
             let most = (slots - killed) / width;
             if 0 < most {
                 let attempts = self.least_progressed(&orders.view(), job, kind);
@@ -174,17 +176,18 @@ impl Reclaim {
         doomed.filter(|(queue, _)| *queue == id).map(|(_, slots)| slots).sum()
     }
 
-    /// Returns the attempts of a job that are not killed yet, the least progress first.
+    /// Returns the attempts of a job that are not ordered to end, the one with the least progress
+    /// first.
     fn least_progressed(&self, view: &View<'_>, job: JobId, kind: SlotKind) -> Vec<AttemptId> {
         let all = self.launches.latest_first(job, kind);
         let mut all: Vec<AttemptId> = all.map(|(_, attempt)| attempt).collect();
-        // The sort is stable: of two with the same progress the one launched later dies first.
+        // The sort is stable: among attempts with equal progress, the latest is killed first.
         all.sort_by(|a, b| view.progress(*a).total_cmp(&view.progress(*b)));
         all
     }
 }
 
-/// Returns the slots of a queue beyond its guaranteed slots, without reserved trackers.
+/// Returns how many slots a queue uses beyond its guaranteed slots, without reserved trackers.
 fn excess(tree: &QueueTree, id: QueueId, kind: SlotKind) -> u32 {
     let node = tree.node(id);
     node.used[kind].saturating_sub(node.slots[kind]).saturating_sub(node.kept[kind])

@@ -1,8 +1,8 @@
 //! Trackers that are reserved for jobs whose tasks take several slots.
 //!
-//! Such a job would never find enough free slots on one tracker, because narrow tasks take each
-//! slot as it becomes free. So a tracker without enough free slots keeps those that it has until
-//! there are enough; meanwhile they count as used by the job.
+//! Such a job would never find enough free slots on one tracker, because tasks of one slot take
+//! each slot as soon as it is free. So a tracker with too few free slots is reserved for the job
+//! until it has enough. Meanwhile its slots count as used by the job.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Reserved {
 }
 
 impl Reserved {
-    /// Returns the job for which a tracker is reserved, if there is one.
+    /// Returns the job for which a tracker is reserved; `None` if it is not reserved.
     pub(super) fn by(&self, tracker: TrackerId, kind: SlotKind) -> Option<JobId> {
         self.jobs[kind].get(&tracker).copied()
     }
@@ -30,7 +30,7 @@ impl Reserved {
         kind: SlotKind,
         job: JobId,
     ) {
-        // A tracker is kept for one job at a time; that of another job must not count any more.
+        // A tracker is reserved for one job at a time, so end the reservation of any other job.
         self.free(view, tree, tracker, kind);
         self.jobs[kind].insert(tracker, job);
         tree.reserve(view, job, kind, true);
@@ -49,12 +49,12 @@ impl Reserved {
         }
     }
 
-    /// Ends reservations of trackers that may get no tasks, or whose job has no tasks left.
+    /// Ends the reservations of trackers that may get no tasks, or whose job has no tasks left.
     pub(super) fn prune(&mut self, view: &View<'_>, tree: &mut QueueTree) {
         for kind in SlotKind::BOTH {
             let is_vain = |(tracker, job): (&TrackerId, &JobId)| {
-                // A job that has ended, or whose last task was launched elsewhere,
-                // would keep slots idle for ever.
+                // If the job has ended, or its last task was launched on another tracker, the
+                // reserved slots would stay idle for ever.
                 let wants = tree.member(*job).is_some_and(|member| 0 < member.pending[kind]);
                 (!wants || !view.is_active(*tracker)).then_some(*tracker)
             };

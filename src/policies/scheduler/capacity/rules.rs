@@ -1,4 +1,4 @@
-//! The Hadoop version whose rules a run of `capacity` follows: the three versions differ in much.
+//! The Hadoop version whose rules `capacity` follows: the three versions differ in many ways.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub enum Rules {
 }
 
 impl Rules {
-    /// Returns the rules of a version's own capacity scheduler; Mumak ran with the rules of 0.21.
+    /// Returns the rules of the capacity scheduler of a version. Mumak has the rules of 0.21.
     pub(super) const fn of(line: HadoopLine) -> Self {
         match line {
             HadoopLine::V020 => Self::V20,

@@ -1,4 +1,4 @@
-//! The rules of the three Hadoop versions, step by step.
+//! The rules of the three Hadoop versions, tested step by step.
 
 use super::*;
 use mumakil_base::units::Bytes;
@@ -35,7 +35,7 @@ fn jobs(launched: &[AttemptId]) -> Vec<JobId> {
     launched.iter().map(|attempt| attempt.job()).collect()
 }
 
-/// One of three jobs may run; it ends before the policy looks for the next.
+/// Only one job may run at a time. The first one ends before the policy admits the next.
 #[test]
 fn who_is_not_let_in_is_told_so() {
     let mut bench = bench("{rules: '1.x', allocations: {max_system_jobs: 1}}", 1, (1, 0));
@@ -53,8 +53,8 @@ fn who_is_not_let_in_is_told_so() {
     assert_eq!(told(&bench), []);
 }
 
-/// Up to 0.21 a user's limit holds only while another user of the queue is below it: of six slots
-/// each user has three, and once one has no more maps the other may have the last slot.
+/// Up to 0.21 the limit of a user applies only while another user of the queue is below its own. Of
+/// six slots each user has three; once one user has no more maps, the other may have the last slot.
 #[test]
 fn a_limit_that_gives_way_is_not_told() {
     let told = |rules: &str| {
@@ -74,8 +74,8 @@ fn a_limit_that_gives_way_is_not_told() {
     assert_eq!(told("1.x")[4], greedy);
 }
 
-/// In 0.20 a tracker's slots stay free for a wide task, and the jobs behind it are refused for
-/// that.
+/// In 0.20 a tracker's free slots are kept for a task of several slots, and jobs behind it are
+/// refused for this reason.
 #[test]
 fn who_waits_for_a_wide_task_of_another_is_told_so() {
     let queues = "allocations: {queues: {a: {capacity: 60 %}, b: {capacity: 40 %}}}";
@@ -119,7 +119,7 @@ fn a_heartbeat_of_1x_serves_the_queue_that_has_least_map_by_map() {
         })
     });
     bench.tick();
-    // Among equal queues the one that was first the last time comes first.
+    // Equal queues keep the order in which they were last served.
     assert_eq!(jobs(&bench.beat(0)), [a, b, b, a, a, b, b, a]);
 }
 
@@ -147,8 +147,8 @@ fn users_and_each_of_them_have_a_few_jobs_that_wait_for_their_first_task() {
     let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(&mut of);
     bench.tick();
     let launched = std::iter::from_fn(|| bench.beat(0).first().map(|attempt| attempt.job()));
-    // Four users are let in: the two that may share the queue, and two more. A user with two jobs
-    // is skipped.
+    // Jobs of four users are admitted: of the two users that may share the queue, and of two more.
+    // A user with two admitted jobs is skipped.
     let first_two = [a, b, c, d].into_iter().flat_map(|jobs| [jobs[0], jobs[1]]);
     assert_eq!(launched.collect::<Vec<_>>(), first_two.collect::<Vec<_>>());
     bench.tick().fill();
@@ -165,11 +165,11 @@ fn up_to_0_21_whoever_stands_before_a_job_that_was_let_in_finds_its_place_free()
         bench.tick();
         (0..count).filter_map(|_| Some(bench.beat(0).first()?.job())).collect::<Vec<_>>()
     };
-    // Three users with two jobs each. When the first job has begun, the last one, of the same user,
-    // is let in.
+    // Three users may have two jobs each. When the first job has begun, the last one is admitted,
+    // which has the same user.
     assert_eq!(launches(1), jobs[..1]);
     assert_eq!(launches(2), jobs[1..3]);
-    // Now the fourth job counts, two new users come, and the last job still counts.
+    // Now the fourth job counts, two new users are admitted, and the last job still counts.
     assert_eq!(launches(9), jobs[3..]);
 }
 
@@ -187,7 +187,7 @@ fn the_wait_to_be_admitted_says_nothing_of_how_long_maps_take() {
     bench.at(200.0);
     bench.succeed(second, Map, 1);
     bench.succeed(first, Reduce, 1);
-    // Each job has one map of four done, the first job's after 200 s, the second's after 100 s.
+    // Each job has finished one map of four: the first job after 200 s, the second after 100 s.
     let reduce = bench.beat(0).into_iter().find(|attempt| attempt.slot() == Reduce);
     assert_eq!(reduce.map(|attempt| attempt.job()), Some(second));
 }
@@ -348,7 +348,7 @@ fn queues_are_promised_their_share_of_the_queue_around_them() {
     let queues = "{allocations: {queues: {a: {capacity: 50%, queues: {b: {}, c: {}}}, d: {}}}}";
     let wanted = slots(&[("a", 20.0), ("b", 10.0), ("c", 10.0), ("d", 20.0)]);
     assert_eq!(promised(queues), wanted);
-    // Of 40 slots, 33 % are 13.2, so 13; 33 % of 13.2 are 4.356, so 4.
+    // Of 40 slots, 33 % are 13.2 slots, rounded to 13. Of 13.2, 33 % are 4.356, rounded to 4.
     let uneven = "{allocations: {queues: {a: {capacity: 33%, queues: {b: {capacity: 33%}}}}}}";
     assert_eq!(promised(uneven), slots(&[("a", 13.0), ("b", 4.0)]));
     assert_eq!(promised("{}"), []);

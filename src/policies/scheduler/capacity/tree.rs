@@ -1,8 +1,8 @@
-//! The queues in a run: their slots, limits and jobs, and which queue is served first.
+//! The queues in a run: their slots, limits and jobs, and the order in which they are served.
 //!
-//! A leaf keeps its eligible jobs in order, and the counts of each of its users, so that an offer
-//! counts nothing. Sibling queues are sorted at each offer by the used part of their guaranteed
-//! slots; equal queues keep their last order, as in Hadoop.
+//! A leaf keeps its eligible jobs sorted, and counts for each of its users, so that an offer counts
+//! nothing. At each offer, sibling queues are sorted by the used part of their guaranteed slots. As
+//! in Hadoop, equal queues keep the order that they had before.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -22,14 +22,14 @@ use mumakil_core::mapred::{Job, JobId, PerSlot, Priority, SlotKind, SlotStanding
 pub(super) struct QueueTree {
     rules: Rules,
     reduces: Reduces,
-    /// Each queue comes after the queue around it; the first is the root.
+    /// All queues, the root first; each queue comes after the queue around it.
     nodes: Vec<QueueNode>,
     leaves: FxHashMap<String, QueueId>,
-    /// The queue of jobs that name no leaf.
+    /// The queue of jobs that do not name a leaf.
     fallback: QueueId,
-    /// The jobs, by number; `None` is unknown or ended.
+    /// The jobs by number; `None` for jobs that are unknown or have ended.
     jobs: Vec<Option<Box<QueueMember>>>,
-    /// The slots of the cluster for which the queues' slots were computed.
+    /// The number of slots of the cluster when the queues' slots were last computed.
     slots: PerSlot<u32>,
 }
 
@@ -45,7 +45,8 @@ pub(super) struct QueueMember {
     pub(super) admitted_at: Option<SimTime>,
     /// The number of trackers that are reserved for the job.
     pub(super) reserved: PerSlot<u32>,
-    /// The slots that the job uses: of its running tasks, and of the trackers reserved for it.
+    /// The slots that the job uses: those of its running tasks, and of the trackers reserved for
+    /// it.
     used: PerSlot<u32>,
     /// The number of the job's tasks that could be launched.
     pub(super) pending: PerSlot<u32>,
@@ -70,9 +71,9 @@ impl QueueTree {
         tree.declare(QueueId::ROOT, &Queue { queues, ..Queue::default() });
         let first = tree.ids().find(|id| tree.is_leaf(*id));
         let default = tree.leaves.get(DEFAULT).copied();
-        // There is one queue at least, and the innermost one of a branch is a leaf.
+        // There is at least one queue, and the innermost queue of a branch is a leaf.
         tree.fallback = default.or(first).expect("a tree has a leaf");
-        // Hadoop's first order of queues is by name.
+        // At first Hadoop orders queues by name.
         for id in tree.ids() {
             let mut children = tree.nodes[id.index()].children.map.clone();
             children.sort_by(|a, b| tree.node(*a).name.cmp(&tree.node(*b).name));
@@ -81,7 +82,7 @@ impl QueueTree {
         tree
     }
 
-    /// Declares the queues inside another.
+    /// Adds the queues that are declared inside another.
     fn declare(&mut self, around: QueueId, outer: &Queue) {
         let even = even(&outer.queues);
         for (name, queue) in &outer.queues {
@@ -93,8 +94,8 @@ impl QueueTree {
             self.nodes[around.index()].children.map.push(id);
             self.nodes.push(node);
             if queue.queues.is_empty() {
-                // Names were checked to be unique; if they are not, the
-                // first leaf of the name is used.
+                // Names were checked to be unique; should they not be, the first leaf of the name
+                // is used.
                 self.leaves.entry(name.clone()).or_insert(id);
             }
             self.declare(id, &queue);
@@ -120,7 +121,7 @@ impl QueueTree {
         self.node(id).children.map.is_empty()
     }
 
-    /// Returns the leaf of a job that names this queue.
+    /// Returns the leaf for a job that names this queue; the fallback if it is no leaf.
     pub(super) fn leaf(&self, name: &str) -> QueueId {
         self.leaves.get(name).copied().unwrap_or(self.fallback)
     }
@@ -129,7 +130,7 @@ impl QueueTree {
         self.jobs.get(job.index())?.as_deref()
     }
 
-    /// Returns the jobs of a queue that have not ended, the last in order first.
+    /// Returns the jobs of a queue that have not ended, the last one in the queue first.
     pub(super) fn latest_first(&self, leaf: QueueId) -> impl Iterator<Item = JobId> {
         self.node(leaf).jobs.iter().rev().map(|(.., job)| *job)
     }
@@ -144,7 +145,7 @@ impl QueueTree {
     /// Adds a job whose tasks take `width` slots each.
     pub(super) fn enter(&mut self, job: &Job, queue: QueueId, width: PerSlot<u32>) {
         let node = &mut self.nodes[queue.index()];
-        // With one priority for all jobs, arrival decides.
+        // If priorities are off, all jobs have the same one, so arrival decides.
         let priority = if node.by_priority { job.priority() } else { Priority::Normal };
         let user = job.spec().user.clone();
         let turn = (priority, job.submitted_at(), job.id());
@@ -174,7 +175,7 @@ impl QueueTree {
         for kind in SlotKind::BOTH {
             self.count(&mut member, kind, 0, 0);
         }
-        // Trackers that are kept for the job count no longer; the next poll lets them go.
+        // Trackers reserved for the job no longer count; their reservations end at the next poll.
         let QueueNode { users, jobs, kept, .. } = &mut self.nodes[member.queue.index()];
         for kind in SlotKind::BOTH {
             kept[kind] -= member.reserved[kind] * member.width[kind];
@@ -196,12 +197,13 @@ impl QueueTree {
         self.refresh(view, job);
     }
 
-    /// Counts a tracker that becomes reserved for a job, or stops being reserved.
+    /// Notes that one more tracker is reserved for a job, or one fewer.
     pub(super) fn reserve(&mut self, view: &View<'_>, job: JobId, kind: SlotKind, is_kept: bool) {
         if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
             let kept = &mut self.nodes[member.queue.index()].kept[kind];
             let reserved = &mut member.reserved[kind];
-            // All of the job's trackers leave the sum and come back, as their number may stay 0.
+            // Subtract all of the job's trackers and add them again, since the number may stay at
+            // 0.
             *kept -= *reserved * member.width[kind];
             *reserved = if is_kept { *reserved + 1 } else { reserved.saturating_sub(1) };
             *kept += *reserved * member.width[kind];
@@ -217,15 +219,15 @@ impl QueueTree {
             let holds = job.tasks(kind).running() + member.reserved[kind];
             let is_admitted = member.admitted_at.is_some();
             let pending = if is_admitted { self.reduces.pending(job, kind) } else { 0 };
-            // A tracker that is kept counts as a task of the job, in Hadoop too.
+            // As in Hadoop, a reserved tracker counts like a task of the job.
             let used = holds * member.width[kind];
             self.count(&mut member, kind, used, pending);
         }
         self.jobs[id.index()] = Some(member);
     }
 
-    /// Updates the slots that a job uses and could use, in its user, its queue and the queues
-    /// around it.
+    /// Updates the slots that a job uses and could use: in the counts of its user, of its queue,
+    /// and of the queues around it.
     fn count(&mut self, member: &mut QueueMember, kind: SlotKind, used: u32, pending: u32) {
         let was_used = std::mem::replace(&mut member.used[kind], used);
         let was_pending = std::mem::replace(&mut member.pending[kind], pending);
@@ -234,7 +236,7 @@ impl QueueTree {
             user.used[kind] = user.used[kind] - was_used + used;
         }
         let width = u64::from(member.width[kind]);
-        // In slots, as claims to get slots back are.
+        // Counted in slots, like the claims to lent slots.
         node.pending[kind] -= u64::from(was_pending) * width;
         node.pending[kind] += u64::from(pending) * width;
         let (was_ready, is_ready) = (0 < was_pending, 0 < pending);
@@ -243,7 +245,8 @@ impl QueueTree {
             node.change_ready(line, member.turn, kind, is_ready);
         }
         let mut queue = Some(member.queue);
-        // Queues around sum up no more than this, so without a change the walk ends at once.
+        // The queues around count only used slots and ready jobs: if neither changes, the walk
+        // ends.
         while let Some(id) = queue.filter(|_| was_used != used || was_ready != is_ready) {
             let node = &mut self.nodes[id.index()];
             node.used[kind] = node.used[kind] - was_used + used;
@@ -255,7 +258,7 @@ impl QueueTree {
 
     // ---- slots ----
 
-    /// Computes the slots of the queues if the cluster's have changed.
+    /// Computes the slots of the queues anew, if the slots of the cluster have changed.
     pub(super) fn measure(&mut self, view: &View<'_>) {
         for kind in SlotKind::BOTH {
             let slots = view.capacity(kind);
@@ -270,7 +273,7 @@ impl QueueTree {
         }
     }
 
-    /// Writes the leaves that may get a slot into a list, in the order in which they are served.
+    /// Writes the leaves that may get a slot into `leaves`, in the order in which they are served.
     pub(super) fn sort(&mut self, kind: SlotKind, leaves: &mut Vec<QueueId>) {
         leaves.clear();
         self.sort_in(QueueId::ROOT, kind, leaves);
@@ -284,7 +287,7 @@ impl QueueTree {
             return leaves.push(id);
         }
         let mut children = std::mem::take(&mut self.nodes[id.index()].children[kind]);
-        // A stable sort of the last order: equal queues stay as they were, as in Hadoop.
+        // The sort is stable and starts from the last order: as in Hadoop, equal queues keep it.
         children.sort_by(|a, b| self.compare(kind, *a, *b));
         for child in &children {
             self.sort_in(*child, kind, leaves);
@@ -300,19 +303,21 @@ impl QueueTree {
             && node.used[kind] < node.most[kind]
     }
 
-    /// Returns false for a queue without guaranteed slots in 0.21.
+    /// Returns whether the rules allow a queue to be served: in 0.21, only with guaranteed slots.
     fn may_be_served(&self, node: &QueueNode, kind: SlotKind) -> bool {
-        // 0.20 and 1.x serve such a queue with slots that others leave idle.
+        // In 0.20 and 1.x, a queue without guaranteed slots may get slots that other queues leave
+        // idle.
         0 < node.slots[kind] || self.rules != Rules::V21
     }
 
-    /// Compares two sibling queues: the lesser is served first.
+    /// Compares two sibling queues: the smaller one is served first.
     fn compare(&self, kind: SlotKind, a: QueueId, b: QueueId) -> Ordering {
         let [(a_due, a_ratio), (b_due, b_ratio)] = [a, b].map(|id| self.node(id).urgency(kind));
         a_due.cmp(&b_due).then(a_ratio.total_cmp(&b_ratio))
     }
 
-    /// Notes when a queue's claim is due; the queues around it are served first with it.
+    /// Notes when a queue's claim is due, also in the queues around it, so that they are served
+    /// first.
     pub(super) fn note_due(&mut self, id: QueueId, kind: SlotKind, due: Option<SimTime>) {
         self.nodes[id.index()].due[kind] = due;
         let mut around = self.node(id).parent;
@@ -326,20 +331,21 @@ impl QueueTree {
 
     // ---- limits ----
 
-    /// Returns the slots of the queue if its limit, or the limit of a queue around it, denies it
-    /// `slots` more; otherwise `None`. The user does not matter.
+    /// Returns the slots of a queue if it may not have `slots` more slots, because of its own limit
+    /// or the limit of a queue around it; otherwise `None`. Limits of users do not matter here.
     pub(super) fn limit(&self, queue: QueueId, kind: SlotKind, slots: u32) -> Option<SlotStanding> {
         let has_room = |id| {
             let node = self.node(id);
-            // Saturating, as the width of a task and a missing maximum may both be very large.
+            // Saturating, since both a task's width and a missing maximum may be very large
+            // numbers.
             let is_below = node.used[kind].saturating_add(slots) <= node.most[kind];
             is_below && self.may_be_served(node, kind)
         };
         (!self.upwards(queue).all(has_room)).then(|| self.node(queue).standing(kind))
     }
 
-    /// Returns how many slots a queue's jobs could use now; in 1.x no more than their users may
-    /// have. Visits all jobs that could use one.
+    /// Returns how many slots a queue's jobs could use now; in 1.x only as many as their users may
+    /// have. Visits all jobs that could use a slot.
     pub(super) fn usable(&self, queue: QueueId, kind: SlotKind) -> u64 {
         let node = self.node(queue);
         if self.rules != Rules::V1 {

@@ -1,9 +1,9 @@
-//! Pools that have been below their share for too long, and the tasks that are killed for them.
+//! Pools that have been below their share for too long, and the kills of tasks for them.
 //!
-//! Within a pool, the child pools above their share give up the slots that starved siblings lack.
-//! The latest tasks are killed first, never so many that a pool falls below the whole slots of its
-//! share, and never more than are lacking. Ordered kills count as slots to come, and so do slots
-//! that no pool's task occupies.
+//! Within a pool, child pools above their share give up the slots that their starved siblings lack.
+//! The latest tasks are killed first, but never so many that a pool falls below the whole slots of
+//! its share, and never more than are lacking. Slots that ordered kills will free reduce what is
+//! lacking, and so do slots that no pool's task occupies.
 
 use super::tree::Tree;
 use super::{FairOptions, FairVariant};
@@ -16,25 +16,25 @@ use mumakil_core::mapred::{
     TrackerId, View,
 };
 
-/// How long pools have been below their shares, and the kills for them.
+/// How long pools have been below their shares, and the kills that were ordered for them.
 #[derive(Debug, Default)]
 pub(super) struct Starvation {
     /// The time between two rounds of killing.
     every: SimSpan,
-    /// How long a pool may be below its fair share before tasks are killed for it; `None` is
+    /// How long a pool may be below its fair share before tasks are killed for it; `None` means
     /// forever.
     fair_share_after: Option<SimSpan>,
-    /// In the paper a pool below its exact share is starved; in Hadoop a pool below half of it.
+    /// In the paper a pool is starved below its exact share, in Hadoop only below half of it.
     variant: FairVariant,
     /// Whether tasks are killed.
     kills: bool,
     clocks: Vec<PerSlot<Clock>>,
     last_round: SimTime,
-    /// The running attempts; for each killed attempt its pool.
+    /// The running attempts. The note of an attempt that is ordered to end is its pool.
     launches: Launches<PoolId>,
 }
 
-/// When a pool last had its minimum share, and half or all of its fair share.
+/// When a pool last had its minimum share, and its fair share (in Hadoop, half of it).
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
     at_min_share: SimTime,
@@ -42,17 +42,17 @@ struct Clock {
 }
 
 impl Clock {
-    /// Returns the clock of a pool that has its shares at `now`.
+    /// Returns the clock of a pool that has both shares at `now`.
     fn new(now: SimTime) -> Self {
         Self { at_min_share: now, at_fair_share: now }
     }
 }
 
-/// The slots of one kind that pools have and should have.
+/// The slots of one kind that pools should have, and those that they have.
 struct SlotBooks {
     kind: SlotKind,
     shares: Vec<f64>,
-    /// The tasks that each pool will run once the ordered kills are done.
+    /// How many tasks each pool will run once the ordered kills are done.
     left: Vec<u32>,
 }
 
@@ -73,7 +73,8 @@ impl Starvation {
         }
     }
 
-    /// Returns the longest time until a pool is starved and tasks are killed for it.
+    /// Returns the longest time until tasks can be killed for a pool that falls below its share
+    /// now.
     pub(super) fn longest(&self, tree: &Tree) -> SimSpan {
         let of_pools = tree.pools().ids().filter_map(|id| tree.pools().pool(id).min_share_after);
         of_pools.chain(self.fair_share_after).max().unwrap_or(SimSpan::ZERO) + self.every
@@ -81,7 +82,7 @@ impl Starvation {
 
     /// Notes a launch.
     pub(super) fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
-        // Without preemption no attempt is ever chosen, so none need be remembered.
+        // Without preemption no attempt is ever killed, so none needs to be remembered.
         if self.kills {
             self.launches.note(at, tracker, launched);
         }
@@ -94,8 +95,8 @@ impl Starvation {
 
     /// Returns whether a pool has been below its share for too long.
     ///
-    /// Hadoop updates its clocks only if it kills. Without preemption they keep the instant when
-    /// the pool began, so that time-outs, once they have passed, end all waiting for locality.
+    /// Hadoop updates its clocks only if it preempts. Without preemption a clock stays at the
+    /// instant when the pool was made: once the time-out has passed, all waiting for locality ends.
     pub(super) fn is_starved(
         &self,
         tree: &Tree,
@@ -108,25 +109,25 @@ impl Starvation {
             None if self.variant == FairVariant::Hadoop && !self.kills => {
                 Clock::new(tree.state(pool).made_at)
             }
-            // The pool is younger than the last tick, which makes the clocks.
+            // Ticks make the clocks, and the pool is younger than the last tick.
             None => return false,
         };
         is_over(now, clock.at_min_share, tree.pools().pool(pool).min_share_after)
             || is_over(now, clock.at_fair_share, self.fair_share_after)
     }
 
-    /// Updates the clocks, and kills what starved pools lack if a round of killing is due.
+    /// Updates the clocks. If a round of killing is due, kills tasks for starved pools.
     pub(super) fn preempt_for_starved(&mut self, orders: &mut Orders<'_>, tree: &Tree) {
         if !self.kills {
             return;
         }
         let now = orders.view().now();
-        // Clocks go with every update, kills only after an interval of their own, as in Hadoop.
+        // As in Hadoop, every update moves the clocks, but kills have an interval of their own.
         let is_time = self.every <= now.saturating_since(self.last_round);
         if is_time {
             self.last_round = now;
         }
-        // A pool that came since the last tick begins as one that has its share.
+        // A pool that was made since the last tick begins as if it had its share.
         let new = PerSlot { map: Clock::new(now), reduce: Clock::new(now) };
         self.clocks.resize(tree.pools().ids().count(), new);
         for kind in SlotKind::BOTH {
@@ -143,7 +144,7 @@ impl Starvation {
         let left: Vec<u32> =
             tree.pools().ids().map(|pool| tree.state(pool).running[kind]).collect();
         let mut books = SlotBooks { kind, shares, left };
-        // Attempts on their way to die still count as running; their pools will have fewer.
+        // Attempts that are being killed still count as running, so subtract them from their pools.
         self.launches.ordered_ends(kind).for_each(|pool| books.note_preempted(tree.pools(), *pool));
         books
     }
@@ -158,19 +159,19 @@ impl Starvation {
             }
             let part = match self.variant {
                 FairVariant::Paper => 1.0,
-                // Hadoop takes a pool as starved of its fair share only below half of it.
+                // In Hadoop a pool is starved of its fair share only below half of it.
                 FairVariant::Hadoop => 0.5,
             };
             let owed = (books.shares[pool.index()] * part).min(f64::from(state.demand[kind]));
-            // The cast rounds down, as 0.21 to 1.2.1 do: with a share of one
-            // slot a pool is never below half.
+            // The cast rounds down, as in 0.21 to 1.2.1: a pool with a share of one slot is never
+            // below half.
             if owed as u32 <= state.running[kind] {
                 clock.at_fair_share = now;
             }
         }
     }
 
-    /// Kills what starved pools inside `around` lack, from the other pools inside it.
+    /// Kills tasks of pools inside `around`, for the slots that starved children of `around` lack.
     fn relieve_in(
         &mut self,
         orders: &mut Orders<'_>,
@@ -185,18 +186,19 @@ impl Starvation {
         if lacks == 0 {
             return;
         }
-        // Kills that were already ordered for these pools will free slots, so they lack fewer.
+        // Kills that are already ordered for these pools will free slots, so the pools lack fewer.
         // A pool is not below itself, hence the `skip`.
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
         let doomed = self.launches.ordered_ends(books.kind).filter(|pool| is_below(pool)).count();
-        // Slots that no pool's task occupies will be theirs too: free ones, and those of cleanups.
+        // The starved pools will also get the slots that no pool's task occupies: free slots, and
+        // those of cleanups.
         let idle = idle(&orders.view(), tree, around, books.kind);
         let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
         if lacks == 0 {
             return;
         }
-        // A minimum share may be larger than the fair share, if the pool around has a smaller
-        // minimum.
+        // Check both shares: the minimum share may exceed the fair share, if the pool around has a
+        // smaller minimum.
         let has_more = |pool: PoolId, books: &SlotBooks| {
             let mut chain = pools.upwards(pool).take_while(|pool| *pool != around);
             chain.all(|pool| {
@@ -211,8 +213,8 @@ impl Starvation {
                 tree.jobs_of(pool).flat_map(|job| self.launches.latest_first(job, books.kind));
             victims.extend(latest.map(|(at, attempt)| (at, attempt, pool)));
         }
-        // The latest first, as they lose the least work (section 4). The attempt's number decides
-        // ties, for which Hadoop has no order.
+        // Kill the latest attempts first, since they lose the least work (section 4). The attempt's
+        // number decides ties; Hadoop has no order for them.
         victims.sort_unstable_by(|a, b| b.cmp(a));
         for (_, attempt, pool) in victims {
             if lacks == 0 {
@@ -252,39 +254,39 @@ impl Starvation {
 }
 
 impl SlotBooks {
-    /// Notes that a task of a pool is to be killed.
+    /// Notes that a task of a pool will be killed, in the pool and in all pools around it.
     fn note_preempted(&mut self, pools: &PoolTree, pool: PoolId) {
         for pool in pools.upwards(pool) {
-            // The task may wait for its commit and not be counted any more.
+            // A task that waits for its commit may no longer be counted, so stop at zero.
             let left = &mut self.left[pool.index()];
             *left = left.saturating_sub(1);
         }
     }
 }
 
-/// Returns the part of a pool's minimum share that it demands.
+/// Returns how many slots of a pool's minimum share it demands.
 fn owed(tree: &Tree, pool: PoolId, kind: SlotKind) -> u32 {
     let state = tree.state(pool);
     state.min_share[kind].min(state.demand[kind])
 }
 
-/// Returns how many slots that no pool's task occupies the pools inside `around` may still take.
+/// Returns how many slots that no pool's task occupies can still go to pools inside `around`.
 fn idle(view: &View<'_>, tree: &Tree, around: PoolId, kind: SlotKind) -> u32 {
     let room = |pool: PoolId| {
         let most = tree.pools().pool(pool).max[kind].min(view.capacity(kind));
         most.saturating_sub(tree.state(pool).running[kind])
     };
-    // The tightest maximum around decides how many of them can be used.
+    // The lowest room under a maximum, of `around` and of the pools around it, is the limit.
     tree.pools().upwards(around).map(room).min().unwrap_or(0)
 }
 
-/// Returns whether a time-out has passed; false if there is none.
+/// Returns whether a time-out has passed; `false` if there is no time-out.
 fn is_over(now: SimTime, since: SimTime, after: Option<SimSpan>) -> bool {
-    // Strictly later, as in Hadoop.
+    // The comparison is strict, as in Hadoop.
     after.is_some_and(|after| after < now.saturating_since(since))
 }
 
-/// Returns the fair share of each pool out of `slots` slots.
+/// Returns the fair share of each pool, out of `slots` slots, by the pool's number.
 pub(super) fn fair_shares(
     tree: &Tree,
     kind: SlotKind,
@@ -295,10 +297,10 @@ pub(super) fn fair_shares(
     let mut shares = vec![0.0; pools.ids().count()];
     shares[PoolId::ROOT.index()] = slots;
     let (mut scratch, mut found) = (Vec::new(), Vec::new());
-    // A pool's number is higher than that of the pool around it, so
-    // that one's share is known already.
+    // A pool has a higher number than the pool around it, so the share of the pool around it is
+    // known already.
     for around in pools.ids() {
-        // Pools remain when their jobs have ended; skip those without demand, which soon are most.
+        // Pools are kept when their jobs have ended, so most soon have no demand: skip them.
         let wants = |pool: &PoolId| 0 < tree.state(*pool).demand[kind];
         let inside: Vec<PoolId> =
             pools.pool(around).children.iter().copied().filter(wants).collect();

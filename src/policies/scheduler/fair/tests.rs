@@ -1,4 +1,4 @@
-//! The fair scheduler's rules, each on a small cluster driven by hand.
+//! The fair scheduler's rules, each on a small cluster that the test drives step by step.
 
 use super::*;
 use mumakil_core::mapred::SlotKind::{Map, Reduce};
@@ -13,7 +13,7 @@ fn bench(trackers: u32, options: &str) -> Bench<Fair> {
     Bench::new(Fair::new(options), trackers, PerSlot { map: 4, reduce: 2 })
 }
 
-/// Ticks once for each of these seconds.
+/// Ticks once at each of these seconds.
 fn pass(bench: &mut Bench<Fair>, seconds: std::ops::RangeInclusive<u32>) {
     for second in seconds {
         bench.at(second.into()).tick().kill();
@@ -45,7 +45,7 @@ fn whoever_is_below_its_minimum_comes_first_by_how_far_it_is_below() {
 
 #[test]
 fn promises_beyond_the_cluster_are_scaled_by_the_paper_and_kept_by_hadoop() {
-    // Of forty slots the paper guarantees thirty and ten, though `a` demands only twenty.
+    // The paper guarantees thirty and ten of forty slots, although `a` demands only twenty.
     for (variant, held) in [("paper", [20, 10, 10]), ("hadoop", [20, 20, 0])] {
         let pools = "allocations: {pools: {a: {min_maps: 60}, b: {min_maps: 20}}}";
         let mut bench = bench(10, &format!("variant: {variant}, {pools}"));
@@ -136,7 +136,7 @@ fn a_tracker_that_has_its_part_of_the_load_gets_no_more_unless_it_may_differ() {
     for (difference, second) in [(0.0, 0), (0.25, 1)] {
         let options = format!("assign_multiple: false, max_load_difference: {difference}");
         let mut bench = bench(10, &options);
-        // The job demands a quarter of all slots, so one slot of four.
+        // The job demands a quarter of all slots, so the tracker gives it one slot of four.
         bench.job_of("a", 10, 0);
         assert_eq!(bench.tick().beat(0).len(), 1);
         assert_eq!(bench.beat(0).len(), second, "{difference}");
@@ -199,7 +199,8 @@ fn time_outs_end_the_wait_for_locality_in_hadoop_though_nobody_is_killed_for_the
 
 // ---- waiting for input ----
 
-/// Returns two trackers of one map slot each, in one rack; jobs wait ten seconds for their nodes.
+/// Returns two trackers of one map slot each, in one rack; jobs wait ten seconds for nodes with
+/// their input.
 fn patient(variant: &str) -> Bench<Fair> {
     let yaml = format!("{{variant: {variant}, delay: {{w1: 10s, w2: 10s}}}}");
     let options: FairOptions = serde_yaml::from_str(&yaml).unwrap();
@@ -208,7 +209,7 @@ fn patient(variant: &str) -> Bench<Fair> {
 
 #[test]
 fn a_job_without_a_map_to_launch_is_passed_over_all_the_same() {
-    // The first job's only map runs; the second job waits for node 0 as well.
+    // The first job's only map is running. The second job waits for node 0, too.
     for (variant, first_gets_it) in [("hadoop", true), ("paper", false)] {
         let mut bench = patient(variant);
         let first = bench.job(1, 0, |spec| spec.input = input_on([0]));
@@ -216,7 +217,7 @@ fn a_job_without_a_map_to_launch_is_passed_over_all_the_same() {
         let map = bench.tick().beat(0)[0];
         assert_eq!(map.job(), first);
         assert_eq!(bench.at(1.0).beat(1), []);
-        // Eleven seconds later the map fails. By then the second job has been skipped for long
+        // The map fails after eleven seconds. By then the second job has been passed over for long
         // enough.
         bench.at(12.0).end(map, Outcome::Failed);
         let launched = bench.beat(1)[0];
@@ -240,8 +241,8 @@ fn a_reduce_that_is_launched_does_not_end_the_wait_of_a_job_without_a_map_to_lau
 
 #[test]
 fn a_job_that_has_ended_counts_until_the_next_update() {
-    // With the stale demand of an ended job there seems to be something to launch, so the other job
-    // is asked, and its waiting time passes.
+    // The stale demand of an ended job suggests that there is something to launch, so the other job
+    // is asked and its waiting time passes.
     for (updates, launched) in [(false, 1), (true, 0)] {
         let mut bench = patient("hadoop");
         let jobs = [0, 1].map(|node| bench.job(1, 0, |spec| spec.input = input_on([node])));
@@ -283,7 +284,7 @@ fn a_pool_below_half_of_its_share_gets_all_of_it_at_the_next_round() {
     let hog = bench.job_of("hog", 40, 0);
     pass(&mut bench, 0..=5);
     let poor = bench.job_of("poor", 40, 0);
-    // The pool's clock is read at 6 s for the first time; rounds of killing are at 15, 30 and 45 s.
+    // The pool's clock is first read at 6 s; rounds of killing are at 15, 30 and 45 s.
     pass(&mut bench, 6..=29);
     assert_eq!(bench.held(Map, [hog, poor]), [40, 0]);
     pass(&mut bench, 30..=30);
@@ -313,7 +314,7 @@ fn hadoop_rounds_half_of_a_share_down() {
         let mut bench = bench(1, &format!("variant: {variant}, {options}"));
         let hog = bench.job_of("hog", 3, 0);
         pass(&mut bench, 0..=0);
-        // The pool's share is three of four slots, and half of it is one whole slot.
+        // The pool's share is three of four slots; half of it, rounded down, is one slot.
         let poor = bench.job_of("poor", 9, 0);
         pass(&mut bench, 1..=60);
         assert_eq!(bench.held(Map, [hog, poor]), held, "{variant}");
@@ -333,7 +334,7 @@ fn reduces_are_killed_for_reduces_and_the_latest_die_first() {
     let poor = bench.at(2.0).job_of("poor", 1, 10);
     bench.tick().fill();
     let killed = bench.at(15.0).tick().kill();
-    // The shares are 20 slots among three jobs.
+    // Three jobs share 20 slots.
     assert_eq!(killed.iter().filter(|attempt| attempt.job() == second).count(), 4);
     assert_eq!(killed.iter().filter(|attempt| attempt.job() == first).count(), 2);
     assert!(killed.iter().all(|attempt| attempt.slot() == Reduce));
@@ -368,7 +369,7 @@ fn srt_orders_the_jobs_of_a_pool_and_not_the_pools() {
     bench.at(10.0).fill();
     bench.succeed(second, Map, 1);
     bench.succeed(other, Reduce, 1);
-    // Nothing holds up the other pool's job, but it occupies all reduce slots.
+    // The job in the other pool need not wait, but it occupies all reduce slots.
     let reduces = |launched: Vec<AttemptId>| launched.into_iter().find(|it| it.slot() == Reduce);
     let reduce = (0..2).find_map(|tracker| reduces(bench.beat(tracker)));
     assert_eq!(reduce.map(|reduce| reduce.job()), Some(second), "not {first}");
@@ -388,7 +389,7 @@ fn the_wait_under_a_limit_says_nothing_of_how_long_maps_take() {
     bench.succeed(first, Map, 1);
     bench.succeed(second, Map, 1);
     bench.succeed(first, Reduce, 1);
-    // Each job has one map of four done, the first job's after 200 s, the second's after 100 s.
+    // Each job has finished one map of four: the first job after 200 s, the second after 100 s.
     let reduce = bench.beat(0).into_iter().find(|attempt| attempt.slot() == Reduce);
     assert_eq!(reduce.map(|reduce| reduce.job()), Some(second));
 }

@@ -1,9 +1,9 @@
-//! The pools in a run: their running tasks, the jobs that could use a slot, and who is served
-//! first.
+//! The pools in a run: their running tasks, the jobs that could use a slot, and the order in which
+//! pools and jobs are served.
 //!
-//! Each pool keeps its jobs and child pools that are asked for tasks in the order in which they get
-//! slots. So finding the next one costs a walk down the tree, and a change costs the logarithm of
-//! the pool's size on each level. Nothing is sorted at an offer.
+//! Each pool keeps its jobs and child pools sorted in the order in which they get slots. So the
+//! next job is found by a walk down the tree, and a change takes time logarithmic in the pool's
+//! size on each level. An offer sorts nothing.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -29,19 +29,20 @@ use mumakil_core::mapred::{
 pub(super) struct Tree {
     pools: PoolTree,
     states: Vec<PoolState>,
-    /// The jobs, by number; `None` is unknown or ended.
+    /// The jobs by number; `None` for jobs that are unknown or have ended.
     jobs: Vec<Option<Box<Member>>>,
     line: JobQueue,
-    /// In the paper, the demand of a job is computed with every change, not only with an update.
+    /// The paper's variant computes a job's demand at every change, Hadoop's only at updates.
     variant: FairVariant,
     /// Whether a job's weight grows with its demand.
     weighs_size: bool,
     reduces: Reduces,
     /// The jobs whose demand is to be computed at the next update.
     stale: BTreeSet<JobId>,
-    /// The jobs that have ended since the last update; in Hadoop they count until the next one.
+    /// The jobs that have ended since the last update; in Hadoop they still count until the next
+    /// one.
     ended: Vec<JobId>,
-    /// The pools in which the last offer has passed over jobs without maps.
+    /// The pools that the last offer asked while they had jobs without maps.
     passed: Vec<PoolId>,
 }
 
@@ -49,25 +50,25 @@ pub(super) struct Tree {
 #[derive(Debug, Default)]
 pub(super) struct PoolState {
     name: SortName,
-    /// The running attempts of its jobs.
+    /// The number of running attempts of its jobs.
     pub(super) running: PerSlot<u32>,
     /// The sum of the demands of its jobs and child pools.
     sum: PerSlot<u64>,
-    /// The tasks that it demands: `sum`, limited to the pool's maximum.
+    /// The number of tasks that it demands: `sum`, at most the pool's maximum.
     pub(super) demand: PerSlot<u32>,
-    /// Its minimum share, scaled to the cluster in the paper.
+    /// Its minimum share in slots; scaled down to the cluster in the paper's variant.
     pub(super) min_share: PerSlot<u32>,
-    /// When its first job arrived, if the pool is not declared.
+    /// When the pool was made, by its first job; the start of the run for a declared pool.
     pub(super) made_at: SimTime,
-    /// Its jobs between their setup and their end, or, in Hadoop, the update after it.
+    /// Its jobs, from their setup until their end; in Hadoop, until the update after their end.
     jobs: BTreeSet<JobId>,
-    /// Its jobs that have a task to launch and may launch it, the next one first.
+    /// Its jobs that have a task to launch and may launch it, the next job first.
     ready_jobs: PerSlot<BTreeSet<Key>>,
-    /// Its child pools that are asked for tasks, the next one first.
+    /// Its child pools that are asked for tasks, the next pool first.
     ready_pools: PerSlot<BTreeSet<PoolKey>>,
-    /// Its jobs that are asked for maps but have none.
+    /// Its jobs that count as asked for maps although they have none to launch.
     vain: UnservedJobs,
-    /// Its position in `ready_pools` of its parent; `None` if it is not asked.
+    /// Its position in `ready_pools` of its parent; `None` while it is not asked for tasks.
     key: PerSlot<Option<PoolKey>>,
 }
 
@@ -77,7 +78,7 @@ struct Member {
     pool: PoolId,
     priority: Priority,
     arrived: SimTime,
-    /// The job's id, if ties between jobs are decided by id.
+    /// The job's id as text, if ties between jobs are decided by id.
     id: Option<Arc<str>>,
     /// When the job became runnable; `None` while it is not.
     runnable_since: Option<SimTime>,
@@ -85,8 +86,8 @@ struct Member {
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
     key: PerSlot<Option<Key>>,
-    /// The page of the journal up to which the job's passes are noted; `None` if it is not asked
-    /// for maps or has one.
+    /// The entry of the journal from which on the job's passes are still to be read. `None` if the
+    /// job is not asked for maps or has a map to launch.
     vain_since: Option<UnservedPage>,
 }
 
@@ -96,28 +97,29 @@ pub(super) struct Key {
     /// The first criterion: the priority, or the [bits](bits) of a ratio.
     measure: u64,
     arrived: SimTime,
-    /// Set if ties are decided by id, which Hadoop compares as texts.
+    /// The job's id, if ties are decided by id: Hadoop compares ids as texts.
     id: Option<Arc<str>>,
     job: JobId,
-    /// Whether the job is asked but has no task to launch. It does not affect the order.
+    /// Whether the job has no task to launch, so that asking it is in vain. Comes after the unique
+    /// `job`, so it never decides the order.
     is_vain: bool,
 }
 
 /// The position of a pool among the asked child pools of its parent.
 ///
-/// Compared about ten times whenever one of the pool's jobs launches or ends a task.
+/// Compared about ten times whenever a job of the pool launches or ends a task, so kept small.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PoolKey {
-    /// The [bits](bits) of a ratio, and [`PoolKey::SERVED`].
+    /// The [bits](bits) of a ratio, with [`PoolKey::SERVED`] set or not.
     measure: u64,
     name: SortName,
     pool: PoolId,
 }
 
 impl PoolKey {
-    /// Set if the pool has its minimum share, or all that it demands of it. No ratio has this bit
-    /// set.
-    // The sign bit, which is free because ratios are not negative: it sorts served pools last.
+    /// Set if the pool has its minimum share, or as much of it as it demands. The bits of a ratio
+    /// never contain it.
+    // The sign bit is free, because ratios are not negative. It sorts served pools last.
     const SERVED: u64 = 1 << 63;
 }
 
@@ -139,7 +141,7 @@ impl Tree {
         tree
     }
 
-    /// Adds states for new pools; no new pool is asked yet.
+    /// Adds states for new pools; at first a new pool is not asked for tasks.
     fn make_states(&mut self, made_at: SimTime) {
         for id in self.pools.ids_from(self.states.len()) {
             let pool = self.pools.pool(id);
@@ -162,28 +164,28 @@ impl Tree {
         &self.states[pool.index()]
     }
 
-    /// Returns the slots and the share of a pool.
+    /// Returns the slots that a pool holds, and its share.
     pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> SlotStanding {
         let state = self.state(pool);
         SlotStanding { min_share: state.min_share[kind], ..SlotStanding::of(state.running[kind]) }
     }
 
-    /// Returns the jobs of a pool, in the order of their numbers.
+    /// Returns the jobs of a pool by number, lowest first.
     pub(super) fn jobs_of(&self, pool: PoolId) -> impl Iterator<Item = JobId> {
         self.state(pool).jobs.iter().copied()
     }
 
-    /// Returns when a job became runnable; `None` if it is not.
+    /// Returns when a job became runnable; `None` if it is not runnable.
     pub(super) fn runnable_since(&self, job: JobId) -> Option<SimTime> {
         self.jobs.get(job.index())?.as_ref()?.runnable_since
     }
 
-    /// Returns the child pools of a pool that are asked, the next one first.
+    /// Returns the child pools of a pool that are asked for tasks, the next pool first.
     pub(super) fn ready_pools(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = PoolId> {
         self.state(pool).ready_pools[kind].iter().map(|key| key.pool)
     }
 
-    /// Returns the jobs of a pool with a task to launch, each with its position, the next one
+    /// Returns the jobs of a pool that have a task to launch, each with its position, the next job
     /// first.
     pub(super) fn places(
         &self,
@@ -193,14 +195,14 @@ impl Tree {
         self.state(pool).ready_jobs[kind].iter().map(|key| (key.job, key))
     }
 
-    /// Returns whether any job is asked for maps but has none.
+    /// Returns whether any job counts as asked for maps although it has none to launch.
     pub(super) fn has_unserved_jobs(&self) -> bool {
         self.variant == FairVariant::Hadoop
     }
 
-    /// Returns the jobs of a pool with a task to launch, in the order in which they get slots.
+    /// Returns the jobs of a pool that have a task to launch, in the order in which they get slots.
     ///
-    /// Lazy, except for reduces with an order of their own, which are sorted.
+    /// Lazy, unless reduces have an order of their own: that takes a sort.
     pub(super) fn in_order<'t>(
         &'t self,
         view: &View<'_>,
@@ -212,8 +214,8 @@ impl Tree {
         self.reduces.in_order(kind, view, jobs, since)
     }
 
-    /// Reports the jobs that are not asked, with the reason: jobs that may not run yet, and jobs of
-    /// pools at their maximum.
+    /// Reports the jobs that are not asked, each with the reason: the job may not run yet, or a
+    /// pool around it is at its maximum.
     pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         let members = (0..).map(JobId).zip(&self.jobs);
         for (job, member) in members.filter_map(|(job, member)| Some((job, member.as_ref()?))) {
@@ -227,8 +229,8 @@ impl Tree {
         }
     }
 
-    /// Returns the slots and the maximum of the first pool, from this one upwards, that is at its
-    /// maximum.
+    /// Returns the slots and the maximum of the first pool at its maximum, from this pool upwards;
+    /// `None` if there is none.
     fn full_around(&self, pool: PoolId, kind: SlotKind) -> Option<SlotStanding> {
         self.pools.upwards(pool).find_map(|id| {
             let (most, held) = (self.pools.pool(id).max[kind], self.state(id).running[kind]);
@@ -243,8 +245,8 @@ impl Tree {
     pub(super) fn enter(&mut self, job: &Job, pool: &str) {
         let pool = self.pools.place(pool);
         self.make_states(job.submitted_at());
-        // With limits on jobs only the walk along the line tells, and
-        // that comes with the next update.
+        // With limits, only the walk along the queue of jobs decides this, and the next update does
+        // it.
         let may_run = self.variant == FairVariant::Paper && !self.line.is_limited();
         let member = Member {
             pool,
@@ -252,7 +254,7 @@ impl Tree {
             arrived: job.submitted_at(),
             id: job.spec().traced_id(),
             runnable_since: may_run.then(|| job.running_at()),
-            // Hadoop's weight of a job that may not run yet.
+            // In Hadoop a job that may not run yet has the weight 1.
             weight: PerSlot { map: 1.0, reduce: 1.0 },
             running: PerSlot::default(),
             demand: PerSlot::default(),
@@ -270,7 +272,8 @@ impl Tree {
         match self.variant {
             FairVariant::Paper => self.forget(job),
             FairVariant::Hadoop => {
-                // Its demand is not measured: in Hadoop the old one stands until the next update.
+                // Its demand is not computed anew: in Hadoop the old demand stands until the next
+                // update.
                 self.refresh_job(view, job, false, delay);
                 self.ended.push(job);
             }
@@ -283,7 +286,8 @@ impl Tree {
         self.states[member.pool.index()].jobs.remove(&job);
         self.stale.remove(&job);
         for kind in SlotKind::BOTH {
-            // Counted with nothing, the job disappears from the sums of all pools around it.
+            // Set its counts to zero first, so that it disappears from the sums of all pools around
+            // it.
             self.count(&mut member, kind, 0);
             self.demand(&mut member, kind, 0);
             self.place(&mut member, kind, None, None);
@@ -293,7 +297,7 @@ impl Tree {
 
     /// Updates a job that may have changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
-        // Hadoop measures demand at updates only, so the job is noted for the next one.
+        // Hadoop computes demand only at updates, so the job is noted for the next update.
         let is_stale = self.variant == FairVariant::Hadoop;
         if is_stale && self.jobs.get(job.index()).is_some_and(Option::is_some) {
             self.stale.insert(job);
@@ -303,7 +307,7 @@ impl Tree {
 
     fn refresh_job(&mut self, view: &View<'_>, id: JobId, measures: bool, delay: &mut Delay) {
         let Some(job) = view.job(id) else { return };
-        // Taken out of the list, so that pools can be changed meanwhile; `keep` puts it back.
+        // The job is taken out of the list so that pools can be changed; `keep` puts it back.
         let Some(mut member) = self.take(id) else { return };
         for kind in SlotKind::BOTH {
             let mut is_new = self.count(&mut member, kind, job.tasks(kind).running());
@@ -313,7 +317,7 @@ impl Tree {
             let is_asked = member.runnable_since.is_some() && self.is_asked(job, kind);
             let is_vain = self.reduces.pending(job, kind) == 0;
             let stands = member.key[kind].as_ref().map(|key| key.is_vain);
-            // Most changes concern the other kind of slot.
+            // Most changes concern only the other kind of slot.
             if !is_new && !measures && stands == is_asked.then_some(is_vain) {
                 continue;
             }
@@ -339,21 +343,21 @@ impl Tree {
         self.jobs[job.index()] = Some(member);
     }
 
-    /// Returns whether a job is asked for a task. Hadoop asks a running job for maps even if it has
-    /// none to launch: the job is then passed over like a job that waits for its input, so that the
-    /// first map that fails may run anywhere.
+    /// Returns whether a job is asked for tasks of a kind. Hadoop asks a running job for maps even
+    /// if it has none to launch. Such a job is then passed over like a job that waits for its
+    /// input; so if one of its maps fails later, it may run anywhere.
     fn is_asked(&self, job: &Job, kind: SlotKind) -> bool {
         let is_asked_in_vain = self.has_unserved_jobs() && kind == SlotKind::Map;
         is_asked_in_vain && job.is_running() || 0 < self.reduces.pending(job, kind)
     }
 
-    /// Computes the demand of a job, and its weight. Returns whether the demand has changed.
+    /// Computes the demand and the weight of a job. Returns whether the demand has changed.
     fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) -> bool {
         let is_runnable = member.runnable_since.is_some();
         let wanted = job.tasks(kind).running() + self.reduces.pending(job, kind);
         let demand = if is_runnable { wanted } else { 0 };
         let is_new = self.demand(member, kind, demand);
-        // A demand of 0 gives the weight 0 here; `bits` copes with the division.
+        // A demand of 0 may give the weight 0; `bits` handles the division by it.
         let weight = weight(member.priority, self.weighs_size.then_some(demand));
         member.weight[kind] = if is_runnable { weight } else { 1.0 };
         is_new
@@ -363,7 +367,7 @@ impl Tree {
         let measure = match self.pools.pool(member.pool).order {
             // The highest priority has the lowest number.
             JobOrder::Fifo => member.priority as u64,
-            // Jobs have no minimum shares in Hadoop, so this ratio alone decides.
+            // In Hadoop jobs have no minimum shares, so this ratio alone decides.
             JobOrder::Fair => bits(f64::from(member.running[kind]) / member.weight[kind]),
         };
         Key { measure, arrived: member.arrived, id: member.id.clone(), job, is_vain }
@@ -371,20 +375,20 @@ impl Tree {
 
     // ---- counts, up the tree ----
 
-    /// Returns whether the number has changed.
+    /// Sets the number of running tasks of a job. Returns whether the number has changed.
     fn count(&mut self, member: &mut Member, kind: SlotKind, running: u32) -> bool {
         let was = mem::replace(&mut member.running[kind], running);
         let mut pool = Some(member.pool);
         while let Some(id) = pool.filter(|_| was != running) {
             let all = &mut self.states[id.index()].running[kind];
-            // The sum contains `was`, so in this order it never falls below zero.
+            // The sum contains `was`: subtracted first, it never takes the sum below zero.
             *all = *all - was + running;
             pool = self.pools.pool(id).parent;
         }
         was != running
     }
 
-    /// Returns whether the number has changed.
+    /// Sets the demand of a job. Returns whether the demand has changed.
     fn demand(&mut self, member: &mut Member, kind: SlotKind, demand: u32) -> bool {
         let mut was = mem::replace(&mut member.demand[kind], demand);
         let mut now = demand;
@@ -394,7 +398,7 @@ impl Tree {
             let most = self.pools.pool(id).max[kind];
             let state = &mut self.states[id.index()];
             state.sum[kind] = state.sum[kind] - u64::from(was) + u64::from(now);
-            // A pool's demand, and what it adds to that of the pool around it, ends at its maximum.
+            // A pool demands no more than its maximum, and adds no more to the pool around it.
             now = u32::try_from(state.sum[kind]).unwrap_or(u32::MAX).min(most);
             was = mem::replace(&mut state.demand[kind], now);
             pool = self.pools.pool(id).parent;
@@ -404,8 +408,8 @@ impl Tree {
 
     // ---- order ----
 
-    /// Moves a job to a position in its pool, after noting the offers that have passed it over at
-    /// the old one. Returns whether the position has changed.
+    /// Moves a job to a position in its pool. Before that, notes the offers that have passed it
+    /// over at its old position. Returns whether the position has changed.
     fn place(
         &mut self,
         member: &mut Member,
@@ -418,10 +422,10 @@ impl Tree {
         }
         let state = &mut self.states[member.pool.index()];
         let was = mem::replace(&mut member.key[kind], key.clone());
-        // Jobs without tasks are asked only for maps.
+        // Jobs without a task to launch are asked only for maps.
         if let Some(was) = was.as_ref().filter(|was| was.is_vain) {
-            // The journal goes by places, so read the job's wait off it
-            // before the job has another place.
+            // The journal's entries refer to positions, so read the job's wait while it still has
+            // its old position.
             if let (Some(delay), Some(page)) = (delay, member.vain_since.take()) {
                 delay.note_passes(was.job, state.vain.since(page, was));
             }
@@ -435,15 +439,14 @@ impl Tree {
         true
     }
 
-    /// Begins an offer: the waiting of the jobs that the last offer passed over is counted up to
-    /// now.
+    /// Begins an offer: jobs that the last offer passed over have waited until now.
     pub(super) fn begin(&mut self, now: SimTime, delay: &mut Delay) {
         let Self { passed, states, jobs, .. } = self;
         for pool in passed.drain(..) {
             let PoolState { vain, jobs: members, .. } = &mut states[pool.index()];
             vain.begin(now);
-            // Reading the journal for all jobs is work: do it only to shorten
-            // a journal that has grown long.
+            // Reading the journal for all jobs is expensive, so do it only to shorten a journal
+            // that has grown long.
             if !vain.are_many(members.len()) {
                 continue;
             }
@@ -458,8 +461,8 @@ impl Tree {
         }
     }
 
-    /// Notes that the offer passes over the jobs of a pool without maps: those before `up_to`, or
-    /// all if it is `None`.
+    /// Notes that the offer passes over jobs of a pool that have no maps: the jobs before `up_to`,
+    /// or all if `up_to` is `None`.
     pub(super) fn pass_over(
         &mut self,
         offer: &mut Offer<'_>,
@@ -477,7 +480,7 @@ impl Tree {
             let is_passed = |key: &Key| up_to.as_ref().is_none_or(|up_to| key < up_to);
             keys.filter(|key| key.is_vain && is_passed(key)).count() as u32
         });
-        // A job with a map to launch has to be asked itself, or it would starve.
+        // A job with a map to launch must really be asked; otherwise it would starve.
         debug_assert!(
             self.jobs_of(pool).all(|id| {
                 let key = self.jobs[id.index()].as_ref().and_then(|member| member.key.map.as_ref());
@@ -492,7 +495,7 @@ impl Tree {
         self.passed.push(pool);
     }
 
-    /// Moves a pool, and the pools around it, to their positions in their parents.
+    /// Moves a pool, and each pool around it, to its position among its siblings.
     fn place_pools(&mut self, pool: PoolId, kind: SlotKind) {
         let mut pool = pool;
         while let Some(parent) = self.pools.pool(pool).parent {
@@ -503,21 +506,20 @@ impl Tree {
         }
     }
 
-    /// Returns the position of a pool; `None` if it is not asked.
+    /// Returns the position of a pool; `None` if it is not asked for tasks.
     fn key_of_pool(&self, id: PoolId, kind: SlotKind) -> Option<PoolKey> {
         let (pool, state) = (self.pools.pool(id), self.state(id));
         let running = state.running[kind];
         let has_unserved_jobs = kind == SlotKind::Map && state.vain.are_there();
         let has_ready = !state.ready_jobs[kind].is_empty() || !state.ready_pools[kind].is_empty();
-        // As in Hadoop, a pool at its maximum is not asked, and then its
-        // jobs are not passed over either.
+        // As in Hadoop, a pool at its maximum is not asked, so its jobs are not passed over either.
         if !has_ready && !has_unserved_jobs || pool.max[kind] <= running {
             return None;
         }
         let owed = state.min_share[kind].min(state.demand[kind]);
         // Hadoop's comparator: a pool is needy while `running < min(minShare, demand)`.
         let is_served = owed <= running;
-        // A needy pool is owed one slot at least, so nothing is divided by zero.
+        // A needy pool has a right to at least one slot, so the divisor is not zero.
         let part = if is_served { pool.weight } else { f64::from(owed) };
         let ratio = bits(f64::from(running) / part);
         let measure = if is_served { ratio | PoolKey::SERVED } else { ratio };
@@ -526,33 +528,34 @@ impl Tree {
 
     // ---- updates ----
 
-    /// Removes the ended jobs, decides which jobs may run if jobs have come or gone, and computes
+    /// Removes the ended jobs. If jobs have come or gone, decides which jobs may run. Then computes
     /// the demands of changed jobs.
     pub(super) fn update(&mut self, view: &View<'_>, delay: &mut Delay) {
-        // Hadoop's order: drop ended jobs, then decide who may run, then look up demand.
+        // As in Hadoop: first drop ended jobs, then decide which jobs may run, then compute demand.
         for job in mem::take(&mut self.ended) {
             self.forget(job);
         }
         let Self { line, pools, jobs, stale, .. } = self;
         line.choose(pools, |job, is_runnable| {
             let Some(Some(member)) = jobs.get_mut(job.index()) else { return };
-            // A job that may run still keeps its instant, since SRT counts from there.
+            // A job that is still runnable keeps its instant, since SRT counts from there.
             if member.runnable_since.is_some() != is_runnable {
                 member.runnable_since = is_runnable.then(|| view.now());
                 stale.insert(job);
             }
         });
-        // All other jobs are as they were at the last update.
+        // All other jobs are unchanged since the last update.
         for job in mem::take(&mut self.stale) {
             self.refresh_job(view, job, true, delay);
         }
     }
 
-    /// Sets the minimum shares; scales them down to `slots` if those of the root's children exceed
-    /// it in sum.
+    /// Sets the minimum shares. If those of the root's children add up to more than `slots`, all
+    /// are scaled down.
     pub(super) fn scale_promises(&mut self, slots: PerSlot<u32>) {
         for kind in SlotKind::BOTH {
-            // Promises of inner pools are parts of these; they shrink by the same ratio.
+            // The minimums of inner pools are parts of these minimums, so they shrink by the same
+            // ratio.
             let outermost = self.pools.pool(PoolId::ROOT).children.iter();
             let promised: u64 = outermost.map(|id| u64::from(self.pools.pool(*id).min[kind])).sum();
             let slots = u64::from(slots[kind]);
@@ -573,14 +576,14 @@ impl Tree {
 
 #[cfg(test)]
 impl Key {
-    /// Returns the position of a job with this measure.
+    /// Returns the position of a job with this first criterion.
     pub(super) fn of_job(measure: u64, job: JobId) -> Self {
         Self { measure, arrived: SimTime::ZERO, id: None, job, is_vain: true }
     }
 }
 
-/// Returns the bits of a ratio. Ratios are not negative, so their bits have the same order as the
-/// ratios. A ratio of 0 / 0 counts as infinite.
+/// Returns the bits of a ratio. They sort like the ratios, since ratios are not negative. The ratio
+/// 0 / 0 counts as infinite.
 fn bits(ratio: f64) -> u64 {
     (if ratio.is_nan() { f64::INFINITY } else { ratio }).to_bits()
 }

@@ -1,35 +1,35 @@
-//! The jobs of a pool that are asked for a map but have none to launch, and the offers that pass
-//! them over.
+//! The jobs of a pool that Hadoop asks for maps although they have none to launch, and the offers
+//! that pass them over.
 //!
 //! Hadoop asks every running job for maps, and the waiting time of a job without maps passes all
-//! the same: so the first map that fails may run anywhere. Most jobs of a pool have no maps most of
-//! the time, and asking them only lets their time pass. So the policy does not ask them. Instead a
-//! pool keeps a journal of its offers, each up to a position in its order, and a job's waiting time
-//! is read from the journal when the job leaves its position. An offer costs one entry, and a job
-//! one comparison for each entry made meanwhile.
+//! the same: so if one of its maps fails later, the map may run anywhere. Most jobs of a pool have
+//! no maps most of the time, and asking such a job has no other effect. So the policy does not ask
+//! them. Instead, each pool keeps a journal of its offers. An entry says up to which position the
+//! offer passes jobs over; a job reads its waiting time from the journal when it leaves its
+//! position. An offer costs one entry, and a job one comparison for each entry since it came.
 
 use super::tree::Key;
 use crate::scheduler::shared::delay::PassedOffer;
 use mumakil_base::units::SimTime;
 
-/// A journal with fewer entries than this counts as short.
-// Chosen: short enough to be read quickly, and long enough that a pool of few jobs seldom does so.
+/// A journal with fewer entries than this is never shortened.
+// Chosen: short enough to be read quickly, and long enough that small pools seldom shorten it.
 const FEW: usize = 64;
 
-/// The jobs of a pool that are asked for maps but have none.
+/// The jobs of a pool that count as asked for maps although they have none to launch.
 #[derive(Debug, Default)]
 pub(super) struct UnservedJobs {
     jobs: u32,
-    /// How many entries were removed from the journal before its first one.
+    /// How many entries were removed from the start of the journal so far.
     before: u64,
     journal: Vec<UnservedEntry>,
 }
 
-/// A position in the journal: the number of entries made before it.
+/// A position in the journal: the number of entries ever made before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UnservedPage(u64);
 
-/// An entry of the journal: an offer that passes over the jobs before `up_to`, or all.
+/// An entry of the journal: an offer that passes over the jobs before `up_to`; all jobs if `None`.
 #[derive(Debug)]
 struct UnservedEntry {
     up_to: Option<Key>,
@@ -41,7 +41,7 @@ impl UnservedJobs {
         0 < self.jobs
     }
 
-    /// Adds a job; earlier entries do not concern it.
+    /// Adds a job, and returns its position in the journal: only later entries concern it.
     pub(super) fn enter(&mut self) -> UnservedPage {
         self.jobs += 1;
         self.last_page()
@@ -52,13 +52,13 @@ impl UnservedJobs {
         self.jobs -= 1;
     }
 
-    /// Notes that an offer passes over the jobs before a position, or all. One offer may do so
-    /// several times, but time passes only once for each job. A job that launches its last map in
-    /// this offer is added after this note, so its time does not pass in the same offer.
+    /// Notes that an offer passes over the jobs before a position, or all jobs. An offer may be
+    /// noted several times, but time passes only once for each job. A job that launches its last
+    /// map in this offer is added after this call, so no time passes for it in this offer.
     pub(super) fn pass_over(&mut self, at: SimTime, up_to: Option<Key>, anywhere: bool) {
         match self.journal.last_mut().filter(|last| last.pass.until.is_none()) {
-            // An open entry belongs to this offer: a job's time passes once in it,
-            // however often it is passed over.
+            // The open entry belongs to this offer. It is only widened, since a job's time passes
+            // once in an offer, however often the job is passed over.
             Some(UnservedEntry { up_to: farthest, .. }) => {
                 let is_farther = farthest.is_some()
                     && up_to.as_ref().is_none_or(|it| Some(it) > farthest.as_ref());
@@ -72,26 +72,25 @@ impl UnservedJobs {
         }
     }
 
-    /// Notes that the next offer begins, which ends the last entry.
+    /// Notes that the next offer begins: the last entry ends here.
     pub(super) fn begin(&mut self, now: SimTime) {
         if self.jobs == 0 {
             // No job will read these entries.
             return self.forget();
         }
         if let Some(last) = self.journal.last_mut() {
-            // Only the last entry can be open: each ends where the next offer begins.
+            // Only the last entry can be open, since each entry ends where the next offer begins.
             last.pass.until.get_or_insert(now);
         }
     }
 
-    /// Returns the offers since a page that have passed over the job at a position.
+    /// Returns the offers, from an entry on, that have passed over the job at a position.
     pub(super) fn since<'v>(
         &'v self,
         page: UnservedPage,
         place: &'v Key,
     ) -> impl Iterator<Item = &'v PassedOffer> {
-        // Pages count from the very first entry, the journal from the
-        // last time that it was forgotten.
+        // Pages count from the first entry ever made; the journal may have lost its first entries.
         let known = page.0.saturating_sub(self.before) as usize;
         let news = self.journal[known..].iter();
         let concern =
@@ -103,14 +102,14 @@ impl UnservedJobs {
         UnservedPage(self.before + self.journal.len() as u64)
     }
 
-    /// Returns whether the journal is so long that it is worth noting its entries in all `jobs`
-    /// jobs.
+    /// Returns whether the journal is so long that all `jobs` jobs should read it, so that it can
+    /// be cleared.
     pub(super) fn are_many(&self, jobs: usize) -> bool {
-        // At least as many entries as jobs, so that the walk over all jobs is rare in large pools.
+        // At least as many entries as jobs: so large pools seldom walk over all their jobs.
         FEW.max(jobs) <= self.journal.len()
     }
 
-    /// Clears the journal; all jobs must have noted its entries before.
+    /// Clears the journal; all jobs must have read its entries before.
     pub(super) fn forget(&mut self) {
         self.before = self.last_page().0;
         self.journal.clear();
@@ -125,12 +124,13 @@ mod tests {
     use super::*;
     use mumakil_core::mapred::JobId;
 
-    /// A job that is asked one by one, for comparison.
+    /// A model for comparison: a job that every offer really asks.
     #[derive(Clone, Debug)]
     struct UnservedAsk {
         place: Key,
         page: UnservedPage,
-        /// The times of offers that have passed the job over since it last read the journal.
+        /// The times of offers that have passed the job over since it was last compared with the
+        /// journal.
         news: Vec<SimTime>,
         is_passed: bool,
     }

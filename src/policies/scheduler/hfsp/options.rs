@@ -1,4 +1,4 @@
-//! The options of `hfsp`: a variant sets them together, and each option can be set alone.
+//! The options of `hfsp`. A variant sets all of them; each option can also be set alone.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,8 +37,8 @@ pub struct HfspOptions {
     /// `paper-2013`, half in `paper-2015`, none in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training_slots: Option<Fraction>,
-    /// After a reduce of a sample has reduced for this long, its length is estimated from its
-    /// progress, before it ends: 1min, in `hadoop` never.
+    /// After a reduce of a sample has worked for this long without fetching, its length is
+    /// estimated from its progress: 1min, in `hadoop` never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce_time_out: Option<SimSpan>,
     /// Whether fetching and merging are part of the size of reduces, as in `paper-2015`.
@@ -92,7 +92,7 @@ pub struct HfspOptions {
     pub victims: Option<Victims>,
     /// How many attempts may be suspended on one tracker. `most` is 4; `few` is 2 in `paper-2013`
     /// and 3 in `paper-2015`. The papers give no numbers.
-    // The papers' variants suspend running attempts unless the options say otherwise.
+    // With the papers' variants, running attempts are suspended unless the options say otherwise.
     #[schemars(extend("x-only-if" = [
         {"preemption": [null, "eager"], "map_preemption": "eager"},
         {"preemption": "eager", "map_preemption": "eager", "variant": {"not": "hadoop"}},
@@ -153,8 +153,8 @@ pub enum HfspOrder {
     /// The work of the job that is left in the virtual cluster. Jobs that have ended there come
     /// first, in the order in which they ended.
     VirtualWork,
-    /// The work of the job that is really left (SRPT); with the estimator `oracle`, of its true
-    /// size.
+    /// The real work of the job that is left (SRPT); with the estimator `oracle`, what is left of
+    /// its true size.
     RemainingWork,
 }
 
@@ -185,13 +185,13 @@ pub enum Weights {
     Pools(BTreeMap<String, Factor>),
 }
 
-/// The weights that pools may have. A sum of weights keeps about 16 digits, so beside the largest
-/// weight the smallest keeps four.
+/// The weights that pools may have. A sum of weights is precise to about 16 digits, so beside the
+/// largest weight the smallest keeps four digits.
 const WEIGHTS: RangeInclusive<f64> = 1e-6..=1e6;
 
 impl Weights {
-    /// Warns of pools that have a weight and no job, if their names look like misspellings of other
-    /// pools.
+    /// Warns of pools that have a weight but no job, if other pools have jobs but no weight: a name
+    /// may be misspelt.
     pub(super) fn unknown_names(&self, site: &PolicySite<'_>) -> Option<Complaint> {
         let Self::Pools(pools) = self else { return None };
         let found: BTreeSet<&str> =
@@ -349,7 +349,7 @@ pub(super) struct HfspRules {
 }
 
 impl HfspRules {
-    /// Returns the rules that the papers have in common.
+    /// Returns the rules that both papers share.
     fn of_papers() -> Self {
         let wait = AutoSpan::Auto;
         Self {
@@ -365,8 +365,8 @@ impl HfspRules {
             shuffle_counts: false,
             // The papers' experiments use ξ = 1.
             confidence: 1.0,
-            // The papers do not say; the published source begins with
-            // 60 s for maps and for reduces.
+            // The papers give no number. The published source begins with 60 s for maps and for
+            // reduces.
             first_guess: SimSpan::from_secs(60),
             recent_tasks: None,
             // 2013, section 3.2.1: "discounted by the amount of work done by tasks
@@ -374,8 +374,8 @@ impl HfspRules {
             discount: Discount::Sample,
             order: HfspOrder::ProjectedFinish,
             aging: 1.0,
-            // Round robin that begins with jobs of few tasks (2013,
-            // section 3.1; 2015, section 3.3).
+            // Round robin, beginning with the jobs that have few tasks (2013, section 3.1; 2015,
+            // section 3.3).
             virtual_slots: VirtualSlots::SmallestFirst,
             weights: Weights::Equal,
             // Eager preemption: tasks are suspended, in 2013 maps as well as reduces.
@@ -385,58 +385,62 @@ impl HfspRules {
             reduces_arrive: ReduceArrival::MapsDone,
             // 2013, section 3.3: tasks of jobs "sorted in decreasing order of their size".
             victims: Victims::LargestJob,
-            // 2013 has thresholds with hysteresis and gives no numbers: chosen.
+            // 2013 has two thresholds (hysteresis) but gives no numbers: chosen.
             suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
-            // The papers use delay scheduling and give no times: as long as `fair` waits.
+            // The papers use delay scheduling but give no times: chosen as in `fair`.
             delay: DelaySpec { w1: wait, w2: wait, long_task: None },
         }
     }
 
     fn of_variant(variant: HfspVariant) -> Self {
         match variant {
-            // The guess goes by "recently executed jobs" (section 3.1), without a number: chosen.
+            // The first guess uses "recently executed jobs" (section 3.1), without a number:
+            // chosen.
             HfspVariant::Paper2013 => Self { recent_tasks: Some(100), ..Self::of_papers() },
             HfspVariant::Paper2015 => Self {
-                // The text says that the slots for training are limited, and gives no number.
+                // The text says that the slots for training are limited, but gives no number:
+                // chosen.
                 training_slots: 0.5,
                 shuffle_counts: true,
                 discount: Discount::VirtualWork,
-                // Section 3.4: maps are short, so they are waited for.
+                // Section 3.4: maps are short, so a job waits until they end.
                 map_preemption: SlotTaking::Wait,
-                // As in the source that the authors published with the paper; its text does not
-                // say.
+                // As in the source that the authors published with the paper; the paper's text does
+                // not say.
                 spared: SparedAttempts::Training,
-                // Section 3.4: "tasks that have been launched last",
-                // which have the smallest memory.
+                // Section 3.4: "tasks that have been launched last", since these use the least
+                // memory.
                 victims: Victims::Youngest,
-                // One threshold only: each attempt that goes on makes room for another.
+                // A single threshold: each attempt that resumes makes room for another one.
                 suspended: SuspendedSpec { most: Count::of(4), few: Count::of(3) },
                 ..Self::of_papers()
             },
             HfspVariant::Hadoop => Self {
                 // `trainer.min-maps` and `trainer.completed-tasks.map.num-completed` are 2.
                 sample: 2,
-                // The source takes any completed tasks, not the first that were launched.
+                // The source measures whichever tasks end first, not those that were launched
+                // first.
                 sampled: SampledTasks::Any,
                 // `train-map-slots` and `train-reduce-slots` are 0.
                 training_slots: 0.0,
                 // `sojourn-trainer.reduce.time` is the largest integer.
                 reduce_time_out: None,
-                // The source gives the measured length to all tasks, also to those that have ended.
+                // The source multiplies the measured length by all tasks, including those that have
+                // ended.
                 discount: Discount::Nothing,
                 order: HfspOrder::VirtualWork,
-                // The source ages the virtual cluster by half of the time that has passed.
+                // The source lets half of the real time pass in the virtual cluster.
                 aging: 0.5,
                 // The source deals slots in the order of job ids.
                 virtual_slots: VirtualSlots::OldestFirst,
-                // The source's default is the class NoPreemption; the class
-                // that suspends was not published.
+                // The source's default is the class NoPreemption; its class that suspends attempts
+                // was not published.
                 preemption: SlotTaking::Wait,
                 map_preemption: SlotTaking::Wait,
-                // The source takes nothing from jobs in training.
+                // The source preempts no attempt of a job in training.
                 spared: SparedAttempts::Training,
                 reduces_arrive: ReduceArrival::WithMaps,
-                // The source walks the last job's attempts by their ids.
+                // The source walks the last job's attempts by id.
                 victims: Victims::LastJobOldest,
                 // `delay.enabled` is false.
                 delay: DelaySpec::NONE,
@@ -447,7 +451,7 @@ impl HfspRules {
 }
 
 impl HfspOptions {
-    /// Returns complaints about options that are valid YAML but make no sense.
+    /// Returns complaints about options that are valid YAML but do not fit together.
     pub(super) fn complaints(&self) -> Vec<Complaint> {
         let mut complaints = Vec::new();
         if self.aging.is_some_and(|aging| aging.get() == 0.0) {
@@ -495,7 +499,7 @@ impl HfspOptions {
     /// Returns the options, completed by the variant.
     pub(super) fn rules(&self) -> HfspRules {
         let base = HfspRules::of_variant(self.variant);
-        // Some variants do not preempt maps, whatever they do with reduces.
+        // Some variants never preempt maps, whatever `preemption` is.
         let spares_maps = base.map_preemption == SlotTaking::Wait;
         let preemption = self.preemption.unwrap_or(base.preemption);
         let maps = if spares_maps { SlotTaking::Wait } else { preemption };

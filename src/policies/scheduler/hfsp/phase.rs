@@ -1,5 +1,5 @@
-//! The tasks of one kind, maps or reduces, of all jobs: their sizes, their order, and their claims
-//! on slots.
+//! For one kind of task, maps or reduces: the sizes of all jobs, their order, and their claims on
+//! slots.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -26,43 +26,43 @@ pub(super) struct Phase {
     cluster: VirtualCluster,
     trainer: Trainer,
     ranking: Ranking,
-    /// The jobs that are not in the virtual cluster yet.
+    /// The jobs that have not arrived in the virtual cluster yet.
     awaited: BTreeSet<JobId>,
     /// The estimated sizes of jobs, in seconds of work.
     sizes: FxHashMap<JobId, f64>,
-    /// The real work left of each job, in seconds; kept only if the order uses it.
+    /// The real work left of each job, in seconds; used only if the order needs it.
     left: FxHashMap<JobId, f64>,
-    /// The slots of the cluster when the jobs were last ranked.
+    /// The number of slots of the cluster when the jobs were last ranked.
     slots: u32,
     /// When the jobs were last ranked.
     settled_at: SimTime,
     /// Whether an event may have changed the order.
     is_stale: bool,
-    /// The jobs whose ranks are up to date with the virtual cluster.
+    /// Which jobs have ranks that are up to date with the virtual cluster.
     ranked: Ranked,
-    /// The jobs that the virtual cluster has ranked; they lose their ranks before it ranks jobs
+    /// The jobs that the virtual cluster has ranked. They lose their ranks before jobs are ranked
     /// anew.
     placed: Vec<JobId>,
-    /// Whether some job has no virtual slot.
+    /// Whether some job has no slot in the virtual cluster.
     leaves_some_out: bool,
 }
 
-/// The jobs whose ranks are up to date. Mostly the first jobs take all free slots, and each
-/// measured job changes the ranks: so the policy ranks a few jobs at a time, not thousands for the
-/// sake of the first.
+/// Which jobs have up-to-date ranks. The first few jobs usually take all free slots, but each
+/// measured job changes all ranks. So the policy ranks a few jobs at a time, not thousands to find
+/// the first.
 #[derive(Debug)]
 enum Ranked {
     /// No job.
     Nobody,
-    /// The jobs that have ended in the virtual cluster or are not in it, and those of the other
-    /// jobs that end first.
+    /// The jobs that have ended in the virtual cluster, the jobs that are not in it, and, of the
+    /// other jobs, those that end first.
     First(Dealing),
     /// All jobs.
     All,
 }
 
-/// How many jobs are ranked at once; if they do not suffice, as many again.
-// Chosen: a tracker has fewer slots of a kind, and a second batch is rarely needed.
+/// How many jobs are ranked at once. If they do not suffice, as many more are ranked.
+// Chosen: a tracker has fewer slots of a kind, so a second batch is rarely needed.
 const AT_ONCE: usize = 64;
 
 /// A job's claim on slots of this kind.
@@ -112,15 +112,16 @@ impl Phase {
 
     // ---- sizes ----
 
-    /// Returns the longest time until the virtual cluster is empty.
+    /// Returns the longest time until all jobs have ended in the virtual cluster.
     pub(super) fn ages(&self) -> SimSpan {
         self.cluster.ages()
     }
 
-    /// Adds a job that gives out tasks from now on.
+    /// Adds a job that can launch tasks from now on.
     pub(super) fn enter(&mut self, view: &View<'_>, job: &Job) {
         let tasks = job.tasks(self.kind).total();
-        // A job without reduces is no job of the reduces' virtual cluster, which divides by tasks.
+        // Skip a job without reduces: the virtual cluster of reduces divides by the number of
+        // tasks.
         if tasks == 0 {
             return;
         }
@@ -128,20 +129,20 @@ impl Phase {
         if self.true_work(job).is_none() {
             self.trainer.enter(job.id(), tasks);
         }
-        // Last in line until it is in the virtual cluster: launched
-        // early, its reduces would only wait.
+        // The job ranks last until it arrives in the virtual cluster: its reduces, if launched
+        // early, would only wait.
         self.ranking.enter(job.id(), Rank(f64::INFINITY));
         self.awaited.insert(job.id());
         self.await_arrival(view, job);
     }
 
-    /// Adds a job to the virtual cluster, if its time has come.
+    /// Adds a job to the virtual cluster once it should arrive there.
     fn await_arrival(&mut self, view: &View<'_>, job: &Job) {
         let is_here = match (self.kind, self.rules.reduces_arrive) {
             (SlotKind::Map, _) | (SlotKind::Reduce, ReduceArrival::WithMaps) => true,
             (SlotKind::Reduce, ReduceArrival::MapsDone) => {
                 let maps = job.tasks(SlotKind::Map);
-                // In a job that allows failed tasks, a failed one is over, too.
+                // In a job that allows failed tasks, a failed map is done, too.
                 maps.finished() + maps.failed() == maps.total()
             }
         };
@@ -150,18 +151,18 @@ impl Phase {
         }
         let tasks = job.tasks(self.kind).total();
         let known = self.true_work(job).map(|work| work * self.misjudgement(job.id()));
-        // The papers' first guess is ξ · k · l, with k tasks and the mean l of
-        // past tasks (2015, section 3.2.1).
+        // The papers' first guess is ξ · k · l, where k is the number of tasks and l the mean time
+        // of past tasks (2015, section 3.2.1).
         let task = self.trainer.past().unwrap_or(self.rules.first_guess.as_secs_f64());
         let guess = match self.rules.confidence {
-            // Not by multiplication, as infinity times a past mean of 0 is not a number.
+            // Not multiplied: infinity times a past mean of 0 is not a number.
             f64::INFINITY => f64::INFINITY,
             times => times * f64::from(tasks) * task,
         };
         let work = known.unwrap_or(guess);
         let weight = self.rules.weights.of(job);
         self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
-        // It leaves the end of the line and gets a place with the next ranking.
+        // The job is no longer last; the next ranking gives it a position.
         self.ranking.displace(job.id());
         self.is_stale = true;
         self.sizes.insert(job.id(), work);
@@ -177,10 +178,10 @@ impl Phase {
         Some(truth.work(job, self.kind).as_secs_f64())
     }
 
-    /// Returns the factor of a job's deliberate estimation error.
+    /// Returns the factor by which a job's size is misestimated on purpose.
     fn misjudgement(&self, job: JobId) -> f64 {
         let (Some(error), Some(truth)) = (self.rules.error, &self.truth) else { return 1.0 };
-        // A stream for each job and kind, so that the error is the same whenever it is drawn.
+        // Each job and kind has its own random stream, so a later draw gives the same error.
         let mut rng = truth.stream(Purpose::SizeError, 2 * u64::from(job.0) + self.kind as u64);
         error.draw(&mut rng)
     }
@@ -196,17 +197,17 @@ impl Phase {
         if outcome != Outcome::Succeeded {
             return;
         }
-        // Only this order uses the real work left. Other orders skip it, since an oracle has to
-        // draw each task's true time anew.
+        // Only this order uses the real work left. Other orders skip this step, since with the
+        // oracle it draws the true time of each task anew.
         if self.rules.order == HfspOrder::RemainingWork {
             self.note_done(job, attempt, report);
         }
-        // Projected ends do not move when a real task ends; the other orders may.
+        // The end of a real task changes no projected end, but it may change the other orders.
         self.is_stale |= self.rules.order != HfspOrder::ProjectedFinish;
         self.use_findings(view, job);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
-            // The job keeps the rank that it has now, or had last.
+            // The job keeps its current rank; if it has none, its last one.
             while !self.is_stale && self.ranking.place(job.id()).is_none() && self.rank_more() {}
             self.ranking.keep_rank(job.id());
             self.is_stale |= self.cluster.leave(view.now(), job.id());
@@ -223,12 +224,12 @@ impl Phase {
             _ => report.map_or(0.0, |report| self.trainer.seconds(report)),
         };
         if let Some(left) = self.left.get_mut(&job.id()) {
-            // The size is an estimate, and the tasks may have taken longer than it says.
+            // The size is an estimate: the tasks may have taken longer, so stop at zero.
             *left = (*left - seconds).max(0.0);
         }
     }
 
-    /// Reads a tracker's report of reduces that are measured while they run.
+    /// Reads a tracker's report, to measure the running reduces of samples.
     pub(super) fn look(&mut self, view: &View<'_>, tracker: TrackerId) {
         for job in self.trainer.look(view.reports(tracker)) {
             view.job(job).inspect(|job| self.use_findings(view, job));
@@ -246,7 +247,7 @@ impl Phase {
             Discount::VirtualWork => self.cluster.done(view.now(), id),
             Discount::Nothing => 0.0,
         };
-        // More may be done than the sample says that there is: then the job has virtually ended.
+        // More work may be done than the new size: then the job ends in the virtual cluster.
         self.cluster.set_left(view.now(), id, (size - done).max(0.0));
         self.ranking.displace(id);
         self.is_stale = true;
@@ -258,7 +259,7 @@ impl Phase {
 
     // ---- ranks ----
 
-    /// Removes a job that is over.
+    /// Removes a job that has ended.
     pub(super) fn remove(&mut self, view: &View<'_>, job: JobId) {
         self.is_stale |= self.cluster.leave(view.now(), job);
         self.trainer.remove(job);
@@ -282,14 +283,15 @@ impl Phase {
         self.trainer.launched(attempt);
     }
 
-    /// Marks all ranks as outdated, if anything has changed; [`Phase::rank_all`] and
-    /// [`Phase::rank_more`] compute them anew. Returns a note for the events, if there is one.
+    /// If anything has changed that affects ranks, marks all ranks as outdated; [`Phase::rank_all`]
+    /// and [`Phase::rank_more`] compute them anew. Returns a note for the event log, if there is
+    /// one.
     pub(super) fn settle(&mut self, view: &View<'_>) -> Option<&'static str> {
         let slots = view.capacity(self.kind);
-        // Virtual work shrinks faster for some jobs than for others, so time alone changes their
-        // order. In the other orders it does not.
+        // The virtual work of some jobs shrinks faster than that of others, so this order changes
+        // with time alone. The other orders do not.
         let melts = self.rules.order == HfspOrder::VirtualWork && self.settled_at < view.now();
-        // Nothing has changed that places depend on, so spare the ranking.
+        // Nothing that affects ranks has changed, so keep them.
         if !self.is_stale && !melts && slots == self.slots {
             return None;
         }
@@ -300,7 +302,7 @@ impl Phase {
         (self.slots, self.is_stale) = (slots, false);
         match self.rules.order {
             HfspOrder::ProjectedFinish => self.ranked = Ranked::Nobody,
-            // Jobs that have ended come before all others, in the order in which they ended.
+            // Jobs that have virtually ended come before all others, in the order of their ends.
             HfspOrder::VirtualWork => {
                 let rank =
                     |left: f64, ended: Option<f64>| ended.map_or(left, |at| -1.0 / (1.0 + at));
@@ -312,7 +314,7 @@ impl Phase {
             }
         }
         let leaves_some_out = self.cluster.leaves_some_out();
-        // Only the change is worth a note.
+        // Only a change gives a note.
         if leaves_some_out == std::mem::replace(&mut self.leaves_some_out, leaves_some_out) {
             return None;
         }
@@ -324,7 +326,7 @@ impl Phase {
         })
     }
 
-    /// Ranks all jobs; to be called before the rank of an arbitrary job is asked.
+    /// Ranks all jobs. Call this before asking for the rank of an arbitrary job.
     pub(super) fn rank_all(&mut self) {
         if let Ranked::All = self.ranked {
             return;
@@ -336,13 +338,13 @@ impl Phase {
         self.ranked = Ranked::All;
     }
 
-    /// Ranks some more jobs, the next ones in order: enough for a caller that walks the jobs [in
-    /// order](Phase::in_line). Returns whether any job was without a rank.
+    /// Ranks a few more jobs, the next ones in order; this suffices for a caller that walks the
+    /// jobs [in order](Phase::in_line). Returns whether any job was without a rank.
     pub(super) fn rank_more(&mut self) -> bool {
         if let Ranked::Nobody = self.ranked
             && let Some(dealing) = self.cluster.foresee()
         {
-            // Places of the last ranking are out of date: take them away before new ones are given.
+            // The ranks of the last round are outdated: remove them before new ranks are set.
             let known = self.placed.drain(..).filter(|job| self.cluster.has(*job));
             known.for_each(|job| self.ranking.displace(job));
             self.cluster.ended().for_each(|(job, at)| self.ranking.place_at(job, Rank(at)));
@@ -364,11 +366,11 @@ impl Phase {
         !was_done
     }
 
-    /// Returns the rank before which all ranks are up to date; `None` if all are.
+    /// Returns the rank before which all ranks are up to date; `None` if all ranks are.
     pub(super) fn ranked_before(&self) -> Option<Rank> {
         match &self.ranked {
             Ranked::All => None,
-            // All jobs without an up-to-date rank end at this time or later.
+            // Every job without an up-to-date rank ends at this time or later.
             Ranked::First(dealing) => Some(Rank(dealing.next_end().unwrap_or(f64::INFINITY))),
             Ranked::Nobody => Some(Rank::FIRST),
         }
@@ -376,17 +378,17 @@ impl Phase {
 
     // ---- claims ----
 
-    /// Returns the claims on slots, in the order in which they should be served; `here` is the
-    /// claim of a suspended attempt.
+    /// Returns the claims on slots in the order in which they should be served. `here` is the claim
+    /// of a suspended attempt.
     pub(super) fn claims(&self, here: Option<SlotClaim>) -> impl Iterator<Item = SlotClaim> {
         self.samples().chain(self.in_line(here, Rank::FIRST))
     }
 
-    /// Returns the claims of samples only; they do not depend on ranks.
+    /// Returns the claims of samples only. They do not depend on ranks.
     pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim> {
-        // Skip the queue if samples have all their slots: it may hold thousands of jobs.
+        // If samples have all their slots, skip the queue: it may hold thousands of jobs.
         let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
-        // Reduces of a job whose maps still run could only fetch: they are no sample yet.
+        // While its maps run, a job's reduces could only fetch, so they are no sample yet.
         let is_here = |job: &JobId| !self.awaited.contains(job);
         queue.filter(is_here).map(|job| SlotClaim {
             place: (Rank::FIRST, job),
@@ -397,13 +399,14 @@ impl Phase {
 
     /// Returns whether samples may have more slots.
     fn trains(&self) -> bool {
-        // Bounded, so that many new jobs at once do not starve the others (2013, section 3.2).
+        // The slots are limited, so that many new jobs do not starve the others (2013, section
+        // 3.2).
         let reserved = self.rules.training_slots * f64::from(self.slots);
         f64::from(self.trainer.running()) < reserved
     }
 
-    /// Returns the claims other than samples, from a rank on, [up to the last known
-    /// rank](Phase::ranked_before).
+    /// Returns the claims other than samples, from a rank on, [up to the last rank that is up to
+    /// date](Phase::ranked_before).
     pub(super) fn in_line(
         &self,
         here: Option<SlotClaim>,
@@ -412,7 +415,7 @@ impl Phase {
         let trains = self.trains();
         let may_train = move |job: &JobId| trains && !self.awaited.contains(job);
         let in_line = move |(place, pending): (RankedPlace, u32)| {
-            // The same job claims these tasks as its sample already.
+            // Tasks that the job already claims as its sample are not claimed again.
             let as_sample = if may_train(&place.1) { self.trainer.to_launch(place.1) } else { 0 };
             SlotClaim { place, tasks: pending.saturating_sub(as_sample), what: SlotUse::Launch }
         };
@@ -426,14 +429,14 @@ impl Phase {
             };
             self.ranking.waiting(from).take_while(is_placed)
         };
-        // The suspended attempt stands at the place of its job: before that job's new tasks.
+        // The suspended attempt comes just before the new tasks of its job.
         let before = waiting().take_while(is_before).map(in_line).filter(has_tasks);
         let after = here.map(|_| waiting().skip_while(is_before).map(in_line).filter(has_tasks));
         before.chain(here).chain(after.into_iter().flatten())
     }
 
-    /// Returns the claim of the suspended attempt whose job ranks first; among attempts of one job,
-    /// of the one that has run for longest.
+    /// Returns the claim of the suspended attempt whose job ranks first. If that job has several,
+    /// the one that has run for longest.
     pub(super) fn first_suspended(
         &self,
         suspended: impl Iterator<Item = (AttemptId, SimSpan)>,
@@ -454,7 +457,8 @@ impl Phase {
         self.ranking.place(job)
     }
 
-    /// Returns the estimated size of a job; infinite before the job is in the virtual cluster.
+    /// Returns the estimated size of a job, in seconds of work; infinite before the job arrives in
+    /// the virtual cluster.
     pub(super) fn size_of(&self, job: JobId) -> Rank {
         Rank(self.sizes.get(&job).copied().unwrap_or(f64::INFINITY))
     }
@@ -467,8 +471,8 @@ impl Phase {
         }
     }
 
-    /// Returns the jobs that could give up slots, the last in order first. Jobs for which
-    /// `is_spared` is true give none.
+    /// Returns the jobs that could give up slots, the last job first. Jobs for which `is_spared` is
+    /// true give up none.
     pub(super) fn givers(
         &self,
         is_spared: impl Fn(JobId) -> bool,
@@ -476,7 +480,7 @@ impl Phase {
         let granted = move |job| {
             let is_training =
                 self.rules.spared == SparedAttempts::Training && self.trainer.trains(job);
-            // More than any job holds, so that a spared job gives nothing.
+            // No job holds this many slots, so a spared job gives up none.
             if is_spared(job) || is_training { u32::MAX } else { self.trainer.granted(job) }
         };
         self.ranking.givers(granted).filter(|giver| 0 < giver.own)

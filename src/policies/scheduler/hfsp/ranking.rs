@@ -1,11 +1,11 @@
 //! Jobs by rank: their order, their tasks to launch, and the slots that they hold.
 //!
-//! The order changes for many jobs at once, when the policy says so; the counts change with every
-//! launch and end, each at O(log n). The jobs at the front should have slots first: if they lack
-//! some, the jobs at the end give up theirs ([`Ranking::givers`]).
+//! The policy changes the ranks of many jobs at once. The counts change with every launch and end,
+//! each in O(log n). Jobs at the front get slots first; if they lack some, jobs at the end give up
+//! theirs ([`Ranking::givers`]).
 //!
-//! A job may be without a place for a while: its rank is then unknown or outdated. All jobs with
-//! places are before it or need not be compared with it.
+//! For a while a job may have no position, because its rank is unknown or outdated. Jobs with a
+//! position then come before it, or are never compared with it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use crate::scheduler::shared::places::move_place;
 use mumakil_core::mapred::{JobId, step};
 
-/// The rank of a job: a lower rank is served first.
+/// The rank of a job: jobs with lower ranks are served first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rank(pub f64);
 
@@ -35,12 +35,12 @@ impl PartialOrd for Rank {
 impl Ord for Rank {
     fn cmp(&self, other: &Self) -> Ordering {
         step();
-        // Ranks may be infinite, so they are no integers; none is NaN.
+        // Ranks may be infinite, so they are floating-point numbers; none is NaN.
         self.0.total_cmp(&other.0)
     }
 }
 
-/// A job with its rank; no two jobs have the same place.
+/// A job's position: its rank, then its number. No two jobs have the same position.
 pub(super) type RankedPlace = (Rank, JobId);
 
 /// Jobs by rank, for one kind of slot.
@@ -54,14 +54,14 @@ pub(super) struct Ranking {
     held: u32,
 }
 
-/// A job that holds slots and could give some to other jobs.
+/// A job that holds slots and could give up some of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SlotGiver {
-    /// The place of the job.
+    /// The position of the job.
     pub(super) place: RankedPlace,
-    /// How many slots the job could give.
+    /// How many slots the job could give up.
     pub(super) own: u32,
-    /// How many slots the jobs behind it could give; they give first.
+    /// How many slots the jobs behind it could give up; they give first.
     pub(super) behind: u32,
 }
 
@@ -87,17 +87,17 @@ impl JobStanding {
 }
 
 impl Ranking {
-    /// Adds a job without tasks to launch.
+    /// Adds a job that has no tasks to launch yet.
     pub(super) fn enter(&mut self, job: JobId, rank: Rank) {
         self.put(job, Some(JobStanding { rank, has_place: true, pending: 0, held: 0 }));
     }
 
-    /// Marks a job's rank as outdated: it has no place until it is ranked anew.
+    /// Marks a job's rank as outdated: the job has no position until it is ranked anew.
     pub(super) fn displace(&mut self, job: JobId) {
         self.put_if_known(job, |standing| JobStanding { has_place: false, ..standing });
     }
 
-    /// Restores the place that a job had last.
+    /// Restores the position that a job had last.
     pub(super) fn keep_rank(&mut self, job: JobId) {
         self.put_if_known(job, |standing| JobStanding { has_place: true, ..standing });
     }
@@ -107,17 +107,17 @@ impl Ranking {
         self.put_if_known(job, |standing| JobStanding { rank, has_place: true, ..standing });
     }
 
-    /// Sets the ranks of these jobs, and restores the last places of all other jobs.
+    /// Sets the ranks of these jobs, and restores the last positions of all other jobs.
     pub(super) fn rank(&mut self, ranks: impl IntoIterator<Item = (JobId, Rank)>) {
         for (job, rank) in ranks {
             step();
-            // Jobs that are over in the real cluster may still be in the
-            // virtual one: they have no place here.
+            // Jobs that have ended in the real cluster may still be in the virtual one: skip them,
+            // since they are not in this ranking.
             self.jobs.entry(job).and_modify(|standing| standing.rank = rank);
         }
         self.jobs.values_mut().for_each(|standing| standing.has_place = true);
-        // Most places have changed, so building the sets anew is cheaper than moving the jobs one
-        // by one.
+        // Most positions have changed, so building the sets anew is cheaper than moving the jobs
+        // one by one.
         let places = |has: fn(&JobStanding) -> bool| {
             let those = self.jobs.iter().filter(move |(_, standing)| has(standing));
             those.map(|(job, standing)| (standing.rank, *job)).collect()
@@ -155,23 +155,23 @@ impl Ranking {
         move_place(&mut self.waiting, waited, waits);
         move_place(&mut self.holding, held, holds);
         let held = |standing: Option<JobStanding>| standing.map_or(0, |standing| standing.held);
-        // The sum contains what was held, so it never falls below zero.
+        // The sum contains the old count, so it never falls below zero.
         self.held = self.held + held(now) - held(was);
     }
 
-    /// Returns a job's place; `None` if it has none.
+    /// Returns a job's position; `None` if it has none.
     pub(super) fn place(&self, job: JobId) -> Option<RankedPlace> {
         let standing = self.jobs.get(&job).filter(|standing| standing.has_place);
         standing.map(|standing| (standing.rank, job))
     }
 
-    /// Returns the number of slots that all jobs hold.
+    /// Returns the number of slots that all jobs hold together.
     pub(super) fn held(&self) -> u32 {
         self.held
     }
 
-    /// Returns the jobs with tasks to launch, from a rank on and in order, each with the number of
-    /// its tasks.
+    /// Returns the jobs with tasks to launch, in order from a rank on, each with the number of
+    /// these tasks.
     pub(super) fn waiting(&self, from: Rank) -> impl Iterator<Item = (RankedPlace, u32)> {
         self.waiting
             .range((from, JobId(0))..)
@@ -179,8 +179,8 @@ impl Ranking {
             .map(|place| (*place, self.jobs[&place.1].pending))
     }
 
-    /// Returns the jobs that hold slots, the last in order first. A job never gives up the slots
-    /// that it is `granted`.
+    /// Returns the jobs that hold slots, the last job first. The slots that `granted` returns for a
+    /// job are never given up.
     pub(super) fn givers(&self, granted: impl Fn(JobId) -> u32) -> impl Iterator<Item = SlotGiver> {
         let mut behind = 0;
         self.holding.iter().rev().map(move |place| {

@@ -1,7 +1,7 @@
-//! The attempts that a policy has suspended on each tracker, and whether it may suspend more.
+//! The attempts that a policy has suspended on each tracker, and the limit on their number.
 //!
-//! Suspended attempts keep their memory. So a tracker may have only so many; once it has them, no
-//! more are suspended there until enough of them have resumed.
+//! Suspended attempts keep their memory, so a tracker may have only a limited number. Once it has
+//! that many, no more are suspended there until enough of them have resumed.
 
 use rustc_hash::FxHashMap;
 
@@ -32,18 +32,19 @@ impl Suspensions {
         Self { limits, by_tracker: Vec::new(), where_is, of_job }
     }
 
-    /// Returns whether another attempt may be suspended on the tracker of an offer. Leaves a note
-    /// in the offer when the answer changes.
+    /// Returns whether another attempt may be suspended on the tracker of an offer. If the answer
+    /// changes, adds a note to the offer.
     pub(super) fn have_room(&mut self, offer: &mut Offer<'_>) -> bool {
         let limits = self.limits;
         let here = self.here(offer.tracker());
         let reports = offer.view().reports(offer.tracker());
         // A resumed attempt counts as suspended until its tracker reports that it runs.
         let stopped = reports.iter().filter(|report| report.state == AttemptState::Suspended);
-        // Attempts that were told to stop count at once, before their tracker says that they have.
+        // An attempt that is ordered to stop counts at once, before its tracker reports that it
+        // has.
         let is_new = |attempt: &&AttemptId| !stopped.clone().any(|one| one.attempt == **attempt);
         let count = (stopped.clone().count() + here.attempts.iter().filter(is_new).count()) as u32;
-        // Two thresholds, so that the state does not change with every attempt (2013, section 3.3).
+        // Two thresholds keep the state from changing with every attempt (2013, section 3.3).
         let is_full =
             if here.is_full { limits.few.get() < count } else { limits.most.get() <= count };
         if is_full != here.is_full {
@@ -57,7 +58,7 @@ impl Suspensions {
         !is_full
     }
 
-    /// Notes that an attempt was suspended, by this policy or by the one before it.
+    /// Notes that an attempt was suspended, by this policy or by the policy before it.
     pub(super) fn note(&mut self, attempt: AttemptId, tracker: TrackerId) {
         self.here(tracker).attempts.push(attempt);
         self.where_is.insert(attempt, tracker);
@@ -74,7 +75,7 @@ impl Suspensions {
         true
     }
 
-    /// Notes that a job has ended, and all its attempts with it.
+    /// Notes that a job has ended, and with it all its attempts.
     pub(super) fn forget_job(&mut self, job: JobId) {
         for here in &mut self.by_tracker {
             here.attempts.retain(|attempt| attempt.job() != job);
@@ -88,7 +89,7 @@ impl Suspensions {
         self.where_is.contains_key(&attempt)
     }
 
-    /// Returns how many attempts of a job are suspended.
+    /// Returns how many attempts of a job and a kind of slot are suspended.
     pub(super) fn of(&self, job: JobId, kind: SlotKind) -> u32 {
         self.of_job.get(&(job, kind)).copied().unwrap_or_default()
     }

@@ -1,11 +1,11 @@
-//! The samples of jobs: a few tasks of each job that run before all others and show how large the
-//! job is.
+//! The samples of jobs: a few tasks of each job, which run before all other tasks and show how
+//! large the job is.
 //!
-//! The sample of a job is the tasks that it launches first, for whatever reason they are launched;
-//! in the published source it is the tasks that are measured first, which replace those launched
-//! first. A map is measured when it ends. A long reduce is measured by its progress: if it has done
-//! the share p after the time Δ, the papers estimate Δ/p. Here the first heartbeat after Δ shows
-//! the progress, and the time that has passed by then stands for Δ.
+//! A job's sample consists of the tasks that it launches first, for whatever reason. In the
+//! published source it consists of the tasks that are measured first; they replace tasks that were
+//! launched first. A map is measured when it ends. A long reduce is measured by its progress: if it
+//! has done the share p after the time Δ, the papers estimate Δ/p. Here the progress is read at the
+//! first heartbeat after Δ, and the time until that heartbeat replaces Δ.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::mem;
@@ -28,20 +28,20 @@ pub(super) struct Trainer {
     time_out: Option<SimSpan>,
     shuffle_counts: bool,
     samples: FxHashMap<JobId, JobSample>,
-    /// The jobs with sample tasks to launch, those with the fewest tasks left first.
+    /// The jobs with sample tasks to launch, the job with the fewest tasks left first.
     queue: BTreeSet<(u32, JobId)>,
     /// The number of running attempts of samples.
     running: u32,
-    /// The times of ended tasks, in seconds.
+    /// The times of tasks that have succeeded, for first guesses.
     past: EndedTaskTimes,
 }
 
-/// The times of ended tasks.
+/// The times of tasks that have ended, in seconds.
 #[derive(Debug, Default)]
 struct EndedTaskTimes {
-    /// The number of last tasks to keep; `None` keeps a sum over all.
+    /// How many of the latest tasks are kept; `None` averages over all tasks.
     most: Option<usize>,
-    /// The times of the last tasks, if `most` is given.
+    /// The times of the latest tasks; empty if `most` is `None`.
     last: VecDeque<f64>,
     count: u64,
     seconds: f64,
@@ -51,7 +51,7 @@ impl EndedTaskTimes {
     fn add(&mut self, seconds: f64) {
         (self.count, self.seconds) = (self.count + 1, self.seconds + seconds);
         if let Some(most) = self.most {
-            // Single times are needed only to forget the oldest; otherwise the sums suffice.
+            // Single times are kept only to drop the oldest one; without `most` the sums suffice.
             self.last.push_back(seconds);
             if most < self.last.len() {
                 self.last.pop_front();
@@ -75,15 +75,15 @@ struct JobSample {
     tasks: Vec<SampledAttempt>,
     /// The job's position in the queue; `None` if it has no sample tasks to launch.
     place: Option<(u32, JobId)>,
-    /// Whether the job's size has been estimated from it.
+    /// Whether the job's size has been estimated from this sample.
     is_used: bool,
 }
 
-/// An attempt of a sample.
+/// A task of a sample, with its attempts.
 #[derive(Clone, Copy, Debug)]
 struct SampledAttempt {
     attempt: AttemptId,
-    /// A second attempt of the task; it replaces the first attempt if that fails.
+    /// A second attempt of the task; it replaces `attempt` if that fails.
     second: Option<AttemptId>,
     is_running: bool,
     times: Option<TaskSeconds>,
@@ -92,25 +92,25 @@ struct SampledAttempt {
 /// The times of one task, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct TaskSeconds {
-    /// Of a map its whole time; of a reduce the time that it reduces.
+    /// The whole time of a map; of a reduce, the time after fetching and merging.
     work: f64,
-    /// The time of a reduce before it reduces, or 0 if this time does not count.
+    /// The time of a reduce for fetching and merging; 0 if this time does not count.
     before: f64,
-    /// The time that had passed of both when the task was measured.
+    /// How much of `work` and `before` together had passed when the task was measured.
     done: f64,
 }
 
-/// The findings of a job's sample.
+/// The results of a job's sample.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SampleFindings {
     /// The job.
     pub(super) job: JobId,
     /// The work of each task of the sample, in seconds.
     pub(super) work: Vec<f64>,
-    /// The mean time of a task before its work, in seconds, weighted by the bytes that the task
-    /// fetches.
+    /// The mean time before a task's work (fetching and merging), in seconds, weighted by the bytes
+    /// that each task fetches.
     pub(super) before: f64,
-    /// The time that had passed in the sample's tasks when it was measured, in seconds.
+    /// The time that the sample's tasks had run in all when they were measured, in seconds.
     pub(super) done: f64,
 }
 
@@ -129,9 +129,9 @@ impl Trainer {
         }
     }
 
-    /// Adds a job of `tasks` tasks whose size is not known.
+    /// Adds a job of `tasks` tasks whose size is unknown.
     pub(super) fn enter(&mut self, job: JobId, tasks: u32) {
-        // A job with few tasks is its own sample.
+        // All tasks of a small job are its sample.
         self.samples
             .insert(job, JobSample { wanted: self.size.min(tasks), ..JobSample::default() });
     }
@@ -139,12 +139,12 @@ impl Trainer {
     pub(super) fn remove(&mut self, job: JobId) {
         if let Some(sample) = self.samples.remove(&job) {
             sample.place.inspect(|place| _ = self.queue.remove(place));
-            // Its attempts no longer use up slots of the training share.
+            // Its running attempts no longer count against the slots for training.
             self.running -= sample.running();
         }
     }
 
-    /// Notes how many tasks a job could launch, and how many are left.
+    /// Notes how many tasks a job could launch, and how many it has left.
     pub(super) fn count(&mut self, job: JobId, pending: u32, left: u32) {
         let Some(sample) = self.samples.get_mut(&job) else { return };
         let waits = 0 < pending && 0 < sample.to_launch();
@@ -152,10 +152,10 @@ impl Trainer {
         move_place(&mut self.queue, mem::replace(&mut sample.place, place), place);
     }
 
-    /// Notes a launch: the attempt joins the sample if the sample is not complete.
+    /// Notes a launch. If the sample is not complete, the attempt joins it.
     pub(super) fn launched(&mut self, attempt: AttemptId) {
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
-        // A second attempt of a task of the sample takes no place of its own.
+        // A second attempt of a task in the sample joins its first attempt.
         let same =
             |task: &&mut SampledAttempt| task.attempt.task == attempt.task && task.is_running;
         if let Some(rival) = sample.tasks.iter_mut().find(same) {
@@ -171,11 +171,11 @@ impl Trainer {
         }
     }
 
-    /// Adds an attempt that is about to be measured to the sample, if any task may be a sample
-    /// task. In a complete sample it replaces the last task that is not measured.
+    /// If any task may belong to the sample, adds an attempt that is about to be measured. In a
+    /// complete sample it replaces the last task that is not measured yet.
     fn take_in(&mut self, attempt: AttemptId) {
         let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
-        // In the papers the sample is fixed once its tasks are launched.
+        // In the papers the sample no longer changes once its tasks are launched.
         let Some(sample) = sample.filter(|_| self.sampled == SampledTasks::Any) else { return };
         if sample.tasks.iter().any(|task| task.is(attempt)) {
             return;
@@ -188,11 +188,12 @@ impl Trainer {
         self.launched(attempt);
     }
 
-    /// Notes that an attempt has ended. A measurement made before stays, whatever the outcome.
+    /// Notes that an attempt has ended. An earlier measurement of its task is kept if it has
+    /// failed.
     pub(super) fn ended(&mut self, attempt: AttemptId, outcome: Outcome, report: Option<&Report>) {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
         if let Some(TaskSeconds { work, before, .. }) = times {
-            // First guesses go by all tasks that succeed, not by samples alone.
+            // First guesses use all tasks that succeed, not only samples.
             self.past.add(work + before);
             self.take_in(attempt);
         }
@@ -201,27 +202,27 @@ impl Trainer {
         let Some(index) = index else { return };
         let task = &mut sample.tasks[index];
         match task.second.take() {
-            // One of two attempts has failed; the other measures the task.
+            // One of two attempts has failed, so the other one measures the task.
             Some(second) if times.is_none() => {
                 if task.attempt == attempt {
                     task.attempt = second;
                 }
                 return;
             }
-            // The winner of two attempts measures the task; the other one no longer matters.
+            // The attempt that succeeds first measures the task; the other one no longer matters.
             Some(_) => task.attempt = attempt,
             None => {}
         }
         self.running -= u32::from(mem::take(&mut task.is_running));
-        // A reduce that fails after it was measured while running keeps that time.
+        // A reduce that was measured while it ran keeps that time, even if it fails later.
         task.times = times.or(task.times);
-        // The task came to nothing and tells nothing: another takes its place.
+        // Without a measurement the task leaves the sample, so that another task can join.
         if task.times.is_none() {
             sample.tasks.remove(index);
         }
     }
 
-    /// Measures the reduces of samples that have reduced for long enough. Returns their jobs.
+    /// Measures sample reduces that have worked for at least the time-out. Returns their jobs.
     pub(super) fn look(&mut self, reports: &[Report]) -> Vec<JobId> {
         let mut measured = Vec::new();
         let is_reduce = self.kind == SlotKind::Reduce && 0 < self.running;
@@ -234,7 +235,7 @@ impl Trainer {
         for report in reports.iter().filter(reduces) {
             // Reducing is the last third of a reduce's progress.
             let done = 3.0 * f64::from(report.progress) - 2.0;
-            // Δ / p needs some progress.
+            // Without progress, Δ / p cannot be computed.
             if done <= 0.0 {
                 continue;
             }
@@ -244,7 +245,7 @@ impl Trainer {
             let task = sample.and_then(|sample| {
                 sample.tasks.iter_mut().find(|task| task.attempt == report.attempt)
             });
-            // A task is measured once, as the papers do when Δ has passed.
+            // Measure each task only once, as the papers do when Δ has passed.
             if let Some(task) = task.filter(|task| task.times.is_none()) {
                 task.times = Some(TaskSeconds { work: times.work / done, ..times });
                 measured.push(report.attempt.job());
@@ -265,24 +266,24 @@ impl Trainer {
         TaskSeconds { work, before, done: work + before }
     }
 
-    /// Returns the time of an ended task that counts for the size of its job, in seconds.
+    /// Returns how much of an ended task's time counts as work of its job, in seconds.
     pub(super) fn seconds(&self, report: &Report) -> f64 {
         self.times(report).done
     }
 
-    /// Returns the findings of a job's sample, once, when all its tasks are measured. `fetched` has
-    /// the bytes that each reduce fetches, known of those that have fetched.
+    /// Returns the findings of a job's sample when all its tasks are measured; after that, `None`
+    /// again. `fetched` gives the bytes that each reduce fetches.
     pub(super) fn findings(&mut self, job: JobId, fetched: &TaskBytes) -> Option<SampleFindings> {
         let sample = self.samples.get_mut(&job).filter(|sample| !sample.is_used)?;
-        // Some of the sample are not even launched.
+        // Some tasks of the sample are not even launched.
         if sample.tasks.is_empty() || 0 < sample.to_launch() {
             return None;
         }
         let times: Vec<TaskSeconds> =
             sample.tasks.iter().map(|task| task.times).collect::<Option<_>>()?;
-        // A size is told once; the papers and the source never estimate it again.
+        // The size is estimated once: neither the papers nor the source estimate it again.
         sample.is_used = true;
-        // From now on the attempts of the sample are like any others.
+        // From now on the attempts of the sample count like any others.
         self.running -= sample.running();
         sample.tasks.iter_mut().for_each(|task| task.is_running = false);
         let work = times.iter().map(|times| times.work).collect();
@@ -291,13 +292,13 @@ impl Trainer {
         Some(SampleFindings { job, work, before, done })
     }
 
-    /// Returns the mean time of ended tasks for first guesses, in seconds; `None` before any has
-    /// ended.
+    /// Returns the mean time of ended tasks, in seconds, for first guesses; `None` if no task has
+    /// ended yet.
     pub(super) fn past(&self) -> Option<f64> {
         self.past.mean()
     }
 
-    /// Returns whether a job's size is still to be estimated from its sample.
+    /// Returns whether a job's size has still to be estimated from its sample.
     pub(super) fn trains(&self, job: JobId) -> bool {
         self.samples.get(&job).is_some_and(|sample| 0 < sample.wanted && !sample.is_used)
     }
@@ -307,23 +308,23 @@ impl Trainer {
         self.running
     }
 
-    /// Returns the jobs with sample tasks to launch, those with the fewest tasks left first.
+    /// Returns the jobs with sample tasks to launch, the job with the fewest tasks left first.
     pub(super) fn queue(&self) -> impl Iterator<Item = JobId> {
         self.queue.iter().map(|(_, job)| *job)
     }
 
-    /// Returns how many tasks of its sample a job has still to launch.
+    /// Returns how many tasks of its sample a job still has to launch.
     pub(super) fn to_launch(&self, job: JobId) -> u32 {
         self.samples.get(&job).map_or(0, JobSample::to_launch)
     }
 
-    /// Returns how many slots a job holds for its sample; they are never preempted.
+    /// Returns how many slots a job holds for its sample: these are never preempted.
     pub(super) fn granted(&self, job: JobId) -> u32 {
         let sample = self.samples.get(&job).filter(|sample| !sample.is_used);
         sample.map_or(0, JobSample::running)
     }
 
-    /// Returns whether an attempt belongs to a sample that is not measured yet.
+    /// Returns whether an attempt belongs to a sample that has not been used yet.
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
         let sample = self.samples.get(&attempt.job()).filter(|sample| !sample.is_used);
         sample.is_some_and(|sample| sample.tasks.iter().any(|task| task.attempt == attempt))
@@ -337,8 +338,8 @@ impl SampledAttempt {
 }
 
 impl JobSample {
-    /// Returns the mean time before the work, weighted by the bytes fetched; unweighted if no bytes
-    /// are known.
+    /// Returns the mean time before the work, in seconds, weighted by the bytes fetched; the plain
+    /// mean if all bytes are zero.
     fn before(&self, times: &[TaskSeconds], fetched: &TaskBytes) -> f64 {
         let bytes = |task: &SampledAttempt| fetched.of(task.attempt.task.index).get() as f64;
         // The weights are the "normalized input data size" of the tasks (2015, section 3.2.3).
@@ -349,7 +350,7 @@ impl JobSample {
     }
 
     fn to_launch(&self) -> u32 {
-        // Not negative: `launched` takes no task in beyond the wanted ones.
+        // Never negative: `launched` adds no more tasks than `wanted`.
         self.wanted - self.tasks.len() as u32
     }
 
@@ -388,7 +389,7 @@ mod tests {
         }
     }
 
-    /// Returns the findings of a job's sample whose tasks all fetch the same number of bytes.
+    /// Returns the findings of a job's sample; all its tasks fetch the same number of bytes.
     fn told(trainer: &mut Trainer, job: JobId) -> Option<SampleFindings> {
         trainer.findings(job, &Bytes::from_mib(64).into())
     }
@@ -437,7 +438,7 @@ mod tests {
             SampleFindings { job: JobId(7), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
         assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
         assert_eq!((trainer.running(), trainer.granted(JobId(7))), (0, 0));
-        // The straggler's time counts for first guesses, but does not change the job's size.
+        // The slow task's time counts for first guesses, but does not change the job's size.
         end(&mut trainer, maps[0], 400);
         assert_eq!((told(&mut trainer, JobId(7)), trainer.past()), (None, Some(150.0)));
     }
@@ -468,8 +469,8 @@ mod tests {
             (0, 2),
             "no task counts twice"
         );
-        // In one task the second attempt wins; in the other the first attempt is killed for another
-        // reason.
+        // In one task the second attempt wins. In the other task the first attempt is killed for
+        // another reason.
         trainer.ended(again[0], Outcome::Succeeded, Some(&report(again[0], 20, 20)));
         trainer.ended(one, Outcome::Killed, Some(&report(one, 90, 90)));
         trainer.ended(other, Outcome::Killed, Some(&report(other, 90, 90)));
@@ -515,7 +516,7 @@ mod tests {
         }
     }
 
-    /// Tasks of 10, 20, 60 and 40 s: the last two took 50 s on average, all four 32.5 s.
+    /// The tasks take 10, 20, 60 and 40 s: on average the last two take 50 s, and all four 32.5 s.
     #[test]
     fn the_first_guess_is_the_mean_of_recent_tasks() {
         let mean = |most: Option<usize>| {
@@ -527,7 +528,7 @@ mod tests {
         assert_eq!((mean(Some(2)), mean(None)), (Some(50.0), Some(32.5)));
     }
 
-    /// The reduce has reduced a quarter of its input in 90 s, after 30 s of fetching.
+    /// After 30 s of fetching the reduce has worked for 90 s, and has done a quarter of its work.
     #[test]
     fn a_long_reduce_is_measured_by_what_it_has_done() {
         let mut trainer = trainer(SlotKind::Reduce);
@@ -553,8 +554,8 @@ mod tests {
         assert_eq!(trainer.granted(JobId(3)), 0, "its slot can be taken now");
     }
 
-    /// Of 600 MB the first reduce has fetched 360 in 36 s, the second 180 in 18 s, the third 60 in
-    /// 6 s.
+    /// Of 600 MB the first reduce fetches 360 MB in 36 s, the second 180 MB in 18 s, and the third
+    /// 60 MB in 6 s.
     #[test]
     fn what_fetches_more_weighs_more_in_the_time_of_fetching() {
         let each = |bytes: &[u64]| TaskBytes::Each(bytes.iter().copied().map(Bytes::new).collect());
@@ -562,7 +563,7 @@ mod tests {
             let mut trainer = trainer(SlotKind::Reduce);
             trainer.size = 3;
             trainer.enter(JobId(3), 3);
-            // The reduces end in another order than their numbers.
+            // The reduces do not end in the order of their numbers.
             for (index, fetching) in [(2, 6), (0, 36), (1, 18)] {
                 let reduce = attempt(TaskKind::Reduce, 3, index);
                 trainer.launched(reduce);

@@ -1,21 +1,21 @@
-//! A virtual cluster: the same jobs on the same slots under processor sharing, as in the paper on
-//! HFSP (Pastorelli et al.). The time at which it ends a job determines the job's rank in the real
-//! cluster.
+//! A virtual cluster: the same jobs on the same slots, but under processor sharing, as in the paper
+//! on HFSP (Pastorelli et al.). A job's end there determines its rank in the real cluster.
 //!
-//! A job is a number of slot-seconds of work, on which at most as many slots can work as the job
-//! has tasks. The slots are divided by weight, and slots that a job cannot use go to the others, so
-//! that the smallest jobs are the first to have all that they can use: a share is
-//! `min(tasks, weight × ratio)`, exactly ([`sharing`]) or in whole slots ([`dealing`]). Shares
-//! change only when a job comes, changes or ends; in between the work shrinks at constant rates and
-//! needs no updates. So a function that changes shares first lets time pass. Tasks are only
-//! counted, never visited.
+//! A job is an amount of work in slot-seconds; at most as many slots as it has tasks can work on
+//! it. The slots are divided by weight, and slots that a job cannot use go to the others. So the
+//! smallest jobs are the first to have all the slots that they can use: a share is the lesser of
+//! `tasks` and `weight × ratio`, either exactly ([`sharing`]) or in whole slots ([`dealing`]).
+//! Shares change only when a job comes, changes or ends. In between the work shrinks at constant
+//! rates and needs no updates; so a function that changes shares first lets time pass. Tasks are
+//! only counted, never visited.
 //!
-//! The papers deal whole slots in turn, the smallest job first. With more jobs than slots the
-//! largest jobs get none as long as smaller ones keep coming, so they may starve:
-//! [`VirtualCluster::leaves_some_out`] says when. With fractions of slots no job starves.
+//! The papers deal whole slots in turn, beginning with the smallest job. If there are more jobs
+//! than slots, the largest jobs get none while smaller jobs keep coming, so they may starve;
+//! [`VirtualCluster::leaves_some_out`] returns whether a job is without a slot. With fractions of
+//! slots no job starves.
 //!
-//! A job that is really over stays until it is virtually over too; otherwise the others would get
-//! its share too early.
+//! A job that has ended in the real cluster stays until it ends here, too. Otherwise the other jobs
+//! would get its share too early.
 
 mod dealing;
 mod division;
@@ -32,32 +32,32 @@ use mumakil_core::mapred::{JobId, step};
 /// Jobs that share virtual slots.
 #[derive(Debug)]
 pub(super) struct VirtualCluster {
-    /// The speed of virtual time: 1 is the speed of real time.
+    /// How fast virtual time passes; 1 is as fast as real time.
     pace: f64,
     rule: VirtualSlots,
     slots: u32,
-    /// The time up to which the jobs' work is computed.
+    /// The real time up to which the jobs' work is computed.
     aged: SimTime,
     /// The virtual time at `aged`, in seconds.
     clock: f64,
     jobs: BTreeMap<JobId, VirtualJob>,
-    /// The jobs that have virtually ended; `open` has the others, in turn.
+    /// The jobs that have virtually ended; all other jobs are in `open`, by turn.
     over: BTreeSet<JobId>,
     open: BTreeSet<VirtualTurn>,
-    /// How many open jobs have each weight, by the weight's bits.
+    /// How many open jobs have each weight; the key is the bits of the weight.
     weights: BTreeMap<u64, u32>,
 }
 
-/// A job's turn: the number that orders jobs by the rule, then the job's number.
+/// A job's turn: a number that the rule gives it, then the job's number.
 type VirtualTurn = (u32, JobId);
 
-/// A job, its work left, and the virtual time of its end if it has ended.
+/// A job, its work left, and its end in virtual time if it has ended.
 type VirtualOutcome = (JobId, f64, Option<f64>);
 
-/// The size of a job in the virtual cluster.
+/// The size of a job, as the virtual cluster uses it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Size {
-    /// How many slots it can use: above zero.
+    /// How many slots it can use: at least one.
     pub(super) tasks: u32,
     /// Its work in slot-seconds; may be infinite.
     pub(super) work: f64,
@@ -74,7 +74,7 @@ struct VirtualJob {
     done: f64,
     /// The virtual time at which the job ended, in seconds; `None` before that.
     ended: Option<f64>,
-    /// Whether the job is over in the real cluster.
+    /// Whether the job has ended in the real cluster.
     is_gone: bool,
 }
 
@@ -102,17 +102,17 @@ impl VirtualCluster {
     fn turn(&self, id: JobId, job: &VirtualJob) -> VirtualTurn {
         match self.rule {
             VirtualSlots::SmallestFirst => (job.size.tasks, id),
-            // Numbers follow arrival. Where slots are shared in parts the order decides nothing.
+            // Job numbers follow arrival. With fractions of slots the order does not matter.
             VirtualSlots::OldestFirst | VirtualSlots::Parts => (0, id),
         }
     }
 
-    /// Removes a job for a change.
+    /// Takes a job out, to change it.
     fn take(&mut self, id: JobId) -> Option<VirtualJob> {
         let job = self.jobs.remove(&id)?;
         if !self.over.remove(&id) {
             self.open.remove(&self.turn(id, &job));
-            // Weights are only counted by equality, for which bits serve as a key.
+            // Weights are only compared for equality, so their bits can serve as a key.
             let weight = job.size.weight.to_bits();
             let alike = self.weights.entry(weight).or_default();
             *alike -= 1;
@@ -123,7 +123,7 @@ impl VirtualCluster {
         Some(job)
     }
 
-    /// Inserts a new or changed job; drops it if it is over in both clusters.
+    /// Inserts a new or changed job; drops it if it has ended in both clusters.
     fn put(&mut self, id: JobId, job: VirtualJob) {
         if job.ended.is_none() {
             self.open.insert(self.turn(id, &job));
@@ -140,7 +140,7 @@ impl VirtualCluster {
     fn age(&mut self, now: SimTime) {
         let passed = now.saturating_since(self.aged).as_secs_f64() * self.pace;
         self.aged = self.aged.max(now);
-        // Several changes at one instant are common, and nothing melts between them.
+        // Several changes at one instant are common; no work shrinks between them.
         if passed == 0.0 {
             return;
         }
@@ -148,7 +148,7 @@ impl VirtualCluster {
         for (id, left, ended) in self.course(until) {
             step();
             let Some(job) = self.jobs.get_mut(&id) else { continue };
-            // Of endless work nothing is ever done: infinity less infinity is not a number.
+            // Infinite work never shrinks: infinity minus infinity is not a number.
             job.done += if left.is_finite() { job.left - left } else { 0.0 };
             job.left = left;
             if ended.is_some()
@@ -160,15 +160,15 @@ impl VirtualCluster {
         self.clock = until;
     }
 
-    /// Returns the longest time until all jobs with finite work have virtually ended: if they run
-    /// one after another.
+    /// Returns the longest time until all jobs with finite work have virtually ended: the time that
+    /// they would take one after another.
     pub(super) fn ages(&self) -> SimSpan {
         let slots = self.slots.max(1);
-        // Sharing takes no longer than serving one job after the other,
-        // each on all slots that it can use.
+        // Sharing takes no longer than serving the jobs one after another, each with all the slots
+        // that it can use.
         let alone = |job: &VirtualJob| job.left / f64::from(job.size.tasks.min(slots));
         let all = self.jobs.values().filter(|job| job.left.is_finite()).map(alone);
-        // Virtual time stands still, so no job changes its place with time.
+        // Virtual time stands still, so time alone never changes the order.
         if self.pace == 0.0 {
             return SimSpan::ZERO;
         }
@@ -189,13 +189,14 @@ impl VirtualCluster {
         self.put(job, member);
     }
 
-    /// Returns the work that a job has done; work of infinite jobs does not count.
+    /// Returns the work that a job has virtually done, in slot-seconds; 0 while its work is
+    /// infinite.
     pub(super) fn done(&mut self, now: SimTime, id: JobId) -> f64 {
         self.age(now);
         self.jobs.get(&id).map_or(0.0, |job| job.done)
     }
 
-    /// Corrects the work left of a job.
+    /// Sets the work left of a job, in slot-seconds.
     pub(super) fn set_left(&mut self, now: SimTime, id: JobId, left: f64) {
         self.age(now);
         if let Some(job) = self.take(id) {
@@ -204,13 +205,14 @@ impl VirtualCluster {
         }
     }
 
-    /// Notes that a job is over in the real cluster. Returns whether the other jobs have more slots
-    /// from now on: only a job with infinite work leaves at once.
+    /// Notes that a job has ended in the real cluster. Returns whether the other jobs get more
+    /// slots at once: only a job with infinite work leaves at once.
     pub(super) fn leave(&mut self, now: SimTime, id: JobId) -> bool {
         let Some(job) = self.take(id) else { return false };
         let endless = job.left.is_infinite();
         self.put(id, VirtualJob { is_gone: true, ..job });
-        // Such a job would keep its virtual share for ever. It has shared up to now, so age first.
+        // A job with infinite work would keep its virtual share for ever. It had its share until
+        // now, so age first.
         if endless {
             self.age(now);
             self.take(id);
@@ -218,49 +220,50 @@ impl VirtualCluster {
         endless
     }
 
-    /// Returns each job with its work left, and its end if it has ended, in the order of job
+    /// Returns each job with its work left and, if it has ended, its end; in the order of job
     /// numbers.
     pub(super) fn left(&mut self, now: SimTime) -> impl Iterator<Item = VirtualOutcome> {
         self.age(now);
         self.jobs.iter().map(|(id, job)| (*id, job.left, job.ended))
     }
 
-    /// Returns the jobs that have virtually ended and are not over in the real cluster, each with
-    /// its end in seconds of virtual time.
+    /// Returns the jobs that have ended here but not in the real cluster, each with its end in
+    /// seconds of virtual time.
     pub(super) fn ended(&self) -> impl Iterator<Item = (JobId, f64)> {
         self.over.iter().filter_map(|id| Some((*id, self.jobs[id].ended?)))
     }
 
-    /// Returns a forecast of which open jobs end next; `None` if slots are divided into fractions.
-    /// It is valid until the virtual cluster changes.
+    /// Returns a forecast of which open jobs end next; `None` if jobs share fractions of slots. It
+    /// is valid until the virtual cluster changes.
     pub(super) fn foresee(&self) -> Option<Dealing> {
         (self.rule != VirtualSlots::Parts).then(|| Dealing::new(self))
     }
 
-    /// Returns the job that ends next in a forecast, and when; `None` if no other job ends.
+    /// Returns the next job that ends in a forecast, with its end; `None` if no more jobs end.
     pub(super) fn next_to_end(&self, dealing: &mut Dealing) -> Option<(JobId, f64)> {
         dealing.end_next(self, f64::INFINITY)
     }
 
-    /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
-    /// Takes O(n log n) for n jobs on n slots; with whole slots only if weights are few.
+    /// Returns the end of each job, in seconds of virtual time; for jobs that have not ended, as if
+    /// nothing changed until then. Takes O(n log n) for n jobs on n slots; with whole slots, only
+    /// if there are few weights.
     pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
         let course = self.course(f64::INFINITY);
-        // The course covers the first jobs in turn; the others never get a virtual slot.
+        // `course` covers the first jobs in turn; all other jobs never get a virtual slot.
         let others = self.open.iter().skip(course.len()).map(|(_, id)| (*id, f64::INFINITY));
         let ends = course.iter().map(|(id, _, ended)| (*id, ended.unwrap_or(f64::INFINITY)));
         self.ended().chain(ends).chain(others).collect()
     }
 
-    /// Returns whether some job has no slot: there are more jobs than slots, or its weight is too
-    /// small.
+    /// Returns whether some job has no slot, because there are more jobs than slots or because the
+    /// job's weight is too small.
     pub(super) fn leaves_some_out(&self) -> bool {
         let outnumber = (self.slots as usize) < self.open.len();
         self.rule != VirtualSlots::Parts && (outnumber || Dealing::new(self).leaves_some_out())
     }
 
-    /// Returns for each open job, in turn, its work left at a virtual time, and its end if it has
-    /// ended by then. Jobs at the back that get no slot until then may be missing.
+    /// Returns each open job in turn, with its work left at a virtual time and, if it has ended by
+    /// then, its end. Jobs at the back that get no slot until then may be missing.
     fn course(&self, until: f64) -> Vec<VirtualOutcome> {
         if self.rule == VirtualSlots::Parts {
             let mut sharing = Sharing::new(self);
@@ -311,18 +314,19 @@ mod tests {
         finishes.iter().find(|(job, _)| job.0 == id).expect("it is a member").1
     }
 
-    /// The paper's first example, on a server of 100 slots: 30 s at 0 s, 10 s at 10 s and at 15 s.
+    /// The paper's first example, on a server of 100 slots: jobs of 30, 10 and 10 s, which come at
+    /// 0, 10 and 15 s.
     #[test]
     fn jobs_end_as_processor_sharing_ends_them() {
         let mut cluster = cluster(100);
         cluster.enter(at(0), JobId(1), size(100, 3_000.0));
         cluster.enter(at(10), JobId(2), size(100, 1_000.0));
-        // Two jobs share: the second would need 20 s.
+        // Two jobs share, so the second one needs 20 s.
         assert_eq!(finish(&cluster, 2), 30.0);
         cluster.enter(at(15), JobId(3), size(100, 1_000.0));
         assert_eq!(order(&cluster), [2, 3, 1]);
-        // Of the second job 750 are left at a third of the server; then 250 of the third job at a
-        // half; the first job has the whole server for its last 1,000.
+        // The second job does its last 750 slot-seconds on a third of the server, then the third
+        // job its last 250 on half of it, and the first job its last 750 on the whole server.
         let rounded = [2, 3, 1].map(|id| (finish(&cluster, id) * 1e6).round() / 1e6);
         assert_eq!(rounded, [37.5, 42.5, 50.0]);
     }
@@ -334,8 +338,8 @@ mod tests {
         cluster.enter(at(0), JobId(1), size(100, 3_000.0));
         cluster.enter(at(10), JobId(2), size(55, 550.0));
         cluster.enter(at(13), JobId(3), size(35, 350.0));
-        // Each job gets a third, and the third job can use all of it: 350 / (100 / 3); then 50 at a
-        // half.
+        // Each job gets a third, all of which the third job can use: it takes 350 / (100 / 3) s.
+        // Then the second job does its last 50 on half of the server.
         let rounded = [3, 2].map(|id| (finish(&cluster, id) * 1e6).round() / 1e6);
         assert_eq!(rounded, [23.5, 24.5]);
         assert_eq!(order(&cluster), [3, 2, 1]);
@@ -350,7 +354,8 @@ mod tests {
         assert_eq!([1, 2, 0].map(|id| finish(&cluster, id)), [12.0, 18.0, 21.0]);
     }
 
-    /// The papers' examples end in the same order with whole slots: 100 slots are 34, 33 and 33.
+    /// With whole slots, 100 slots are 34, 33 and 33; the jobs of the papers' examples end in the
+    /// same order.
     #[test]
     fn whole_slots_end_the_papers_examples_in_the_same_order() {
         let mut first = with(VirtualSlots::SmallestFirst, 100);
@@ -358,20 +363,21 @@ mod tests {
         first.enter(at(10), JobId(2), size(100, 1_000.0));
         first.enter(at(15), JobId(3), size(100, 1_000.0));
         assert_eq!(order(&first), [2, 3, 1]);
-        // The first in turn has the hundredth slot as long as there are three jobs: job 1 has 1,750
-        // and job 2 has 750 left at 15 s, on 34 and 33 slots; so job 2 ends 750 / 33 s later.
+        // As long as there are three jobs, the first in turn has the hundredth slot. At 15 s job 1
+        // has 1,750 left, on 34 slots, and job 2 has 750, on 33 slots; so job 2 ends 750 / 33 s
+        // later.
         assert!((finish(&first, 2) - (15.0 + 750.0 / 33.0)).abs() < 1e-9);
         let mut second = with(VirtualSlots::SmallestFirst, 100);
         second.enter(at(0), JobId(1), size(100, 3_000.0));
         second.enter(at(10), JobId(2), size(55, 550.0));
         second.enter(at(13), JobId(3), size(35, 350.0));
-        // Job 3, the smallest, has 34 slots: 350 / 34.
+        // Job 3 is the smallest and has 34 slots, so it takes 350 / 34 s.
         assert!((finish(&second, 3) - (13.0 + 350.0 / 34.0)).abs() < 1e-9);
         assert_eq!(order(&second), [3, 2, 1]);
     }
 
-    /// On one slot, a job of nine tasks and every second a small job, which takes the slot for a
-    /// second.
+    /// There is one slot and a job of nine tasks. Every second a small job comes and takes the slot
+    /// for a second.
     #[test]
     fn a_stream_of_small_jobs_leaves_the_largest_nothing_with_whole_slots_alone() {
         let left_of_large = |rule: VirtualSlots| {
@@ -430,12 +436,12 @@ mod tests {
         cluster.enter(at(50), JobId(1), size(10, 1.0));
         assert_eq!(finish(&cluster, 0), 10.0);
         assert_eq!(order(&cluster), [0, 1]);
-        // The job is larger than estimated, so it goes on.
+        // The job is larger than estimated, so it is open again.
         cluster.set_left(at(50), JobId(0), 100.0);
         assert_eq!(order(&cluster), [1, 0]);
     }
 
-    /// Two jobs of 100 s on ten slots have each done 5 × 4 s after four seconds.
+    /// Two jobs of 100 slot-seconds share ten slots: after four seconds each has done 5 × 4.
     #[test]
     fn what_a_job_has_done_is_its_share_over_time() {
         let mut cluster = cluster(10);
@@ -454,8 +460,8 @@ mod tests {
         assert_eq!(cluster.left(at(10)).next(), Some((JobId(0), 50.0, None)));
     }
 
-    /// Returns the ends of jobs, computed by walking from end to end with the shares of another
-    /// module.
+    /// Returns the ends of jobs, found by stepping from end to end with shares that another module
+    /// computes.
     fn walked(jobs: &[Size], slots: u32) -> Vec<f64> {
         let mut left: Vec<f64> = jobs.iter().map(|job| job.work).collect();
         let mut finishes = vec![f64::NAN; jobs.len()];
@@ -502,7 +508,7 @@ mod tests {
                 cluster.enter(at(0), JobId(id), *job);
             }
             let expected = walked(&jobs, slots);
-            // Asking in between changes nothing.
+            // A question in between changes nothing.
             for _ in 0..2 {
                 for (id, at) in cluster.finishes() {
                     let wanted = expected[id.index()];

@@ -2,15 +2,16 @@
 //! divided among pools by their pending tasks.
 //!
 //! "To prevent one user pool with heavy workload from getting too much resource, the actual number
-//! of allocated slots cannot exceed the maximum number": this may mean the slots that a pool has,
-//! or those that one allotment gives it. An option chooses between the two ([`Maximum`]).
+//! of allocated slots cannot exceed the maximum number": the maximum may limit the slots that a
+//! pool has, or those that one allotment gives it. An option chooses between the two ([`Maximum`]).
 //!
-//! The pool that small jobs share has no allotment: to the letter of the paper it never has more
-//! than half of what one of them could use, even while slots are idle.
+//! The pool that small jobs share takes no part in allotments: taken literally, the paper never
+//! gives it more than half of what one of these jobs could use, even while slots are idle.
 //!
-//! Slots are allotted whenever some have become free, and always to all pools. So an allotment
-//! walks no pools: the limit of a pool is computed when it is asked for ([`Share`]), and the demand
-//! of all pools from the number of pools with equal needs ([`PoolNeeds`]).
+//! Slots are allotted whenever some have become free, and always to all pools. To be fast, an
+//! allotment visits no pool that has not changed: the limit of a pool is computed when it is read
+//! ([`Share`]), and the demand of all pools from the number of pools with equal needs
+//! ([`PoolNeeds`]).
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use mumakil_core::mapred::step;
 
-/// The number that a pool's maximum bounds.
+/// The number of slots that a pool's maximum limits.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -37,29 +38,30 @@ pub enum Maximum {
 /// The tasks and the bounds of a pool for one kind of slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PoolNeed {
-    /// The slots that the pool has.
+    /// The number of slots that the pool has.
     pub(super) running: u32,
-    /// The tasks that wait for a slot.
+    /// The number of tasks that wait for a slot.
     pub(super) pending: u32,
-    /// The slots that the pool is guaranteed.
+    /// The number of slots that the pool is guaranteed.
     pub(super) min: u32,
-    /// The most slots that the pool gets: in all, or in one allotment.
+    /// The largest number of slots that the pool gets: in all, or in one allotment.
     pub(super) max: u32,
     pub(super) maximum: Maximum,
 }
 
-/// The result of an allotment: the free slots that pools divide by their pending tasks.
+/// The result of an allotment: how the free slots are divided among pools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Share {
-    /// No division: each pool may have its maximum.
+    /// Slots are not divided: each pool may have its maximum.
     #[default]
     All,
-    /// The pools divide `slots` free slots by `pending` pending tasks.
+    /// Pools get parts of `slots` free slots, in proportion to their parts of `pending` pending
+    /// tasks.
     Free { slots: u32, pending: u64 },
 }
 
 impl PoolNeed {
-    /// Returns the number of slots that the pool may have.
+    /// Returns the largest number of slots that the pool may have now.
     pub(super) fn limit(self, share: Share) -> u32 {
         match share {
             Share::All => self.max,
@@ -67,13 +69,14 @@ impl PoolNeed {
         }
     }
 
-    /// Returns the number of slots that the pool may have, if `free` slots are free for
+    /// Returns the largest number of slots that the pool may have, if `free` slots are free for
     /// `all_pending` pending tasks.
     ///
-    /// The pool keeps the slots that it has and gets its part of the free ones, rounded up and at
-    /// least one: a tracker has a free slot already while an attempt there waits for its commit and
-    /// still counts as running. In any case the pool may have its guaranteed slots, as far as it
-    /// has tasks. So whether it may have one more does not depend on the number of free slots.
+    /// The pool keeps the slots that it has, and gets its part of the free slots: rounded up, and
+    /// at least one. A tracker may have a free slot although none counts as free, because an
+    /// attempt that waits for its commit still counts as running. In any case the pool may have as
+    /// many of its guaranteed slots as it has tasks. So the number of free slots does not decide
+    /// whether the pool may have one more slot.
     fn allot(self, free: u32, all_pending: u64) -> u32 {
         let part = u64::from(free) * u64::from(self.pending);
         // The part is at most `free`, so it fits.
@@ -85,16 +88,16 @@ impl PoolNeed {
         }
     }
 
-    /// Returns the tasks that the pool runs and could run within its limit. A limit that has fallen
-    /// takes no slot away, and hides no demand of others.
+    /// Returns how many tasks the pool runs or could run within its limit. Running tasks above a
+    /// lower limit still count.
     pub(super) fn demand(self, limit: u32) -> u32 {
         (self.running + self.pending).min(limit.max(self.running))
     }
 
-    /// Returns the key by which pools with equal needs are counted together: they lack the same
-    /// number of slots in every allotment.
+    /// Returns the key under which pools with equal needs are counted: they lack the same number of
+    /// slots in every allotment.
     fn alike(self) -> Self {
-        // Without bounds the number of running tasks makes no difference.
+        // Without a minimum and a maximum, the number of running tasks makes no difference.
         let is_bounded = 0 < self.min || self.max < u32::MAX;
         if is_bounded { self } else { Self { running: 0, ..self } }
     }
@@ -103,7 +106,7 @@ impl PoolNeed {
 /// The needs of pools for one kind of slot.
 #[derive(Debug, Default)]
 pub(super) struct PoolNeeds {
-    /// The number of pools with each need, of the pools with pending tasks.
+    /// The number of pools with each need; pools without pending tasks are left out.
     alike: BTreeMap<PoolNeed, u32>,
     pending: u64,
 }
@@ -192,7 +195,7 @@ mod tests {
                 .into_iter()
                 .map(|(running, pending, min, max)| PoolNeed { running, pending, min, max, maximum })
                 .collect();
-            // Each pool has another pool's need before.
+            // Before the change, each pool has the need of another pool.
             for (other, need) in pools.iter().zip(pools.iter().rev()) {
                 needs.change(PoolNeed { pending: 0, ..*other }, *other);
                 needs.change(*other, *need);
@@ -205,7 +208,7 @@ mod tests {
             }
         }
 
-        /// So an allotment need not visit a pool that has not changed.
+        /// This is why an allotment need not visit pools that have not changed.
         #[test]
         fn whether_a_pool_may_have_more_depends_on_itself_alone(
             (running, pending, min, max) in (0u32..9, 0u32..9, 0u32..9, 0u32..9),

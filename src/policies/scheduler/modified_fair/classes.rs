@@ -1,7 +1,8 @@
-//! Finds the small jobs (section 3.1): those that are as small as the smallest job.
+//! Finds the small jobs (section 3.1): all jobs that are as small as the smallest one.
 //!
 //! A job's size is the number of its maps. Small jobs get slots of their own, in a pool that all
-//! users share, as long as they are few: at most one small job to as many jobs as a node has slots.
+//! users share, as long as they are few: of as many jobs as a node has slots, at most one may be
+//! small.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,17 +11,17 @@ use mumakil_core::mapred::{JobId, PerSlot};
 /// The jobs by their sizes.
 #[derive(Debug, Default)]
 pub(super) struct Classes {
-    /// For each number of maps, the jobs with that many maps, each with the number of its reduces.
+    /// The jobs by their number of maps, each with the number of its reduces.
     by_maps: BTreeMap<u32, BTreeSet<(u32, JobId)>>,
     jobs: usize,
 }
 
-/// The current class of small jobs.
+/// The jobs that count as small now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SmallJobs {
     /// The number of maps of each small job.
     pub(super) maps: u32,
-    /// The slots that all small jobs have together.
+    /// The number of slots that all small jobs have together.
     pub(super) slots: PerSlot<u32>,
 }
 
@@ -47,16 +48,16 @@ impl Classes {
 
     /// Returns the small jobs; `None` if they are too many.
     ///
-    /// The slots of small jobs are half of one small job's tasks, rounded up. All small jobs have
-    /// the same number of maps. Of their numbers of reduces the largest counts, so that a job
-    /// without reduces does not keep another one from ending.
+    /// Their slots are half of the tasks of one small job, rounded up. All small jobs have the same
+    /// number of maps. For reduces, the job with the most reduces counts: a job without reduces
+    /// must not leave the others without slots for theirs.
     pub(super) fn small(&self, map_slots_per_node: f64) -> Option<SmallJobs> {
         let (maps, class) = self.by_maps.first_key_value()?;
-        // The paper's test, small / all > 1 / slots of a node, with the factors on other sides.
+        // The paper's test, small / all > 1 / slots of a node, rearranged.
         if self.jobs as f64 / map_slots_per_node < class.len() as f64 {
             return None;
         }
-        // The set is sorted by reduces first, so its last member has the most.
+        // The set is sorted by the number of reduces, so its last job has the most.
         let reduces = class.last().map_or(0, |(reduces, _)| *reduces);
         let slots = PerSlot { map: maps.div_ceil(2), reduce: reduces.div_ceil(2) };
         Some(SmallJobs { maps: *maps, slots })
@@ -85,7 +86,8 @@ mod tests {
 
     #[test]
     fn more_than_one_small_job_to_a_nodes_slots_are_too_many() {
-        // The paper's example: with four slots on a node, at most a quarter of the jobs are small.
+        // The paper's example: with four slots on a node, at most a quarter of the jobs may be
+        // small.
         let jobs = [(6, 1), (9, 1), (9, 1), (9, 1), (9, 1), (9, 1), (9, 1), (6, 1)];
         assert_eq!(found(&jobs, 4.0), Some((6, 3, 1)));
         assert_eq!(found(&jobs[1..], 4.0), Some((6, 3, 1)));

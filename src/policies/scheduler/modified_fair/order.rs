@@ -1,8 +1,8 @@
 //! The order of jobs and pools (section 3.3): by their needs and the slots that they hold, or as in
 //! `fair`.
 //!
-//! The paper compares a job's share of the pool's pending tasks, and its share of the pool's slots.
-//! Jobs are compared only within a pool, so the numbers themselves give the same order.
+//! The paper compares each job's part of the pool's pending tasks, and its part of the pool's
+//! slots. Jobs are compared only within a pool, so the plain numbers give the same order.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::scheduler::shared::share::weight;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{JobId, Priority, SlotKind};
 
-/// A job's position in its pool; the lowest is served first.
+/// A job's position in its pool; the lowest one is served first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct JobKey {
     priority: Option<Priority>,
     pending: Reverse<u32>,
-    /// The slots that it holds, or a ratio as bits, which have the same order as the ratios.
+    /// The slots that it holds, or the bits of a ratio, which sort like the ratios.
     holds: u64,
     arrived: SimTime,
     pub(super) job: JobId,
@@ -30,49 +30,48 @@ impl JobKey {
         Self { priority: Some(priority), pending: Reverse(0), holds: 0, arrived, job }
     }
 
-    /// Returns a job's position by priority, then by the slots that it lacks, then by those that it
-    /// holds.
+    /// Returns a job's position by priority, then by the slots that it lacks, then by the slots
+    /// that it holds.
     pub(super) fn by_need(self, SharingTasks { running, pending }: SharingTasks) -> Self {
         Self { pending: Reverse(pending), holds: running.into(), ..self }
     }
 
-    /// Returns a job's position by the slots that it holds for its weight, as under `fair`.
+    /// Returns a job's position by the slots that it holds for its weight, as in `fair`.
     pub(super) fn by_share(self, running: u32) -> Self {
         let weight = self.priority.map_or(1.0, |priority| weight(priority, None));
         Self { priority: None, holds: (f64::from(running) / weight).to_bits(), ..self }
     }
 }
 
-/// A pool's position; the lowest is served first.
+/// A pool's position; the lowest one is served first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SharingKey {
     is_served: bool,
-    /// The bits of a ratio, which have the same order as the ratios.
+    /// The bits of a ratio, which sort like the ratios.
     ratio: u64,
-    /// The paper picks any of equal pools. Serving the pool that has launched nothing for longest
-    /// favours none either.
+    /// The number of the pool's last launch. Among equal pools the paper picks one at random; here
+    /// the pool that has launched nothing for longest comes first, which is just as fair.
     last_launch: u64,
     name: Arc<str>,
     pub(super) pool: PoolId,
 }
 
 impl SharingKey {
-    /// Returns a pool's position: pools that hold no more than their minimum, or than what they
-    /// lack of it, come first.
+    /// Returns a pool's position. Pools come first that hold no more slots than their minimum, or
+    /// than their pending tasks if these are fewer.
     pub(super) fn by_need(pool: &SharingPool, id: PoolId, kind: SlotKind) -> Self {
         let SharingTasks { running, pending } = pool.tasks[kind];
         let min = pool.min[kind].min(pending);
-        // "No greater than minAllocated" comes first, so a pool exactly
-        // at its minimum is among these.
+        // "No greater than minAllocated" comes first, which includes a pool exactly at its minimum.
         let key = Self::new(pool, id, running, min, min < running);
         Self { last_launch: pool.last_launch, ..key }
     }
 
-    /// Returns a pool's position under `fair`: pools below their minimum come first.
+    /// Returns a pool's position as in `fair`: pools below their minimum come first.
     pub(super) fn by_share(pool: &SharingPool, id: PoolId, kind: SlotKind) -> Self {
         let running = pool.tasks[kind].running;
         let owed = pool.min[kind].min(pool.demand[kind]);
-        // In Hadoop a pool exactly at its minimum share is served already.
+        // In Hadoop a pool exactly at its minimum share does not come first.
         Self::new(pool, id, running, owed, owed <= running)
     }
 
@@ -123,7 +122,7 @@ mod tests {
         assert!([heavy, less, light].is_sorted());
     }
 
-    /// Returns a pool that holds two of three guaranteed slots, with nine waiting tasks.
+    /// Returns a pool that holds two of three guaranteed slots and has nine waiting tasks.
     fn pool(change: impl FnOnce(&mut SharingPool)) -> SharingPool {
         let mut pool = SharingPool::default();
         (pool.weight, pool.last_launch, pool.name) = (1.0, 5, "p".into());
@@ -146,9 +145,9 @@ mod tests {
             by_need(8, |pool| pool.tasks.map.running = 0),
             by_need(7, |pool| (pool.tasks.map.running, pool.min.map) = (3, 6)),
             by_need(6, |_| {}),
-            // A pool exactly at its minimum is within it.
+            // A pool exactly at its minimum still counts as within it.
             by_need(5, |pool| pool.tasks.map.running = 3),
-            // The pool lacks only one slot, so its minimum counts as one.
+            // The pool has only one pending task, so its minimum counts as one.
             by_need(4, |pool| (pool.tasks.map.pending, pool.weight) = (1, 2.0)),
             by_need(9, |pool| {
                 (pool.tasks.map.running, pool.weight, pool.last_launch) = (4, 3.0, 4);

@@ -1,12 +1,12 @@
-//! Job priorities that follow locality (section 3.5): a map nearer to its input than the last
-//! raises the job.
+//! Job priorities that follow locality (section 3.5): a job rises if its map is nearer to its input
+//! than the map before.
 //!
-//! The paper describes this twice, and differently. Its text: the priority moves by as many levels
-//! as the locality of the job's map differs from the locality of the map before; a job at very high
-//! or very low whose locality stays the same moves one level inwards. Its table 3 lowers a job
-//! whose locality improves from off-rack to node, leaves very high and very low alone where the
-//! locality stays, and moves inwards where a priority would leave the scale. The text has the
-//! purpose that the section names, and is the default.
+//! The paper describes this in two ways that differ. In its text, the priority moves by as many
+//! levels as the locality of the job's map differs from that of the map before; if the locality
+//! stays the same, a job at very high or very low moves one level inwards. Table 3 differs in three
+//! points: a job whose locality improves from off-rack to node falls; very high and very low stay
+//! if the locality stays; and a priority that would leave the scale moves inwards. The text fits
+//! the purpose that the section states, so it is the default.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,12 +29,12 @@ pub enum PriorityAdjustment {
     Off,
 }
 
-// In the order of the numbers of `Priority`, with which levels are computed.
+// Sorted by the numbers of `Priority`, with which levels are computed.
 const LEVELS: [Priority; 5] = [Vh, H, N, L, Vl];
 
-/// Table 3: indexed by the locality of the map before, the locality of the new map, and the
-/// priority.
-// Copied as it stands, with rows that contradict the text.
+/// Table 3: the first index is the locality of the map before, the second that of the new map, the
+/// third the priority.
+// Copied as printed, including rows that contradict the text.
 const TABLE: [[[Priority; 5]; 3]; 3] = [
     [[Vh, H, N, L, Vl], [H, N, L, Vl, L], [N, L, Vl, Vl, L]],
     [[H, Vh, H, N, L], [Vh, H, N, L, Vl], [H, N, L, Vl, L]],
@@ -42,7 +42,7 @@ const TABLE: [[[Priority; 5]; 3]; 3] = [
 ];
 
 impl PriorityAdjustment {
-    /// Returns a job's priority after a map with locality `now` that follows one with locality
+    /// Returns a job's priority after a map with locality `now`; the map before had locality
     /// `before`.
     pub(super) fn after(self, priority: Priority, before: Locality, now: Locality) -> Priority {
         match self {
@@ -55,12 +55,12 @@ impl PriorityAdjustment {
 
 fn by_text(priority: Priority, before: Locality, now: Locality) -> Priority {
     match (priority, (before as usize).cmp(&(now as usize))) {
-        // "A minor adjustment … for the balance of fairness": no job stays at either end.
+        // "A minor adjustment … for the balance of fairness": no job stays at an end of the scale.
         (Vh, std::cmp::Ordering::Equal) => H,
         (Vl, std::cmp::Ordering::Equal) => L,
         _ => {
             let level = priority as usize + now as usize;
-            // Beyond an end of the scale a priority stays at that end.
+            // A priority cannot leave the scale: it stays at the end.
             LEVELS[level.saturating_sub(before as usize).min(LEVELS.len() - 1)]
         }
     }
@@ -72,7 +72,7 @@ mod tests {
 
     const LOCALITIES: [Locality; 3] = [Locality::Node, Locality::Rack, Locality::OffRack];
 
-    /// Returns the new priorities for each of the five priorities.
+    /// Returns the new priority for each of the five old ones.
     fn after(how: PriorityAdjustment, before: Locality, now: Locality) -> [Priority; 5] {
         LEVELS.map(|priority| how.after(priority, before, now))
     }

@@ -1,9 +1,10 @@
 //! The jobs and pools in a run: their slots, their limits, and the order in which they are served.
 //!
-//! A round decides what holds until the next round: which jobs are small, which jobs may run, what
-//! each pool demands and how many slots it may have. The counts of running and pending tasks follow
-//! every change, and jobs and pools are kept sorted by them: nothing is sorted at an offer. A round
-//! visits only the pools that have changed since the last one, and the jobs that it moves.
+//! A round decides four things until the next round: which jobs are small, which jobs may run, how
+//! much each pool demands, and how many slots it may have. Every change updates the counts of
+//! running and pending tasks, and jobs and pools are kept sorted by them, so an offer sorts
+//! nothing. A round visits only the pools that have changed since the last round, and the jobs that
+//! it moves.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -26,8 +27,8 @@ use mumakil_core::mapred::{
     View, step,
 };
 
-/// The pool of small jobs: the root, which otherwise holds no jobs.
-// Jobs stand in leaves, so the root is free for this use and needs no name that a user could take.
+/// The pool of small jobs: the root, which holds no other jobs.
+// Other jobs are in leaves, so the root is unused, and it needs no name that a user could choose.
 const SHARED: PoolId = PoolId::ROOT;
 
 /// All jobs and pools, and the result of the last allotment.
@@ -40,17 +41,17 @@ pub(super) struct Standings {
     /// The pools, by number.
     pools: Vec<SharingPool>,
     jobs: FxHashMap<JobId, SharingJob>,
-    /// The jobs by their sizes. `small_maps` is the size of small jobs since the last round.
+    /// The jobs by size. `small_maps` is the size that the last round found small.
     classes: Classes,
     small_maps: Option<u32>,
-    /// The pools that could use a slot and may have one, the next one first.
+    /// The pools that could use a slot and may have one, the next pool first.
     ready: PerSlot<BTreeSet<SharingKey>>,
-    /// The used slots of all pools, and their demand at the last allotment.
+    /// The slots that all pools use now, and their demand at the last allotment.
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
     /// The needs of all pools except the shared one.
     needs: PerSlot<PoolNeeds>,
-    /// The number of allotments so far, and the result of the last one.
+    /// The number of allotments so far, and the result of the last one for each kind of slot.
     allotments: u64,
     share: PerSlot<Share>,
     /// The pools that have changed since the last allotment.
@@ -76,30 +77,30 @@ pub(super) struct SharingPool {
     pub(super) min: PerSlot<u32>,
     max: PerSlot<u32>,
     pub(super) tasks: PerSlot<SharingTasks>,
-    /// The pool's demand and its limit, both from the allotment with the number `told_by`.
+    /// The pool's demand and its limit, as computed from the allotment with the number `told_by`.
     pub(super) demand: PerSlot<u32>,
     limit: PerSlot<u32>,
     told_by: PerSlot<u64>,
     pub(super) last_launch: u64,
-    /// The jobs of the pool that could use a slot, the next one first.
+    /// The jobs of the pool that could use a slot, the next job first.
     ready: PerSlot<BTreeSet<JobKey>>,
     key: PerSlot<Option<SharingKey>>,
 }
 
-/// A job that gives out tasks.
+/// A job whose setup is done.
 #[derive(Debug)]
 struct SharingJob {
-    /// The pool that the job names, and the pool that it is in now.
+    /// The pool that the job names, and the pool in which it is now.
     own: PoolId,
     pool: PoolId,
-    /// The job's first priority, and its current one.
+    /// The priority with which the job came, and its current one.
     came_with: Priority,
     priority: Priority,
     arrived: SimTime,
-    /// All tasks of the job, and those that count: a job that may not run has no pending tasks.
+    /// All tasks of the job, and the tasks that count: a job that may not run has none pending.
     total: PerSlot<u32>,
     tasks: PerSlot<SharingTasks>,
-    /// When the job became runnable; `None` while it is not.
+    /// When the job became runnable; `None` while it may not run.
     runnable_since: Option<SimTime>,
     /// The locality of the job's last map with input.
     locality: Option<Locality>,
@@ -148,25 +149,25 @@ impl Standings {
         (self.running[kind], self.demand[kind])
     }
 
-    /// Returns the pools that could use a slot, the next one first.
+    /// Returns the pools that could use a slot and may have one, the next pool first.
     pub(super) fn ready(&self, kind: SlotKind) -> impl Iterator<Item = PoolId> {
         self.ready[kind].iter().map(|key| key.pool)
     }
 
-    /// Returns the slots and the minimum of a pool.
+    /// Returns the slots that a pool holds, and its minimum.
     pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> SlotStanding {
         let state = &self.pools[pool.index()];
         SlotStanding { min_share: state.min[kind], ..SlotStanding::of(state.tasks[kind].running) }
     }
 
-    /// Returns the jobs of a pool that could use a slot, the next one first.
+    /// Returns the jobs of a pool that could use a slot, the next job first.
     pub(super) fn ready_in(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = JobId> {
         self.pools[pool.index()].ready[kind].iter().map(|key| key.job)
     }
 
-    /// Returns the jobs of a pool that could use a slot, in the order in which they get one.
+    /// Returns the jobs of a pool that could use a slot, in the order in which they get slots.
     ///
-    /// Lazy, except for reduces with an order of their own, which are sorted.
+    /// Lazy, unless reduces have an order of their own: that takes a sort.
     pub(super) fn in_order<'s>(
         &'s self,
         view: &View<'_>,
@@ -181,8 +182,8 @@ impl Standings {
         &self.reduces
     }
 
-    /// Reports the jobs that are not asked, with the reason: jobs that may not run yet, and jobs of
-    /// pools that hold all slots allotted to them.
+    /// Reports the jobs that are not asked, each with the reason: the job may not run yet, or its
+    /// pool has all slots that are allotted to it.
     pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         let mut jobs: Vec<(&JobId, &SharingJob)> = self.jobs.iter().collect();
         jobs.sort_unstable_by_key(|(job, _)| **job);
@@ -204,7 +205,7 @@ impl Standings {
         }
     }
 
-    /// Reports the slots of pools. Pools have no shares here: only free slots are allotted.
+    /// Reports the slots of pools. They have no shares, since only free slots are allotted.
     pub(super) fn holdings(&self, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         for (number, pool) in (0..).zip(&self.pools) {
             say(&pool.name, self.standing(PoolId(number), kind));
@@ -213,14 +214,14 @@ impl Standings {
 
     // ---- jobs ----
 
-    /// Adds a job; it counts from the next round on.
+    /// Adds a job. It counts from the next round on.
     pub(super) fn enter(&mut self, job: &Job) {
         let own = self.tree.place(self.options.pool_by.of(job.spec()));
         self.make_states();
         let total = PerSlot::of(|kind| job.tasks(kind).total());
         let member = SharingJob {
             own,
-            // Which size is small is decided in rounds; a new job of that size is small at once.
+            // Rounds decide which size is small; a new job of that size is small at once.
             pool: if self.small_maps == Some(total.map) { SHARED } else { own },
             came_with: job.priority(),
             priority: job.priority(),
@@ -238,7 +239,7 @@ impl Standings {
 
     /// Removes a job that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
-        // The sums of its pool lose it before it is forgotten.
+        // Subtract the job from the sums of its pool before it is forgotten.
         self.withdraw(job);
         let Some(member) = self.jobs.remove(&job) else { return };
         self.line.leave(job, member.came_with, member.arrived);
@@ -261,7 +262,7 @@ impl Standings {
         let Some(member) = self.jobs.get_mut(&id) else { return };
         self.launches += 1;
         self.pools[member.pool.index()].last_launch = self.launches;
-        // The first map has none before it to be compared with; maps without input say nothing.
+        // The first map has no map before it to compare with. Maps without input say nothing.
         if let Some(now) = launched.locality
             && let Some(before) = member.locality.replace(now)
         {
@@ -283,9 +284,9 @@ impl Standings {
         let pool = &mut self.pools[at.index()];
         let was = mem::replace(&mut member.tasks[kind], tasks);
         let needed = pool.need(kind, self.options.maximum);
-        // The shared pool has slots of its own and takes no part in what is divided.
+        // The shared pool has slots of its own and takes no part in allotments.
         if at != SHARED {
-            // The last allotment applies to the need before this change, so read it first.
+            // The last allotment concerns the need before this change, so read its result first.
             pool.hear(kind, needed, self.share[kind], self.allotments);
         }
         let all = &mut pool.tasks[kind];
@@ -303,7 +304,7 @@ impl Standings {
         self.place_pool(at, kind);
     }
 
-    /// Moves a pool to its position.
+    /// Moves a pool to its position among the pools.
     fn place_pool(&mut self, id: PoolId, kind: SlotKind) {
         step();
         let pool = &mut self.pools[id.index()];
@@ -315,29 +316,29 @@ impl Standings {
 
     // ---- rounds ----
 
-    /// Decides what holds until the next round. Costs O(n log n) for the pools that have changed
-    /// and the jobs that are moved, and a walk along the queue if jobs have come or gone and some
-    /// may have to wait.
+    /// Makes all decisions until the next round. Takes O(n log n) for the pools that have changed
+    /// and the jobs that are moved; if jobs have come or gone and there are limits, also a walk
+    /// along the queue.
     pub(super) fn round(&mut self, view: &View<'_>) {
         self.classify(view);
         self.choose_runnable(view);
         self.allot(view);
     }
 
-    /// Moves small jobs into the shared pool, and the others back into their own.
+    /// Moves small jobs into the shared pool, and other jobs back into their own pools.
     fn classify(&mut self, view: &View<'_>) {
         // "The average number of map slots configured in a slave node" (section 3.1).
         let per_node = f64::from(view.capacity(SlotKind::Map)) / f64::from(view.trackers().max(1));
         let small = if self.options.classification { self.classes.small(per_node) } else { None };
         let shared = &mut self.pools[SHARED.index()];
-        // Section 3.2: the shared pool gets this many slots, neither fewer nor more.
+        // Section 3.2: the shared pool gets exactly this many slots.
         (shared.min, shared.max) = match small {
             Some(SmallJobs { slots, .. }) if self.options.pool_allocation => (slots, slots),
             _ => (PerSlot::default(), PerSlot { map: u32::MAX, reduce: u32::MAX }),
         };
         let are = small.map(|small| small.maps);
         let were = mem::replace(&mut self.small_maps, are);
-        // All jobs with other numbers of maps stay where they are.
+        // Jobs with any other number of maps stay in their pools.
         if were != are {
             for maps in [were, are].into_iter().flatten() {
                 self.classes.of(maps).into_iter().for_each(|job| self.move_job(view, job));
@@ -345,9 +346,9 @@ impl Standings {
         }
     }
 
-    /// Moves a job into the pool that its size asks for.
+    /// Moves a job into the shared pool or back into its own pool, by its size.
     fn move_job(&mut self, view: &View<'_>, id: JobId) {
-        // From the sums of the pool that it leaves; `refresh` counts it in the other.
+        // Subtract it from the sums of its old pool; `refresh` adds it to those of the new one.
         self.withdraw(id);
         let Some(member) = self.jobs.get_mut(&id) else { return };
         let is_small = self.small_maps == Some(member.total.map);
@@ -355,10 +356,11 @@ impl Standings {
         self.refresh(view, id);
     }
 
-    /// Lets as many jobs run as their pools and users allow, by their first priority, then arrival.
+    /// Decides which jobs may run, by the limits of pools and users. Jobs are admitted by the
+    /// priority with which they came, then by arrival.
     fn choose_runnable(&mut self, view: &View<'_>) {
         let Self { line, tree, jobs, .. } = self;
-        // Noted first, as counting a job needs all of `self`.
+        // Only collected here, since counting a job needs all of `self`.
         let mut changed = Vec::new();
         line.choose(tree, |job, is_runnable| {
             if let Some(member) = jobs.get_mut(&job)
@@ -371,8 +373,8 @@ impl Standings {
         changed.into_iter().for_each(|job| self.refresh(view, job));
     }
 
-    /// Allots slots anew if some have become free since the last allotment. Costs O(n log n) for
-    /// the pools that have changed since.
+    /// Allots slots anew if some have become free since the last allotment. Takes O(n log n) for
+    /// the pools that have changed since then.
     pub(super) fn allot_freed(&mut self, view: &View<'_>) {
         if self.has_freed && self.options.pool_allocation {
             self.allot(view);
@@ -380,7 +382,7 @@ impl Standings {
     }
 
     /// Computes the limits and demands of all pools. A pool that has not changed keeps its
-    /// position, and reads its limit when it changes.
+    /// position; it reads its limit later, when it changes.
     fn allot(&mut self, view: &View<'_>) {
         self.has_freed = false;
         self.allotments += 1;
@@ -404,18 +406,18 @@ impl Standings {
         let free = slots.saturating_sub(self.running[kind]).saturating_sub(kept);
         let needs = &self.needs[kind];
         let share = Share::Free { slots: free, pending: needs.pending() };
-        // Without the mechanism a pool may have its maximum, as in `fair`.
+        // If pools get no allotments, each may have its maximum, as in `fair`.
         let share = if self.options.pool_allocation { share } else { Share::All };
         self.share[kind] = share;
         shared.hear(kind, shared.need(kind, self.options.maximum), Share::All, self.allotments);
-        // Not negative: a pool's demand is never less than what it runs.
+        // Never negative: a pool's demand is at least the number of its running tasks.
         let shared_lacks = shared.demand[kind] - running;
         self.demand[kind] = self.running[kind] + shared_lacks + needs.lacking(share);
     }
 }
 
 impl SharingPool {
-    /// Returns a pool made after an allotment; its limit is zero until the next one.
+    /// Returns a pool that is made after an allotment. Its limit is zero until the next one.
     fn new(tree: &PoolTree, id: PoolId, allotment: u64) -> Self {
         let pool = tree.pool(id);
         Self {
@@ -434,16 +436,16 @@ impl SharingPool {
         PoolNeed { running, pending, min: self.min[kind], max: self.max[kind], maximum }
     }
 
-    /// Reads the result of an allotment, for the need that the pool had then.
+    /// Computes the pool's limit and demand from an allotment; `need` is its need at that time.
     fn hear(&mut self, kind: SlotKind, need: PoolNeed, share: Share, allotment: u64) {
-        // Only the first call after an allotment counts: it comes with the needs of that instant.
+        // Only the first call after an allotment counts, since it has the need of that time.
         if mem::replace(&mut self.told_by[kind], allotment) != allotment {
             self.limit[kind] = need.limit(share);
             self.demand[kind] = need.demand(self.limit[kind]);
         }
     }
 
-    /// Returns the pool's position; `None` if it could use no slot or may have none.
+    /// Returns the pool's position; `None` if it could not use a slot or may not have one.
     fn key(&self, id: PoolId, kind: SlotKind, sorts: bool) -> Option<SharingKey> {
         if self.ready[kind].is_empty() || self.limit[kind] <= self.tasks[kind].running {
             return None;
@@ -457,9 +459,9 @@ impl SharingPool {
 }
 
 impl SharingJob {
-    /// Returns the job's position in a pool with this order; `None` if it could use no slot. In
-    /// `fifo` pools jobs keep the order of their first priorities: sorting by need only replaces
-    /// fair shares.
+    /// Returns the job's position in a pool with this order; `None` if it could not use a slot. In
+    /// `fifo` pools, jobs stay in the order of the priorities with which they came: sorting by need
+    /// replaces only fair shares.
     fn key_in(&self, order: JobOrder, job: JobId, kind: SlotKind, sorts: bool) -> Option<JobKey> {
         let tasks = self.tasks[kind];
         if tasks.pending == 0 {

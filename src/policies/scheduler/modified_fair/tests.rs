@@ -1,4 +1,4 @@
-//! The modified fair scheduler's rules, each on a small cluster driven by hand.
+//! The modified fair scheduler's rules, each on a small cluster that the test drives step by step.
 
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ fn submit<const N: usize>(bench: &mut Bench<ModifiedFair>, jobs: [(&str, u32); N
     jobs.map(|(pool, maps)| bench.job_of(pool, maps, 0))
 }
 
-/// Returns the jobs whose maps are launched by trackers that ask one after another.
+/// Returns the jobs whose maps are launched when these trackers make offers in turn.
 fn served<const N: usize>(bench: &mut Bench<ModifiedFair>, trackers: [u32; N]) -> Vec<JobId> {
     trackers.iter().flat_map(|it| bench.beat(*it)).map(|attempt| attempt.job()).collect()
 }
@@ -49,7 +49,7 @@ fn the_slots_of_small_jobs_are_kept_while_others_want_them() {
         let [a] = submit(&mut bench, [("a", 40)]);
         bench.tick().beat(2);
         let [b, c] = submit(&mut bench, [("a", 40), ("a", 40)]);
-        // The job's input is on a node without a free slot, and the job waits for that node.
+        // The node with the job's input has no free slot, and the job waits for it.
         let small = bench.job(3, 0, |spec| spec.input = input_on([2; 3]));
         bench.tick().fill();
         let [a, b, c, small] = bench.held(Map, [a, b, c, small]);
@@ -117,8 +117,8 @@ fn a_maximum_of_a_round_lets_a_pool_have_all_slots_round_by_round() {
 }
 
 proptest! {
-    /// Jobs of one to four maps arrive in two pools and end; some become small, and stop being
-    /// small.
+    /// Jobs of one to four maps arrive in two pools and end. Some of them become small, and cease
+    /// to be small.
     #[test]
     fn what_is_counted_is_what_runs_and_whoever_may_have_a_slot_gets_it(
         steps in prop::collection::vec((prop::bool::ANY, 1u32..5, 0usize..5), 1..30),
@@ -187,8 +187,8 @@ fn a_job_waits_no_longer_than_others_had_to() {
 
 // ---- priorities ----
 
-/// Returns the jobs whose maps are launched, step by step: `x` has most maps, and input on tracker
-/// 0.
+/// Returns the jobs whose maps are launched, step by step. Job `x` has the most maps, and its input
+/// is on tracker 0.
 fn steps(options: &str) -> Vec<JobId> {
     let most = "assign_multiple: false, max_load_difference: 1, classification: false";
     let mut bench = bench(2, &format!("{most}, {options}"));
@@ -203,8 +203,8 @@ fn steps(options: &str) -> Vec<JobId> {
 #[test]
 fn a_job_whose_input_gets_farther_falls_behind_and_rises_again_with_it() {
     let [x, y] = [0, 1].map(JobId);
-    // After one map on its node and one in its rack, `x` ranks below `y`, which has no input, until
-    // `y` is done.
+    // After one map on its node and one in its rack, `x` ranks below `y`, which has no input; so
+    // `y` is served until it is done.
     assert_eq!(steps("sorting: true"), [x, x, y, y, x, x]);
     assert_eq!(steps("priority_adjustment: \"off\""), [x, x, x, x, x, y]);
 }

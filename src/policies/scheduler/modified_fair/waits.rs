@@ -1,19 +1,20 @@
-//! How long jobs wait for their input (section 3.4): as long as earlier jobs had to wait for it.
+//! How long jobs wait for their input (section 3.4): as long as earlier jobs had to wait for
+//! theirs.
 //!
-//! The paper sets the delays to the mean "waiting time" of the tasks that were launched on their
-//! nodes, and in their racks, and does not define that time. Here it is the time for which the job
-//! was passed over before it launched the map, since a delay bounds this time. It counts once, for
-//! the map that ends it. A map whose job was not passed over has not waited and is not counted:
-//! otherwise a first job that finds its input at once would leave a delay of zero, with which no
-//! job is ever passed over and nothing is measured again.
+//! The paper sets each delay to a mean "waiting time": of the tasks that were launched on nodes
+//! with their input, or in racks with it. It does not define that time. Here it is the time for
+//! which the job was passed over before it launched the map, since a delay limits this time. It
+//! counts once, for the map that ends it. Maps whose job was not passed over are not counted.
+//! Otherwise a first job that finds its input at once would set the delay to zero; then no job
+//! would be passed over, and nothing would be measured again.
 //!
-//! A job that launches a map in a rack of its input has waited for a node before, so the second
-//! delay is the difference between the mean waits of maps in racks and of maps on nodes.
+//! A job that launches a map in a rack of its input has first waited for a node. So the second
+//! delay is the mean wait of maps in racks less the mean wait of maps on nodes.
 
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Locality;
 
-/// The mean waits of maps on a node or in a rack with their input.
+/// The mean waits of maps that were launched on a node, or in a rack, with their input.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waits {
     node: MeanWait,
@@ -27,26 +28,26 @@ struct MeanWait {
 }
 
 impl Waits {
-    /// Counts a map that was launched after its job had been passed over for `waited`.
+    /// Counts a map whose job had been passed over for `waited` before the launch.
     pub(super) fn note(&mut self, locality: Option<Locality>, waited: SimSpan) {
         let mean = match locality {
             _ if waited.is_zero() => return,
             Some(Locality::Node) => &mut self.node,
             Some(Locality::Rack) => &mut self.rack,
-            // Off the rack a map has not found what its job waited for.
+            // A map off the rack does not count: its job has not found what it waited for.
             _ => return,
         };
         mean.micros = mean.micros.saturating_add(waited.as_micros());
         mean.number += 1;
     }
 
-    /// Returns how long to wait for nodes, and how much longer for racks; `None` before it is
-    /// measured.
+    /// Returns how long to wait for nodes, and how much longer for racks; `None` for a delay that
+    /// is not measured yet.
     pub(super) fn delays(&self) -> [Option<SimSpan>; 2] {
         let [node, rack] = [self.node, self.rack]
-            // Nothing measured is no mean, and the delay stays as it is.
+            // Without a measured wait there is no mean, and the old delay stays.
             .map(|mean| mean.micros.checked_div(mean.number).map(SimSpan::from_micros));
-        // The two means are of different maps, so that for racks may be the shorter one.
+        // The two means come from different maps, so the mean for racks may be the shorter one.
         [node, rack.zip(node).map(|(rack, node)| rack.saturating_sub(node))]
     }
 }

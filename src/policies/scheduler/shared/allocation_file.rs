@@ -9,8 +9,8 @@
 //! </allocations>";
 //! assert_eq!(parse::<Pools>(file).unwrap().meaning.pools["research"].min_maps.get(), 10);
 //! ```
-//! The reader refuses elements that Hadoop would ignore ([`super::xml`]). Pools may be nested, as
-//! in a scenario.
+//! The reader refuses elements that Hadoop would ignore ([`super::xml`]). As in a scenario, pools
+//! may be nested.
 
 use indexmap::IndexMap;
 use roxmltree::Node;
@@ -81,7 +81,7 @@ impl Reader<'_> {
     }
 
     fn pool(&mut self, element: Node<'_, '_>, pools: &mut IndexMap<String, Pool>, depth: usize) {
-        // Before reading on: a file must not be able to exhaust the stack.
+        // Check the depth before reading on, so that no file can exhaust the stack.
         if DEEPEST < depth {
             let message = format!("pools lie in each other more than {DEEPEST} deep");
             return self.fault(element, message, "make the tree flatter");
@@ -104,7 +104,7 @@ impl Reader<'_> {
             }
         }
         self.leave();
-        // A pool without a usable name was read for its faults alone.
+        // A pool without a usable name is not kept; it was read only to find its faults.
         pools.extend(name.map(|name| (name, pool)));
     }
 
@@ -119,8 +119,8 @@ impl Reader<'_> {
         users.extend(name.map(|name| (name, user)));
     }
 
-    /// Returns the name of a pool or user; `None`, with a fault, if the name is missing, too long
-    /// or taken.
+    /// Returns the name of a pool or user. If the name is missing, too long or taken, notes a fault
+    /// and returns `None`.
     fn named(&mut self, element: Node<'_, '_>, is_taken: impl Fn(&str) -> bool) -> Option<String> {
         let what = element.tag_name().name();
         for attribute in element.attributes().filter(|attribute| attribute.name() != "name") {
@@ -143,7 +143,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Begins a pool or user. One without a name is read as well, to find its faults.
+    /// Begins a pool or user. An element without a name is read as well, to find its faults.
     fn enter(&mut self, element: Node<'_, '_>, key: &str, name: Option<&str>) {
         self.path.extend([key.to_owned(), name.unwrap_or_default().to_owned()]);
         self.findings.stands(element, self.path.clone());
@@ -170,8 +170,8 @@ impl Reader<'_> {
                 self.fault(inner, message, &instead(name, known));
             } else if inner.is_element() {
                 let is_same = |other: &Node<'_, '_>| other.tag_name() == inner.tag_name();
-                // Pools and users come several times. Hadoop takes the last of two
-                // settings; here that is a fault.
+                // The elements of pools and users may be repeated. Any other repeated element is a
+                // fault here; Hadoop uses the last one.
                 if !["pool", "user"].contains(&name) && seen.iter().any(is_same) {
                     self.fault(inner, format!("`{name}` is said twice"), "leave one of them out");
                 } else {
@@ -203,7 +203,7 @@ impl Reader<'_> {
         self.value(element, key, "a whole number of seconds, a hundred years at most", parse)
     }
 
-    /// Reads `fair` or `fifo`; Hadoop reads them in capitals, too.
+    /// Reads `fair` or `fifo`; capitals are allowed, as in Hadoop.
     fn order(&mut self, element: Node<'_, '_>) -> Option<JobOrder> {
         let parse = |text: &str| match text.to_ascii_lowercase().as_str() {
             "fair" => Some(JobOrder::Fair),
@@ -213,8 +213,8 @@ impl Reader<'_> {
         self.value(element, "order", "`fair` or `fifo`", parse)
     }
 
-    /// Returns the parsed text of an element, whose option is `key`. `None`, with a fault, if it
-    /// cannot be parsed.
+    /// Returns the parsed text of an element that sets the option `key`. If the text cannot be
+    /// parsed, notes a fault and returns `None`.
     fn value<T>(
         &mut self,
         element: Node<'_, '_>,
@@ -301,8 +301,8 @@ min_share_after: 120s
 order: fair
 ";
 
-    /// Returns each fault in the elements of `inner`, which are wrapped into the root element on
-    /// line 0.
+    /// Returns the faults in the text `inner`, which is put into a root element whose start tag is
+    /// on line 0.
     fn faults(inner: &str) -> Vec<String> {
         let told = |faults: Vec<XmlFault>| {
             let line = |fault: &XmlFault| {

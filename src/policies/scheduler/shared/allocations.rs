@@ -37,7 +37,7 @@ impl PoolBy {
         self.choose(job.pool, job.user)
     }
 
-    /// Returns the name that counts: of the pool, or of the user.
+    /// Returns the name of the pool or of the user, as the option says.
     fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
         match self {
             Self::Pool => pool.unwrap_or(user),
@@ -47,8 +47,8 @@ impl PoolBy {
 }
 
 impl Allocations {
-    /// Reads the allocation file, if the option is a path, and returns complaints about the pools,
-    /// which are the option `allocations` of some policy.
+    /// Reads the allocation file if the option is a path. Returns complaints about the pools; their
+    /// paths begin with the option `allocations`.
     pub fn settle(&mut self, site: &PolicySite<'_>, pool_by: PoolBy) -> Vec<Complaint> {
         self.read_and_check(site.folder, |pools| {
             let tree = PoolTree::new(pools);
@@ -61,11 +61,12 @@ impl Allocations {
         })
     }
 
-    /// Returns the minimum shares of pools that have one; empty if pools follow users.
+    /// Returns the minimum shares of the pools that have a minimum; empty if pools follow users.
     pub fn promised(&self, pool_by: PoolBy) -> PromisedSlots {
         let tree = PoolTree::new(&self.given());
         let pools = tree.ids().map(|id| tree.pool(id));
-        // Charts find promises by the pools that jobs name, and with pools by user jobs name none.
+        // Charts look minimum shares up by the pools that jobs name. With a pool for each user,
+        // jobs name no pools.
         let pools = pools.filter(|pool| pool_by == PoolBy::Pool && pool.min != PerSlot::default());
         let min = |pool: &PoolNode| PerSlot::of(|kind| pool.min[kind].into());
         pools.map(|pool| (pool.name.to_string(), min(pool))).collect()
@@ -74,7 +75,7 @@ impl Allocations {
 
 /// Warns if the minimums of pools exceed the cluster.
 fn too_much(tree: &PoolTree, site: &PolicySite<'_>) -> Vec<Complaint> {
-    // The promises to inner pools are part of these.
+    // The minimum of an inner pool is part of the minimum of the pool around it.
     let outermost = &tree.pool(PoolId::ROOT).children;
     let complaint = |kind: SlotKind| {
         let promised: u64 = outermost.iter().map(|id| u64::from(tree.pool(*id).min[kind])).sum();
@@ -88,7 +89,7 @@ fn too_much(tree: &PoolTree, site: &PolicySite<'_>) -> Vec<Complaint> {
     SlotKind::BOTH.into_iter().filter_map(complaint).collect()
 }
 
-/// Complains about each pool that a job names but that has pools inside, so that it holds no jobs.
+/// Complains about each pool that a job names although it has pools inside: it can hold no jobs.
 fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
     let is_inner = |name: &&&str| tree.find(name).is_some_and(|id| !tree.is_leaf(id));
     let complaint = |name: &&str| {
@@ -99,7 +100,7 @@ fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
     names.iter().filter(is_inner).map(complaint).collect()
 }
 
-/// Complains about nested pools, for a policy that has none.
+/// Complains about nested pools, for a policy that does not support them.
 pub fn no_nested(pools: &Pools, policy: &str) -> Vec<Complaint> {
     let nested = pools.pools.iter().filter(|(_, pool)| !pool.pools.is_empty());
     let complaint = |(name, _): (&String, &Pool)| {
@@ -111,7 +112,7 @@ pub fn no_nested(pools: &Pools, policy: &str) -> Vec<Complaint> {
     nested.map(complaint).collect()
 }
 
-/// Warns of declared pools without a job, if jobs name undeclared ones that may be meant.
+/// Warns of declared pools without a job if jobs name undeclared pools: a name may be misspelt.
 fn unknown_names(tree: &PoolTree, names: &BTreeSet<&str>) -> Option<Complaint> {
     let leaves = tree.ids().filter(|id| tree.is_leaf(*id)).map(|id| &*tree.pool(id).name);
     let strange = names.iter().copied().filter(|name| tree.find(name).is_none());
@@ -120,8 +121,8 @@ fn unknown_names(tree: &PoolTree, names: &BTreeSet<&str>) -> Option<Complaint> {
         .map(|message| Complaint::warning(&["pools"], message, hint))
 }
 
-/// Returns a message about declared pools without a job and undeclared pools with jobs; `None`
-/// unless there are both. A declared one may be a misspelt undeclared one.
+/// Returns a message that lists the declared pools without a job and the undeclared pools with
+/// jobs, since a name may be misspelt; `None` unless there are pools of both sorts.
 pub fn misnamed<'n>(
     idle: impl Iterator<Item = &'n str>,
     strange: impl Iterator<Item = &'n str>,

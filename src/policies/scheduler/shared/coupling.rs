@@ -29,33 +29,34 @@ impl ReduceGate {
         self.permitted_launches(job, job.waiting(SlotKind::Reduce))
     }
 
-    /// As [`ReduceGate::pending`], without the slow start.
+    /// As [`ReduceGate::pending`], but as if the slow start were over.
     pub fn pending_ever(self, job: &Job) -> u32 {
         self.permitted_launches(job, job.unstarted_reduces())
     }
 
-    /// Returns how many reduces may be launched if `waiting` of them wait.
+    /// Returns how many reduces may be launched if `waiting` reduces have not started.
     fn permitted_launches(self, job: &Job, waiting: u32) -> u32 {
-        // Slow reduces are pending beside the waiting ones: they may get second attempts.
+        // The pending reduces are the waiting ones and slow running ones, which may get second
+        // attempts.
         let slow = job.pending(SlotKind::Reduce) - job.waiting(SlotKind::Reduce);
         if self == Self::Open {
             return waiting + slow;
         }
         let (maps, reduces) = (job.tasks(SlotKind::Map), job.tasks(SlotKind::Reduce));
-        // Reduces that do not wait have been launched, or have failed for good. During the slow
-        // start none waits, so none is let through.
+        // Reduces that do not wait have been launched or have failed for good. During the slow
+        // start no reduce counts as waiting, so the result is 0.
         let launched = reduces.total() - waiting;
         let over = maps.finished() + maps.failed();
         let in_step = in_step(over, maps.total(), reduces.total()).saturating_sub(launched);
-        // Second attempts are not held back, since their reduces have started already.
+        // Second attempts are not held back: their reduces have started already.
         waiting.min(in_step) + slow
     }
 }
 
-/// Returns how many of `reduces` reduces may have been launched when `maps_over` of `maps` maps are
-/// over.
+/// Returns how many of a job's `reduces` reduces may have been launched once `maps_over` of its
+/// `maps` maps have ended or failed for good.
 fn in_step(maps_over: u32, maps: u32, reduces: u32) -> u32 {
-    // Also for a job without maps, by which nothing could be divided.
+    // This covers a job without maps, for which the division below is impossible.
     if maps_over == maps {
         return reduces;
     }

@@ -2,8 +2,8 @@
 //!
 //! A job begins at the level of nodes: it launches maps only on nodes with their input. Once it has
 //! been passed over for long enough it may launch in the racks of its input, and later anywhere.
-//! Each launch sets the level anew: a job that launches on a node with its input waits for such
-//! nodes again.
+//! Each launch sets the level anew: a job that launches on a node with its input waits for nodes
+//! with its input again.
 //!
 //! A job's patience is measured in time, or in the number of times that it was passed over. Time
 //! passes only for a job that the last offer has passed over, so a job that no offer asks does not
@@ -23,8 +23,8 @@ use mumakil_core::mapred::{
 // `MAX_AUTOCOMPUTED_LOCALITY_DELAY` of Hadoop's FairScheduler.
 const LONGEST_AUTO: SimSpan = SimSpan::from_secs(15);
 
-/// How many offers are remembered before the waiting times of all jobs are added up.
-// Chosen: 128 KiB of instants. Adding up takes a step for each job, so it should be rare.
+/// How many offers are kept before the waiting times of all jobs are added up.
+// Chosen: 128 KiB of instants. Adding up visits every job, so it should be rare.
 const REMEMBERED: usize = 16_384;
 
 /// How long jobs wait for their input.
@@ -62,20 +62,21 @@ impl Default for DelaySpec {
 /// The measure of a job's patience.
 #[derive(Clone, Copy, Debug)]
 enum DelayMeasure {
-    /// The time to wait for nodes, then for racks.
+    /// The time for which a job waits for nodes, then for racks.
     Time(AutoSpan, AutoSpan),
-    /// The number of skips for nodes, then for racks.
+    /// How often a job is passed over for nodes, then for racks.
     Skips(u64, u64),
-    /// The number of skips for racks: a factor times the remaining maps, or times the trackers if
-    /// there are fewer. Without a factor, it is the share of trackers that hold input of the job.
+    /// How often a job is passed over for racks: this factor times its remaining maps or times the
+    /// trackers, whichever are fewer. If `None`, the factor is the share of trackers that hold
+    /// input of the job.
     Chances(Option<f64>),
 }
 
-/// The waiting of all jobs.
+/// The state of delay scheduling, for all jobs.
 #[derive(Debug)]
 pub struct Delay {
     rules: DelayRules,
-    /// By the number of the job: the jobs that were asked and have not ended.
+    /// The waiting of each job that was asked and has not ended, by the job's number.
     jobs: Vec<Option<DelayState>>,
     long_tasks: Option<LongTasks>,
 }
@@ -84,21 +85,21 @@ pub struct Delay {
 #[derive(Debug)]
 struct DelayRules {
     patience: DelayMeasure,
-    /// How long a job waits for nodes, then for racks: in microseconds or skips.
+    /// How long a job waits for nodes, then for racks: in microseconds, or as a number of times.
     limits: [u64; 2],
     offers: OfferTimes,
 }
 
 /// The start times of the last offers; several may be equal.
 ///
-/// A job is passed over in thousands of offers in a row, and its time passes from the first of them
-/// to the offer after the last. So only the first and the last are kept for each job, and each
-/// offer in between costs one comparison.
+/// A job is often passed over in thousands of offers in a row. Its time then passes from the start
+/// of the first offer to the start of the offer after the last. So each job keeps only the first
+/// and the last offer, and each offer in between costs one comparison.
 #[derive(Debug, Default)]
 struct OfferTimes {
     /// The number of offers so far.
     count: u64,
-    /// When the remembered offers, the last ones, began.
+    /// When each of the remembered offers began: the last one is the current offer.
     begun: Vec<SimTime>,
 }
 
@@ -109,7 +110,7 @@ pub struct PassedOffer {
     pub at: SimTime,
     /// When the next offer began; `None` if it has not.
     pub until: Option<SimTime>,
-    /// Whether the jobs were allowed to launch anywhere, without waiting for their input.
+    /// Whether the offer let jobs launch anywhere, without waiting for their input.
     pub anywhere: bool,
 }
 
@@ -117,19 +118,19 @@ pub struct PassedOffer {
 #[derive(Clone, Copy, Debug)]
 struct DelayState {
     level: Locality,
-    /// How long, in microseconds, or how often the job has been passed over, without the current
-    /// stretch of offers.
+    /// How long (in microseconds) or how often the job has been passed over, without its current
+    /// unbroken series of offers.
     waited: u64,
-    /// The number of the last offer that passed the job over, from 1; 0 if its time is added up.
+    /// The number of the last offer that passed the job over, from 1; 0 if no series is open.
     passed_in: u64,
-    /// When the current stretch of such offers, each following the one before, began.
+    /// When the current series of offers began; each of them has passed the job over.
     passing_since: SimTime,
-    /// When the job was first passed over with a map to launch, since its last launch.
+    /// When, after its last launch of a map, the job was first passed over with a map to launch.
     since: Option<SimTime>,
-    /// When the job was last passed over while it might not launch anywhere yet.
+    /// When the job was last passed over while it had to stay near its input.
     held_back_at: SimTime,
-    /// The number of the last offer in which the job was passed over or launched a map, from 1. Its
-    /// time passes at most once in an offer, and not in an offer in which it has launched a map.
+    /// The number of the last offer that passed the job over or launched a map of it, from 1. In
+    /// one offer the job's time starts to pass at most once, and not after a launch.
     seen_in: u64,
 }
 
@@ -153,41 +154,41 @@ impl OfferTimes {
         self.begun.push(now);
     }
 
-    /// Returns when a remembered offer began. For the next offer, which has not begun, returns when
-    /// the last one did.
+    /// Returns when a remembered offer began; for the number of the next offer, when the current
+    /// one began.
     fn began(&self, number: u64) -> SimTime {
-        // Counted back from the last offer, as the first ones may be forgotten. For an offer that
-        // has not begun this is 0.
+        // Counted back from the last offer, since the first offers may be forgotten. For the next
+        // offer the distance is 0.
         let back = self.count.saturating_sub(number) as usize;
         self.begun[self.begun.len() - 1 - back]
     }
 
-    /// Returns whether to add up the time of all jobs, so that all offers but the last can be
-    /// forgotten.
+    /// Returns whether so many offers are remembered that the waiting times should be added up.
     fn are_many(&self) -> bool {
         REMEMBERED <= self.begun.len()
     }
 }
 
 impl DelayState {
-    /// Returns the time of the current stretch until the last offer began, in microseconds.
+    /// Returns the length of the current series up to the start of the last offer, in microseconds.
     fn passing(&self, offers: &OfferTimes) -> u64 {
-        // Offers are numbered from 1, so 0 stands for none.
+        // Offers are numbered from 1; 0 means that no series is open.
         if self.passed_in == 0 {
             return 0;
         }
         offers.began(self.passed_in + 1).saturating_since(self.passing_since).as_micros()
     }
 
-    /// Lets the job's time pass from this offer to the next one, unless it does already.
+    /// Lets the job's time pass from this offer to the next one, unless this offer has done so
+    /// already.
     fn pass_over(&mut self, now: SimTime, offers: &OfferTimes) {
-        // Several slots may ask for a map of the job in one offer, but its time passes once.
+        // An offer may ask the job for a map once for each slot, but the job's time passes only
+        // once.
         if self.seen_in == offers.count {
             return;
         }
         self.seen_in = offers.count;
-        // If the offer before has passed the job over as well, its
-        // time has gone on without a break.
+        // If the previous offer passed the job over as well, the current series simply goes on.
         let goes_on = self.passed_in + 1 == offers.count && offers.began(offers.count) == now;
         if self.passed_in == 0 || !goes_on {
             self.waited += self.passing(offers);
@@ -196,14 +197,14 @@ impl DelayState {
         self.passed_in = offers.count;
     }
 
-    /// Returns the waiting of the job after it has launched a map at this locality.
+    /// Returns the state of the job after it has launched a map at this locality.
     fn launched(self, level: Locality, offers: &OfferTimes) -> Self {
         let new = Self { level, seen_in: offers.count, ..Self::default() };
         if self.passed_in == 0 || self.passed_in != offers.count {
             return new;
         }
-        // This offer has passed the job over already: the job waits from the offer's beginning to
-        // the next offer.
+        // This offer passed the job over before it launched the map, so the job still waits from
+        // the start of this offer to the next one.
         let passing_since = self.passing_since.max(offers.began(offers.count));
         Self { passed_in: offers.count, passing_since, ..new }
     }
@@ -214,7 +215,7 @@ impl DelayState {
         if self.passed_in == offers.count {
             self.passing_since = self.passing_since.max(offers.began(offers.count));
         } else {
-            // The stretch has ended and is added up, so its offers may be forgotten.
+            // The series has ended and is added up, so its offers may be forgotten.
             self.passed_in = 0;
         }
     }
@@ -231,9 +232,9 @@ impl Delay {
         Self::with(DelayMeasure::Skips(node, rack), None)
     }
 
-    /// Returns the delay of Hadoop 1.x: a job without input in the rack is passed over as many
-    /// times as it has maps left, or as there are trackers if they are fewer, times a factor.
-    /// Without a factor it is the share of trackers that hold input of the job.
+    /// Returns the delay of Hadoop 1.x: a job without input in the rack is passed over as often as
+    /// it has maps left, or as there are trackers if these are fewer, times a factor. If `None`,
+    /// the factor is the share of trackers that hold input of the job.
     pub fn by_chances(factor: Option<f64>) -> Self {
         Self::with(DelayMeasure::Chances(factor), None)
     }
@@ -246,10 +247,10 @@ impl Delay {
         }
     }
 
-    /// Changes how long jobs are passed over from the next offer on, for nodes and for racks;
-    /// `None` changes nothing.
+    /// Changes how long jobs are passed over for nodes and for racks, from the next offer on;
+    /// `None` keeps a value.
     ///
-    /// Only for a delay in time.
+    /// Has an effect only on a delay that is measured in time.
     pub fn adjust(&mut self, waits: [Option<SimSpan>; 2]) {
         if let DelayMeasure::Time(w1, w2) = &mut self.rules.patience {
             for (wait, new) in [w1, w2].into_iter().zip(waits) {
@@ -258,8 +259,8 @@ impl Delay {
         }
     }
 
-    /// Returns how long a job has been passed over since its last launch of a map, for a delay in
-    /// time.
+    /// Returns how long a job has been passed over since its last launch of a map. Only for a delay
+    /// that is measured in time.
     pub fn waited(&self, job: JobId) -> SimSpan {
         SimSpan::from_micros(self.known(job).map_or(0, |job| self.rules.waited_by(&job)))
     }
@@ -276,8 +277,7 @@ impl Delay {
         }
     }
 
-    /// Begins an offer: the waiting of jobs that the last offer passed over now counts up to this
-    /// one.
+    /// Begins an offer: jobs that the last offer passed over have waited until now.
     pub fn begin(&mut self, view: &View<'_>) {
         let rules = &mut self.rules;
         let now = view.now();
@@ -287,7 +287,7 @@ impl Delay {
             // Computed for each offer, since Hadoop's heartbeat interval grows with the cluster.
             let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
             rules.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
-        // Chances depend on the job; `reach` computes them.
+        // The number for `Chances` depends on the job; `reach` computes it.
         } else if let DelayMeasure::Skips(node, rack) = rules.patience {
             rules.limits = [node, rack];
         }
@@ -298,9 +298,9 @@ impl Delay {
         }
     }
 
-    /// Returns how long it may take until a job launches that waits now: zero if no job waits for
-    /// its input, otherwise for ever. No finite time can be given, since a job's waiting depends on
-    /// which trackers make offers and when.
+    /// Returns how long a job that waits for its input may still wait: zero if no job waits,
+    /// otherwise for ever. No finite time can be given, since the waiting depends on which trackers
+    /// make offers and when.
     pub fn patience(&self, view: &View<'_>) -> SimSpan {
         // In two intervals every tracker that is alive has made an offer.
         let lately = view.heartbeat_interval() * 2;
@@ -345,13 +345,13 @@ impl Delay {
         let reach = if anywhere { MapReach::Any } else { rules.reach(&view, known, waiting) };
         let has_map = known.is_some_and(|job| 0 < job.pending(SlotKind::Map));
         let reason = match waiting.since {
-            // A wait explains the launch better than the reason of the policy.
+            // The time that the job has waited explains the launch better than the policy's reason.
             Some(since) if rules.make_wait() => Reason::Waited(now.saturating_since(since)),
             _ => reason,
         };
         let launched = (!is_blocked).then(|| offer.launch_wide_map(job, slots, reach, reason));
         if let Some(launched) = launched.flatten() {
-            // A map whose input is nowhere leaves the job free to go anywhere, as Hadoop does.
+            // If no node holds the map's input, the job may then launch anywhere, as in Hadoop.
             let level = launched.locality.unwrap_or(Locality::OffRack);
             *waiting = waiting.launched(level, &rules.offers);
             if let Some(long_tasks) = long_tasks {
@@ -359,13 +359,15 @@ impl Delay {
             }
             return Some(launched);
         }
-        // Hadoop passes over jobs without maps, too, but nobody should read that these have waited.
+        // Hadoop also passes over jobs without maps, but messages should not say that they have
+        // waited.
         waiting.since = waiting.since.or(has_map.then_some(now));
-        // Only such a job may launch later although nothing but time has changed (`patience`).
+        // `patience` needs this: a job held back here may launch later only because time has
+        // passed.
         if reach != MapReach::Any {
             waiting.held_back_at = now;
         }
-        // When passes are counted, each time that the job is asked counts, also in one offer.
+        // If the number of times counts, each request counts, even several in one offer.
         if !matches!(rules.patience, DelayMeasure::Time(..)) {
             waiting.waited += 1;
         } else {
@@ -379,11 +381,11 @@ impl Delay {
         None
     }
 
-    /// Notes the offers that have passed a job over while it had no map to launch, as
-    /// [`Delay::launch_map`] would have done in each of them. The last one may be the current or
-    /// the last offer.
+    /// Notes offers that passed a job over while it had no map to launch; the effect is as if
+    /// [`Delay::launch_map`] had been called in each of them. The last one may be the current offer
+    /// or the one before.
     ///
-    /// Only for a delay in time.
+    /// Only for a delay that is measured in time.
     pub fn note_passes<'p>(&mut self, job: JobId, passes: impl Iterator<Item = &'p PassedOffer>) {
         let mut passes = passes.peekable();
         if passes.peek().is_none() {
@@ -391,9 +393,10 @@ impl Delay {
         }
         let DelayRules { limits: [node, rack], offers, .. } = &self.rules;
         let waiting = entry(&mut self.jobs, job);
-        // How long the job is held back at its level: node, rack, or off the rack.
+        // How long the job waits in all before it may launch anywhere, by its level: node, rack or
+        // off the rack.
         let limit = [node + rack, *rack, 0][waiting.level as usize];
-        // The time of the stretch stays the same until the last of these offers.
+        // The length of the current series does not change before the last of these offers.
         let passing = waiting.passing(offers);
         for PassedOffer { at, until, anywhere } in passes {
             if !anywhere && waiting.waited + passing < limit {
@@ -430,12 +433,13 @@ impl DelayRules {
 
     /// Returns how far from its input a job may launch a map now.
     fn reach(&self, view: &View<'_>, job: Option<&Job>, waiting: &DelayState) -> MapReach {
-        // Hadoop lets a job with maps whose input no node holds launch any of its maps anywhere.
+        // If no node holds the input of some map of a job, Hadoop lets the job launch any map
+        // anywhere.
         let Some(job) = job.filter(|job| !job.has_homeless_maps()) else { return MapReach::Any };
         let waited = self.waited_by(waiting);
         let [node, rack] = match self.patience {
-            // Hadoop 1.x's capacity scheduler takes maps of the node and the rack at once, and
-            // waits before others.
+            // Hadoop 1.x's capacity scheduler treats the node and its rack alike: a job waits only
+            // before it launches off the rack.
             DelayMeasure::Chances(factor) => [0, chances(view, job, factor)],
             DelayMeasure::Time(..) | DelayMeasure::Skips(..) => self.limits,
         };
@@ -448,7 +452,7 @@ impl DelayRules {
     }
 }
 
-/// Returns the waiting of a job, which begins if the job is asked for the first time.
+/// Returns the state of a job; makes it if the job is asked for the first time.
 fn entry(jobs: &mut Vec<Option<DelayState>>, job: JobId) -> &mut DelayState {
     if jobs.len() <= job.index() {
         jobs.resize(job.index() + 1, None);
@@ -456,20 +460,20 @@ fn entry(jobs: &mut Vec<Option<DelayState>>, job: JobId) -> &mut DelayState {
     jobs[job.index()].get_or_insert_default()
 }
 
-/// Returns the reason for passing over a job, which was first passed over at `since`.
+/// Returns the reason for passing over a job: its wait since it was first passed over, at `since`.
 fn delayed(now: SimTime, since: Option<SimTime>) -> Reason {
     Reason::Delay(now.saturating_since(since.unwrap_or(now)))
 }
 
-/// Returns how often a job is passed over by trackers without its input in their racks.
+/// Returns how often a job is passed over by trackers that have none of its input in their racks.
 fn chances(view: &View<'_>, job: &Job, factor: Option<f64>) -> u64 {
     let (maps, trackers) = (job.tasks(SlotKind::Map), f64::from(view.trackers().max(1)));
     // Hadoop's bound is `min(maps - finishedMaps, trackers) * waitFactor`.
     let left = f64::from(maps.total() - maps.finished()).min(trackers);
-    // Hadoop replaces the default of `mapreduce.job.locality.wait.factor` like this.
+    // Hadoop's rule if `mapreduce.job.locality.wait.factor` is not set.
     let factor = factor.unwrap_or((f64::from(job.input_nodes()) / trackers).min(1.0));
-    // Cut off: Hadoop counts the present offer, too, and compares
-    // with `>`, which comes to the same.
+    // The cast rounds down. Hadoop counts the current offer too and compares with `>`, which gives
+    // the same result.
     (left * factor) as u64
 }
 
@@ -503,7 +507,8 @@ mod tests {
         }
     }
 
-    /// Returns four trackers of two map slots, and jobs that wait ten seconds, then five more.
+    /// Returns four trackers of two map slots each. Jobs wait ten seconds for nodes, then five for
+    /// racks.
     fn bench() -> Bench<InTurn> {
         let [w1, w2] = [10, 5].map(|secs| AutoSpan::Fixed(SimSpan::from_secs(secs)));
         let delay = Delay::new(&DelaySpec { w1, w2, long_task: None });
@@ -603,7 +608,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with time that is added up at every offer.
+        /// Compares with a model that adds up the time at every offer.
         #[test]
         fn time_passes_as_if_it_were_added_up_with_every_offer(
             happenings in vec((0..6_u8, 0..4_u64), 1..80),
@@ -629,7 +634,7 @@ mod tests {
                         let passed = passed_at.take().map_or(SimSpan::ZERO, |at| now - at);
                         waited += passed.as_micros();
                         offers.begin(now);
-                        // Most events pass the job over at once.
+                        // Most random events pass the job over at the same instant.
                         if what < 5 {
                             waiting.pass_over(now, &offers);
                             (seen_in, passed_at) = (offers.count, Some(now));

@@ -1,10 +1,9 @@
 //! Estimates how long a job's tasks take, from a sample of them.
 //!
-//! A family of distributions is fitted to the sample as in the papers on HFSP: its distribution
-//! function to that of the sample, by least squares. Here the squares are of differences in time:
-//! the *i*-th of *n* times is paired with the family's quantile at `(i − ½) / n`, and a line
-//! through these points gives the family's parameters. For symmetric families the mean is the
-//! sample's mean.
+//! As in the papers on HFSP, a family of distributions is fitted to the sample by least squares.
+//! The papers fit distribution functions. Here times are fitted: the *i*-th of *n* times is paired
+//! with the family's quantile at `(i − ½) / n`, and a line through these points gives the family's
+//! parameters. For symmetric families the mean is the sample's mean.
 
 use rand_distr::{Distribution, LogNormal, Uniform};
 use schemars::JsonSchema;
@@ -40,7 +39,7 @@ impl EstimatorKind {
     /// Returns the mean time of a task in seconds, estimated from a sample of at least one time.
     pub fn task_time(self, sample: &[f64]) -> f64 {
         let mean = sample.iter().sum::<f64>() / sample.len() as f64;
-        // A line needs two points, and a logarithm a time above zero.
+        // A line needs two points, and a logarithm needs times above zero.
         let has_times = sample.iter().all(|time| 0.0 < *time);
         if sample.len() < 2 || !has_times {
             return mean;
@@ -49,14 +48,13 @@ impl EstimatorKind {
             Self::Mean | Self::Oracle => mean,
             Self::Uniform => {
                 let line = FittedLine::through(sample, |time| time, |share| share);
-                // The height of the line at the share of one half,
-                // which is the mean of uniform times.
+                // The height of the line at one half is the mean of uniformly distributed times.
                 line.start + line.slope / 2.0
             }
-            // The quantile is the mean times this, so the line goes through
-            // zero and its slope is the mean.
+            // The quantile is the mean times `-ln(1 - share)`, so the line goes through zero and
+            // its slope is the mean.
             Self::Exponential => scale(sample, |share| -(1.0 - share).ln()),
-            // The standard normal quantile of one half is 0: there the line has the mean.
+            // The standard normal quantile of one half is 0, so the line starts at the mean.
             Self::Normal => FittedLine::through(sample, |time| time, standard_normal).start,
             Self::LogNormal => {
                 let FittedLine { start, slope } =
@@ -67,11 +65,11 @@ impl EstimatorKind {
             Self::Weibull => {
                 let FittedLine { start, slope } =
                     FittedLine::through(sample, f64::ln, |share| (-(1.0 - share).ln()).ln());
-                // On logarithms the slope is 1 / shape, and the mean is scale × Γ(1 + 1 / shape).
+                // With logarithms the slope is 1 / shape, and the mean is scale × Γ(1 + 1 / shape).
                 start.exp() * gamma(1.0 + slope)
             }
         };
-        // Times that differ by orders of magnitude make a slope whose exponential overflows.
+        // Times that differ by orders of magnitude give a steep line, whose exponential overflows.
         if fitted.is_finite() { fitted } else { mean }
     }
 }
@@ -91,7 +89,7 @@ impl SizeError {
     /// Draws the factor of a job.
     pub fn draw(self, rng: &mut ChaCha8Rng) -> f64 {
         match self {
-            // α and σ are checked when they are read, so neither distribution is refused.
+            // α and σ were checked when they were read, so both distributions can be built.
             Self::Uniform(alpha) => Uniform::new_inclusive(1.0 - alpha.get(), 1.0 + alpha.get())
                 .map_or(1.0, |factor| factor.sample(rng)),
             Self::LogNormal(sigma) => {
@@ -101,7 +99,7 @@ impl SizeError {
     }
 }
 
-/// A line through the times of a sample over the quantiles of a family.
+/// A line fitted to the times of a sample as a function of the quantiles of a family.
 struct FittedLine {
     start: f64,
     slope: f64,
@@ -128,12 +126,12 @@ fn scale(sample: &[f64], quantile: impl Fn(f64) -> f64) -> f64 {
     points.iter().map(|(x, y)| x * y).sum::<f64>() / points.iter().map(|(x, _)| x * x).sum::<f64>()
 }
 
-/// Returns the times in ascending order, each with its quantile in the sample.
+/// Returns the times in ascending order, each with its share of the sample, from 0 to 1.
 fn shares(sample: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     let mut sorted = sample.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let count = sorted.len() as f64;
-    // Half a step inside, since the quantiles of 0 and 1 are infinite.
+    // Half a step inside the limits, since the quantiles of 0 and 1 may be infinite.
     (0..).zip(sorted).map(move |(place, time)| ((f64::from(place) + 0.5) / count, time))
 }
 
@@ -155,7 +153,7 @@ mod tests {
         EstimatorKind::Weibull,
     ];
 
-    /// The quantiles of a family with a known mean are a sample on which the fit is exact.
+    /// If a sample consists of quantiles of a family, the fit is exact and finds the family's mean.
     #[test]
     fn a_family_finds_the_mean_of_its_own_quantiles() {
         let quantiles = |of: fn(f64) -> f64| -> Vec<f64> {

@@ -16,13 +16,13 @@ use mumakil_core::mapred::Complaint;
 
 /// Options that may be given in a file of their own.
 pub trait FileOptions: Sized {
-    /// The words for the path of such a file, in complaints about other values.
+    /// The words that name the path of such a file, for complaints about other values.
     const FILE: &'static str;
 
     /// The kind of file.
     const KIND: XmlKind;
 
-    /// Returns the options in the root element of such a file, and notes faults and the position of
+    /// Returns the options in the root element of such a file. Notes faults, and the position of
     /// each option.
     fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Self;
 
@@ -47,7 +47,7 @@ impl<T: Default> Default for FileOr<T> {
 }
 
 impl<T: Clone + Default> FileOr<T> {
-    /// Returns the option; the default if its file is not read yet.
+    /// Returns the option; its default if it is a file that is not read yet.
     pub fn given(&self) -> T {
         match self {
             Self::File(_) => T::default(),
@@ -57,8 +57,8 @@ impl<T: Clone + Default> FileOr<T> {
 }
 
 impl<T: FileOptions> FileOr<T> {
-    /// Replaces a path by the content of its file. Returns complaints about the option, which is
-    /// `allocations` of some policy; `more` adds complaints if the option is usable.
+    /// Replaces a path by the content of its file. Returns complaints about the option, whose key
+    /// is `allocations`; `more` adds complaints if the option has no errors.
     pub fn read_and_check(
         &mut self,
         folder: &Path,
@@ -74,14 +74,15 @@ impl<T: FileOptions> FileOr<T> {
                 Err(complaints) => complaints,
             },
         };
-        // With errors the run does not begin: further checks would only repeat them in other words.
+        // With errors the run does not begin, and further checks would only repeat them in other
+        // words.
         if let Self::Given(given) = self
             && complaints.iter().all(|complaint| complaint.is_warning)
         {
             complaints.extend(more(given));
         }
         for complaint in &mut complaints {
-            // The checks know only what lies inside the option.
+            // The checks give paths within the option, so put its key in front.
             complaint.path.insert(0, "allocations".to_owned());
         }
         complaints

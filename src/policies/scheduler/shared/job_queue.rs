@@ -1,5 +1,5 @@
-//! The queue of jobs, and which of them may run: as many as their pools, the pools around them and
-//! their users allow.
+//! The queue of jobs. It lets as many jobs run as the limits of their users, of their pools, and of
+//! the pools around their pools allow.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -13,17 +13,18 @@ use super::pools::{Pool, Pools};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Job, JobId, Priority, Reason, step};
 
-/// Jobs by priority, then arrival, then number.
+/// The jobs, ordered by priority, then arrival, then number.
 #[derive(Debug)]
 pub struct JobQueue {
-    /// Whether some jobs may have to wait for others.
+    /// Whether any pool or user has a limit.
     is_limited: bool,
     /// The limits of pools and users.
     pools: Pools,
     jobs: BTreeMap<LineTurn, (PoolId, Arc<str>)>,
-    /// Whether jobs have come or gone since the last choice.
+    /// Whether jobs have come or gone since the last call of [`JobQueue::choose`].
     is_new: bool,
-    /// The jobs that have come since the last choice; used only if no job has to wait.
+    /// The jobs that have come since the last call of [`JobQueue::choose`]; used only without
+    /// limits.
     entered: Vec<JobId>,
 }
 
@@ -33,7 +34,7 @@ type LineTurn = (Priority, SimTime, JobId);
 impl JobQueue {
     /// Returns an empty queue.
     pub fn new(pools: &Pools) -> Self {
-        // Hadoop has no limits by default, and then no walk along the line is needed.
+        // By default Hadoop has no limits; then the queue need not be walked.
         let is_limited = pools.user_max_jobs.is_some()
             || pools.pool_max_jobs.is_some()
             || pools.users.values().any(|user| user.max_jobs.is_some())
@@ -42,13 +43,13 @@ impl JobQueue {
         Self { is_limited, pools: pools.clone(), jobs, is_new: false, entered }
     }
 
-    /// Returns whether some jobs may have to wait for others.
+    /// Returns whether any pool or user has a limit, so that some jobs may have to wait for others.
     pub fn is_limited(&self) -> bool {
         self.is_limited
     }
 
-    /// Returns why a job may not run: a limit is reached, or, if there are no limits, the job came
-    /// after the last choice.
+    /// Returns why a job may not run yet: because of a limit or, without limits, because it came
+    /// after the last call of [`JobQueue::choose`].
     pub fn refusal(&self) -> Reason {
         if self.is_limited { Reason::JobLimit } else { Reason::NotCounted }
     }
@@ -63,31 +64,31 @@ impl JobQueue {
         self.jobs.insert(turn, (pool, user.clone()));
         self.is_new = true;
         if !self.is_limited {
-            // Without limits no job depends on others, so only the new jobs are to be named.
+            // Without limits no job affects others, so `choose` reports only the new jobs.
             self.entered.push(turn.2);
         }
     }
 
-    /// Removes a job that arrived at `arrived` with this priority.
+    /// Removes a job that arrived at `arrived` and has this priority.
     pub fn leave(&mut self, job: JobId, priority: Priority, arrived: SimTime) {
-        // A job that ends may make room for another, so the next update walks the line.
+        // The end of a job may make room for another, so the next call of `choose` walks the queue.
         self.is_new |= self.jobs.remove(&(priority, arrived, job)).is_some();
     }
 
-    /// Reports which jobs may run, if jobs have come or gone since the last call: for all jobs if
-    /// there are limits, otherwise only for new ones.
+    /// Reports whether each job may run, if jobs have come or gone since the last call. Without
+    /// limits reports only the new jobs.
     pub fn choose(&mut self, tree: &PoolTree, mut say: impl FnMut(JobId, bool)) {
         if !self.is_limited {
             self.entered.drain(..).for_each(|job| say(job, true));
         } else if mem::take(&mut self.is_new) {
             let mut in_pool = vec![0; tree.ids().count()];
             let mut of_users: FxHashMap<&str, u32> = FxHashMap::default();
-            // The order of the line is Hadoop's: jobs in front take the places that limits allow.
+            // As in Hadoop, jobs at the front of the queue are admitted first.
             for ((.., job), (pool, user)) in &self.jobs {
                 step();
                 let of_user = of_users.entry(user).or_default();
-                // A job needs room in its pool and in every pool around
-                // it, and counts in all of them.
+                // A job needs room in its pool and in every pool around its pool, and counts in all
+                // of them.
                 let has_room = |id: PoolId| in_pool[id.index()] < tree.pool(id).max_jobs;
                 let may_run =
                     tree.upwards(*pool).all(has_room) && *of_user < self.pools.jobs_of_user(user);

@@ -10,12 +10,12 @@ use mumakil_core::mapred::{
     AttemptId, AttemptState, JobChange, JobEvent, JobId, Launched, SlotKind, TrackerId,
 };
 
-/// The attempts that have not ended; `D` is the note that a policy attaches to an attempt that it
+/// The attempts that have not ended. A policy attaches a note of type `D` to each attempt that it
 /// orders to end.
 #[derive(Debug)]
 pub struct Launches<D = ()> {
     live: FxHashMap<AttemptId, Launch>,
-    /// The attempts by job, in the order of launching.
+    /// The attempts of each job, in the order of launching.
     jobs: FxHashMap<JobId, BTreeSet<(SimTime, AttemptId)>>,
     doomed: FxHashMap<AttemptId, D>,
 }
@@ -27,7 +27,7 @@ impl<D> Default for Launches<D> {
     }
 }
 
-/// The tracker and the launch time of an attempt.
+/// Where and when an attempt was launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// When the JobTracker launched it.
@@ -44,21 +44,22 @@ impl<D> Launches<D> {
         self.jobs.entry(attempt.job()).or_default().insert((at, attempt));
     }
 
-    /// Notes an event of a job. Returns the attempt that has ended with it, if one has.
+    /// Notes an event of a job. If it is the end of a known attempt, returns that attempt.
     pub fn job_changed(&mut self, event: &JobEvent) -> Option<(AttemptId, AttemptState, Launch)> {
         match event.change {
             JobChange::Attempt(attempt, state) if state.outcome().is_some() => {
                 self.doomed.remove(&attempt);
-                // Unknown are setups and cleanups, and what was
-                // launched before this policy took over.
+                // Setups, cleanups, and attempts launched before this policy took over are unknown
+                // here.
                 let launch = self.live.remove(&attempt)?;
                 let job = self.jobs.get_mut(&event.job)?;
-                // The instant is part of the key, so that the latest
-                // attempts are found without a sort.
+                // The launch time is part of the key, so the latest attempts are found without
+                // sorting.
                 job.remove(&(launch.at, attempt));
                 Some((attempt, state, launch))
             }
-            // A policy never chooses among the attempts of an ended job, so forget them.
+            // A policy never chooses among the attempts of an ended job, so the attempts are
+            // forgotten.
             JobChange::Ended(_) => {
                 for (_, attempt) in self.jobs.remove(&event.job).unwrap_or_default() {
                     self.live.remove(&attempt);
@@ -75,8 +76,8 @@ impl<D> Launches<D> {
         self.doomed.insert(attempt, with);
     }
 
-    /// Returns the notes of all attempts of a kind that are ordered to end and have not ended, in
-    /// no order.
+    /// Returns the notes of the attempts of a kind that are ordered to end but have not ended, in
+    /// arbitrary order.
     pub fn ordered_ends(&self, kind: SlotKind) -> impl Iterator<Item = &D> {
         let of_kind = self.doomed.iter().filter(move |(attempt, _)| attempt.slot() == kind);
         of_kind.map(|(_, with)| with)
@@ -88,8 +89,8 @@ impl<D> Launches<D> {
         all.filter_map(|(_, attempt)| self.live.get(attempt).copied())
     }
 
-    /// Returns a job's attempts of a kind with their launch times, the latest first, without those
-    /// that are ordered to end.
+    /// Returns a job's attempts of a kind with their launch times, the latest first. Leaves out
+    /// attempts that are ordered to end.
     pub fn latest_first(
         &self,
         job: JobId,
@@ -144,7 +145,7 @@ mod tests {
         launches.job_changed(&JobEvent { job: JobId(1), change });
         assert!(latest(&launches, 1).is_empty() && launches.of(JobId(1)).next().is_none());
         assert_eq!(latest(&launches, 2), [map(2, 0)]);
-        // An attempt's end after its job's end changes nothing: the job is forgotten.
+        // The end of an attempt after the end of its job changes nothing: the job is forgotten.
         let change = JobChange::Attempt(map(1, 0), AttemptState::Killed);
         assert_eq!(launches.job_changed(&JobEvent { job: JobId(1), change }), None);
     }

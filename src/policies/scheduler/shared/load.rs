@@ -1,9 +1,10 @@
-//! A tracker's part of the load: the same share of its slots as the work fills of all slots.
+//! A tracker's part of the load: work that would fill a tenth of all slots fills a tenth of each
+//! tracker's slots.
 //!
-//! So little work is spread over all trackers; without this rule it would fill the first trackers
-//! that ask. [`next_kind`] says in what order a tracker's slots are filled. Both count the tasks of
-//! the tracker: those that it has reported, or, from Hadoop 1.1 on, also those that the heartbeat
-//! has launched so far ([`TrackerLoad`]).
+//! So a small load is spread over all trackers; without this rule it would fill the trackers that
+//! ask first. [`room`] says how many tasks a tracker may launch, and [`next_kind`] says whether the
+//! next task is a map or a reduce. Both count the tasks that the tracker has reported and, from
+//! Hadoop 1.1 on, those that the current heartbeat has launched so far ([`TrackerLoad`]).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,9 @@ pub enum TrackerLoad {
     /// `current` with Hadoop 1.x, `reported` with all other versions.
     #[default]
     Auto,
-    /// The tasks that it has reported: up to 1.0. One heartbeat may fill a tracker that is below
-    /// its part of the load, with all of its maps before its reduces, or the other way round.
+    /// Only the tasks that it has reported: up to 1.0. One heartbeat may fill all slots of a
+    /// tracker that is below its part of the load: first its maps, then its reduces, or the other
+    /// way round.
     Reported,
     /// Also the tasks that the heartbeat has launched so far: 1.1 and later. A tracker gets its
     /// part of the load, and maps and reduces in turn.
@@ -30,8 +32,8 @@ impl TrackerLoad {
     pub fn settled(self, line: HadoopLine) -> Self {
         match self {
             Self::Auto if line.behaviour().load_counts_launches => Self::Current,
-            // Until 1.0 Hadoop's loop read the tracker's report alone, and
-            // forgot what it had just assigned.
+            // Up to 1.0 Hadoop's loop reads only the tracker's report and ignores the tasks that it
+            // has just assigned.
             Self::Auto => Self::Reported,
             given => given,
         }
@@ -45,8 +47,8 @@ impl TrackerLoad {
     }
 }
 
-/// Returns how many tasks a tracker may launch before it has its part of `work` tasks, beside those
-/// it has. `beyond` is added to the load; with 1 the tracker may fill all its slots.
+/// Returns how many more tasks a tracker may launch before it has its part of `work` tasks. The
+/// share `beyond` is added to the load; with 1 the tracker may fill all its slots.
 pub fn room(
     offer: &Offer<'_>,
     kind: SlotKind,
@@ -54,15 +56,16 @@ pub fn room(
     beyond: f64,
     counted: TrackerLoad,
 ) -> u32 {
-    // Without trackers there is no capacity to divide by.
+    // Without trackers the capacity is 0, so avoid dividing by it.
     let load = beyond + work / f64::from(offer.view().capacity(kind).max(1));
-    // Rounded up as in Hadoop, so that the least work still gives each tracker a task.
+    // Rounded up as in Hadoop, so that even the smallest load gives each tracker one task.
     let part = (f64::from(offer.slots(kind)) * load.min(1.0)).ceil() as u32;
     part.saturating_sub(counted.of(offer, kind))
 }
 
-/// Returns the kind of slot to fill next. Of the kinds that are free and open it is the one with
-/// fewer tasks on the tracker; a map if both have equally many. `None` if no kind is free and open.
+/// Returns the kind of the next task, among the kinds that have a free slot and are open: the kind
+/// with fewer tasks on the tracker, or a map if both have equally many. `None` if there is no such
+/// kind.
 pub fn next_kind(
     offer: &Offer<'_>,
     counted: TrackerLoad,
@@ -72,7 +75,7 @@ pub fn next_kind(
     let mut open = SlotKind::BOTH.into_iter().filter(is_open);
     match (open.next()?, open.next()) {
         (one, None) => Some(one),
-        // Both kinds are open. Hadoop takes a map while the tracker has no more maps than reduces.
+        // Both kinds are open. Hadoop takes a map unless the tracker has more maps than reduces.
         _ if counted.of(offer, SlotKind::Reduce) < counted.of(offer, SlotKind::Map) => {
             Some(SlotKind::Reduce)
         }

@@ -1,6 +1,6 @@
 //! Finds jobs with long maps, and spreads these maps over the nodes.
 //!
-//! A new job counts as one with long maps until its ended maps show otherwise.
+//! A new job counts as a job with long maps until its ended maps show otherwise.
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +15,7 @@ pub struct LongTasks {
     limit: SimSpan,
     launches: Launches,
     ended: FxHashMap<JobId, Ended>,
-    /// The number of running maps of jobs with long maps, for each tracker; `total` is the sum.
+    /// The number of running maps of jobs with long maps, by tracker; `total` is the sum.
     on: Vec<u32>,
     total: u32,
 }
@@ -51,7 +51,8 @@ impl LongTasks {
     pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         let was_long = self.is_long(event.job);
         if let JobChange::Ended(_) = event.change {
-            // Before `launches` forgets the job, or its running maps would be counted for ever.
+            // Do this before `launches` forgets the job: otherwise its running maps would count for
+            // ever.
             if was_long {
                 self.recount(event.job, -1);
             }
@@ -68,26 +69,26 @@ impl LongTasks {
             ended.maps += 1;
             ended.time += view.now().saturating_since(launch.at);
         }
-        // This end has changed the verdict on the job, so its other maps
-        // count from now on, or no longer.
+        // The end of this map has changed whether the job has long maps, so its running maps begin
+        // or cease to count.
         if was_long != self.is_long(event.job) {
             self.recount(event.job, if was_long { -1 } else { 1 });
         }
     }
 
-    /// Returns whether a job has long maps, and the tracker runs more long maps than the average
-    /// tracker.
+    /// Returns whether a job has long maps and the tracker already runs more long maps than the
+    /// average tracker.
     pub fn crowds(&self, view: &View<'_>, job: JobId, tracker: TrackerId) -> bool {
         let here = self.on.get(tracker.index()).copied().unwrap_or(0);
-        // The paper's "higher-than-average number of long tasks", with
-        // the division on the other side.
+        // The paper's "higher-than-average number of long tasks", multiplied out to avoid a
+        // division.
         self.is_long(job) && u64::from(self.total) < u64::from(here) * u64::from(view.trackers())
     }
 
     fn is_long(&self, job: JobId) -> bool {
-        // The paper treats a new job as one of long tasks until its tasks have ended quickly.
+        // The paper assumes that a new job has long tasks until some have ended quickly.
         let Some(Ended { maps, time }) = self.ended.get(&job) else { return true };
-        // The mean of the ended maps is above the limit.
+        // Compares the mean time of the ended maps with the limit, without a division.
         self.limit * u64::from(*maps) < *time
     }
 
@@ -115,8 +116,8 @@ mod tests {
     use mumakil_core::mapred::testing::Bench;
     use mumakil_core::mapred::{MapReach, Offer, PerSlot, Reason, Scheduler, SlotKind};
 
-    /// A policy that launches the maps of jobs in the order of their numbers, unless they crowd the
-    /// tracker.
+    /// A policy that launches the maps of jobs in the order of their numbers, unless the tracker
+    /// has too many long maps.
     struct Spread(LongTasks);
 
     impl Scheduler for Spread {
@@ -153,7 +154,7 @@ mod tests {
         let mut bench = bench();
         bench.job(8, 0, |_| {});
         assert_eq!(launched(&mut bench, [0, 0, 1, 2, 2]), [1, 0, 1, 1, 0]);
-        // The last tracker gets two maps at once, since all other trackers run one by then.
+        // The last tracker gets two maps at once, since each other tracker already runs one.
         assert_eq!(launched(&mut bench, [3, 0]), [2, 1]);
     }
 

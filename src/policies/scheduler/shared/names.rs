@@ -1,5 +1,5 @@
-//! Names of pools and queues. A job names a pool by its last name alone, so each name is unique in
-//! the whole tree; [`TreeCheck`] checks that.
+//! Names of pools and queues. A job gives only the last part of a pool's path, so each name must be
+//! unique in the whole tree; [`TreeCheck`] checks this.
 
 use std::array;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use rustc_hash::FxHashSet;
 
 use mumakil_core::mapred::Complaint;
 
-/// The most levels of nested pools or queues.
-// Chosen: deeper than any organisation, and not too deep for functions that call themselves.
+/// The largest depth of nested pools or queues.
+// Chosen: deeper than any organisation, yet shallow enough for recursive functions.
 pub const DEEPEST: usize = 64;
 
-/// The most characters of a name.
-// Chosen: names stand in tables and messages.
+/// The largest number of characters in a name.
+// Chosen: short enough for tables and messages.
 pub const LONGEST_NAME: usize = 100;
 
-/// The most names that a message lists; of the others it gives the number.
+/// The largest number of names that a message lists; it only counts the rest.
 const TOLD: usize = 4;
 
 /// Returns names as a list for messages.
@@ -32,7 +32,7 @@ pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 /// A walk through a tree of pools or queues that collects complaints.
 #[derive(Debug)]
 pub struct TreeCheck<'n> {
-    /// The word for a node of the tree: a pool or a queue.
+    /// The word for a node of the tree in messages: `pool` or `queue`.
     what: &'static str,
     /// The path of keys to the node that is being checked.
     path: Vec<&'n str>,
@@ -46,7 +46,7 @@ impl<'n> TreeCheck<'n> {
         Self { what, path: Vec::new(), names: FxHashSet::default(), complaints: Vec::new() }
     }
 
-    /// Checks the children under a key with `look`; complains instead if they are nested too deep.
+    /// Checks the children under a key with `look`, or complains if they are nested too deep.
     pub fn inside(&mut self, key: &'static str, look: impl FnOnce(&mut Self)) {
         self.path.push(key);
         // Each level has two keys on the path.
@@ -59,7 +59,7 @@ impl<'n> TreeCheck<'n> {
         self.path.pop();
     }
 
-    /// Checks the name of one child, then the child with `look`.
+    /// Checks the name of one child, then checks the child with `look`.
     pub fn at(&mut self, name: &'n str, look: impl FnOnce(&mut Self)) {
         self.path.push(name);
         let what = self.what;
@@ -72,18 +72,18 @@ impl<'n> TreeCheck<'n> {
             let hint = format!("jobs name their {what} by this alone: choose another name");
             self.complain(None, format!("there is a {what} `{name}` already"), &hint);
         }
-        // Also inside of a wrong name: all that is wrong is reported at once.
+        // Check the child even if its name is wrong, so that all mistakes are reported at once.
         look(self);
         self.path.pop();
     }
 
-    /// Complains about an option of the current node, or about the whole node.
+    /// Complains about an option of the current node; about the node itself if `key` is `None`.
     pub fn complain(&mut self, key: Option<&str>, message: String, hint: &str) {
         let path: Vec<&str> = self.path.iter().copied().chain(key).collect();
         self.complaints.push(Complaint::error(&path, message, hint));
     }
 
-    /// Warns of an option of the current node.
+    /// Adds a warning about an option of the current node.
     pub fn warn(&mut self, key: &str, message: String, hint: &str) {
         let path: Vec<&str> = self.path.iter().copied().chain([key]).collect();
         self.complaints.push(Complaint::warning(&path, message, hint));
@@ -95,27 +95,27 @@ impl<'n> TreeCheck<'n> {
     }
 }
 
-/// A name to sort by. A name of up to sixteen bytes is compared and copied as quickly as two
-/// numbers.
+/// A name that serves as a sort key. Most names of up to sixteen bytes are compared and copied as
+/// quickly as two numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SortName {
     /// Its first sixteen bytes, as two big-endian numbers.
     head: [u64; 2],
-    /// The whole name, if `head` does not hold all of it.
+    /// The whole name; `None` if `head` holds all of it.
     whole: Option<Arc<str>>,
 }
 
 impl SortName {
-    /// Returns a name to sort by.
+    /// Returns the sort key of a name.
     pub fn new(name: &Arc<str>) -> Self {
         const HEAD: usize = 16;
         let mut head = [0; HEAD];
         let length = name.len().min(HEAD);
         head[..length].copy_from_slice(&name.as_bytes()[..length]);
-        // A short name is filled up with zeros, so one that ends with zeros
-        // would equal it by its head alone.
+        // A short name is padded with zeros. Without `whole`, a name that ends with zeros would
+        // equal the same name without them.
         let is_whole = name.len() <= HEAD && !name.ends_with('\0');
-        // The first byte is the highest: so the numbers have the order of the names.
+        // The first byte is the most significant, so the numbers sort like the names.
         let half = |from: usize| u64::from_be_bytes(array::from_fn(|place| head[from + place]));
         Self { head: [half(0), half(8)], whole: (!is_whole).then(|| name.clone()) }
     }

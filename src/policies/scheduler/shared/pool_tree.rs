@@ -1,7 +1,7 @@
 //! The pools of a run: numbered, with all defaults filled in.
 //!
-//! Jobs belong to the leaves. An undeclared pool is made when the first job names it, as a child of
-//! the root, and stays.
+//! Jobs belong to the leaves. An undeclared pool is made at the top level when a job first names
+//! it, and is kept.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::PerSlot;
 use mumakil_core::mapred::step;
 
-/// A pool, numbered from the root on, in the order of declaration.
+/// A pool's number: the root is 0, and the others follow in the order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PoolId(pub u32);
 
@@ -26,27 +26,27 @@ pub struct PoolNode {
     pub parent: Option<PoolId>,
     /// The pools inside it, in the order in which they were declared or made.
     pub children: Vec<PoolId>,
-    /// Its weight: it gets slots of the parent in proportion to the weights of its siblings.
+    /// Its weight: siblings divide the slots of their parent in proportion to their weights.
     pub weight: f64,
-    /// The slots that it is guaranteed.
+    /// The number of slots that it is guaranteed.
     pub min: PerSlot<u32>,
-    /// The most slots that it gets.
+    /// The largest number of slots that it gets.
     pub max: PerSlot<u32>,
     /// How many of its jobs may run at a time.
     pub max_jobs: u32,
     /// The order in which its jobs run.
     pub order: JobOrder,
-    /// How long it may be below its minimum before tasks of others are killed for it; `None` is
-    /// forever.
+    /// How long it may be below its minimum before tasks of other pools are killed for it; `None`
+    /// means forever.
     pub min_share_after: Option<SimSpan>,
 }
 
-/// All pools, in one vector, under one root that has the whole cluster.
+/// All pools, in one vector. The root has the whole cluster.
 #[derive(Clone, Debug)]
 pub struct PoolTree {
     nodes: Vec<PoolNode>,
     by_name: FxHashMap<Arc<str>, PoolId>,
-    /// The values of pools that do not set them, and of undeclared pools.
+    /// The values of undeclared pools, and of values that a declared pool does not set.
     defaults: PoolNode,
 }
 
@@ -54,14 +54,14 @@ impl PoolId {
     /// The root, which holds all other pools.
     pub const ROOT: Self = Self(0);
 
-    /// Returns the position in a vector of pools.
+    /// Returns the pool's index in a vector of pools.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl PoolTree {
-    /// Returns the tree of checked pools. If two have the same name, the first one is found by it.
+    /// Returns the tree of checked pools. If two pools have the same name, the first one is used.
     pub fn new(pools: &Pools) -> Self {
         let any = PerSlot { map: u32::MAX, reduce: u32::MAX };
         let defaults = PoolNode {
@@ -76,7 +76,7 @@ impl PoolTree {
             order: pools.order,
             min_share_after: pools.min_share_after,
         };
-        // The root holds no jobs of its own, so it has no limits.
+        // The root holds no jobs directly, so it has no limits.
         let root = PoolNode { max_jobs: u32::MAX, min_share_after: None, ..defaults.clone() };
         let mut tree = Self { nodes: vec![root], by_name: FxHashMap::default(), defaults };
         tree.declare(PoolId::ROOT, &pools.pools);
@@ -106,16 +106,16 @@ impl PoolTree {
         if let Some(parent) = node.parent {
             self.nodes[parent.index()].children.push(id);
         }
-        // Names were checked to be unique; if they are not, the first pool of the name is used.
+        // Names were checked to be unique; should they not be, the first pool of the name is used.
         self.by_name.entry(node.name.clone()).or_insert(id);
         self.nodes.push(node);
         id
     }
 
-    /// Returns the pool of a job that names this pool, and makes it if it is new.
+    /// Returns the pool with this name for a job that names it; makes the pool if it is new.
     ///
     /// # Panics
-    /// If the pool has pools inside it, since jobs belong to leaves.
+    /// If the pool has pools inside it: jobs belong to leaves.
     pub fn place(&mut self, name: &str) -> PoolId {
         if let Some(id) = self.find(name) {
             assert!(self.is_leaf(id), "jobs that name a pool with others inside were refused");
@@ -125,29 +125,28 @@ impl PoolTree {
         self.add(PoolNode { name: name.into(), parent, ..self.defaults.clone() })
     }
 
-    /// Returns the pool with this name.
+    /// Returns the pool with this name; `None` if there is none yet.
     pub fn find(&self, name: &str) -> Option<PoolId> {
         self.by_name.get(name).copied()
     }
 
-    /// Returns a pool.
+    /// Returns the values of a pool.
     pub fn pool(&self, id: PoolId) -> &PoolNode {
         step();
         &self.nodes[id.index()]
     }
 
-    /// Returns whether the pool has no pools inside; false for the root, which never holds jobs
-    /// itself.
+    /// Returns whether the pool can hold jobs: it has no pools inside, and it is not the root.
     pub fn is_leaf(&self, id: PoolId) -> bool {
         id != PoolId::ROOT && self.pool(id).children.is_empty()
     }
 
-    /// Returns all pools, from the root on: each after its parent.
+    /// Returns all pools, each after its parent; the root comes first.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = PoolId> + use<> {
         self.ids_from(0)
     }
 
-    /// Returns all pools from this position on.
+    /// Returns all pools from this index on.
     pub fn ids_from(&self, index: usize) -> impl DoubleEndedIterator<Item = PoolId> + use<> {
         (index as u32..self.nodes.len() as u32).map(PoolId).inspect(|_| step())
     }

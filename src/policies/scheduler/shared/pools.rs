@@ -1,10 +1,10 @@
 //! Pools as operators declare them: a tree of names with weights, minimums and limits.
 //!
-//! The pools stand in the scenario or in a Hadoop allocation file ([`super::allocation_file`]);
-//! [`FileOptions::check`] checks them in either case, and a policy works with a
-//! [`super::pool_tree::PoolTree`].
+//! The pools are declared in the scenario or in a Hadoop allocation file
+//! ([`super::allocation_file`]). [`FileOptions::check`] checks both. A policy works with a
+//! [`super::pool_tree::PoolTree`] made of them.
 //!
-//! A job names its pool by the last name alone, so names are unique in the whole tree.
+//! A job gives only the last part of its pool's path, so names are unique in the whole tree.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use super::xml::{XmlFindings, XmlKind};
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{Complaint, PrecedenceBy};
 
-/// A number of slots or jobs. Hadoop's largest number stands for no limit.
+/// A number of slots or jobs. Hadoop's largest number means that there is no limit.
 pub type Number = Count<0, 2_147_483_647>;
 
 /// The pools of a fair scheduler, and the defaults of undeclared pools and users.
@@ -72,7 +72,7 @@ pub struct Pool {
     /// pools. Without this, `min_share_after` beside `pools` holds.
     pub min_share_after: Option<SimSpan>,
     /// Pools inside it, which share its slots.
-    // Any value, as the schema is inlined and cannot refer to itself.
+    // The schema allows any value here: it is inlined and cannot refer to itself.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("title" = "a mapping from names, each to a pool as this one"))]
     pub pools: IndexMap<String, Self>,
@@ -105,7 +105,7 @@ pub enum JobOrder {
 }
 
 impl JobOrder {
-    /// Returns the rule by which one job of the pool goes before another.
+    /// Returns the rule that decides which job of the pool is served first.
     pub const fn precedence(self) -> PrecedenceBy {
         match self {
             Self::Fifo => PrecedenceBy::Line,
@@ -131,7 +131,7 @@ impl Default for Pool {
 }
 
 impl Pools {
-    /// Returns how many jobs of a user may run at a time; `u32::MAX` is no limit.
+    /// Returns how many jobs of a user may run at a time; `u32::MAX` means no limit.
     pub fn jobs_of_user(&self, user: &str) -> u32 {
         let own = self.users.get(user).and_then(|user| user.max_jobs);
         own.or(self.user_max_jobs).map_or(u32::MAX, Number::get)
@@ -147,8 +147,8 @@ impl FileOptions for Pools {
         allocation_file::read(root, findings)
     }
 
-    /// Checks values against each other; each value alone is checked by its type. Pools that are
-    /// nested too deep are not checked.
+    /// Checks values against each other; the type of each value checks the value alone. Pools that
+    /// are nested too deep are not checked.
     fn check(&self) -> Vec<Complaint> {
         let mut check = TreeCheck::of("pool");
         check_all(&mut check, &self.pools, [None; 2]);
@@ -166,7 +166,7 @@ struct Bounds {
     max: Option<u32>,
 }
 
-/// The lowest maximum of the pools around a pool: the name of that pool, and its slots.
+/// The lowest maximum among the pools around a pool, with the name of the pool that sets it.
 type Limit<'p> = Option<(&'p str, u32)>;
 
 fn check_all<'p>(
@@ -197,7 +197,7 @@ fn check_one<'p>(
     for (bounds, limit) in pool.bounds().into_iter().zip(&mut around) {
         check_bounds(check, name, &bounds, *limit);
         let own = bounds.max.map(|max| (name, max));
-        // The tightest maximum so far, this pool's own included, holds for the pools inside.
+        // Pools inside this one are held to the lowest maximum so far, this pool's own included.
         *limit = match (*limit, own) {
             (Some(outer), Some(inner)) if outer.1 <= inner.1 => Some(outer),
             (outer, inner) => inner.or(outer),
@@ -211,7 +211,7 @@ fn check_bounds(check: &mut TreeCheck<'_>, name: &str, bounds: &Bounds, around: 
     let hint = "lower the minimum, or raise the maximum";
     if let Some(max) = max.filter(|max| *max < min) {
         let message = format!("`{name}` is promised {min} {slots} slots, but gets {max} at most");
-        // In Hadoop the maximum wins, with a warning.
+        // In Hadoop the maximum overrides the minimum, with a warning.
         check.warn(max_key, message, hint);
     }
     if let Some((parent, max)) = around.filter(|(_, max)| *max < min) {

@@ -1,12 +1,12 @@
-//! Which reduces start: the order in which jobs get slots for them, and the condition that holds
-//! them back.
+//! Which reduces start: the order in which the reduces of jobs get slots, and the condition that
+//! holds reduces back.
 //!
-//! A policy combines this with its own rules. It serves jobs in groups, such as the jobs of a pool,
-//! and decides which group comes first; within a group [`Srt`] may sort the reduces of jobs in an
-//! order of their own. A [`ReduceGate`] keeps a job from launching some reduces, which then do not
-//! count as its demand. [`WithReduces`] adds the options of all this to the policy's own options.
+//! A policy combines this module with its own rules. It serves jobs in groups, such as the jobs of
+//! a pool, and decides which group comes first; within a group, [`Srt`] may give the reduces of
+//! jobs an order of their own. A [`ReduceGate`] keeps a job from launching some reduces, which then
+//! do not count as its demand. [`WithReduces`] adds these options to the policy's own options.
 //!
-//! Policies that order jobs by themselves, such as by size, do not use it.
+//! Policies with a strict order of jobs, such as by size, do not use this module.
 
 mod options;
 
@@ -19,7 +19,7 @@ use mumakil_core::mapred::{Job, JobId, SlotKind, View};
 /// Which reduces start. By default they follow the policy's order of jobs, and are not held back.
 #[derive(Clone, Debug, Default)]
 pub struct Reduces {
-    /// The order of reduces; `None` if it is the order of maps.
+    /// The order of reduces; `None` if they follow the order of maps.
     srt: Option<Srt>,
     gate: ReduceGate,
 }
@@ -51,16 +51,16 @@ impl Reduces {
         }
     }
 
-    /// As [`Reduces::pending`] for reduces, without the slow start.
+    /// As [`Reduces::pending`] for reduces, but as if the slow start were over.
     pub fn pending_ever(&self, job: &Job) -> u32 {
         self.gate.pending_ever(job)
     }
 
     /// Returns the jobs of a group in the order in which their tasks of a kind get slots. `jobs`
-    /// are in the policy's order, which maps keep; `may_run_since` returns when a job became
-    /// runnable, if the policy ever makes jobs wait.
+    /// are in the policy's order, which also holds for maps. `may_run_since` returns when a job
+    /// became runnable, if the policy ever makes jobs wait.
     ///
-    /// Lazy if this is the policy's order, otherwise a sort.
+    /// The policy's own order is returned lazily; an order of reduces takes a sort.
     pub fn in_order<J, S>(
         &self,
         kind: SlotKind,

@@ -1,15 +1,14 @@
-//! Fair shares: how many slots each of several pools or jobs should have.
+//! Fair shares: how many slots each pool or job should have.
 //!
 //! Each pool or job gets slots in proportion to its weight, but no more than it demands and no less
-//! than its minimum: `min(demand, max(minimum, weight × R))`, with the one `R` that gives away all
-//! slots or meets all demands.
+//! than its minimum: `min(demand, max(minimum, weight × R))`. The ratio `R` is chosen so that all
+//! slots are given away or all demands are met.
 //!
-//! [`bisected`] finds `R` as Hadoop's fair scheduler does (0.21 and later), digit for digit; if the
-//! minimums exceed the slots, each claim keeps its own minimum, and the sum exceeds the cluster.
-//! [`max_min`] computes `R` exactly, and scales down minimums that exceed the slots. The paper on
-//! delay scheduling (section 4) scales declared minimums down to the cluster; a policy that follows
-//! the paper does so before, and the scaling here is for nested pools, which the paper does not
-//! have.
+//! [`bisected`] finds `R` as Hadoop's fair scheduler does (0.21 and later), digit for digit. If the
+//! minimums exceed the slots, each claim keeps its minimum, and the shares exceed the cluster.
+//! [`max_min`] computes `R` exactly, and scales down minimums that exceed the slots. It does so for
+//! nested pools, which the paper on delay scheduling does not have. For the paper's own pools a
+//! policy scales the declared minimums down to the cluster first (section 4).
 
 use mumakil_core::mapred::Priority;
 
@@ -18,41 +17,41 @@ use mumakil_core::mapred::Priority;
 pub struct Claim {
     /// Its weight relative to other claims: above zero, and finite.
     pub weight: f64,
-    /// The slots that it is guaranteed, as far as it demands them.
+    /// The number of slots that it is guaranteed, if it demands them.
     pub min_share: f64,
-    /// The slots that it can use.
+    /// The number of slots that it can use.
     pub demand: f64,
 }
 
 impl Claim {
-    /// Returns its share if a weight of one gets `ratio` slots.
+    /// Returns its share in slots if a weight of one gets `ratio` slots.
     fn at(self, ratio: f64) -> f64 {
         (self.weight * ratio).max(self.min_share).min(self.demand)
     }
 
-    /// Returns the guaranteed slots that it demands.
+    /// Returns how many of its guaranteed slots it demands.
     fn owed(self) -> f64 {
         self.min_share.min(self.demand)
     }
 }
 
-/// How often Hadoop halves the range in which it searches.
-// `COMPUTE_FAIR_SHARES_ITERATIONS` of Hadoop's SchedulingAlgorithms: to
-// a tenth of a slot in a million.
+/// How often Hadoop halves the range in which it searches the ratio.
+// `COMPUTE_FAIR_SHARES_ITERATIONS` of Hadoop's SchedulingAlgorithms: precise to a tenth of a slot
+// in a million.
 const HALVINGS: u32 = 25;
 
-/// Writes the fair share of each claim, as Hadoop finds it: by doubling, then halving.
+/// Writes the fair share of each claim into `shares`, as Hadoop finds it: doubling, then halving.
 ///
 /// Takes some thirty passes over the claims.
 ///
 /// # Panics
-/// Unless there is a share for each claim.
+/// Unless `shares` has one entry for each claim.
 pub fn bisected(claims: &[Claim], slots: f64, shares: &mut [f64]) {
     let used = |ratio: f64| claims.iter().map(|claim| claim.at(ratio)).sum::<f64>();
     let wanted: f64 = claims.iter().map(|claim| claim.demand).sum();
     let wanted = wanted.min(slots);
     let mut high = 1.0;
-    // The bound ends the loop for tiny weights, with which no ratio suffices.
+    // With tiny weights no finite ratio suffices; the bound ends the loop.
     while used(high) < wanted && high < f64::MAX {
         high *= 2.0;
     }
@@ -65,17 +64,17 @@ pub fn bisected(claims: &[Claim], slots: f64, shares: &mut [f64]) {
             high = middle;
         }
     }
-    // The upper end, as in Hadoop: a little more than there is, never less.
+    // As in Hadoop, the upper end of the range: the shares may slightly exceed the slots.
     write(claims, shares, |claim| claim.at(high));
 }
 
-/// Writes the exact fair share of each claim.
+/// Writes the exact fair share of each claim into `shares`.
 ///
-/// If the minimums exceed the slots, all claims get the same fraction of the minimum that they
-/// demand. Takes O(n log n). `scratch` is working space, kept by the caller for the next call.
+/// If the minimums that claims demand exceed the slots, all are scaled down by the same factor.
+/// Takes O(n log n). `scratch` is working space, which the caller keeps for the next call.
 ///
 /// # Panics
-/// Unless there is a share for each claim.
+/// Unless `shares` has one entry for each claim.
 pub fn max_min(claims: &[Claim], slots: f64, scratch: &mut Vec<f64>, shares: &mut [f64]) {
     let owed: f64 = claims.iter().map(|claim| claim.owed()).sum();
     if owed <= slots {
@@ -97,34 +96,34 @@ fn write(claims: &[Claim], shares: &mut [f64], share_of: impl Fn(&Claim) -> f64)
     }
 }
 
-/// Returns the slots for a weight of one at which all slots are given away; infinite if all demands
-/// are met before.
+/// Returns the slots for a weight of one at which all slots are given away; infinite if the slots
+/// suffice for all demands.
 ///
-/// The sum of all shares grows with the ratio in straight pieces. Two pieces meet where a share
-/// passes its minimum or its demand: the result lies between two such ratios.
+/// The sum of all shares is a piecewise linear function of the ratio. It bends where a share leaves
+/// its minimum or reaches its demand; the result lies between two bends.
 fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     let used = |ratio: f64| claims.iter().map(|claim| claim.at(ratio)).sum::<f64>();
     bends.clear();
     bends.push(0.0);
     bends.extend(claims.iter().map(|claim| claim.owed() / claim.weight));
     bends.extend(claims.iter().map(|claim| claim.demand / claim.weight));
-    // Between two neighbouring bends the sum of all parts is a straight line.
+    // Between two neighbouring bends the sum of all shares is linear.
     bends.sort_unstable_by(f64::total_cmp);
-    // The slots suffice for all guaranteed shares, so at least the first bend, zero, is at or
-    // before the result.
+    // The slots suffice for all guaranteed shares, so the result is not before the first bend,
+    // which is zero.
     let after = bends.partition_point(|bend| used(*bend) <= slots);
     let Some(&end) = bends.get(after) else { return f64::INFINITY };
     let start = bends[after - 1];
-    // Between the two bends a claim either stands still or grows in proportion to its weight.
+    // Between the two bends a share is either constant or grows in proportion to its weight.
     let climbs =
         |claim: &&Claim| claim.owed() / claim.weight <= start && end <= claim.demand / claim.weight;
     let slope: f64 = claims.iter().filter(climbs).map(|claim| claim.weight).sum();
-    // If the two ends differ only by rounding, no share grows between them; then `min` returns the
-    // end.
+    // If the two bends differ only by rounding, no share grows between them and the slope is zero;
+    // `min` then returns the end.
     (start + (slots - used(start)) / slope).min(end)
 }
 
-/// Returns a job's weight: by its priority, and by its number of tasks if given.
+/// Returns a job's weight by its priority and, if given, by its number of tasks.
 pub fn weight(priority: Priority, tasks: Option<u32>) -> f64 {
     // Hadoop's factors for its five priorities.
     let importance = match priority {
@@ -134,7 +133,8 @@ pub fn weight(priority: Priority, tasks: Option<u32>) -> f64 {
         Priority::Low => 0.5,
         Priority::VeryLow => 0.25,
     };
-    // Hadoop's size-based weight: one more than the tasks, so that no tasks weigh nothing.
+    // Hadoop's size-based weight adds one to the number of tasks, so a job without tasks has weight
+    // 0.
     importance * tasks.map_or(1.0, |tasks| (f64::from(tasks) + 1.0).log2())
 }
 
@@ -208,8 +208,8 @@ mod tests {
         assert_eq!(hadoop(&[claim(f64::MIN_POSITIVE, 0.0, 7.0)], 10.0), [7.0]);
     }
 
-    /// Shares by definition: from the minimums on, the claim with the least for its weight gets the
-    /// next crumb.
+    /// Shares by definition: all begin at their minimums, and each crumb of the remaining slots
+    /// goes to the claim with the least for its weight.
     fn by_crumbs(claims: &[Claim], slots: f64, crumb: f64) -> Vec<f64> {
         let mut shares: Vec<f64> = claims.iter().map(|claim| claim.owed()).collect();
         let mut left = slots - owed(claims);
@@ -223,7 +223,7 @@ mod tests {
         shares
     }
 
-    /// Claims in whole slots, as pools have them; minimums often lie above demands.
+    /// Claims in whole slots, like those of pools; minimums often exceed demands.
     fn any() -> impl Strategy<Value = (Vec<Claim>, f64)> {
         let claim = (1..80_u32, 0..20_u32, 0..60_u32).prop_map(|(weight, min, demand)| {
             claim(f64::from(weight) / 8.0, min.into(), demand.into())

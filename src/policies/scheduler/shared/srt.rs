@@ -1,17 +1,17 @@
-//! SRT, shortest remaining time: reduces of the job whose maps will be done first.
+//! SRT, shortest remaining time: reduces of the job whose maps end first get slots first.
 //!
-//! A reduce waits in its slot for the last map of its job, so it should belong to a job whose maps
-//! end soon. This is the comparator of the paper ("SRT", its Algorithm 1): a job that has run for
-//! `T` and has `f` maps finished and `p` pending needs about `T / f * p` more. For a job without a
-//! finished map this time is unknown: such jobs come last, the one with fewer pending maps first.
-//! Of two jobs without pending maps the one with fewer maps comes first. Otherwise jobs keep the
-//! order of their policy. A job's time runs from when it may give out tasks: neither its setup nor
-//! its wait for admission says anything about its maps.
+//! A reduce waits in its slot for the last map of its job, so slots should go to a job whose maps
+//! end soon. This is the comparator of the paper ("SRT", its Algorithm 1). A job that has run for
+//! `T`, with `f` finished and `p` pending maps, needs about `T / f * p` more. Without a finished
+//! map this time is unknown: such jobs come last, the job with fewer pending maps first. Of two
+//! jobs without pending maps, the job with fewer maps comes first. Otherwise jobs keep the order of
+//! their policy. A job's time runs from when it may launch tasks: its setup and its wait for
+//! admission say nothing about its maps.
 //!
-//! The paper leaves the running maps out of this; [`RunningMaps`] has the two other ways that the
-//! paper names, and `f(U) = max(f(R), f(P))` joins both parts. Its section on drawbacks adds the
-//! data that a reduce could fetch meanwhile: with a `shuffle_rate` the time for fetching does not
-//! count as waiting.
+//! The paper leaves the running maps out of this formula, but names two other ways, which
+//! [`RunningMaps`] offers; `f(U) = max(f(R), f(P))` joins running and pending maps. The paper's
+//! section on drawbacks adds the data that a reduce could fetch meanwhile: with a `shuffle_rate`
+//! the time for fetching does not count as waiting.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,16 +61,16 @@ pub struct Srt {
     spec: SrtSpec,
 }
 
-/// The sort key of a job: lower is earlier, and variants come in this order.
+/// The sort key of a job: lower keys come first, in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SrtRank {
-    // The order of the variants is that of the paper's comparator: jobs that need not wait, then known
-    // waits, then jobs of which no map has ended.
-    /// Its reduces would not wait; the number of finished maps.
+    // As in the paper's comparator: first jobs whose reduces need not wait, then jobs with a known
+    // wait, then jobs without a finished map.
+    /// Its reduces would not wait; holds the number of finished maps.
     NoWait(u32),
-    /// Its reduces would wait; the time in nanoseconds.
+    /// Its reduces would wait; holds the time in nanoseconds.
     Wait(u64),
-    /// The time is unknown; the number of maps left, in billionths.
+    /// The time is unknown; holds the number of maps left, in billionths.
     Unknown(u64),
 }
 
@@ -84,7 +84,7 @@ struct Maps {
     running: u32,
     /// The sum of the progress of running maps: 1 for each finished one.
     progress: f64,
-    /// How long a reduce would take to fetch the present output of maps, in seconds.
+    /// How long a reduce would take to fetch what the maps have written so far, in seconds.
     fetching: f64,
 }
 
@@ -100,14 +100,14 @@ impl Srt {
     }
 
     /// Sorts jobs; `may_run_since` returns when the policy first let a job run. Equal jobs keep
-    /// their order. Costs a few look-ups for each job.
+    /// their order. Takes a few look-ups for each job.
     pub fn sort(
         &self,
         view: &View<'_>,
         jobs: &mut [JobId],
         may_run_since: impl Fn(JobId) -> Option<SimTime>,
     ) {
-        // A stable sort, as the paper keeps the policy's order where its comparator returns 0.
+        // The sort is stable: where the paper's comparator returns 0, the policy's order is kept.
         jobs.sort_by_cached_key(|id| {
             let since = may_run_since(*id).unwrap_or(SimTime::ZERO);
             view.job(*id).map(|job| self.remaining(&self.maps(view.now(), job, since)))
@@ -116,15 +116,15 @@ impl Srt {
 
     fn maps(&self, now: SimTime, job: &Job, may_run_since: SimTime) -> Maps {
         let maps = job.tasks(SlotKind::Map);
-        // A job without maps has nothing to fetch; the `max` avoids 0 / 0.
+        // A job without maps has no output to fetch; `max` avoids 0 / 0.
         let share = f64::from(maps.finished()) / f64::from(maps.total().max(1));
         let there = job.spec().reduce.shuffle.mean().get() as f64 * share;
         Maps {
-            // The paper's `T`, without the setup and without the wait
-            // for a place among a pool's jobs.
+            // The paper's `T`, without the job's setup and without its wait for the limits of its
+            // pool.
             time: now.saturating_since(job.running_at().max(may_run_since)).as_secs_f64(),
             finished: maps.finished(),
-            // Not `pending`, which counts slow maps, too: these run already.
+            // `pending` would also count slow maps, but these run already.
             pending: job.waiting(SlotKind::Map),
             running: maps.running(),
             progress: maps.progress(),
@@ -133,10 +133,10 @@ impl Srt {
     }
 
     fn remaining(&self, maps: &Maps) -> SrtRank {
-        // Whole numbers, since fractions that should be equal may differ by rounding.
+        // Round to whole numbers, since fractions that should be equal may differ slightly.
         let billionths = |number: f64| (number * 1e9).round() as u64;
         let left = self.left(maps);
-        // The paper's +∞: without an ended map no mean time is known.
+        // The paper's +∞: without a finished map the mean time is unknown.
         if maps.finished == 0 {
             return SrtRank::Unknown(billionths(left));
         }
@@ -147,7 +147,7 @@ impl Srt {
         }
     }
 
-    /// Returns the number of maps left to wait for.
+    /// Returns the number of maps for which the reduces still have to wait.
     fn left(&self, maps: &Maps) -> f64 {
         let (pending, running) = (f64::from(maps.pending), f64::from(maps.running));
         match self.spec.running_maps {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     fn any_maps() -> impl Strategy<Value = Maps> {
-        // Small numbers, so that ties are frequent; a map takes some time.
+        // The numbers are small, so that ties are frequent; a map takes some time.
         (1u32..6, 0u32..4, 0u32..4, 0u32..4).prop_map(|(time, finished, pending, running)| Maps {
             running,
             progress: f64::from(running) / 2.0,

@@ -1,8 +1,8 @@
-//! Reads Hadoop's XML files, and reports all faults of a file at once, with their positions.
+//! Reads Hadoop's XML files, and reports all faults of a file at once, each with its position.
 //!
-//! Hadoop ignores unknown elements, and takes the last of repeated ones. The readers here are
-//! strict: a pool without its limits should not be a surprise. A document type is refused, and with
-//! it recursive entities.
+//! Hadoop ignores unknown elements, and uses the last of repeated ones. The readers here are
+//! strict, so that a typing error does not silently drop the limits of a pool. They refuse document
+//! types, and so recursive entities.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,10 +15,10 @@ use super::file_or::FileOptions;
 use mumakil_base::files;
 use mumakil_core::mapred::Complaint;
 
-/// The largest file that is read, in bytes: about seven hundred pools with all their options.
+/// The size of the largest file that is read, in bytes: about seven hundred pools with all options.
 pub(super) const MOST_BYTES: usize = 256 << 10;
 
-/// The most faults that are reported; a user does not mend more at a time, so reading stops there.
+/// The number of faults after which reading stops: a user does not mend more at a time.
 pub(super) const MOST_FAULTS: usize = 100;
 
 /// The content of a file that was read.
@@ -52,7 +52,7 @@ impl fmt::Display for XmlFault {
 
 /// A kind of XML file.
 pub struct XmlKind {
-    /// The words for such a file in complaints.
+    /// The name of such a file in complaints.
     pub name: &'static str,
     /// The name of its root element.
     pub root: &'static str,
@@ -67,12 +67,13 @@ pub fn parse<T: FileOptions>(text: &str) -> Result<XmlValue<T>, Vec<XmlFault>> {
     let refused =
         |message: String, hint: String| Err(vec![XmlFault { line: 1, column: 1, message, hint }]);
     let XmlKind { name, root } = T::KIND;
-    // Files that are too large arrive here with one byte more than the limit (`beginning`).
+    // `beginning` reads one byte beyond the limit, so the text of a file that is too large gets
+    // here.
     if MOST_BYTES < text.len() {
         let message = format!("the {name} is larger than {} KiB", MOST_BYTES >> 10);
         return refused(message, format!("give the path of {} {name}", article(name)));
     }
-    // Namespaces have no meaning here, and nested ones take the parser cubic time.
+    // Namespaces have no meaning here, and the parser takes cubic time for nested ones.
     if text.contains("xmlns") {
         return refused("there is a namespace".to_owned(), "leave `xmlns` out".to_owned());
     }
@@ -103,7 +104,7 @@ fn malformed(error: &Error, root: &str) -> XmlFault {
     let told = error.to_string();
     let told = told.strip_suffix(&format!(" at {place}")).unwrap_or(&told);
     let (message, hint) = match error {
-        // The parser refuses every document type, so no entity can grow.
+        // The parser refuses every document type, so no entity can expand.
         Error::DtdDetected => ("there is a document type", "leave `<!DOCTYPE …>` out".to_owned()),
         _ => (told, format!("write XML: `<{root}> … </{root}>`")),
     };
@@ -113,7 +114,7 @@ fn malformed(error: &Error, root: &str) -> XmlFault {
 /// Reads a file. Returns its options and warnings.
 ///
 /// # Errors
-/// Returns the faults, each with the file and position in front.
+/// Returns the faults, each beginning with the file and the position.
 pub fn read<T: FileOptions>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Complaint>> {
     let text = beginning(path).map_err(|why| {
         let message = format!("cannot read {}: {why}", path.display());
@@ -131,14 +132,14 @@ pub fn read<T: FileOptions>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Comp
     Ok((told.meaning, placed(told.warnings, true)))
 }
 
-/// Returns the text of a file. Of a file that is too large it returns a beginning, which is still
-/// too large.
+/// Returns the text of a file. For a file that is too large, returns its beginning, which exceeds
+/// the limit by one byte.
 fn beginning(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    // One byte beyond the limit shows that a file is too large, however large it is.
+    // One byte beyond the limit suffices to show that a file is too large.
     files::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if MOST_BYTES < bytes.len() {
-        // The text is refused for its length, so a half character at its end does not matter.
+        // The text will be refused for its length, so a cut character at its end does not matter.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
@@ -147,14 +148,14 @@ fn beginning(path: &Path) -> io::Result<String> {
 /// Complaints about a file, and the position of each option that it sets.
 #[derive(Default)]
 pub struct XmlFindings {
-    /// The byte at which each option begins, by its path of keys as in YAML.
+    /// The byte offset at which each option begins, by its path of keys as in YAML.
     places: BTreeMap<Vec<String>, usize>,
-    /// The complaints, each with its byte; lines are computed from the bytes later.
+    /// The complaints, each with its byte offset; the line is computed from the offset later.
     all: Vec<(usize, Complaint)>,
 }
 
 impl XmlFindings {
-    /// Notes where an option begins; the first position counts.
+    /// Notes where an option begins. If it is noted twice, the first position counts.
     pub fn stands(&mut self, node: Node<'_, '_>, path: Vec<String>) {
         self.places.entry(path).or_insert(node.range().start);
     }
@@ -167,8 +168,8 @@ impl XmlFindings {
     /// Notes a complaint at the position of its option, or of the nearest option around it.
     pub fn complain(&mut self, complaint: Complaint) {
         let path = &complaint.path;
-        // The option may be missing in the file: then the complaint stands at
-        // the nearest element around it.
+        // The file may not set the option: then the complaint gets the position of the nearest
+        // element around it.
         let around = (0..=path.len()).rev().find_map(|len| self.places.get(&path[..len]));
         self.all.push((around.copied().unwrap_or_default(), complaint));
     }
@@ -200,7 +201,7 @@ impl XmlFindings {
 /// Returns the text of an element.
 ///
 /// # Errors
-/// If the element contains elements; the error is the text as well.
+/// If the element contains other elements; the error is its text.
 pub fn text_of(element: Node<'_, '_>) -> Result<String, String> {
     let is_plain = !element.children().any(|inner| inner.is_element());
     let texts = element.children().filter(|inner| inner.is_text()).filter_map(|inner| inner.text());
@@ -210,7 +211,7 @@ pub fn text_of(element: Node<'_, '_>) -> Result<String, String> {
 
 /// Shortens a quotation for a message.
 pub fn clip(text: &str) -> String {
-    // Chosen: a quotation should not fill more than a line.
+    // Chosen: a quotation should fit on one line.
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -1,15 +1,16 @@
-//! Shares of whole slots: which job ends next, for as many ends as the caller asks.
+//! Shares in whole slots: computes which job ends next, for as many ends as the caller needs.
 //!
-//! Slots are dealt in turn, one to each job that can use another, until none is left. So every job
-//! gets the whole part of its fair share, its *level*, which is the same for all jobs of a weight;
-//! the remaining slots go, one each, to the first jobs in turn. With more jobs than slots the last
-//! jobs in turn get none. As long as all levels are zero, a job that ends leaves its slot to the
-//! next in turn, and the jobs behind are not even visited.
+//! Slots are dealt in turn, one to each job that can use another slot, until all are dealt. So
+//! every job gets the whole part of its fair share, its *level*, which is the same for all jobs of
+//! a weight. The remaining slots go to the first jobs in turn, one each. With more jobs than slots,
+//! the last jobs in turn get none. As long as all levels are zero, a job that ends leaves its slot
+//! to the next job in turn, and the jobs behind that one are not even visited.
 //!
-//! No job arrives, so levels only rise. As long as levels stay, a job that ends affects only the
-//! jobs that get one slot more instead; when a level rises, all jobs that could use more are
-//! walked. The fewer the jobs, the faster levels rise: with one weight n jobs end on m slots in
-//! O((n + m) log n), and with many weights no later than if slots were dealt anew after each end.
+//! In a forecast no job arrives, so levels only rise. While no level rises, the end of a job
+//! affects only the jobs that get its slots, one more each. When a level rises, all jobs that can
+//! use more slots are visited. The fewer jobs are left, the faster levels rise. With one weight, n
+//! jobs on m slots take O((n + m) log n); with many weights it is never slower than dealing anew
+//! after each end.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,56 +20,58 @@ use super::division::{Division, OrderedBits, mark};
 use super::{Size, VirtualCluster, VirtualOutcome, VirtualTurn};
 use mumakil_core::mapred::{JobId, step};
 
-/// A job with whole slots.
+/// A job that has been visited, with its whole slots.
 #[derive(Debug)]
 struct DealtJob {
     turn: VirtualTurn,
     size: Size,
-    /// The index of its weight among the levels.
+    /// The index of the level of its weight in `levels`.
     of: usize,
-    /// The work left when it got its current slots.
+    /// The work left when its number of slots last changed, in slot-seconds.
     left: f64,
     slots: f64,
-    /// When it ends, or has ended, in virtual seconds.
+    /// When it ends or has ended, in seconds of virtual time.
     end: f64,
     stage: DealingStage,
 }
 
-/// The way in which a job gets its slots.
+/// How a job gets its slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum DealingStage {
-    /// In turn with the others: it could use more slots.
+    /// It gets slots in turn, since it could use more.
     Hungry,
     /// It has all the slots that it can use, until its end.
     Fed,
     Ended,
 }
 
-/// The hungry jobs of one weight.
+/// The hungry jobs of one weight, and their level.
 #[derive(Debug)]
 struct WeightLevel {
     weight: f64,
     jobs: f64,
-    /// The slots that each of these jobs has at least.
+    /// The level: how many slots each of these jobs has at least.
     slots: f64,
 }
 
-/// A forecast of the shares in whole slots, from now on; valid until the virtual cluster changes.
+/// A forecast of the shares in whole slots; valid until the virtual cluster changes.
 #[derive(Debug)]
 pub(in crate::scheduler::hfsp) struct Dealing {
     now: f64,
-    /// The jobs visited so far, in turn; `unseen` counts the others.
+    /// The jobs visited so far, in turn; `unseen` is the number of the other jobs.
     jobs: Vec<DealtJob>,
     unseen: usize,
     division: Division,
     /// The levels, sorted by the bits of their weights.
     levels: Vec<WeightLevel>,
-    /// The ends of jobs. The first entry is up to date; later entries may be outdated.
+    /// The ends of jobs, the next one first. The first entry is valid; later entries may be
+    /// outdated.
     ends: BinaryHeap<Reverse<OrderedBits>>,
-    /// The hungry jobs, in turn, and some that no longer are.
+    /// The hungry jobs in turn, as indices in `jobs`. Some are no longer hungry; they are dropped
+    /// later.
     line: Vec<usize>,
-    /// How many hungry jobs have one slot more than their level; `mark` is the index in `line`
-    /// behind the last of them.
+    /// How many hungry jobs have one slot more than their level. In `line` these jobs come before
+    /// the index `mark`.
     more: f64,
     mark: usize,
 }
@@ -95,12 +98,12 @@ impl Dealing {
         dealing
     }
 
-    /// Returns when the next job ends; `None` if none ends.
+    /// Returns when the next job ends, in seconds of virtual time; `None` if no job ends.
     pub(in crate::scheduler::hfsp) fn next_end(&self) -> Option<f64> {
         self.ends.peek().map(|Reverse((at, _))| f64::from_bits(*at))
     }
 
-    /// Ends the next job and returns it with its end; `None` if it ends after `until`.
+    /// Ends the next job, and returns it with its end; `None` if no job ends until `until`.
     pub(super) fn end_next(
         &mut self,
         cluster: &VirtualCluster,
@@ -111,8 +114,8 @@ impl Dealing {
         let job = &mut self.jobs[place];
         let (id, level) = (job.turn.1, &mut self.levels[job.of]);
         if std::mem::replace(&mut job.stage, DealingStage::Ended) == DealingStage::Fed {
-            // A fed job has its slots from the division; those of a
-            // hungry job are part of its level.
+            // The slots of a fed job were taken from the division; those of a hungry job belong to
+            // its level.
             self.division.spare += job.slots;
         } else {
             level.jobs -= 1.0;
@@ -122,8 +125,8 @@ impl Dealing {
         Some((id, self.now))
     }
 
-    /// Returns for each visited job, in turn, its work left at a time, and its end if it has ended.
-    /// Jobs not visited have done no work.
+    /// Returns each visited job in turn, with its work left at a time and, if it has ended, its
+    /// end. The other jobs have done no work.
     pub(super) fn outcome(&self, now: f64) -> impl Iterator<Item = VirtualOutcome> {
         self.jobs.iter().map(move |job| match job.stage {
             DealingStage::Ended => (job.turn.1, 0.0, Some(job.end)),
@@ -141,7 +144,8 @@ impl Dealing {
         self.give_capped_jobs(cluster);
         let (mut over, mut rises) = (self.division.spare, false);
         for level in &mut self.levels {
-            // No job comes, so a level cannot fall; the `max` keeps rounding from lowering it.
+            // No job comes, so no level falls; `max` makes sure that rounding does not lower it
+            // either.
             let slots = level.slots.max(level.part_of(&self.division));
             rises |= level.slots < slots;
             level.slots = slots;
@@ -149,11 +153,12 @@ impl Dealing {
         }
         if rises {
             let jobs = &self.jobs;
-            // With new levels all slots beyond them are dealt anew, from the first in turn.
+            // When a level rises, the slots beyond the levels are dealt again, beginning with the
+            // first job in turn.
             self.line.retain(|place| jobs[*place].is_hungry());
             (self.more, self.mark) = (0.0, 0);
         }
-        // The slots that whole parts leave over go round, one to each job in turn.
+        // The slots beyond the levels are dealt one to each job in turn.
         while self.more < over {
             let next = self.line.get(self.mark).copied();
             let Some(place) = next.or_else(|| self.look_further(cluster)) else { break };
@@ -168,14 +173,14 @@ impl Dealing {
             }
         }
         if rises {
-            // The others in the line get the new level; those before the
-            // mark have it and one slot more.
+            // Jobs from the mark on get exactly the new level; those before the mark have one slot
+            // more already.
             for number in self.mark..self.line.len() {
                 let place = self.line[number];
                 self.give(place, self.levels[self.jobs[place].of].slots);
             }
         }
-        // Ends that were computed for other numbers of slots are dropped as they come to the top.
+        // An end that was computed for another number of slots is dropped when it comes to the top.
         while let Some(Reverse((at, place))) = self.ends.peek()
             && !self.jobs[*place].ends_at(f64::from_bits(*at))
         {
@@ -183,14 +188,14 @@ impl Dealing {
         }
     }
 
-    /// Gives jobs that can use no more than their share all that they can use.
+    /// Gives each job that can use no more than its share all the slots that it can use.
     fn give_capped_jobs(&mut self, cluster: &VirtualCluster) {
         self.weigh();
-        // A job has a share of one whole slot or more wherever it stands in turn, so visit all jobs
+        // With a level of one or more, a job has slots whatever its turn is, so visit all jobs
         // first.
         if 0 < self.unseen && self.levels.iter().any(|it| 1.0 <= it.part_of(&self.division)) {
             while self.look_further(cluster).is_some() {}
-            // Whole parts end what is cheap about few slots: from now on all jobs are known.
+            // From here on all jobs are known, so the cheap case of few slots has ended.
             self.division.expect(self.jobs.iter().map(|job| job.size));
         }
         while let Some(place) = self.division.next_sated() {
@@ -206,13 +211,13 @@ impl Dealing {
         }
     }
 
-    /// Adds up the weights of the hungry jobs anew: subtracting from the old sum would lose the
-    /// smallest weights beside the largest.
+    /// Adds up the weights of the hungry jobs anew. Subtracting from the old sum would lose small
+    /// weights beside large ones.
     fn weigh(&mut self) {
         self.division.weight = self.levels.iter().map(|level| level.jobs * level.weight).sum();
     }
 
-    /// Visits the next job in turn, which has no slots yet, and returns its index; `None` if all
+    /// Visits the next job in turn, and returns its index; it has no slots yet. `None` if all jobs
     /// are visited.
     fn look_further(&mut self, cluster: &VirtualCluster) -> Option<usize> {
         let last = self.jobs.last().map_or(Unbounded, |job| Excluded(job.turn));
@@ -234,7 +239,7 @@ impl Dealing {
         if job.slots != slots {
             job.left = job.left_at(self.now);
             job.slots = slots;
-            // Without slots this is infinite, and the job waits for no end.
+            // Without slots the end is infinite, and it is not put among the ends.
             job.end = self.now + job.left / job.slots;
             if job.end.is_finite() {
                 self.ends.push(Reverse(mark(job.end, place)));
@@ -244,7 +249,7 @@ impl Dealing {
 }
 
 impl WeightLevel {
-    /// Returns the whole part of a job's share; rounding errors below a whole number are forgiven.
+    /// Returns the whole part of a job's share; a share just below a whole number is rounded up.
     fn part_of(&self, division: &Division) -> f64 {
         (self.weight * division.ratio() + 1e-9).floor()
     }
@@ -266,7 +271,7 @@ impl DealtJob {
     }
 
     fn left_at(&self, now: f64) -> f64 {
-        // From the end backwards, so that at its end exactly nothing is left.
+        // Computed backwards from the end, so that exactly nothing is left at the end.
         if self.slots == 0.0 { self.left } else { ((self.end - now) * self.slots).max(0.0) }
     }
 }
@@ -309,17 +314,17 @@ mod tests {
         std::iter::from_fn(next).map(|(id, at)| (id.0, at)).collect()
     }
 
-    /// Twelve slots in turn: jobs 1, 2 and 0 get one each, then 2 and 0 four more each; the last
-    /// slot goes to the smaller.
+    /// Twelve slots are dealt in turn: jobs 1, 2 and 0 get one each, then jobs 2 and 0 four more
+    /// each. The last slot goes to the smaller job.
     #[test]
     fn slots_are_dealt_in_turn_and_what_is_over_goes_to_the_smallest() {
         let cluster = jobs(12, &[(100, 1e3), (1, 5.0), (40, 1e3)]);
         assert_eq!(slots(&Dealing::new(&cluster)), [(1, 1.0), (2, 6.0), (0, 5.0)]);
     }
 
-    /// On two slots the job of nine tasks gets none until one of the others ends: 4 / 1 = 4 s; then
-    /// one, and two from 7 s on. With fractions it would end at the same time, since all of the
-    /// work is served.
+    /// There are two slots. The job of nine tasks gets none until another job ends, at 4 / 1 = 4 s.
+    /// Then it has one slot, and two from 7 s on. With fractions it would end at the same time,
+    /// since no slot is ever idle.
     #[test]
     fn with_more_jobs_than_slots_the_largest_waits_and_is_not_looked_at() {
         let cluster = jobs(2, &[(9, 10.0), (1, 4.0), (3, 7.0)]);
@@ -335,11 +340,11 @@ mod tests {
         let sizes = [(9, 10.0), (1, 4.0), (3, 6.0)].map(size);
         let cluster = cluster(VirtualSlots::OldestFirst, 2, &sizes);
         assert_eq!(slots(&Dealing::new(&cluster)), [(0, 1.0), (1, 1.0)]);
-        // The third job has one slot from 4 s on, and so ends with the first.
+        // The third job has one slot from 4 s on, and so ends together with the first.
         assert_eq!(ends(&cluster), [(1, 4.0), (0, 10.0), (2, 10.0)]);
     }
 
-    /// Ten slots by the weights 4 and 1 are 8 and 2; eleven are 8.8 and 2.2, so one remains.
+    /// By the weights 4 and 1, ten slots are 8 and 2. Eleven are 8.8 and 2.2, so one slot remains.
     #[test]
     fn weights_divide_whole_slots() {
         let sizes = [4.0, 1.0].map(|weight| Size { tasks: 100, work: 80.0, weight });
@@ -361,8 +366,8 @@ mod tests {
         assert_eq!(ends(&cluster), []);
     }
 
-    /// Returns the slots of each job by definition: the whole part of its fair share, and one more
-    /// for the first jobs in turn that can use it.
+    /// Returns the slots of each job by definition: the whole part of its fair share, and one slot
+    /// more for the first jobs in turn that can use it.
     fn dealt_anew(open: &[(Size, f64)], slots: u32) -> Vec<f64> {
         let claim = |(size, _): &(Size, f64)| Claim {
             weight: size.weight,

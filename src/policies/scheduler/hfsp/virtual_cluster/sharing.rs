@@ -1,10 +1,10 @@
 //! Shares in fractions of slots, up to a time or until the last job has ended.
 //!
-//! A job that has as many slots as tasks works at a steady rate and ends at a known time. All other
+//! A job that has as many slots as tasks works at a steady rate, so its end is known. All other
 //! jobs have the same number of slots for a weight of one, the *ratio*. The integral of the ratio
-//! over time is their common clock, and on that clock each of them ends at a known time too,
-//! however the ratio changes. So two heaps and the sorted list of the [`Division`] give all ends in
-//! O(n log n).
+//! over time is their common clock. On that clock the end of each of them is known, too, however
+//! the ratio changes. So two heaps and the sorted list of the [`Division`] give all ends of n jobs
+//! in O(n log n).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,7 +22,7 @@ struct Sharer {
     ended: Option<f64>,
 }
 
-/// The way in which a job gets its slots.
+/// How a job gets its slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SharingStage {
     /// It has all the slots that it can use, and ends at this virtual time.
@@ -63,7 +63,7 @@ impl Sharing {
         };
         for (place, (_, id)) in cluster.open.iter().enumerate() {
             let job = &cluster.jobs[id];
-            // The common clock counts slots for a weight of one, and stands at 0 now.
+            // The common clock counts slot-seconds for a weight of one, from 0 now.
             let end = job.left / job.size.weight;
             sharing.division.weight += job.size.weight;
             sharing.shared.push(Reverse(mark(end, place)));
@@ -75,10 +75,10 @@ impl Sharing {
         sharing
     }
 
-    /// Lets virtual time pass until `until`, or until no job ends any more.
+    /// Lets virtual time pass until `until`, or until no more jobs end.
     pub(super) fn run(&mut self, until: f64) {
         while let Some((at, place)) =
-            // Jobs with endless work have infinite ends.
+            // The ends of jobs with infinite work are infinite.
             self.next_end().filter(|(at, _)| *at <= until && at.is_finite())
         {
             step();
@@ -91,7 +91,7 @@ impl Sharing {
         }
     }
 
-    /// Returns each job with its work left, and its end if it has ended.
+    /// Returns each job with its work left and, if it has ended, its end.
     pub(super) fn outcome(&self) -> impl Iterator<Item = VirtualOutcome> {
         self.sharers.iter().map(|job| (job.id, self.left(job), job.ended))
     }
@@ -111,7 +111,7 @@ impl Sharing {
         self.now += passed;
     }
 
-    /// Returns the job that ends next, and when; `None` if none ends.
+    /// Returns the job that ends next, with its end; `None` if no job ends.
     fn next_end(&mut self) -> Option<(f64, usize)> {
         let Self { sharers, steady, shared, .. } = self;
         for (ends, stage) in [
@@ -119,8 +119,8 @@ impl Sharing {
             (shared, SharingStage::Shared),
         ] {
             while let Some(Reverse((end, place))) = ends.peek()
-                // A job that has become steady or has ended leaves old
-                // marks in the heaps: drop them.
+                // A job that has become steady or has ended leaves an outdated entry in a heap:
+                // drop it.
                 && sharers[*place].stage != stage(f64::from_bits(*end))
             {
                 ends.pop();
@@ -130,7 +130,7 @@ impl Sharing {
         let ratio = self.division.ratio();
         let shared = self.shared.peek().map(|Reverse((end, place))| {
             let on_the_common_clock = f64::from_bits(*end) - self.common;
-            // The common clock may have passed an end by rounding.
+            // By rounding, the common clock may already be past an end; `max` avoids a step back.
             mark(self.now + (on_the_common_clock / ratio).max(0.0), *place)
         });
         let next = steady.into_iter().chain(shared).min();
@@ -147,7 +147,7 @@ impl Sharing {
         (job.stage, job.ended) = (SharingStage::Ended, Some(self.now));
     }
 
-    /// Divides the slots that no job holds steadily among the jobs that share.
+    /// Divides the slots that no steady job holds among the jobs that share.
     fn divide(&mut self) {
         while let Some(place) = self.division.next_sated() {
             let job = &self.sharers[place];

@@ -1,11 +1,11 @@
-//! The options of reduces, which are mixed with the options of each policy that uses
+//! The options of reduces, which are merged into the options of each policy that uses
 //! [`super::Reduces`].
 //!
-//! `fair: {preemption: true, reduce_order: srt}` has one option for the policy and one for its
-//! reduces. The fields for reduces are read, written and described here, so that no policy repeats
-//! them. `serde` could flatten one struct into another, but forgets the positions of values, so
-//! mistakes would be reported without a line: so the keys for reduces are taken out while the
-//! policy's own options are read.
+//! In `fair: {preemption: true, reduce_order: srt}` the first option belongs to the policy, the
+//! second to its reduces. This module reads, writes and describes the options of reduces, so that
+//! no policy repeats them. `serde` could flatten one struct into another, but it would lose the
+//! positions of values, and errors would have no line number. So this module takes out the keys for
+//! reduces while the policy reads its own options.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -59,7 +59,7 @@ impl<O: JsonSchema> JsonSchema for WithReduces<O> {
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
         let mut options = O::json_schema(schemas);
         let mut part = ReducesSpec::json_schema(schemas);
-        // A policy without options of its own has no properties yet.
+        // A policy without options of its own has no `properties` yet.
         let fields = options.ensure_object().entry("properties").or_insert_with(|| json!({}));
         let more = part.ensure_object().remove("properties");
         if let (Some(fields), Some(more)) = (fields.as_object_mut(), more) {
@@ -88,7 +88,7 @@ impl<'de, O: Deserialize<'de>> Deserialize<'de> for WithReduces<O> {
     }
 }
 
-/// A mapping without the keys for reduces, whose values are stored in `reduces`.
+/// A mapping whose keys for reduces are hidden; their values are stored in `reduces`.
 struct OtherKeys<'r, A> {
     map: A,
     reduces: &'r mut ReducesSpec,
@@ -102,7 +102,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OtherKeys<'_, A> {
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
         let Self { map, reduces } = self;
-        // A seed reads one key only, so a key of the part hands it back for the next one.
+        // A seed can read only one key, so a key for reduces hands it back for the next key.
         let mut seed = seed;
         loop {
             let Some(key) = map.next_key_seed(SortedKeys(seed))? else { return Ok(None) };
@@ -131,14 +131,14 @@ enum Field {
     ReduceGate,
 }
 
-/// The owner of a key. A key for reduces hands the seed back, with which the policy's next key is
-/// read.
+/// A key, with the options to which it belongs. A key for reduces hands the seed back; the policy's
+/// next key is read with it.
 enum ReduceKey<V, K> {
     Own(V),
     OfPart(Field, K),
 }
 
-/// Reads a key, and decides who owns it.
+/// Reads a key, and decides to which options it belongs.
 struct SortedKeys<K>(K);
 
 impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for SortedKeys<K> {
@@ -150,7 +150,7 @@ impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for SortedKeys<K> {
             "reduce_order" => Field::ReduceOrder,
             "srt" => Field::Srt,
             "reduce_gate" => Field::ReduceGate,
-            // All other keys are the policy's, which also complains about unknown ones.
+            // Any other key is left to the policy, which also complains about unknown keys.
             _ => return self.0.deserialize(name.into_deserializer()).map(ReduceKey::Own),
         };
         Ok(ReduceKey::OfPart(field, self.0))
