@@ -22,7 +22,8 @@ impl Chapter {
         CHAPTERS.iter().find(|chapter| chapter.name == name)
     }
 
-    /// Returns the chapters that contain a word, each with the first heading above it.
+    /// Returns the chapters that contain a word, each with the heading above the word's first
+    /// occurrence.
     pub fn places(word: &str) -> impl Iterator<Item = (&'static Self, &'static str)> {
         let word = word.to_lowercase();
         CHAPTERS.iter().filter_map(move |chapter| {
@@ -50,9 +51,9 @@ impl Chapter {
 
 /// Makes a module and an entry of [`CHAPTERS`] from each `src/guide/NAME.md`.
 ///
-/// In the files, `[policies]` is a link to the file `policies.md`, by a definition at their end.
-/// Here it must be a link to the module. The first of two definitions counts, so ours stand before
-/// the text.
+/// In a file, `[policies]` is a link to the file `policies.md`, by a definition at the end of the
+/// file. In these docs it must be a link to the module. The first of two definitions counts, so the
+/// macro puts its own before the text.
 macro_rules! chapters {
     ($($name:ident)*) => {
         chapters!(@linked concat!($("[", stringify!($name), "]: mod@", stringify!($name), "\n"),*); $($name)*);

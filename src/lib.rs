@@ -2,8 +2,9 @@
 //!
 //! Every TaskTracker, the JobTracker and the source of jobs are actors. They exchange the
 //! heartbeats and directives of the real protocol over links with latency, on a virtual clock. A
-//! night of a hundred machines passes in a second. Stale views, waits for the next heartbeat and
-//! slots counted twice are not scripted: they have the same causes as on a real cluster.
+//! second of real time is enough for a night of a hundred machines. Stale views, waits for the next
+//! heartbeat and slots counted twice are not scripted: they have the same causes as on a real
+//! cluster.
 //!
 //! # A run in ten lines
 //! ```
@@ -30,19 +31,20 @@
 //!
 //! - Time is whole microseconds ([`units::SimTime`]). Only the clock advances it, and passes it to
 //!   the cores.
-//! - Messages that arrive at the same instant are handled in the order in which they were sent. A
-//!   message that takes no time is still delivered after those sent before it for the same instant.
+//! - Messages that arrive at the same instant are handled in the order in which they were sent.
+//!   Even a message that takes no time is delivered after the messages that were sent before it for
+//!   the same instant.
 //! - On the virtual clock, time advances only when no actor has work left. A handler is never
 //!   interrupted, and never sees two instants.
 //! - Neither the order of a hash map nor the wall clock affects a run. So the same scenario with
-//!   the same seed gives the same bytes, on any machine and under any load.
+//!   the same seed gives the same results, byte by byte, on any machine and under any load.
 //! - Every random number comes from a stream named by (seed, purpose, subject) ([`random`]): a task
 //!   takes the same time under every policy, and when it is killed and run again.
 //! - A scaled clock (`clock: 600x`) gives up the second, third and fourth of these guarantees,
 //!   since it uses real threads and queues.
 //!
 //! # The map
-//! A module uses only those above it in this list.
+//! A module uses only modules above it in this list.
 //!
 //! | module | |
 //! |---|---|
@@ -80,7 +82,7 @@
 //! | [`cli`] | the command line, one file for each subcommand |
 //!
 //! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
-//! unit test calls them directly, and the actors around them are a few lines.
+//! unit test calls the cores directly, and the actors around them are a few lines.
 
 pub use mumakil_base::{dense, disk, files, nearest, random, statistics, text_form, theory, units};
 pub use mumakil_core::{cluster, mapred, trace};

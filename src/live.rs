@@ -7,7 +7,7 @@
 //!   events   ->  picture           ->   session  ->  GET /pictures  ->  slots, jobs, decisions
 //! ```
 //! The [`gate`](gate::Gate) pauses the run between two instants. The
-//! [`picture`](picture::LivePicture) is made from its events. A [`session`](session::Session)
+//! [`picture`](picture::LivePicture) is made from the run's events. A [`session`](session::Session)
 //! repeats the run with each [`user_action`], the [`server`] serves the page, and `what_if` keeps
 //! the pages that compare two futures.
 

@@ -1,4 +1,4 @@
-//! Changes of the disk: every file that is made, written or renamed, in one place.
+//! All operations that create, write or rename files, in one place.
 //!
 //! ```text
 //! a run: create, write, rename  ->  ask(path)  ->  the disk
@@ -6,7 +6,7 @@
 //!                  a test may refuse here, as a full disk would
 //! ```
 //!
-//! So a test can let each operation fail, one after another, see [`testing`]. Removals are not
+//! So a test can make each operation fail, one after another: see [`testing`]. Removals are not
 //! here: a leftover file does no harm.
 
 #[doc(hidden)]
@@ -93,7 +93,7 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
     fs::create_dir(path)
 }
 
-/// Creates a folder and those above it, unless they exist.
+/// Creates a folder and the folders above it, unless they exist.
 ///
 /// # Errors
 /// If one of them cannot be created.
@@ -102,7 +102,8 @@ pub fn create_dir_all(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-/// Changes the disk at a path with `how`, in another way than those above, such as to rename.
+/// Changes the disk at a path by calling `how`, for operations without a function here, such as a
+/// rename.
 ///
 /// # Errors
 /// The errors of `how`.

@@ -1,4 +1,4 @@
-//! The names of a run's files, in one place for the code that writes them, reads them, and
+//! The names of a run's files, in one place for the code that writes the files, reads them or
 //! recognises a folder by them.
 
 use std::fs::{self, File};
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 /// The results of a run in numbers; in a study's folder, those of the study.
 pub const SUMMARY: &str = "summary.json";
 
-/// The events, one a line.
+/// The events, one per line.
 pub const EVENTS: &str = "events.jsonl";
 
 /// The folder of the histograms' tables.
 pub const HISTOGRAMS: &str = "histograms";
 
-/// The ending of these tables' names.
+/// The ending of the names of the histograms' tables.
 pub const HISTOGRAM: &str = ".hgrm";
 
 /// All histograms in one log.
@@ -41,7 +41,7 @@ pub const STUDY_RESOLVED: &str = "study.resolved.yaml";
 /// The folder in a study's folder with copies of the files that its scenarios name.
 pub const KEPT: &str = "files";
 
-/// All that a run may write beside its tables.
+/// All files and folders that a run may write beside its tables.
 pub const OF_A_RUN: [&str; 8] =
     [RESOLVED, SUMMARY, EVENTS, EXPECTATIONS, REPORT, LATENCY, HISTOGRAMS, PERF];
 

@@ -3,7 +3,7 @@
 use strsim::osa_distance;
 
 /// Returns the candidate with the fewest changes of letters (added, dropped, replaced, swapped with
-/// their neighbour), if they are few for its length; else `None`.
+/// their neighbour), if these are few for the name's length; `None` if no candidate is so near.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let name = simple(name);
     // A long text is no misspelt name, and its distances would take long.
@@ -23,7 +23,7 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns a name without its case and its dashes, which people mix up first.
+/// Returns a name in lower case with `_` for each dash: case and dashes are mixed up most often.
 fn simple(name: &str) -> String {
     name.to_lowercase().replace('-', "_")
 }

@@ -1,7 +1,7 @@
 //! Randomness: one named stream per purpose and subject, and the distributions drawn from it.
 //!
-//! A stream is derived from (seed, purpose, subject) and never shared or passed along, so that
-//! adding a draw in one place moves no number in another: the same task takes the same time under
+//! A stream is derived from (seed, purpose, subject) and never shared or passed along, so that a
+//! new draw in one place changes no number in another: the same task takes the same time under
 //! every scheduler that is compared. The generator is ChaCha8, whose streams cannot collide and
 //! whose numbers are the same on every machine and with every release.
 //!
@@ -26,7 +26,7 @@ use rand::{Rng, RngExt, SeedableRng};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Purpose {
-    // New purposes go to the end, since the numbers of the others affect all results so far.
+    // New purposes go to the end: a change of any other purpose's number would change all results.
     // From 1: a generator without a purpose starts with stream 0.
     /// When a tracker sends its first heartbeat.
     Phase = 1,
@@ -44,9 +44,9 @@ pub enum Purpose {
     MapFailure,
     /// Whether and when a reduce attempt fails.
     ReduceFailure,
-    /// How long an actor's messages travel, which are lost and which arrive twice.
+    /// How long an actor's messages travel, and which of them are lost or arrive twice.
     Link,
-    /// The times and outcome of an attempt that a trace does not have.
+    /// The times and the outcome of an attempt, where a trace leaves them out.
     Traced,
     /// The jobs of a generated workload.
     Workload,
@@ -58,9 +58,9 @@ pub enum Purpose {
     ReduceCleanupTime,
     /// Which values a bootstrap draws again.
     Bootstrap,
-    /// The disk of its node on which a copy of a block is.
+    /// On which disk of its node a copy of a block lies.
     BlockDisk,
-    /// The copy of its input that a map's attempt reads.
+    /// Which copy of its input a map's attempt reads.
     Source,
     /// The disk on which a map's attempt writes.
     MapDisk,
@@ -86,7 +86,7 @@ pub enum Purpose {
     ReduceMemory,
     /// The targets for new copies of blocks that have lost copies.
     Recopy,
-    /// The disk of its node on which a new copy of a block is.
+    /// On which disk of its node a new copy of a block lies.
     CopyDisk,
 }
 
@@ -115,13 +115,14 @@ fn seeded(seed: u64) -> ChaCha8Rng {
     rng
 }
 
-/// Draws what a trace leaves open about a job's attempts.
+/// Random draws for the facts about a job's attempts that a trace leaves out.
 pub trait Dice {
     /// Draws a number from 0 up to, but not including, 1.
     fn share(&mut self) -> f64;
-    /// Draws a whole number below `n`, which is above zero.
+    /// Draws a whole number from 0 to `n` − 1, where `n` is above zero.
     fn below(&mut self, n: u128) -> u128;
-    /// Draws a number below 1 for a distribution, given by its number among those of the job.
+    /// Draws a number from 0 up to, but not including, 1 for one of the job's distributions, given
+    /// by its number.
     fn share_of(&mut self, distribution: usize) -> f64;
 }
 

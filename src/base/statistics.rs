@@ -6,8 +6,8 @@
 //! fit        the straight line through points
 //! ```
 //!
-//! Every function takes a plain slice and documents its answer to an empty one. No function draws
-//! random numbers but [`interval`], which draws the same ones each time.
+//! Every function takes a plain slice and documents its answer to an empty one. Only [`interval`]
+//! draws random numbers, the same ones each time.
 
 mod estimate;
 mod fit;

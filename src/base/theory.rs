@@ -5,24 +5,24 @@
 //! a run: a mean sojourn under HFSP    |  fluid: FluidDiscipline::Fsp.serve(jobs)
 //! ```
 //!
-//! A form takes plain numbers and returns a finite one, or says which of them is out of its range.
-//! The expectation language has the forms as functions, and `mumakil theory` prints them. A model
-//! takes jobs and returns their whole course.
+//! A closed form takes plain numbers and returns a finite one, or an error that names a number out
+//! of range. The expectation language has the forms as functions, and `mumakil theory` prints them.
+//! A fluid model takes jobs and returns their whole course.
 
 mod delay;
 pub mod fluid;
 
 pub use delay::{DelayedJob, SkippedTime, StickySlots};
 
-/// A number outside of the range of a form.
+/// A number outside of the range that a closed form or a fluid model accepts.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("`{name}` is {value}; it must be {allowed}")]
 pub struct DomainError {
     /// The parameter.
     pub name: &'static str,
-    /// Its value.
+    /// The value of the parameter.
     pub value: f64,
-    /// The range, in words.
+    /// The allowed range, in words.
     pub allowed: &'static str,
 }
 
@@ -30,7 +30,7 @@ pub struct DomainError {
 /// a moment.
 const MOST: f64 = 1e6;
 
-/// Checks a number of things, at least one.
+/// Checks a count: a whole number of at least one.
 fn count(name: &'static str, value: f64) -> Result<(), DomainError> {
     let allowed = "a whole number from 1 to 1000000";
     check(name, value, value.fract() == 0.0 && (1.0..=MOST).contains(&value), allowed)

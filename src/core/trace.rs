@@ -1,8 +1,10 @@
-//! Trace files: read exactly, with a place for every mistake, nothing interpreted.
+//! Reads trace files exactly: every mistake is reported with its place, and no value is
+//! interpreted.
 //!
 //! [`Records`] opens a file of any format, plain or gzipped, and gives one [`Record`] after the
 //! other. [`Opening`] shows the first record of a file, which reveals the format. This module does
-//! not know what the records mean: each trace format has a folder in the workload.
+//! not know the meaning of the records: each trace format has a folder in `workload` of
+//! `mumakil-scenario`.
 //!
 //! ```text
 //! file ─► text, unpacked ─► a line, object or entry ─► T::parse ─┬─► record, and notes
@@ -10,9 +12,9 @@
 //! ```
 //!
 //! Any bytes become records or a [`TraceError`]. A pass holds one record at a time and the ids of
-//! all jobs so far. Limits: a line has 1 MiB, an object 1 GiB and brackets nested a hundred deep,
-//! an id 1 KiB. The jobs of a trace have at most 2,000,000 tasks that it does not list, and no time
-//! is more than a hundred years away.
+//! all jobs so far. Limits: a line has at most 1 MiB, an id 1 KiB, an object 1 GiB with brackets
+//! nested a hundred deep. The jobs of a trace have at most 2,000,000 tasks that the trace does not
+//! list, and no time is more than a hundred years away.
 
 mod error;
 mod file;

@@ -6,7 +6,7 @@
 //! run     ask(2.0 s, wall)     ask(2.1 s, wall)    see(heartbeat)    ask(2.1 s)    ask(2.4 s)
 //! answer  Wait(30 ms), Go      Go                  -> wish: Pause    Go            Stand
 //! ```
-//! It pauses a run only between two instants, never among the messages of one instant, so that an
+//! It pauses a run only between two instants, never between two messages of one instant, so that an
 //! action at a pause comes after everything that has happened.
 
 use std::fmt;
@@ -16,7 +16,8 @@ use std::time::Duration;
 use crate::mapred::{Event, Fact, JobFact, LedgerFact, TrackerFact, WorldFact};
 use crate::units::{SimSpan, SimTime};
 
-/// The delay up to which a run hurries to catch up; after a longer delay it does not.
+/// A run that is late by at most this hurries to catch up; after a longer delay it goes on at the
+/// set speed.
 // Chosen: users notice such a delay, but not the hurry after a shorter one.
 const PATIENCE: Duration = Duration::from_millis(250);
 
@@ -37,7 +38,7 @@ impl Speed {
         (Self::SLOWEST..=Self::FASTEST).contains(&factor).then_some(Self(Some(factor)))
     }
 
-    /// Returns the factor; `None` for no limit.
+    /// Returns the speed as a factor; `None` for no limit.
     pub const fn factor(self) -> Option<f64> {
         self.0
     }
@@ -157,7 +158,7 @@ impl Gate {
         self.at.map(|_| self.now)
     }
 
-    /// Returns the speed.
+    /// Returns the speed that the user has set.
     pub const fn speed(&self) -> Speed {
         self.speed
     }
@@ -185,7 +186,7 @@ impl Gate {
         self.want(LiveRequest::Pause);
     }
 
-    /// Notes an event of the run, which may be the one up to which the user wanted to step.
+    /// Notes an event of the run, which may end a step that the user asked for.
     pub fn see(&mut self, event: &Event) {
         if let LiveRequest::Step(step) = self.wish
             && step.is(&event.fact)
@@ -200,8 +201,8 @@ impl Gate {
             LiveRequest::Leave => return GateTurn::Leave,
             // Deliver the rest of an instant even after a request to pause.
             _ if self.at.is_some_and(|at| next <= at) => {}
-            // Time reaches the wanted instant even without an event there, so that an action can be
-            // taken there.
+            // Time reaches the wanted instant even if nothing happens then, so that the user can
+            // act at that instant.
             LiveRequest::To(to) if to < next => {
                 self.now = self.now.max(to);
                 self.want(LiveRequest::Pause);

@@ -1,5 +1,4 @@
-//! The shares of pools and queues in the picture: after each new picture, the policy is asked
-//! again.
+//! The shares of pools and queues in the picture: the policy is asked for them after each picture.
 
 use std::sync::Arc;
 

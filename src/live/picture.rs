@@ -37,20 +37,20 @@ const WINDOW: usize = 1_000;
 /// The most jobs that the page lists.
 // A frame is sent thirty times a second: thousands of rows would fill the connection.
 const JOBS: usize = 200;
-// The most ended jobs among them.
+// The most ended jobs among the listed ones.
 const ENDED: usize = 20;
 
 /// The picture of a run.
 pub struct LivePicture {
     books: RunBooks,
     nodes: Vec<PictureNode>,
-    /// By job number.
+    /// The counts of each job's tasks, by job number.
     jobs: Vec<JobTally>,
     /// The jobs that have not ended, in the order of their arrival.
     live: Vec<JobId>,
     /// The jobs that have ended last.
     over: VecDeque<JobId>,
-    /// The slots and shares of pools, as their policy last computed them.
+    /// The slots and shares of pools, as the policy last computed them.
     weighed: BTreeMap<String, PerSlot<Option<SlotStanding>>>,
     said: VecDeque<PictureRemark>,
     beats: u64,
@@ -131,24 +131,25 @@ pub struct PageLayout {
 pub struct Frame {
     /// The number of the job that holds each slot, [`FREE`] or [`DOWN`].
     pub slots: Vec<i64>,
-    /// The listed jobs: those that have not ended, then the last ones that have.
+    /// The listed jobs: first the jobs that have not ended, then those that ended last.
     pub jobs: Vec<JobRow>,
     /// The numbers of submitted jobs, of ended jobs, and of jobs that go on but are not listed.
     pub counts: [u64; 3],
     /// The pools or queues of the jobs that have not ended.
     pub pools: Vec<GroupRow>,
-    /// The users of these jobs.
+    /// The users of the jobs that have not ended.
     pub users: Vec<GroupRow>,
     /// The last decisions and incidents, the newest first.
     pub said: Vec<SaidRow>,
     /// The number of answered heartbeats.
     pub beats: u64,
-    /// The time from a heartbeat to its reply, in microseconds: the median, the 99th percentile and
-    /// the largest of the last thousand.
+    /// Latencies from a heartbeat to its reply, in µs, of the last thousand: median, 99th
+    /// percentile, largest.
     pub round_trip: Option<[u64; 3]>,
-    /// The part of it that the heartbeat waited in the JobTracker's queue.
+    /// The parts of these latencies that heartbeats waited in the JobTracker's queue, in the same
+    /// form.
     pub queued: Option<[u64; 3]>,
-    /// The time that a task waited for its launch, likewise.
+    /// The times that the last thousand tasks waited for their launch, in µs and in the same form.
     pub waited: Option<[u64; 3]>,
     /// The current policy.
     pub policy: String,
@@ -157,53 +158,55 @@ pub struct Frame {
 /// A job in a frame.
 #[derive(Debug, Serialize)]
 pub struct JobRow {
-    /// Its number.
+    /// The job's number.
     pub id: u32,
-    /// Its name.
+    /// The job's name.
     pub name: Arc<str>,
-    /// Its user.
+    /// The job's user.
     pub user: Arc<str>,
-    /// Its pool or queue.
+    /// The job's pool or queue.
     pub pool: Arc<str>,
-    /// The outcome of the job; `None` while it goes on.
+    /// The job's outcome; `None` while the job goes on.
     pub ended: Option<&'static str>,
-    /// Maps: all, done, in a slot.
+    /// The numbers of the job's maps: all, done, and in a slot.
     pub maps: [u32; 3],
-    /// Reduces: all, done, in a slot.
+    /// The numbers of the job's reduces: all, done, and in a slot.
     pub reduces: [u32; 3],
-    /// When it was submitted, in microseconds.
+    /// When the job was submitted, in microseconds.
     pub submitted_us: u64,
-    /// When it ended, in microseconds; `None` while it goes on.
+    /// When the job ended, in microseconds; `None` while the job goes on.
     pub ended_us: Option<u64>,
 }
 
 /// A pool, a queue or a user in a frame.
 #[derive(Debug, Serialize)]
 pub struct GroupRow {
-    /// Its name.
+    /// The name of the pool, queue or user.
     pub name: Arc<str>,
-    /// The number of its jobs that have not ended.
+    /// The number of jobs that have not ended.
     pub jobs: u32,
-    /// Map slots held, and map tasks that wait.
+    /// The numbers of map slots held, and of map tasks that wait.
     pub maps: [u32; 2],
-    /// Reduce slots held, and reduce tasks that wait.
+    /// The numbers of reduce slots held, and of reduce tasks that wait.
     pub reduces: [u32; 2],
-    /// Its shares of map and reduce slots, as its policy last computed them; `None` if unknown.
+    /// The pool's shares of map and reduce slots, as the policy computed them last; `None` if
+    /// unknown.
     pub share: [Option<f64>; 2],
-    /// The minimum shares of map and reduce slots that its policy promises; `None` for no promise.
+    /// The minimum shares of map and reduce slots that the policy promises the pool; `None` for no
+    /// promise.
     pub min_share: [Option<u32>; 2],
 }
 
 /// A decision or an incident in a frame.
 #[derive(Debug, Serialize)]
 pub struct SaidRow {
-    /// When, in microseconds.
+    /// When it happened, in microseconds.
     pub at_us: u64,
     /// The kind: `launch`, `kill`, `suspend`, `resume`, `job`, `incident` or `policy`.
     pub what: &'static str,
-    /// The task, job or machine that it concerns.
+    /// The attempt, job, machine or policy that the line is about.
     pub whom: String,
-    /// The node, if the line is about one.
+    /// The node of the attempt; `None` if the line is about no attempt.
     #[serde(rename = "where")]
     pub place: Option<String>,
     /// The reason, or the description.
@@ -213,25 +216,25 @@ pub struct SaidRow {
 /// The reason why an attempt holds a slot.
 #[derive(Debug, Serialize)]
 pub struct HoldReason {
-    /// The job that holds the slot.
+    /// The node that has the slot.
     pub node: String,
-    /// The attempt.
+    /// The attempt that holds the slot.
     pub attempt: String,
     /// The job's number.
     pub job: u32,
-    /// Its name.
+    /// The job's name.
     pub name: Arc<str>,
-    /// Its user.
+    /// The job's user.
     pub user: Arc<str>,
-    /// Its pool.
+    /// The job's pool or queue.
     pub pool: Arc<str>,
-    /// When it was assigned, in microseconds.
+    /// When the attempt was assigned, in microseconds.
     pub assigned_us: Option<u64>,
-    /// When its work began, in microseconds.
+    /// When the attempt's work began, in microseconds.
     pub started_us: Option<u64>,
-    /// The locality of its input: on the node, in the rack, elsewhere.
+    /// The locality of the attempt's input: on the node, in the rack, elsewhere.
     pub locality: Option<&'static str>,
-    /// Whether another attempt of the task ran at its launch.
+    /// Whether another attempt of the task was running when this one was launched.
     pub speculative: bool,
     /// The code of the policy's reason.
     pub code: Option<&'static str>,
@@ -245,15 +248,15 @@ pub struct JobStory {
     /// The job's row in the list.
     #[serde(flatten)]
     pub row: JobRow,
-    /// Its class.
+    /// The job's class.
     pub class: Arc<str>,
-    /// When its splits were read, in microseconds.
+    /// When the job's splits were read, in microseconds.
     pub initialised_us: Option<u64>,
-    /// When its first task was assigned, in microseconds.
+    /// When the job's first task was assigned, in microseconds.
     pub first_launch_us: Option<u64>,
-    /// When its maps were done, in microseconds.
+    /// When the job's maps were done, in microseconds.
     pub maps_done_us: Option<u64>,
-    /// The numbers of its maps with input on the node, in the rack, and elsewhere.
+    /// The numbers of the job's maps with input on the node, in the rack, and elsewhere.
     pub locality: [u64; 3],
     /// The numbers of failed attempts, killed attempts, and suspensions.
     pub ill: [u32; 3],
@@ -279,7 +282,7 @@ impl PageLayout {
 }
 
 impl LivePicture {
-    /// Returns the picture of a run before its begin.
+    /// Returns the picture of a run before the run begins.
     pub fn new(topology: &Topology, policies: impl IntoIterator<Item = String>) -> Self {
         let empty = |slots: u32| vec![None; slots as usize];
         let node = |slots: PerSlot<u32>| PictureNode {
@@ -324,8 +327,8 @@ impl LivePicture {
         let at = event.at;
         match event.fact {
             Fact::Job(job, JobFact::Submitted(_)) => {
-                // Job numbers are dense but may arrive out of order: jobs of a trace mix with later
-                // ones.
+                // Job numbers are dense but may arrive out of order: jobs of a trace mix with those
+                // of the scenario's `later`.
                 if self.jobs.len() <= job.index() {
                     self.jobs.resize(job.index() + 1, JobTally::default());
                 }
@@ -400,7 +403,7 @@ impl LivePicture {
     /// Notes the slots that a pool holds, and its share.
     pub fn weigh(&mut self, pool: &str, kind: SlotKind, holding: SlotStanding) {
         match self.weighed.get_mut(pool) {
-            // Look it up first: `entry` would copy the name for each picture.
+            // Look the pool up first: `entry` would copy its name for each picture.
             Some(weighed) => weighed[kind] = Some(holding),
             None => self.weighed.entry(pool.to_owned()).or_default()[kind] = Some(holding),
         }
@@ -566,15 +569,15 @@ impl LivePicture {
         let (job, task) = (self.job_called(attempt.job()), attempt.task);
         let again = match attempt.number {
             0 => String::new(),
-            // Readers count from one, and the first attempt needs no number. Widen it: the number
-            // may be the largest `u32`.
+            // Readers count from one, and the first attempt needs no number. Widen the number,
+            // since it may be the largest `u32`.
             number => format!(", attempt {}", u64::from(number) + 1),
         };
         format!("{job} {} {}{again}", task.kind.word(), task.index)
     }
 
-    /// Returns the reason why a slot of a node is held, maps first; `None` if it is free or does
-    /// not exist.
+    /// Returns the reason why a slot is held; `None` if it is free or does not exist. A node's
+    /// slots are numbered from 0, map slots first.
     pub fn why(&self, node: u32, slot: u32) -> Option<HoldReason> {
         let at = self.nodes.get(node as usize)?;
         // The indices come from a browser: a node or slot that does not exist must not panic.

@@ -1,13 +1,13 @@
 //! The HTTP server for the page of a session, for browsers on the same machine.
 //!
-//! Anyone with the token may watch and act; the console shows it in the page's address. Each
+//! Anyone with the token may watch and act; the console shows the token in the page's address. Each
 //! request passes three checks:
 //! ```text
 //! GET /picture?token=5f3a…          wrong token                  -> 403
 //! Host: 127.0.0.1:4040              a name but `localhost`       -> 403 (DNS may point any name here)
 //! Origin: http://127.0.0.1:4040     another site's page asks     -> 403
 //! ```
-//! Headers keep browsers from reading an answer as another type of content, and the page from
+//! Headers keep browsers from reading an answer as another type of content, and keep the page from
 //! loading other resources.
 //!
 //! Pictures are server-sent events, and each is the newest: a slow browser misses some, and the run
@@ -50,15 +50,17 @@ const LARGEST: usize = 64 << 10;
 // Chosen below the usual limit of 256 to 1024 open files; a browser opens six at most.
 const CONNECTIONS: usize = 128;
 /// A request must arrive within this time.
-// Chosen: else a connection that sends nothing would keep its place for ever.
+// Chosen: without a limit, a connection that sends nothing would keep its place for ever.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// After this long without a picture, a browser gets a comment: sending fails if it has closed.
+/// After this long without a picture, a browser gets a comment, whose sending fails if the browser
+/// has closed.
 // The standard of server-sent events suggests a comment every 15 seconds, because of proxies that
 // time out.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
 /// The content security policy of the page that compares two futures.
-// `sandbox` without `allow-same-origin`: its scripts run, but cannot call this server's commands.
+// `sandbox` without `allow-same-origin`: the page's scripts run, but cannot call this server's
+// commands.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                            img-src data:; sandbox allow-scripts allow-downloads; base-uri 'none'; \
                            form-action 'none'; frame-ancestors 'none'";
@@ -81,15 +83,15 @@ pub enum ServerError {
     /// The address is taken, or does not belong to this machine.
     #[error("cannot listen at {address}")]
     Listen {
-        /// The address.
+        /// The address at which the server was to listen.
         address: SocketAddr,
         /// The system's error.
         source: io::Error,
     },
-    /// The system gives no random bits.
+    /// The system gives no random bits for the token.
     #[error("the system gives no random token")]
     Token(#[source] getrandom::Error),
-    /// The system starts no thread.
+    /// The system cannot start a thread.
     #[error("cannot start the server")]
     Start(#[source] io::Error),
 }
@@ -99,8 +101,8 @@ pub trait Host: Send + Sync + 'static {
     /// Called when the user ends the session in the browser.
     fn finish(&self, session: &Session);
 
-    /// Runs two futures, and reports the progress to `far`. Returns the page that compares them, or
-    /// the reason of a failure. This may take long.
+    /// Runs two futures, and reports the progress to `far`. Returns the page that compares the
+    /// futures, or the reason of a failure. The call may take long.
     fn foresee(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, String>;
 }
 
@@ -157,12 +159,12 @@ impl Server {
         let (page, policy) = page();
         let host = Arc::new(host);
         let site = Arc::new(RequestContext { session, host, address, token, page, policy });
-        // One thread is enough for a few browsers; the run has the other cores.
+        // One thread is enough for a few browsers; the run has the other processor cores.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(ServerError::Start)?;
         let work = move || {
             runtime.block_on(async {
-                // If it fails, the page does not open, which the user sees at once.
+                // If this fails, the page does not open, which the user sees at once.
                 if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
                     accept(listener, site).await;
                 }
@@ -321,7 +323,7 @@ fn foresee(
     };
     thread::Builder::new().name("what-if".to_owned()).spawn(work).map(drop).map_err(|_| {
         let words = "the system gives no thread";
-        // Else the comparison would be `Playing` for ever, and no other could begin.
+        // Without this the comparison would be `Playing` for ever, and no other could begin.
         session.set_what_if_page(&futures, Err(words.to_owned()));
         SessionRefusal::Untimely(words)
     })
@@ -341,7 +343,7 @@ impl RequestContext {
                 let words = serde_json::json!({ "error": words });
                 let mut response = whole("application/json", words.to_string());
                 *response.status_mut() = status;
-                // Close the connection, or strangers could hold all 128 of them.
+                // Close the connection, or strangers could hold all 128 connections.
                 if status == StatusCode::FORBIDDEN {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
@@ -383,8 +385,8 @@ impl RequestContext {
             return no(StatusCode::FORBIDDEN, words);
         }
         let path = request.uri().path().to_owned();
-        // Only `/command` changes the session. A `GET` must not, since any page or image can cause
-        // one.
+        // Only `/command` changes the session. A `GET` must change nothing, since any page or image
+        // can cause a `GET`.
         let is_post = path == "/command";
         if *request.method() != if is_post { Method::POST } else { Method::GET } {
             return no(StatusCode::METHOD_NOT_ALLOWED, "use POST for /command, GET for all else");
@@ -442,8 +444,8 @@ impl RequestContext {
     ) -> Result<Response<HttpAnswer>, (StatusCode, String)> {
         let kind = request.headers().get(header::CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        // A form on another site cannot send this type; a script there must ask first, and is
-        // refused.
+        // A form on another site cannot send this content type; a script there must ask first, and
+        // is refused.
         if kind.split(';').next().unwrap_or_default().trim() != "application/json" {
             let words = "a command is `application/json`".to_owned();
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, words));
@@ -471,7 +473,8 @@ impl RequestContext {
         Ok(whole("application/json", "{\"done\":true}"))
     }
 
-    /// Returns whether a request is meant for this server, and comes from no page but its own.
+    /// Returns whether a request is meant for this server, and does not come from another site's
+    /// page.
     fn is_meant(&self, headers: &HeaderMap) -> bool {
         let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         // With two `Host` headers, a proxy might check one and this server the other.
@@ -503,7 +506,8 @@ fn is_ours(host: &str, address: SocketAddr) -> bool {
     })
 }
 
-/// Compares in a time that does not depend on the position of a difference.
+/// Returns whether a given token is right, in a time that does not depend on the position of a
+/// difference.
 fn is_same(given: &[u8], token: &[u8]) -> bool {
     let pairs = given.iter().zip(token);
     // Look at all bytes, even after a difference; `black_box` keeps the compiler from stopping
@@ -578,8 +582,9 @@ fn pictures(session: &Session) -> Response<HttpAnswer> {
                 Ok(Err(_)) => return,
                 Err(_) => false,
             };
-            // Wait until the browser has received the last picture; this fails if it has closed.
-            // Take the newest picture only then, or it would be old when it is sent.
+            // Wait until the browser has received the last picture; this fails if the browser has
+            // closed. Take the newest picture only after that wait, or it would be old when it is
+            // sent.
             let Ok(room) = to.reserve().await else { return };
             room.send(match is_new {
                 true => {

@@ -1,6 +1,7 @@
 //! A session: a run that users watch, pause and change, and the scenario that repeats it.
 //!
-//! A session *is* a scenario. An action at a pause becomes an entry of it, and the run is repeated:
+//! A session *is* a scenario. An action at a pause becomes an entry of the scenario, and the run is
+//! repeated:
 //! ```text
 //! paused at 10 s; the user stops node-2
 //!   -> the first scenario, with {at: 10000001us, stop: node-2}
@@ -35,7 +36,7 @@ use crate::runtime::ClockPace;
 use crate::scenario::{Registry, Scenario, Warning};
 use crate::units::{SimSpan, SimTime};
 
-/// The least real time between two pictures: thirty a second look smooth.
+/// The least real time between two pictures: thirty pictures a second look smooth.
 const PICTURE: Duration = Duration::from_micros(33_333);
 
 /// The number of lines of the session's log on the page.
@@ -100,7 +101,7 @@ struct LogLine {
 /// A run to play: a scenario, and how far it goes at first.
 #[derive(Clone)]
 pub struct LiveScene {
-    /// The scenario.
+    /// The scenario of the run.
     pub prepared: Arc<Prepared>,
     /// The instant up to which it runs as fast as possible; `None` for a run that begins paused.
     to: Option<SimTime>,
@@ -112,14 +113,14 @@ pub struct LiveScene {
 #[derive(Clone)]
 struct RunBefore {
     past: RunPast,
-    /// Whether the run was over. It may then have stopped within an instant, and a run that goes on
-    /// has more events in that instant.
+    /// Whether the run was over. If so, it may have stopped within an instant, and a repetition may
+    /// have more events in that instant.
     is_over: bool,
     prepared: Arc<Prepared>,
     words: String,
 }
 
-/// A changed list of actions, and the scenario with them. It holds the lock of the session.
+/// A changed list of actions, and the scenario with them. This value holds the lock of the session.
 struct DeedsMade<'s> {
     state: MutexGuard<'s, SessionState>,
     done: Vec<TimedDeed>,
@@ -147,7 +148,7 @@ struct SessionState {
     prepared: Arc<Prepared>,
     /// The actions so far.
     done: Vec<TimedDeed>,
-    /// The past that the current run must repeat.
+    /// The past that the current run must repeat; `None` if it need not repeat any.
     same: Option<Box<RunBefore>>,
     next: Option<LiveScene>,
     phase: SessionPhase,
@@ -172,7 +173,7 @@ pub struct TwoFutures {
     pub names: [String; 2],
 }
 
-/// A session.
+/// A session, shared by the run's thread, the web server and the console.
 pub struct Session {
     registry: Registry,
     /// The scenario before the first action.
@@ -185,7 +186,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins a session, paused before the run begins. The user has seen `warnings` already.
+    /// Returns a session, paused before its run begins. The user has seen `warnings` already.
     pub fn new(
         prepared: Prepared,
         warnings: Vec<Warning>,
@@ -262,7 +263,7 @@ impl Session {
     }
 
     /// Notes that the run has ended by itself. Waits until the user goes back in time or takes an
-    /// action, and returns that scene; returns `None` when the session ends.
+    /// action, and returns the scene to play next; `None` when the session ends.
     pub fn end(&self, words: &str) -> Option<LiveScene> {
         let mut state = self.state.lock();
         if state.next.is_some() {
@@ -271,16 +272,16 @@ impl Session {
         }
         state.gate.end();
         state.log(words.to_owned());
-        // The run may end before the instant up to which it had to repeat: compare as much as there
-        // is.
+        // The run may end before the instant up to which it had to repeat: compare the events so
+        // far.
         if !state.takes_back() {
             state.phase = SessionPhase::Ended;
             self.show(&mut state);
         }
-        // Wait for an action in preparation.
+        // Wait for the next scene, or for the end of the session.
         while state.next.is_none()
-            // While `prepare` works on an action, the phase is `Repeating`; it then sets a next
-            // scene or settles.
+            // While `prepare` works on an action, the phase is `Repeating`; then there is a next
+            // scene, or `settle` changes the phase.
             && (state.last == SessionEnd::Open || state.phase == SessionPhase::Repeating)
         {
             self.turned.wait(&mut state);
@@ -293,7 +294,7 @@ impl Session {
         self.state.lock().next.take()
     }
 
-    /// Ends the session, for the page.
+    /// Shows on the page that the session is over.
     pub fn finish(&self) {
         let mut state = self.state.lock();
         state.phase = SessionPhase::Finished;
@@ -378,7 +379,7 @@ impl Session {
         }
         state.phase = match wish {
             LiveRequest::Run => SessionPhase::Running,
-            // The run may be within an instant. The gate lets the rest of it pass, and
+            // The run may be within an instant. The gate lets the rest of that instant pass, and
             // `SceneWatcher::wait` sets the phase when the run is really paused.
             LiveRequest::Pause => state.phase,
             LiveRequest::To(_) | LiveRequest::Step(_) | LiveRequest::End | LiveRequest::Leave => {
@@ -450,7 +451,8 @@ impl Session {
     /// If the run is not paused, or the action does not fit the scenario.
     pub fn act(&self, deed: UserAction) -> Result<(), SessionRefusal> {
         let words = deed.words();
-        // Use one microsecond, the clock's smallest step: no past event can see the action.
+        // The action comes one microsecond later, the clock's smallest step, so that no past event
+        // can see it.
         let mut made = self.prepare(|state, done| {
             done.push((state.gate.now() + SimSpan::from_micros(1), deed));
             Ok(())
@@ -463,7 +465,7 @@ impl Session {
         // to.
         let to = state.gate.position();
         let same = to.map(|_| {
-            // `begin` opens another past for the new run, so this one need not be copied.
+            // `begin` opens another past for the new run, so the old one is moved, not copied.
             let past = mem::replace(&mut state.past, RunPast::open(None));
             let is_over = made.stood == SessionPhase::Ended;
             Box::new(RunBefore { past, is_over, prepared: state.prepared.clone(), words })
@@ -472,8 +474,8 @@ impl Session {
         Ok(())
     }
 
-    /// Takes back the last action, and returns to the current instant, or to before the action if
-    /// that is earlier.
+    /// Takes back the last action, and goes to the current instant, or to the instant before the
+    /// action if that is earlier.
     ///
     /// # Errors
     /// If the run is not paused, or there is no action to take back.
@@ -495,8 +497,8 @@ impl Session {
         Ok(())
     }
 
-    /// Prepares the futures without an action and with it, a microsecond from now; the session
-    /// stays where it is.
+    /// Prepares two futures: without an action, and with the action a microsecond from now. The
+    /// session stays where it is.
     ///
     /// # Errors
     /// As [`Self::act`], or if another what-if is running.
@@ -548,8 +550,8 @@ impl Session {
         self.state.lock().outlooks.page(number)
     }
 
-    /// Prepares the first scenario with other actions. Meanwhile pictures are served, but actions,
-    /// steps and runs are refused.
+    /// Makes the first scenario with a changed list of actions. Meanwhile pictures are served, but
+    /// actions, steps and runs are refused.
     fn prepare(
         &self,
         change: impl FnOnce(&SessionState, &mut Vec<TimedDeed>) -> Result<(), SessionRefusal>,
@@ -559,17 +561,16 @@ impl Session {
             state.must_stand()?;
             let mut done = state.done.clone();
             change(&state, &mut done)?;
-            // The lock is released below: this phase makes other actions and steps be refused
-            // meanwhile.
+            // The lock is released below; in this phase other actions and steps are refused.
             let stood = mem::replace(&mut state.phase, SessionPhase::Repeating);
             self.show(&mut state);
             (done, stood)
         };
-        // Do this without the lock: reading and drawing a large workload takes seconds, and the
-        // page must stay responsive.
+        // Make the scenario without the lock: reading and drawing a large workload takes seconds,
+        // and the page must stay responsive.
         let made = with(&self.first, &done, &self.registry);
         let mut state = self.state.lock();
-        // The user left in the meantime: the run's thread ends and would not play another scene.
+        // The user has left in the meantime: the run's thread ends and plays no other scene.
         if state.last == SessionEnd::Now {
             return Err(SessionRefusal::Untimely("the session is over"));
         }
@@ -584,7 +585,7 @@ impl Session {
         }
     }
 
-    /// Returns to a phase, unless the session is to go to its end.
+    /// Sets the phase; but if the session is to end with the run, lets the run go to its end.
     fn settle(&self, state: &mut SessionState, phase: SessionPhase) {
         state.phase = match (state.last, phase) {
             (
@@ -654,13 +655,13 @@ impl SessionState {
         self.gate.want(LiveRequest::Leave);
     }
 
-    /// Compares the repeated past with the original. If the last action has changed it, logs that,
-    /// takes the action back and plans the run without it.
+    /// Compares the repeated past with the original. If the last action has changed the past, logs
+    /// that, takes the action back and plans the run without it. Returns whether it did so.
     fn takes_back(&mut self) -> bool {
         let Some(same) = self.same.take() else { return false };
         let RunBefore { past, is_over, prepared, words } = *same;
-        // A run that was over may have stopped within an instant: its events must only begin the
-        // new ones.
+        // A run that was over may have stopped within an instant: the new events must only begin
+        // with the old ones.
         let parted = match is_over {
             true => self.past.parts_before(&past),
             false => self.past.parts_from(&past),
@@ -670,7 +671,7 @@ impl SessionState {
             "{words}: this would have changed what had happened by {parted} already, so it is taken \
              back"
         ));
-        // The action to take back is the last in the list: none could be added during the
+        // The action to take back is the last in the list: no action could be added during the
         // repetition.
         let to = self.done.pop().map(|(at, _)| before(at));
         self.switch_to(LiveScene { prepared, to, same: None });
@@ -718,7 +719,7 @@ impl SceneWatcher {
         }
     }
 
-    /// Returns the time to the next picture.
+    /// Returns the real time until the next picture is due.
     fn rest(&self, wall: Instant) -> Duration {
         PICTURE.saturating_sub(wall.saturating_duration_since(self.shown))
     }
@@ -953,7 +954,7 @@ workload:
         assert!(session.foresee(job_c()).is_ok());
     }
 
-    /// Mumak's run is over within an instant, whose rest is never run.
+    /// Mumak's run ends within an instant, and the rest of that instant is never run.
     #[test]
     fn a_mumak_that_is_over_goes_on_too() {
         let played = Played::new(&TWO_JOBS.replace("heartbeat: 3s", "line: mumak"));

@@ -28,7 +28,7 @@ pub enum UserAction {
 }
 
 impl UserAction {
-    /// Returns the scenario's list for the action, and the entry in it.
+    /// Returns the key of the scenario's list for the action, and the action's entry in that list.
     fn entry(&self, at: SimTime) -> (&'static str, Value) {
         let node = |number: u32| TrackerId(number).to_string().into();
         let (list, key, value) = match self {

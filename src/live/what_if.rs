@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::units::SimTime;
 
-/// The most comparisons kept, the newest; a page has some hundred kilobytes.
+/// The largest number of comparisons that are kept: the newest. A page has some hundred kilobytes.
 const KEPT: usize = 8;
 
 /// The comparisons of a session.
@@ -59,7 +59,7 @@ impl WhatIfs {
         if self.all.iter().any(|one| matches!(one.come, FutureState::Playing(_))) {
             return None;
         }
-        // The oldest is not in progress: only one is at a time.
+        // No comparison is in progress now, so the oldest can be dropped.
         if self.all.len() == KEPT {
             self.all.pop_front();
         }

@@ -11,7 +11,8 @@ use mumakil_core::mapred::{Event, Message, Outbox, ToJobTracker};
 
 /// The clock of a drive, as an actor uses it.
 pub(super) trait ActorClock: Unpin + 'static {
-    /// Lets the core handle a message that was due at `due`, and collects its letters and events.
+    /// Lets the core handle a message that was due at `due`, and collects the core's letters and
+    /// events.
     fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>);
 }
 
@@ -28,7 +29,7 @@ pub(super) struct Delivery<M> {
 #[derive(actix::Message)]
 #[rtype(result = "Vec<Event>")]
 pub(super) struct HearOut {
-    /// When the run has ended.
+    /// The instant at which the run has ended.
     pub(super) at: SimTime,
 }
 
@@ -64,7 +65,7 @@ impl<C: ActorClock> Handler<HearOut> for CoreActor<ToJobTracker, C> {
         let mut out = Outbox::default();
         // The run is over, so letters in this outbox are dropped; only its events are wanted.
         let handle = || self.body.borrow_mut().handle(at, &ToJobTracker::Over, &mut out);
-        // It is known already how the run ended.
+        // A panic changes nothing here: how the run ended is already known.
         let _ = caught(handle);
         MessageResult(out.events)
     }

@@ -1,8 +1,8 @@
 //! The bare drive: the virtual clock without actors.
 //!
 //! The virtual drive has one message under way at any moment, so a mailbox never holds two, and no
-//! result depends on mailboxes. Here the clock passes each message to its core directly: the same
-//! cores, links and queue, the same bytes, without the cost of sending to an actor and waking it.
+//! result depends on mailboxes. Here the clock passes each message to its core directly. Cores,
+//! links, queue and results are the same, without the cost of sending to an actor and waking it.
 
 use std::cell::RefCell;
 
@@ -12,17 +12,17 @@ use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Message;
 
 /// Runs the cores on the virtual clock, on this thread and without actors, until a core stops the
-/// run or its time is up.
+/// run or the run's time is up.
 pub fn run_bare(mut play: RunPlan) -> (RunStats, Ending) {
     let drive = BareDrive { agenda: RefCell::new(Agenda::new(&mut play)) };
     let seats = CoreSeats::new(play.cast, play.links, &drive);
-    // Catch panics around all messages, not around each.
+    // Catch panics once around the whole loop, not around each message.
     let played = caught(|| {
         loop {
             let mut agenda = drive.agenda.borrow_mut();
             let Some(mail) = agenda.next() else { break };
             let at = agenda.now();
-            // The borrow must end before the core leaves its letters.
+            // The borrow must end before the core's letters are added to the agenda.
             drop(agenda);
             seats.deliver(&drive, at, &mail);
         }

@@ -1,9 +1,9 @@
 //! The common part of all drives: the queue of a run, the step of a core, and the seats of the
 //! cores.
 //!
-//! A drive makes time pass. It is a file of its own that defines three things: how it holds a core,
-//! how a message reaches the core ([`Drive`]), and when it takes the next message from the
-//! [`Agenda`]. Everything else is here, and the same under every drive.
+//! A drive makes time pass. Each drive is a file of its own, which defines three things: how it
+//! holds a core, how a message reaches the core ([`Drive`]), and when it takes the next message
+//! from the [`Agenda`]. Everything else is here and the same for all drives.
 
 use std::any::Any;
 use std::mem;
@@ -21,8 +21,8 @@ use mumakil_core::mapred::{
     ToTracker, TrackerFact, TrackerId,
 };
 
-/// How many messages are taken for each look at the wall clock. They take milliseconds, which is
-/// precise enough for a limit in seconds.
+/// How many messages are taken between two looks at the wall clock: so many take milliseconds,
+/// which is precise enough for a limit in seconds.
 // Chosen: a look at each message would cost as much as the message.
 const LOOK_EVERY: u64 = 1 << 14;
 
@@ -57,7 +57,7 @@ pub(super) struct CoreSeats<D: Drive> {
 
 impl<D: Drive> CoreSeats<D> {
     pub(super) fn new(cast: RunCores, links: Links, drive: &D) -> Self {
-        // One table for all: only the random numbers are separate for each sender.
+        // All senders share one table of links; only their random numbers are separate.
         let links = Arc::new(links);
         let link = |address| Link::new(links.clone(), address);
         let tracker = |(id, core)| drive.seat(SeatedCore::new(core, link(Address::Tracker(id))));
@@ -141,8 +141,8 @@ impl<M: Message> SeatedCore<M> {
     }
 }
 
-/// Lets a core work; if it panics, returns how that ends the run. A core that has panicked must not
-/// be called again: it has stopped half-way.
+/// Lets a core work; if it panics, the error says how the panic ends the run. A core that has
+/// panicked must not be called again: it has stopped half-way.
 pub(super) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, Ending> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         match panic.downcast_ref::<PolicyFailed>() {
@@ -163,18 +163,20 @@ pub fn words_of_panic(panic: &(dyn Any + Send)) -> String {
 pub(super) struct Agenda {
     timers: Timers<Mail>,
     witness: FactListeners,
-    /// The outbox of the working core; one for all, so that it stays in the processor's cache.
+    /// The outbox of the core at work. All cores use the same one, so that it stays in the
+    /// processor's cache.
     outbox: Outbox,
     until: SimTime,
     now: SimTime,
     messages: u64,
-    /// How many messages were taken in all, including those that do not count.
+    /// How many messages were taken in all, including timers and others that `messages` does not
+    /// count.
     taken: u64,
-    /// How many future or current messages may [move](MessageEffect::moves) something.
+    /// How many messages, waiting or being handled, may [move](MessageEffect::moves) something.
     moves: u64,
-    /// When the last such message was handled.
+    /// When the last message that may move something was handled.
     moved_at: SimTime,
-    /// Whether the JobTracker was informed that only rounds are due.
+    /// Whether the JobTracker was informed that only rounds (messages that move nothing) are due.
     is_at_rest: bool,
     /// When the run reaches its limit of real time.
     wall_end: Option<Instant>,
@@ -185,12 +187,13 @@ pub(super) struct Agenda {
 struct FactListeners {
     events: Box<dyn EventSink>,
     pace: Option<Box<dyn ClockPace>>,
-    /// How many TaskTracker processes run.
+    /// How many TaskTracker processes are running.
     machines: u32,
 }
 
 impl FactListeners {
-    /// Hands on events, and empties the list; returns whether a listener wants more.
+    /// Hands on events, and empties the list; returns `false` if the reader of the events has
+    /// closed.
     fn tell(&mut self, events: &mut Vec<Event>) -> bool {
         if events.is_empty() {
             return true;
@@ -212,9 +215,9 @@ impl FactListeners {
 }
 
 impl Agenda {
-    /// Takes the parts of a run that are not its cores and links.
+    /// Returns the agenda of a run; takes all parts of the plan but the cores and the links.
     pub(super) fn new(play: &mut RunPlan) -> Self {
-        // Taken out, so that the drive can take the cores and the links afterwards.
+        // Taken out of the plan, from which the drive takes the cores and the links afterwards.
         let opening = mem::take(&mut play.opening);
         let events = mem::replace(&mut play.events, Box::new(()));
         let pace = play.pace.take();
@@ -239,9 +242,9 @@ impl Agenda {
         agenda
     }
 
-    /// Takes the next message and moves time on to it; [`step`](Self::step) counts it. If there is
-    /// no message before the end, the run is over. So a drive may call this only when all its cores
-    /// are idle.
+    /// Takes the next message and moves time on to it; [`step`](Self::step) counts it. If no
+    /// message is due before the end, the run is over. So a drive may call this only when all its
+    /// cores are idle.
     pub(super) fn next(&mut self) -> Option<Mail> {
         if self.ending.is_some() {
             return None;
@@ -265,7 +268,7 @@ impl Agenda {
         debug_assert!(self.now <= at, "time runs back from {} to {at}", self.now);
         self.now = at;
         self.taken += 1;
-        // Counted over all messages: a run may have long stretches of timers alone.
+        // All messages count here, timers too: a run may have long stretches of timers alone.
         if self.taken.is_multiple_of(LOOK_EVERY) {
             self.check_wall_clock();
         }
@@ -311,8 +314,8 @@ impl Agenda {
         self.now = now.min(self.until);
     }
 
-    /// Returns when the next message is due, or the end; working cores may still add an earlier
-    /// message.
+    /// Returns when the next message is due, or the end of the run if that is earlier; cores at
+    /// work may still add an earlier message.
     pub(super) fn wakes_at(&mut self) -> SimTime {
         self.timers.next_time().map_or(self.until, |next| next.min(self.until))
     }
@@ -334,8 +337,10 @@ impl Agenda {
         self.settle(now, moved, calm);
     }
 
-    /// Notes that a message was handled, and whether the JobTracker is idle after it. If nothing
-    /// that may move a slot or a job is due or has had an effect, the run is at rest.
+    /// Takes note of a handled message: whether it may have moved a slot or a job, and the
+    /// JobTracker's report that it is idle, if there was one. The run is at rest if no message that
+    /// may move something is due, and if none was handled since the JobTracker's last news from
+    /// every tracker.
     pub(super) fn settle(&mut self, now: SimTime, moved: bool, calm: Option<IdleState>) {
         if moved {
             self.moves -= 1;
@@ -397,7 +402,8 @@ impl Agenda {
         self.ending.is_some()
     }
 
-    /// Returns when the run ended; `None` if a core has failed.
+    /// Returns when the run was stopped, by a core, a limit or a standstill; `None` if it ended
+    /// otherwise.
     pub(super) fn stopped_at(&self) -> Option<SimTime> {
         matches!(self.ending, Some(Ending::Stopped(_))).then_some(self.now)
     }
@@ -405,7 +411,7 @@ impl Agenda {
     /// Lets the JobTracker emit the events that it has held back, at the end of the run.
     pub(super) fn flush_job_tracker(&mut self, job_tracker: &mut SeatedCore<ToJobTracker>) {
         if let Some(at) = self.stopped_at() {
-            // It is known already how the run ended.
+            // A panic changes nothing here: how the run ended is already known.
             let _ = caught(|| self.step(at, &ToJobTracker::Over, job_tracker));
         }
     }

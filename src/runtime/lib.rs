@@ -1,10 +1,9 @@
 //! The only crate that uses actix: it makes actors of the cores and gives them a clock.
 //!
-//! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker. It
-//! has one for the fabric if disks, wires or cores are shared, one for the fault injector if
-//! machines may fail, and, if blocks or outputs may be lost then, one for the NameNode and one for
-//! the outputs of maps. Actors share no state; all messages travel over [`Links`] and through the
-//! clock.
+//! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker. Four
+//! more exist only in some runs: the fabric if disks, wires or cores are shared, the fault injector
+//! if machines may fail, the NameNode if blocks may be lost, and the outputs of maps if outputs may
+//! be lost. Actors share no state; all messages travel over [`Links`] and through the clock.
 //!
 //! ```text
 //! queue, by time ─► message ─► core ─┬─► letters ─► link: delay or loss ─► queue
@@ -12,8 +11,8 @@
 //! ```
 //!
 //! There are three drives: [`run_virtual`] (`mailboxes.rs`), [`run_scaled`] (`scaled.rs`) and
-//! [`run_bare`] (`bare.rs`), which is the first without actors. Their common part is in `drive.rs`,
-//! so a new drive is one file.
+//! [`run_bare`] (`bare.rs`), which is `run_virtual` without actors. Their common part is in
+//! `drive.rs`, so a new drive is one file.
 //!
 //! The crate depends on `mumakil-core`, whose cores and messages it runs, and on `mumakil-base`.
 //! Above it, `mumakil-run` builds the cores of a scenario and starts them.
@@ -57,7 +56,7 @@ pub trait EventSink: Send {
     fn take(&mut self, events: &mut Vec<Event>);
     /// Hands on the events that are held back.
     fn flush(&mut self);
-    /// Returns whether the reader of the events has closed, so that the run has no use.
+    /// Returns whether the reader of the events has closed, so that the run is of no use.
     fn is_broken(&self) -> bool;
 }
 
@@ -76,19 +75,19 @@ impl EventSink for () {
 pub struct RunPlan {
     /// The cores that take part.
     pub cast: RunCores,
-    /// How messages travel between them.
+    /// How messages travel between the cores.
     pub links: Links,
     /// The first messages, with which the run begins.
     pub opening: OpeningMail,
-    /// The listener that takes their events.
+    /// The listener that takes the cores' events.
     pub events: Box<dyn EventSink>,
-    /// When the run ends at the latest.
+    /// The virtual time at which the run ends at the latest.
     pub until: SimTime,
     /// How much real time the run may take; `None` for no limit.
     pub time_limit: Option<Duration>,
-    /// Whether the run goes on when only rounds are due.
+    /// Whether the run goes on when only rounds (messages that move nothing) are due.
     pub outlasts: bool,
-    /// The pace that a watcher sets, if there is one; on the virtual clock only.
+    /// The pace set by the watcher of a live run, if there is one; on the virtual clock only.
     pub pace: Option<Box<dyn ClockPace>>,
 }
 
@@ -126,9 +125,9 @@ pub type OpeningMail = Vec<(SimTime, Mail)>;
 /// The measures of a run, apart from its events.
 #[derive(Clone, Debug)]
 pub struct RunStats {
-    /// The virtual time at which it ended.
+    /// The virtual time at which the run ended.
     pub end: SimTime,
-    /// How many messages were delivered.
+    /// How many messages were delivered, without the cores' own timers.
     pub messages: u64,
     /// How late timers fired, in virtual microseconds; scaled runs only.
     pub lag: Option<Histogram<u64>>,
@@ -137,14 +136,14 @@ pub struct RunStats {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// A core stopped it, or its time was up.
+    /// A core stopped the run, or the run's time was up.
     Stopped(StopReason),
-    /// The policy cannot go on; with its message.
+    /// The policy cannot go on; the text is the policy's message.
     PolicyFailed(String),
-    /// A core panicked.
+    /// A core panicked; the text is the panic's message.
     Panicked(String),
-    /// Its events have no listener any more.
+    /// The run's events have no listener any more.
     SinkBroke,
-    /// Its [`ClockPace`] has cancelled it.
+    /// The run's [`ClockPace`] has cancelled it.
     GivenUp,
 }

@@ -1,7 +1,7 @@
 //! How long a message travels, and whether it arrives.
 //!
 //! The JobTracker is in the first rack. Heartbeats and their replies may be lost, doubled or late;
-//! the few calls of a job's client are repeated below the protocol until they arrive.
+//! the few calls of a job's client always arrive, since the transport repeats them.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub struct Links {
     pub duplication: Fraction,
     /// The share of heartbeats and replies that are late.
     pub late: Fraction,
-    /// How late they are.
+    /// The extra delay of heartbeats and replies that are late.
     pub late_by: Dist<SimSpan>,
     /// The cuts of the network: a message across a cut is lost if it leaves while the cut holds.
     pub cuts: Vec<Arc<NetworkCut>>,
@@ -67,7 +67,8 @@ impl Links {
 
     /// Returns whether messages may be lost, doubled or late at random.
     fn is_faulty(&self) -> bool {
-        // If all shares are zero, do not draw: the run is the same as without these faults.
+        // With all shares zero nothing may be drawn for these faults, so that latencies are drawn
+        // as in a run without them.
         [self.loss, self.duplication, self.late].iter().any(|share| *share > Fraction::ZERO)
     }
 }
@@ -97,7 +98,8 @@ impl Address {
         }
     }
 
-    /// Returns the number of the random stream for its messages; `None` if they do not travel.
+    /// Returns the number of the random stream for the sender's messages; `None` if they take no
+    /// time.
     fn stream(self) -> Option<u64> {
         match self {
             Self::JobTracker => Some(0),
@@ -109,7 +111,7 @@ impl Address {
         }
     }
 
-    /// Returns the node that it is on; `None` for the JobTracker's machine.
+    /// Returns the node of the sender or receiver; `None` for the JobTracker's machine.
     fn machine(self) -> Option<TrackerId> {
         match self {
             Self::Tracker(id) => Some(id),
@@ -139,8 +141,8 @@ pub(super) struct Link {
     rng: Option<Box<ChaCha8Rng>>,
 }
 
-/// The position of a machine relative to the JobTracker: whether in another pod, and in another
-/// rack.
+/// The position of a machine relative to the JobTracker: whether it is in another pod, and whether
+/// it is in another rack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LinkPlace {
     is_far: bool,
@@ -152,7 +154,8 @@ impl Link {
         let latencies = [&links.latency, &links.cross_rack, &links.cross_pod];
         let draws = latencies.iter().any(|latency| !latency.is_constant());
         let is_faulty = links.is_faulty();
-        // Otherwise thousands of trackers would each carry an unused generator of 320 bytes.
+        // Make a generator only if it is used: thousands of trackers would each carry 320 unused
+        // bytes.
         let rng = (from.stream())
             .filter(|_| draws || is_faulty)
             .map(|subject| Box::new(stream(links.seed, Purpose::Link, subject)));
@@ -163,8 +166,8 @@ impl Link {
         self.from
     }
 
-    /// Returns the times until the arrival of a letter that is written now: of a second copy, and
-    /// of the letter itself. A copy or letter that does not arrive is `None`.
+    /// Returns how long a letter that is written now takes to arrive: first its second copy, then
+    /// the letter itself; `None` for a copy or letter that does not arrive.
     pub(super) fn delays(&mut self, now: SimTime, letter: &Letter) -> [Option<SimSpan>; 2] {
         let Letter { after, travels, ref mail } = *letter;
         // A timer or a matter of physics does not use the network.
@@ -262,7 +265,7 @@ mod tests {
         Link::new(Arc::new(links.clone()), from)
     }
 
-    /// Returns the delays of the copies that arrive of a letter that leaves after 10 ms.
+    /// Sends a letter that leaves after 10 ms; returns the delay of each copy that arrives.
     fn send(link: &mut Link, mail: Mail) -> Vec<SimSpan> {
         let letter = Letter { after: MS * 10, travels: true, mail };
         link.delays(SimTime::ZERO, &letter).into_iter().flatten().collect()

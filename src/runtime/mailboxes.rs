@@ -1,9 +1,9 @@
 //! The virtual drive: messages go through mailboxes, as fast as the machine allows.
 //!
 //! Exactly one message is under way at any moment: when an actor has handled it, the actor's
-//! letters go to the clock, and the clock at once delivers the next message. So time moves when all
-//! actors are idle, the order of events is that of the queue, and the clock needs no task of its
-//! own that must be woken.
+//! letters go to the clock, and the clock at once delivers the next message. So time moves only
+//! when all actors are idle, the order of events is that of the queue, and the clock needs no task
+//! of its own that must be woken.
 //!
 //! An actor's own timer (a heartbeat that is due, say) is no message and needs no mailbox: the
 //! clock passes it to the core directly, while all actors are idle, and goes on.
@@ -19,8 +19,8 @@ use super::{Ending, RunPlan, RunStats};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Message;
 
-/// Runs the cores on the virtual clock, on this thread, until a core stops the run or its time is
-/// up.
+/// Runs the cores on the virtual clock, on this thread, until a core stops the run or the run's
+/// time is up.
 pub fn run_virtual(mut play: RunPlan) -> (RunStats, Ending) {
     let agenda = Agenda::new(&mut play);
     let RunPlan { cast, links, .. } = play;
@@ -40,7 +40,7 @@ pub fn run_virtual(mut play: RunPlan) -> (RunStats, Ending) {
     agenda.result()
 }
 
-/// The clock of a run that is as fast as the machine.
+/// The clock of a run that goes as fast as the machine allows.
 struct VirtualClock {
     agenda: RefCell<Agenda>,
     /// Set before the first message.
@@ -60,7 +60,8 @@ impl VirtualClock {
         loop {
             let mut agenda = self.agenda.borrow_mut();
             let (next, at) = (agenda.next(), agenda.now());
-            // The borrow must end before the message, whose handling adds to the agenda.
+            // The borrow must end before the message is delivered, since a core then adds to the
+            // agenda.
             drop(agenda);
             let Some(mail) = next else { return System::current().stop() };
             let is_message = mail.effect().counts;

@@ -1,7 +1,7 @@
 //! The pace of a run on the virtual clock: a person who watches the run may slow it down.
 //!
-//! A run asks before time moves on, when all its cores are idle. So it can stand still for as long
-//! as the watcher likes, and no core notices: its results do not depend on its pace.
+//! The run asks for leave before time moves on, when all its cores are idle. So the run can stand
+//! still for as long as the watcher likes, and no core notices: results do not depend on the pace.
 
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Event;
@@ -12,6 +12,6 @@ pub trait ClockPace: Send {
     fn see(&mut self, events: &[Event]);
 
     /// Waits until the next message, which is due at `at`, may be delivered; returns whether the
-    /// run goes on. With `false` it is cancelled.
+    /// run goes on: `false` cancels it.
     fn wait(&mut self, at: SimTime) -> bool;
 }

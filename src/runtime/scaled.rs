@@ -6,9 +6,9 @@
 //! in one parcel, so events reach the recorder in an order in which causes precede effects.
 //!
 //! Tokio's timers count whole milliseconds, which at 600x are 0.6 s; so the pacer sleeps only while
-//! the next message is far away, and polls the clock otherwise. How late a message reaches its
-//! core, in virtual time, is the clock's *lag*: the delays of pacer, mailbox and busy threads
-//! together.
+//! the next message is far away, and polls the clock otherwise. The clock's *lag* is the virtual
+//! time by which a message reaches its core late: the sum of the delays of pacer, mailbox and busy
+//! threads.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -27,15 +27,15 @@ use super::{Ending, RunPlan, RunStats};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, IdleState, Mail, Message, Outbox, StopReason};
 
-/// The pacer sleeps only if the next message is further away than this: waking takes as long.
+/// The pacer sleeps only if the next message is further away than this, since waking takes as long.
 const NAP: Duration = Duration::from_micros(200);
 
-/// Runs the cores on the wall clock, `factor` times as fast, until a core stops the run or its time
-/// is up.
+/// Runs the cores on the wall clock, `factor` times as fast, until a core stops the run or the
+/// run's time is up.
 pub fn run_scaled(mut play: RunPlan, factor: f64) -> (RunStats, Ending) {
     let agenda = Agenda::new(&mut play);
     let RunPlan { cast, links, .. } = play;
-    // Arbiters belong to a system; they use this thread's.
+    // The arbiters, which are actix's threads, belong to the system of this thread.
     let system = System::new();
     // Unbounded, as an actor that waits for the pacer could wait for ever.
     let (pacer, parcels) = unbounded();
@@ -57,7 +57,7 @@ pub fn run_scaled(mut play: RunPlan, factor: f64) -> (RunStats, Ending) {
 /// The wall clock in virtual time.
 #[derive(Clone)]
 struct Wall {
-    /// The beginning of virtual time, set once all actors are ready.
+    /// The wall time at which virtual time begins, set once all actors are ready.
     origin: Arc<OnceLock<Instant>>,
     factor: f64,
 }
@@ -88,11 +88,12 @@ impl Wall {
 struct ScaledClock {
     wall: Wall,
     pacer: Sender<ActorOutput>,
-    /// Whether the run is over, as far as the actor knows: the actor or the pacer has ended it.
+    /// Whether the actor has found that the run is over: the actor itself or the pacer has ended
+    /// it.
     is_over: Cell<bool>,
 }
 
-/// The letters and events of an actor after a message.
+/// The letters, events and measures that an actor sends to the pacer after a message.
 struct ActorOutput {
     lag: SimSpan,
     letters: Vec<(SimTime, Mail)>,
@@ -161,7 +162,7 @@ impl Threads {
         if address == Address::JobTracker {
             return own;
         }
-        // In turn, so that each thread gets as many trackers as the others.
+        // Deal the trackers out in turn, so that all threads get equally many.
         let number = self.seated.replace(self.seated.get() + 1);
         &shared[number % shared.len()]
     }
@@ -194,14 +195,14 @@ impl Drive for Threads {
     }
 }
 
-/// The pacer makes time pass: it delivers each message when it is due by the wall.
+/// The pacer makes time pass: it delivers each message when the message is due by the wall clock.
 struct Pacer<'a> {
     wall: Wall,
     threads: &'a Threads,
     seats: CoreSeats<Threads>,
     agenda: Agenda,
     parcels: Receiver<ActorOutput>,
-    /// Messages that were delivered and whose parcels have not come back.
+    /// The number of messages that were delivered and whose parcels have not come back.
     under_way: u64,
     lag: Histogram<u64>,
 }
@@ -232,8 +233,8 @@ impl Pacer<'_> {
     /// Delivers the messages that are due by the wall clock.
     fn deliver_due(&mut self) {
         let now = self.wall.now();
-        // Up to the instant that was read above: otherwise a fast run would never get to its
-        // parcels.
+        // Deliver only up to the instant that was read above: otherwise a fast run would never get
+        // to its parcels.
         while let Some((at, mail)) = self.agenda.next_due(now) {
             self.under_way += 1;
             self.seats.deliver(self.threads, at, &mail);
@@ -261,7 +262,7 @@ impl Pacer<'_> {
             is_idle = false;
         }
         if is_idle {
-            // Polling the clock must not keep the actors from their core.
+            // Polling the clock must not keep the actors from the processor.
             thread::yield_now();
         }
     }

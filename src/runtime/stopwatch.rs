@@ -13,8 +13,9 @@ use parking_lot::Mutex;
 
 use mumakil_core::mapred::{Offer, Scheduler, Wrapper};
 
-/// How many decisions are timed one by one; after them, one in [`STRIDE`] is timed for all.
-// Chosen: short runs are timed in full, and in long runs the clock costs a thirty-second of that.
+/// The number of decisions at the start of a run that are all timed; later, one in [`STRIDE`] is
+/// timed.
+// Chosen: short runs are timed in full, and in long runs reading the clock costs 1/32 as much.
 const ALL_OF: u64 = 10_000;
 const STRIDE: u64 = 32;
 
@@ -70,7 +71,8 @@ impl Wrapper for Stopwatch {
         let stands_for = if self.offers <= ALL_OF { 1 } else { STRIDE };
         let ask = |policy: &mut dyn Scheduler| {
             policy.offer(offer);
-            // Inside the pass, so that a policy that gives too much is blamed.
+            // Checked inside of `pass`, so that a policy that launches too many tasks counts as
+            // panicking.
             offer.assert_fits();
         };
         if !self.offers.is_multiple_of(stands_for) {

@@ -89,7 +89,7 @@ pub(super) fn links(trackers: usize) -> Links {
     }
 }
 
-// ---- what is said ----
+// ---- messages and timers ----
 
 /// Returns a message with a number to the JobTracker.
 pub(super) fn call(number: u32) -> Mail {
@@ -133,7 +133,7 @@ pub(super) fn told(msg: &ToTracker) -> u32 {
     }
 }
 
-// ---- what is seen ----
+// ---- events ----
 
 /// Emits an event with a number.
 pub(super) fn see(out: &mut Outbox, number: u32) {

@@ -57,8 +57,8 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
     }
 }
 
-/// The JobTracker has a timer every millisecond, reports that it has been idle that long, and stops
-/// the run when it learns that only rounds are due.
+/// The JobTracker has a timer every millisecond, each time reports that it is idle from now on, and
+/// stops the run when it learns that only rounds (messages that move nothing) are due.
 fn calm(trackers: u32) -> RunPlan {
     let mut play = play(1);
     play.cast.job_tracker = job_tracker(move |msg, out| {

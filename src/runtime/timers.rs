@@ -1,13 +1,13 @@
-//! A queue of entries by their due times; entries of one instant come in the order in which they
-//! were added.
+//! A queue of entries, ordered by their due times; entries due at the same instant keep the order
+//! in which they were added.
 //!
 //! A calendar: time is cut into slots of about four milliseconds, and slots are grouped into blocks
 //! of eight seconds. A ring of slots holds the entries due in the current block and in the next
 //! one; each later block is a list. When time reaches a block, the entries of the block after it
 //! are dealt out to the slots; when time reaches a slot, its entries are sorted. So adding an entry
 //! costs a push into a list or two and a share of a short sort, however many trackers there are; a
-//! heap would cost the logarithm of the number of entries. Used-up lists are filled again, the last
-//! one first: so only as many lists as are in use are in the processor's cache, not one for each
+//! heap would cost the logarithm of the number of entries. Used-up lists are reused, the latest
+//! first, so that the processor's cache holds only as many lists as are in use, not one for each
 //! slot of the ring.
 //!
 //! An entry goes to the end of its list, and sorting keeps the order of equal entries. So the queue
@@ -34,9 +34,9 @@ const SLOTS: u64 = 2 * BLOCK;
 pub struct Timers<T> {
     /// The slot that time has reached.
     slot: u64,
-    /// The entries due in the reached slot, the next one last.
+    /// The entries due in the reached slot, the next to fire last.
     due: Vec<TimerEntry<T>>,
-    /// The entries due in the slots after it, to the end of the next block.
+    /// The entries due in the slots after the reached one, to the end of the next block.
     ring: Vec<Vec<TimerEntry<T>>>,
     /// A bit for each slot of the ring: 1 if it has entries.
     filled: Vec<u64>,
@@ -49,10 +49,10 @@ pub struct Timers<T> {
 #[derive(Debug)]
 struct TimerEntry<T> {
     time: SimTime,
-    /// Dropped by the caller of [`Timers::pop`], or with the queue. Because it needs no drop in
-    /// between, the compiler builds an entry in place. Otherwise the entry would be built on the
-    /// stack first, in case a list cannot grow, and the processor would wait when it copies as a
-    /// whole what was just written in parts.
+    /// The value; the caller of [`Timers::pop`] drops it, or the queue at its end. `ManuallyDrop`
+    /// lets the compiler build an entry in place. Without it, the entry would be built on the
+    /// stack, in case a list cannot grow, and then copied. The processor must wait when it copies
+    /// as a whole bytes that were just written in parts.
     what: ManuallyDrop<T>,
 }
 
@@ -75,7 +75,7 @@ impl<T> Timers<T> {
         let what = ManuallyDrop::new(what);
         let slot = slot_of(time);
         let list = if slot <= self.slot {
-            // Usually it is the next entry: a message that is sent now and arrives soon.
+            // Usually the new entry is the next one: a message that is sent now and arrives soon.
             if self.due.last().is_some_and(|next| next.time <= time) {
                 let at = self.due.partition_point(|other| time < other.time);
                 return self.due.insert(at, TimerEntry { time, what });
@@ -100,8 +100,8 @@ impl<T> Timers<T> {
     pub fn pop(&mut self) -> Option<T> {
         self.reach_next();
         let last = self.due.len().checked_sub(1)?;
-        // Unlike `pop`, this copies the entry as a whole: reading a copy right after it was written
-        // in parts makes the processor wait.
+        // Unlike `Vec::pop`, `swap_remove` copies the entry as a whole: reading a copy right after
+        // it was written in parts makes the processor wait.
         Some(ManuallyDrop::into_inner(self.due.swap_remove(last).what))
     }
 
@@ -130,7 +130,7 @@ impl<T> Timers<T> {
         self.filled[index / 64] &= !(1 << (index % 64));
         self.reach(slot);
         if 1 < self.due.len() {
-            // The next one last, also among equal ones.
+            // The next to fire stands last; among equal times, the one that was added first.
             self.due.reverse();
             self.due.sort_by_key(|entry| Reverse(entry.time));
         }

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::read::TextSpan;
 
-/// The style of a place. Colours only repeat what signs show: `-->` here, `^` below.
+/// The style of a place. Colours only repeat the meaning of signs: `-->` here, `^` below.
 const PLACE: Style = AnsiColor::Cyan.on_default().bold();
 /// The style of the marked text, and of the hint.
 const MARK: Style = AnsiColor::Red.on_default().bold();
@@ -60,7 +60,8 @@ pub struct Excerpt {
     pub marked: usize,
 }
 
-/// Prints findings behind `error: `: each but the first prints that word itself.
+/// Returns the text of findings, to be printed after `error: `; the word is repeated before each
+/// further finding.
 pub fn print(findings: &[Finding]) -> String {
     let blocks: Vec<String> = findings.iter().map(Finding::to_string).collect();
     blocks.join("\n\nerror: ")
@@ -103,8 +104,8 @@ impl Excerpt {
         Self { line, before: before + tail, marked }
     }
 
-    /// Narrows the mark to a part of the marked text, if that text is found here; returns how far
-    /// the mark has moved.
+    /// Narrows the mark to a part of the marked text, if that text is found here; returns by how
+    /// many characters the mark has moved.
     pub(crate) fn narrow(&mut self, to: &TextSpan) -> usize {
         let marked: String = self.line.chars().skip(self.before).collect();
         let bare = marked.trim_start_matches(['"', '\'']);
@@ -141,8 +142,8 @@ fn token(text: &[char]) -> usize {
 }
 
 impl Finding {
-    /// Returns its lines, each as parts with their colours. A part may hold any text, but no line
-    /// break.
+    /// Returns the finding's lines, each as parts with their colours. A part may hold any text, but
+    /// no line break.
     pub fn lines(&self) -> Vec<Vec<(Style, String)>> {
         const PLAIN: Style = Style::new();
         let path = if self.path.is_empty() { "" } else { "   " };

@@ -1,14 +1,15 @@
 //! Layers: a tree is laid over another one, by one rule for files, arguments and presets.
 //!
-//! Structs and maps are merged key by key, at any depth; scalars and lists replace. A bare name is
-//! short for the mapping that names it. A choice keeps the options of the same choice below it, and
-//! replaces another choice with all its options; so does a value that names a preset. A choice
-//! beside fields, such as the source of a workload, leaves the fields as they are; a preset is lost
-//! together with the choice that it brings. A `null` removes.
+//! Structs and maps are merged key by key, at any depth; scalars and lists replace the value below.
+//! A bare name is short for the mapping that names it. A choice keeps the options of the same
+//! choice below it, and replaces another choice with all its options. A value that names a preset
+//! replaces the value below. A choice beside fields, such as the source of a workload, leaves the
+//! fields as they are; but if it replaces the choice that a preset brought, the preset's name is
+//! removed as well. A `null` removes the value below.
 //!
-//! Layers are laid from the bottom, each over the result of all below it. Two layers cannot be
-//! merged first: over `fifo`, `{fair: {x: 1}}` keeps no options of a `fair` further down; without
-//! the `fifo` between, it keeps them.
+//! Layers are laid from the bottom, each over the result of all layers below. Two upper layers
+//! cannot be merged first: over `fifo`, `{fair: {x: 1}}` keeps no options of a `fair` further down;
+//! without the `fifo` between, it keeps them.
 
 use serde_yaml::{Mapping, Value};
 
@@ -20,18 +21,18 @@ use super::shape::TreeShape;
 pub(crate) struct LaidTree {
     /// The outermost nodes that were written.
     pub(super) written: Vec<Path>,
-    /// Settings that are lost without having been named.
+    /// Settings that are lost though the upper tree does not name them.
     pub lost: Vec<LostSettings>,
 }
 
 /// Settings that are lost because the choice or preset that they belong to was replaced.
 #[derive(Debug)]
 pub(crate) struct LostSettings {
-    /// The settings.
+    /// The paths of the settings.
     pub settings: Vec<Path>,
     /// The path of the replaced choice or preset.
     pub at: Path,
-    /// The value that replaced it.
+    /// The value that replaced the choice or preset.
     pub by: Value,
 }
 
@@ -40,7 +41,7 @@ pub fn lay(under: &mut Value, over: Value, shape: &TreeShape) {
     lay_at(under, &Path::default(), over, shape);
 }
 
-/// Lays a tree over a node of another one, which must exist; returns which nodes were written and
+/// Lays a tree over a node, which must exist, of another tree; returns which nodes were written and
 /// which settings were lost.
 pub(super) fn lay_at(tree: &mut Value, at: &Path, over: Value, shape: &TreeShape) -> LaidTree {
     let mut laid = LaidTree::default();
@@ -49,10 +50,10 @@ pub(super) fn lay_at(tree: &mut Value, at: &Path, over: Value, shape: &TreeShape
     laid
 }
 
-/// Returns a path as it is in a tree, and how many of its steps lead to the last list entry on the
-/// way. Entries of lists must exist. Numbers may be written like keys. A key may be a path itself,
-/// as in a study's `sweep: {cluster.nodes: [10]}`, or a name with a point in it that the shape
-/// knows, such as `hadoop-0.20`.
+/// Returns a path as it is in a tree, and the number of its steps up to the last list entry; 0 if
+/// it leads through no list. In the given path, numbers may be written like keys, and a key may be
+/// a path itself, as in a study's `sweep: {cluster.nodes: [10]}`, or a name with a point in it that
+/// the shape knows, such as `hadoop-0.20`. Entries of lists must exist.
 ///
 /// # Errors
 /// If the path leads nowhere, or has no keys at all.
@@ -107,7 +108,8 @@ impl LaidTree {
         if !shape.merges(under, &over) {
             return self.replace(under, over, shape, at);
         }
-        // The bare name of the present choice: its options stay, and so does their writer.
+        // The same bare name again: the choice keeps its options, and the layer below counts as
+        // their writer.
         if !over.is_mapping() && *under == over {
             return;
         }
@@ -120,7 +122,7 @@ impl LaidTree {
             let name = key.as_str().unwrap_or_default();
             let at = at.key(name);
             match under.get_mut(&key) {
-                // `{fair: }` is the choice without options, and removes none.
+                // `{fair: }` makes the choice, and removes none of its options.
                 Some(_) if shape.is_choice() && value.is_null() => {}
                 Some(known) if shape.is_choice() && known.is_null() => {
                     *known = value;
@@ -157,8 +159,8 @@ impl LaidTree {
         }
         let is_gone = |key: &Value| shape.is_beside(key) && !above.contains(key);
         let Some(by) = above.first() else {
-            // Only `null`s of choices can be here. A `null` of a choice that is not made below
-            // removes nothing.
+            // The upper layer makes no choice, so its keys beside the fields can only be `null`s.
+            // Drop the `null` of a choice other than the one below: it removes nothing.
             return over.retain(|key, _| !is_gone(key) || below.is_empty() || below.contains(key));
         };
         let unnamed = below.iter().filter(|key| is_gone(key) && !over.contains_key(*key));
@@ -171,7 +173,7 @@ impl LaidTree {
     }
 
     fn replace(&mut self, under: &mut Value, over: Value, shape: &TreeShape, at: &Path) {
-        // With `null` the user removes all of it on purpose: no warning is needed.
+        // With `null` the user removes the whole value on purpose: no warning is needed.
         if !over.is_null() {
             let inside = shape.settings_lost(under, &over).into_iter();
             let settings: Vec<Path> = inside.map(|path| at.join(&path.0)).collect();
@@ -191,7 +193,7 @@ mod tests {
 
     use super::*;
 
-    /// A part with fields, a choice of two policies, and a list.
+    /// A struct, a choice of two policies, and a list.
     fn shape() -> TreeShape {
         TreeShape::of(&json!({ "properties": {
             "disk": { "properties": { "count": {}, "rate": {} } },

@@ -1,4 +1,4 @@
-//! From a path to line and column, only if there is a mistake.
+//! The line and column of a path, found only if there is a mistake to show.
 //!
 //! The reader of YAML knows where an error was raised. So the tree is built once more, with an
 //! error raised at the end of the path, and the place of that error is the answer.
@@ -6,14 +6,14 @@
 use super::path::{Path, PathStep, PointAt};
 use super::tree::{FOUND, build};
 
-/// Returns the line and column, from 1, of a node; of the node around it if the text lacks it, but
-/// never of the text as a whole.
+/// Returns the line and column, from 1, of a node, or of the innermost node around it that the text
+/// has; `None` if this would be the text as a whole.
 pub(crate) fn locate(text: &str, path: &Path, part: PointAt) -> Option<(usize, usize)> {
     let outermost = usize::from(!path.0.is_empty());
     (outermost..=path.0.len()).rev().find_map(|len| {
         let node = Path(path.0[..len].to_vec());
-        // An entry of a list has no key. A node around the missing one is marked by its value,
-        // usually its first key.
+        // An entry of a list has no key. In place of a missing node, the value of the node around
+        // it is marked, usually its first key.
         let is_entry = !matches!(node.0.last(), Some(PathStep::Key(_)));
         let is_around = len < path.0.len();
         let part = if is_entry || is_around { PointAt::Value } else { part };

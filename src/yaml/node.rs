@@ -21,11 +21,11 @@ use super::path::{Path, PathStep};
 #[derive(Clone, Copy)]
 pub(super) struct TreeNode<'de>(pub(super) &'de Value);
 
-/// A mistake, and its place.
+/// A mistake, and the path of the wrong node.
 #[derive(Debug)]
 pub(super) struct Mistake {
     pub(super) kind: MistakeKind,
-    /// The steps from the node to the root.
+    /// The steps from the wrong node to the root.
     steps: Vec<PathStep>,
 }
 
@@ -139,7 +139,7 @@ impl<'de> TreeNode<'de> {
         }
     }
 
-    /// Returns the mistake that the node is not what was expected.
+    /// Returns the mistake for a node that is not `expected`.
     fn refuse(self, expected: &str) -> Mistake {
         de::Error::invalid_type(self.found(), &expected)
     }

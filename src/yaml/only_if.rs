@@ -4,8 +4,8 @@
 //! ```json
 //! {"hadoop.setup_cleanup": true, "hadoop.task_cleanup": true}
 //! ```
-//! One of the entries must hold. A path begins at the innermost mapping around the field that may
-//! have the path's first key.
+//! At least one of the entries must hold. A path begins at the innermost mapping around the field
+//! that may have the path's first key.
 //!
 //! | written | holds if the value at the path |
 //! |---|---|
@@ -30,7 +30,8 @@ use mumakil_base::units::tell::listed;
 /// A setting that the user wrote and that has an effect only under a condition.
 #[derive(Clone, Debug)]
 pub struct ConditionalSetting<'s> {
-    /// Its path; in a list, that of the first entry with the setting.
+    /// The path of the setting; if several entries of a list have it, the path in the first of
+    /// them.
     pub path: Path,
     /// How many other entries have the same setting.
     others: usize,
@@ -40,9 +41,9 @@ pub struct ConditionalSetting<'s> {
 }
 
 impl<'s> ConditionalSetting<'s> {
-    /// Returns the conditional settings in a tree at a path, if `is_said` says that the user wrote
-    /// them. Parts that users can extend, such as policies with their options, are trees of their
-    /// own.
+    /// Returns the conditional settings that the user wrote, as `is_said` tells, in a tree at a
+    /// path. Parts that users can extend, such as policies with their options, are not searched:
+    /// they are trees of their own.
     pub fn find(
         shape: &'s TreeShape,
         tree: &Value,
@@ -54,13 +55,14 @@ impl<'s> ConditionalSetting<'s> {
         finder.found
     }
 
-    /// Returns whether it has an effect, given which facts hold.
+    /// Returns whether the setting has an effect; `is_fact` tells which facts hold.
     pub fn matters(&self, is_fact: impl Fn(&str) -> bool) -> bool {
         let mut keys = self.condition.as_object().into_iter().flat_map(|of| of.keys());
         self.holds || keys.any(|key| is_fact(key))
     }
 
-    /// Returns the warning that it has no effect; `of` is ` of` its owner, or empty.
+    /// Returns the warning that the setting has no effect; `of` is ` of` and the setting's owner,
+    /// or empty.
     pub fn warning(&self, of: &str) -> String {
         let others = match self.others {
             0 => String::new(),
@@ -90,7 +92,7 @@ pub fn only(condition: &Json) -> String {
     listed(all, "or")
 }
 
-/// Returns each entry of a list; of any other value, the value itself.
+/// Returns the entries of a list, or the value itself if it is no list.
 pub fn each(value: &Json) -> impl Iterator<Item = &Json> {
     value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice).iter()
 }
@@ -105,7 +107,8 @@ struct Finder<'s, 'v, F> {
 }
 
 impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
-    /// Visits the values inside a value; `of_inside` are conditions on them from outside.
+    /// Visits the values inside a value; `of_inside` holds the conditions on them that a field
+    /// around them declares.
     fn visit(&mut self, shape: &'s TreeShape, value: &'v Value, of_inside: Option<&'s Json>) {
         match (&shape.form, value) {
             (_, Value::Sequence(list)) => {
@@ -181,15 +184,15 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
     /// Returns the value at the path of a condition.
     fn said(&self, path: &Path) -> Option<&'v Value> {
         let Some((PathStep::Key(first), rest)) = path.0.split_first() else { return None };
-        // From the inside: the innermost mapping that may have this key decides, even if the key is
-        // missing there.
+        // Search from the inside: the innermost mapping that may have this key decides, even if it
+        // lacks the key.
         let (_, map) = self.around.iter().rev().find(|(shape, _)| shape.has_field(first))?;
         let value = Path(rest.to_vec()).get(map.get(first.as_str())?);
         value.filter(|value| !value.is_null())
     }
 
     fn note(&mut self, condition: &'s Json, holds: bool) {
-        // The entries of a list share the same condition: one warning is for all of them.
+        // The entries of a list share the same condition, so they get one warning.
         let is_same = |of: &&mut ConditionalSetting<'_>| {
             std::ptr::eq(of.condition, condition) && of.holds == holds
         };
@@ -210,7 +213,7 @@ fn is(said: &Value, wanted: &Json) -> bool {
     }
 }
 
-/// Returns whether a value is zero: `0`, `0B` or `0s`.
+/// Returns whether a value is missing or zero: `0`, `0B` or `0s`.
 pub fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,

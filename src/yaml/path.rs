@@ -21,17 +21,18 @@ pub struct Path(pub Vec<PathStep>);
 /// The part of a node to point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointAt {
-    /// Its value.
+    /// The value of the node.
     Value,
-    /// Its key.
+    /// The key of the node.
     Key,
     /// The second occurrence of the key in its mapping.
     SecondKey,
 }
 
 impl Path {
-    /// Reads `workload.jobs[0].maps` or `workload.jobs.0.maps`; in the second form the number is a
-    /// key until it meets a list. `None` if the text is no path.
+    /// Reads `workload.jobs[0].maps` or `workload.jobs.0.maps`; in the second form the number
+    /// counts as a key until the path is looked up in a tree with a list there. `None` if the text
+    /// is no path.
     pub fn parse(text: &str) -> Option<Self> {
         let mut steps = Vec::new();
         for part in text.split('.') {
@@ -101,7 +102,7 @@ impl Path {
         })
     }
 
-    /// Returns the node at this path, to change it.
+    /// Returns the node at this path, to change it; `None` if there is none.
     pub fn get_mut<'v>(&self, root: &'v mut Value) -> Option<&'v mut Value> {
         self.0.iter().try_fold(root, |node, step| match step {
             PathStep::Key(key) => node.as_mapping_mut()?.get_mut(key.as_str()),
@@ -114,7 +115,7 @@ impl Path {
         let Some((parent, last)) = self.split_last() else { return false };
         match (parent.get_mut(root), last) {
             (Some(Value::Mapping(map)), PathStep::Key(key)) => {
-                // `shift`: the other keys keep their order.
+                // `shift_remove` keeps the order of the other keys.
                 map.shift_remove(key.as_str()).is_some()
             }
             (Some(Value::Sequence(list)), PathStep::Index(index)) if *index < list.len() => {

@@ -39,8 +39,7 @@ pub struct TextSpan {
     pub(crate) len: usize,
 }
 
-/// How many mistakes are reported at most. Chosen: a screen full; users correct these and look
-/// again.
+/// How many mistakes are reported at most. Chosen: a screenful; users correct these and try again.
 pub const MOST: usize = 20;
 
 impl YamlProblem {
@@ -84,7 +83,7 @@ impl YamlProblem {
         Self { within: Some(within), ..Self::value(path, message) }
     }
 
-    /// Returns the problem with its path begun at `at`.
+    /// Returns the problem with `at` in front of its path.
     pub fn inside(self, at: &Path) -> Self {
         Self { path: at.join(&self.path.0), ..self }
     }
@@ -102,8 +101,8 @@ impl YamlProblem {
     }
 }
 
-/// Reads a value of a shape, and up to `most` mistakes. The value is correct if, and only if, there
-/// are no problems.
+/// Reads a value of a shape. Returns the value and up to `most` problems; the value may be used
+/// only if there are no problems.
 pub fn read<T: DeserializeOwned>(
     mut root: Value,
     fallback: &Value,
@@ -118,8 +117,8 @@ pub fn read<T: DeserializeOwned>(
             Err(mistake) => mistake,
         };
         let path = mistake.path();
-        // Mistakes that only follow from a repair: a missing field that a repair removed, or a node
-        // that is wrong because a node inside it was removed. Their cause has been reported.
+        // Skip mistakes that only follow from a repair: a missing field that a repair removed, or a
+        // node that is wrong because a node inside it was removed. Their cause has been reported.
         let follows = match mistake.kind {
             MistakeKind::Missing(field) => repairs.removed.contains(&path.key(field)),
             _ => repairs.has_removal_inside(&path),
@@ -141,7 +140,7 @@ pub fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, YamlProblem> {
     })
 }
 
-/// Changes of the tree that let the reading go on.
+/// Changes of the tree, after which the reading can go on.
 #[derive(Default)]
 struct YamlRepairs {
     /// Nodes that now have their defaults.
@@ -158,8 +157,8 @@ impl YamlRepairs {
     fn make(&mut self, root: &mut Value, path: Path, fallback: &Value) -> bool {
         let mut path = path;
         while let Some((parent, last)) = path.split_last() {
-            // Only once: a value that is wrong even so is wrong together with the node around it,
-            // which goes next.
+            // Replace a node only once: if its default is wrong, too, the node around it is at
+            // fault, and is repaired next.
             let plain = path.get(fallback).filter(|_| !self.replaced.contains(&path));
             if let (Some(plain), Some(node)) = (plain, path.get_mut(root)) {
                 *node = plain.clone();
@@ -179,7 +178,7 @@ impl YamlRepairs {
     }
 
     fn drop_entry(&mut self, list: Path, index: usize) {
-        // Mistakes inside this entry or the entries behind it no longer have their paths.
+        // Paths inside this entry, or inside the entries behind it, no longer hold.
         let stale = |path: &Path| {
             list.contains(path)
                 && matches!(path.0.get(list.0.len()), Some(PathStep::Index(at)) if *at >= index)
@@ -198,7 +197,7 @@ impl YamlRepairs {
         self.removed.iter().chain(self.dropped.keys()).any(|removed| path.contains(removed))
     }
 
-    /// Returns the path of a node before nodes were removed.
+    /// Returns the path that a node had before entries were removed.
     fn original(&self, path: &Path) -> Path {
         let steps = path.0.iter().enumerate().map(|(depth, step)| match step {
             PathStep::Index(index) => {
@@ -211,13 +210,13 @@ impl YamlRepairs {
     }
 }
 
-/// Returns the index of an entry before entries were dropped.
+/// Returns the index that an entry had before entries were removed.
 fn undo(dropped: &[usize], index: usize) -> usize {
     dropped.iter().fold(index, |index, gone| index + usize::from(*gone <= index))
 }
 
-/// Returns the problem for a mistake, in the words of files. The shape knows names that a file may
-/// use and the type does not have, such as a preset's name.
+/// Returns the problem for a mistake, in the words of files. The shape also knows names that a file
+/// may use but the type lacks, such as a preset's name.
 fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> YamlProblem {
     match &mistake.kind {
         MistakeKind::UnknownField(name, known) => {

@@ -39,7 +39,7 @@ pub type LateShape = Arc<LazyLock<TreeShape, Box<dyn FnOnce() -> TreeShape + Sen
 /// The meaning of a mapping.
 #[derive(Clone, Debug, Default)]
 pub(super) enum MappingForm {
-    /// An unknown value: no mapping belongs here, or any.
+    /// An unknown value: either no mapping may stand here, or any mapping.
     #[default]
     Free,
     /// Known fields.
@@ -48,8 +48,8 @@ pub(super) enum MappingForm {
         /// The conditions of fields that have an effect only under a condition; see `only_if`.
         only_if: Box<IndexMap<String, Json>>,
         required: Vec<String>,
-        /// The field that a bare value stands for: `ec2-100` is `{preset: ec2-100}`. It names the
-        /// subject of the other fields, which have no meaning without it.
+        /// The field that a bare value stands for: `ec2-100` is `{preset: ec2-100}`. This field
+        /// names the subject of the other fields, which have no meaning without it.
         named_by: Option<String>,
         /// The choice beside the fields; `None` without one.
         beside: Option<SideChoice>,
@@ -62,12 +62,12 @@ pub(super) enum MappingForm {
     Late(LateShape),
 }
 
-/// A choice beside the fields of a struct: one name with its options, known or not. Any key that is
-/// no field is such a name.
+/// A choice beside the fields of a struct: one name, known or unknown, with its options. Any key
+/// that is no field is such a name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SideChoice {
     pub(super) names: IndexMap<String, Arc<TreeShape>>,
-    /// The choice that each name of the struct implies: a preset brings a choice.
+    /// The choice that each preset brings, by the preset's name.
     pub(super) brought: IndexMap<String, String>,
 }
 
@@ -102,7 +102,7 @@ impl TreeShape {
         inner.map_or(&FREE, |inner| inner.made())
     }
 
-    /// Returns this shape; makes it first if it is a late one.
+    /// Returns this shape; for a late one, the shape that it stands for, made at the first call.
     fn made(&self) -> &Self {
         match &self.form {
             MappingForm::Late(shape) => shape,
@@ -136,7 +136,7 @@ impl TreeShape {
         matches!(&self.form, MappingForm::Struct { named_by: Some(field), .. } if field == key)
     }
 
-    /// Returns the known names here: keys or choices.
+    /// Returns the names that are known at this node: of fields or of choices.
     pub fn names(&self) -> Vec<&str> {
         match &self.form {
             MappingForm::Struct { fields, beside, .. } => {
@@ -275,8 +275,8 @@ impl TreeShape {
         chosen.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Returns a choice that a mapping makes against its preset, and the preset's own choice,
-    /// unless the mapping changes or removes the latter.
+    /// Returns a choice that a mapping makes against its preset, and the preset's own choice;
+    /// `None` if one of them is missing, or if the mapping changes or removes the preset's choice.
     pub fn contradiction(&self, map: &Mapping) -> Option<(Value, &str)> {
         let brought = self.chosen_by_name(self.name_of(map)?.1)?;
         let own = self.chosen(map).into_iter().next().filter(|_| !map.contains_key(brought))?;
@@ -313,7 +313,8 @@ impl TreeShape {
         }
     }
 
-    /// Returns the name that a value has of a choice, or of a struct's subject.
+    /// Returns the name in a value: of its choice, or of a struct's subject; `None` if it has no
+    /// name.
     pub(super) fn name_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         match (&self.form, value) {
             (MappingForm::Choice { .. }, Value::Mapping(map)) if map.len() == 1 => {
@@ -333,8 +334,7 @@ impl TreeShape {
         }
     }
 
-    /// Returns whether a value is merged key by key with the one under it; otherwise it replaces
-    /// that.
+    /// Returns whether `over` is merged key by key with `under`; if not, `over` replaces `under`.
     pub(super) fn merges(&self, under: &Value, over: &Value) -> bool {
         let name = self.name_in(over);
         match &self.form {
@@ -346,7 +346,7 @@ impl TreeShape {
         }
     }
 
-    /// Replaces a bare value by the mapping for which it stands.
+    /// Replaces a bare value by the mapping that it stands for.
     pub(super) fn lengthen(&self, value: &mut Value) {
         let (key, inner) = match (&self.form, self.name_in(value)) {
             (_, None) => return,
@@ -359,9 +359,9 @@ impl TreeShape {
         *value = Mapping::from_iter([(key, inner)]).into();
     }
 
-    /// Returns the settings of a value that are lost if another value replaces it, as paths inside
-    /// it. Required settings are left out: they are the value itself, which the user replaces on
-    /// purpose.
+    /// Returns the settings of `under` that are lost if `over` replaces it, as paths inside
+    /// `under`. Required settings are left out: they are the value itself, which the user replaces
+    /// on purpose.
     pub(super) fn settings_lost(&self, under: &Value, over: &Value) -> Vec<Path> {
         let mapping = |value: &Value| value.as_mapping().cloned().unwrap_or_default();
         let (at, shape, gone, stays) = match (&self.form, self.name_in(under), self.name_in(over)) {
@@ -372,7 +372,7 @@ impl TreeShape {
             (MappingForm::Struct { .. }, _, _) if under.is_mapping() => {
                 (Path::default(), self, mapping(under), mapping(over))
             }
-            // A file, say, whose content is written out now.
+            // For example, the name of a file, which a mapping with the file's content replaces.
             (MappingForm::Struct { named_by: None, .. }, _, _)
                 if over.is_mapping() && !under.is_null() =>
             {
@@ -445,8 +445,8 @@ impl<'s> SchemaReader<'s> {
         if let Some(known) = self.types.get(reference) {
             return Arc::clone(known);
         }
-        // A type that contains itself (a pool with pools) finds this empty shape there, which ends
-        // the recursion.
+        // A type that contains itself (a pool with pools) finds this empty shape among the types,
+        // which ends the recursion.
         self.types.insert(reference, Arc::default());
         let schema = self.root.pointer(reference.trim_start_matches('#'));
         let shape = self.shape(schema.expect("a schema refers to what is in it"));

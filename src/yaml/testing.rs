@@ -1,5 +1,5 @@
-//! Shapes in the making, and as the text in which they are stored, which a test compares; and
-//! random layers that fit a shape.
+//! Builds shapes, writes them as the text in which they are stored, which a test compares, and
+//! makes random layers that fit a shape.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -94,7 +94,7 @@ impl TreeShape {
         }
     }
 
-    /// Puts a choice beside the fields; some names of the struct imply one.
+    /// Puts a choice beside the fields; some names of the struct imply a choice.
     pub fn choose_beside(
         &mut self,
         names: IndexMap<String, LateShape>,
@@ -130,7 +130,7 @@ impl Writer {
         self.lines.iter().map(|(name, text)| format!("{name} {text}\n")).collect()
     }
 
-    /// Returns the text for a shape as the value of a key.
+    /// Returns the text of a shape, as it stands behind a key; adds a line if the text is long.
     fn inline(&mut self, key: &str, shape: &TreeShape) -> String {
         let text = self.shape(key, shape);
         if text.len() <= LONGEST_INLINE {

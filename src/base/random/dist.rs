@@ -50,8 +50,8 @@ pub enum Shape<T> {
         /// The coefficient of variation: standard deviation over mean.
         cv: Factor,
     },
-    /// Times until something breaks: below 1 the `shape` stands for early failures, above it for
-    /// wear; 1 is exponential.
+    /// Times until something breaks: a `shape` below 1 stands for early failures, above 1 for wear;
+    /// with 1 the distribution is exponential.
     Weibull {
         /// The mean.
         mean: T,
@@ -62,13 +62,14 @@ pub enum Shape<T> {
     Pareto {
         /// The smallest value.
         min: T,
-        /// The tail index: the smaller, the heavier. Above 1 there is a mean.
+        /// The tail index: the smaller it is, the heavier is the tail. Only above 1 is there a
+        /// mean.
         shape: Factor,
     },
     /// Drawn from a measured distribution function, interpolated linearly between its points.
     Empirical {
-        /// Values, each with the share of all values that are not above it; both ascending, the
-        /// last share 1.
+        /// Values in ascending order, each with the share of all values that are not above it; the
+        /// last share is 1.
         cdf: Vec<(T, Fraction)>,
     },
     /// One of several values, each with its weight: `[[1, 3], [2, 1]]`.
@@ -191,10 +192,11 @@ impl<T: Quantity> Shape<T> {
     }
 }
 
-/// Returns the value below which the share `u` of all values is, interpolated linearly between the
+/// Returns the value below which a share `u` of all values lies, interpolated linearly between the
 /// points.
 ///
-/// Below the first point's share it is the first value: no draw is below the measured minimum.
+/// Returns the first value if `u` is below the first point's share: no draw is below the measured
+/// minimum.
 fn quantile<T: Quantity>(cdf: &[(T, Fraction)], u: f64) -> f64 {
     let above = cdf.partition_point(|(_, share)| share.get() < u);
     // The last share is 1 and `u` below it; the bound only guards against rounding.

@@ -1,13 +1,13 @@
 //! Mumak's random numbers: Java's generator, seeded with hashes of names.
 //!
 //! A run has a master seed. The seed of each generator comes from the master seed and a text: one
-//! generator for all first heartbeats, one for each tracker's fuzz, one for each job. The times of
-//! a job that are not in the trace have generators of their own, one for each of the job's
-//! distributions, and their seeds do not depend on the master seed. Because of this quirk Mumak
-//! draws the same times in every run, as long as they are first used in the same order.
+//! generator for all first heartbeats, one for each tracker's fuzz, one for each job. Times that
+//! the trace lacks come from further generators, one for each distribution of a job, whose seeds do
+//! not depend on the master seed. Because of this quirk Mumak draws the same times in every run, if
+//! the distributions are first used in the same order.
 //!
 //! Unlike Mumakil's [streams](super::stream) these generators have a state, so the order of the
-//! draws matters. They are where Mumak has them: in each tracker, and in the JobTracker.
+//! draws matters. Each generator is kept where Mumak keeps it: in a tracker or in the JobTracker.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ impl JavaRandom {
         (self.0 >> (48 - bits)) as i32
     }
 
-    /// Draws a number below `n`, which is above zero: `nextInt(n)`.
+    /// Draws a whole number from 0 to `n` − 1, where `n` is above zero: `nextInt(n)`.
     pub fn below(&mut self, n: i32) -> i32 {
         assert!(0 < n, "no number is below {n}");
         // As in Java, a power of two uses the high bits, which are more random than the low ones.
@@ -116,7 +116,7 @@ impl MumakJobs {
         let own = &mut jobs.get_mut(&job).expect("it has just been put there").own;
         let total = machines.len();
         let count = count.min(total);
-        // As in Mumak, draw the machines that are not wanted if they are fewer.
+        // As in Mumak, draw the machines that are not wanted if there are fewer of them.
         let draws = count.min(total - count);
         for drawn in 0..draws {
             let left = total - drawn;
@@ -144,7 +144,8 @@ impl Dice for JobGenerators {
     }
 
     fn share_of(&mut self, distribution: usize) -> f64 {
-        // Numbered in the order of their first use, which therefore decides the seeds.
+        // Distributions are numbered in the order of their first use, so this order decides the
+        // seeds.
         let number = self.distributions.len() as i64 + 1;
         let made = || JavaRandom::new(sub_seed(&self.name, number));
         self.distributions.entry(distribution).or_insert_with(made).share()

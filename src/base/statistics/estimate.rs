@@ -40,9 +40,10 @@ pub struct Band {
 }
 
 impl Band {
-    /// Returns the part of the interval that a chart shows. An interval does not know the possible
-    /// values, but a reader takes the whole drawn interval for possible. So if no value is below
-    /// zero it begins at zero, and if the values are shares, none above one, it ends at one.
+    /// Returns the part of the interval that a chart shows. A computed interval may reach
+    /// impossible values, but a reader takes all of a drawn interval for possible. So the interval
+    /// is cut at zero if no value is below zero, and at one if the values are shares, all of them
+    /// at most one.
     pub fn drawn(self, values: &[f64], shares: bool) -> Self {
         let all = |fits: fn(&f64) -> bool| values.iter().all(fits);
         let low = if all(|value| 0.0 <= *value) { 0.0 } else { f64::NEG_INFINITY };
@@ -86,7 +87,7 @@ fn standard_error(values: &[f64]) -> Option<f64> {
     Some(standard_deviation(values)? / (values.len() as f64).sqrt())
 }
 
-/// Returns the interval of Student's t.
+/// Returns the interval of Student's t; `None` for fewer than two values.
 pub(super) fn student(values: &[f64]) -> Option<Band> {
     let (mean, error) = (mean(values)?, standard_error(values)?);
     let half = student_of(values.len()).inverse_cdf(1.0 - TAIL) * error;
@@ -109,8 +110,8 @@ fn bootstrap(values: &[f64], mut stream: ChaCha8Rng) -> Option<Band> {
         sample.fill_with(|| values[stream.random_range(0..values.len())]);
         // A tiny error of equal values comes from rounding.
         let own = standard_error(&sample).filter(|own| 1e-9 * error < *own);
-        // A sample of equal values has an infinite t. A few of them are harmless extremes; too many
-        // reach the ends of the interval, which is then given up.
+        // A sample of equal values has an infinite t. A few such samples are harmless extremes; if
+        // too many reach the ends of the interval, there is none.
         drawn.push((mean(&sample)? - centre) / own.unwrap_or(0.0));
     }
     drawn.sort_unstable_by(f64::total_cmp);

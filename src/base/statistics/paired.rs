@@ -12,7 +12,7 @@ use super::{mean, quantile, standard_deviation};
 /// alike is significant.
 pub const LEVEL: f64 = 0.05;
 
-/// The usual power: how likely the required number of pairs is to give a significant result.
+/// The usual power: the probability that the suggested number of pairs gives a significant result.
 pub const POWER: f64 = 0.8;
 
 /// The largest number of pairs that is suggested. Chosen: a difference that needs more pairs is too
@@ -37,7 +37,7 @@ pub struct PairedRatio {
 }
 
 impl PairedRatio {
-    /// Returns the ratio of pairs; `None` without pairs, or unless all numbers are above zero.
+    /// Returns the ratio of pairs; `None` without pairs, or if a number is not above zero.
     pub fn of(left: &[f64], right: &[f64]) -> Option<Self> {
         let logarithms = logarithms(left, right)?;
         let (centre, n) = (mean(&logarithms)?, logarithms.len());
@@ -80,8 +80,8 @@ impl PairedRatio {
         if self.centre == 0.0 || !decides(MOST_PAIRS) {
             return None;
         }
-        // Bisection, since the reach falls with n. One pair alone is never significant, so `few`
-        // starts there.
+        // Bisection, since the condition holds for all n from the least on. One pair alone is never
+        // significant, so `few` starts at one.
         let (mut few, mut enough) = (1, MOST_PAIRS);
         while few + 1 < enough {
             let middle = few.midpoint(enough);
@@ -115,7 +115,7 @@ pub struct HolmStep {
 
 /// Corrects the p values of several tests by Holm's method, so that with 95 % probability all
 /// significant results are right: the smallest p value is multiplied by the number of tests, the
-/// next by one less, and none becomes smaller than the one before it.
+/// next by one less, and so on; no result is smaller than the one before it.
 pub fn holm(values: &[f64]) -> Vec<HolmStep> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -139,7 +139,7 @@ pub struct Outlier {
     pub distance: f64,
 }
 
-/// Returns the logarithms of ratios that are far from the others.
+/// Returns the outliers among the logarithms of ratios: those that are far from the others.
 ///
 /// Far is more than eight robust standard deviations (1.4826 times the median of the distances from
 /// the median); for five to seven values it is more than twenty, and fewer values have no outliers.
@@ -198,7 +198,7 @@ mod tests {
         let (sin, cos) = (4.2426_f64 / 2.0).atan().sin_cos();
         assert_near(found.p.unwrap(), 1.0 - sin * (1.0 + cos * cos / 2.0), 1e-6);
         assert_near(found.p.unwrap(), 0.0132, 1e-4);
-        // Of two, with Cauchy's distribution: mean 0.2, error 0.1, t = 2, P = 1 − 2 atan(2) / π.
+        // Two pairs have Cauchy's distribution: mean 0.2, error 0.1, t = 2, P = 1 − 2 atan(2) / π.
         assert_near(ratio(&[0.1, 0.3]).p.unwrap(), 0.29517, 1e-5);
     }
 

@@ -6,9 +6,9 @@
 //! blocks are anywhere, and each free slot is on any node with the same probability.
 //!
 //! The paper counts the `D` slots that a job looks at. Its Algorithm 2 skips a job `D` times and
-//! then looks once more; and a job that has waited without success launches its next tasks without
-//! waiting until one of them is local again (footnote 4). [`DelayedJob::exact_locality`] counts as
-//! the algorithm does; the other forms count as the paper does.
+//! then looks once more; and after a job has waited without success, it launches tasks at once
+//! until one of them is local again (footnote 4). [`DelayedJob::exact_locality`] counts as the
+//! algorithm does; the other forms count as the paper does.
 
 use super::{DomainError, MOST, check, count};
 
@@ -27,7 +27,7 @@ impl StickySlots {
     /// Returns the highest locality that such a job can have, `1 - (1 - f)^(R L)`: Figure 3.
     ///
     /// # Errors
-    /// Unless there is at least one job, replica and slot.
+    /// If a number is out of its range: each is at least one.
     pub fn locality(self) -> Result<f64, DomainError> {
         let Self { jobs, replicas, slots } = self;
         check("jobs", jobs, (1.0..=MOST).contains(&jobs), "a number from 1 to 1000000")?;
@@ -49,11 +49,11 @@ pub struct DelayedJob {
 }
 
 impl DelayedJob {
-    /// Returns the locality without waiting of a job at the head of the queue: the share of the
-    /// nodes that hold data for it (section 3.3.1), averaged over its tasks.
+    /// Returns the locality that a job at the head of the queue has without waiting: the share of
+    /// the nodes that hold data for it (section 3.3.1), averaged over its tasks.
     ///
     /// # Errors
-    /// Unless there are nodes, replicas and tasks.
+    /// If nodes, replicas or tasks are no whole numbers of at least one.
     pub fn head_of_line_locality(self) -> Result<f64, DomainError> {
         self.mean_locality(1.0)
     }
@@ -61,11 +61,11 @@ impl DelayedJob {
     /// Returns the locality without waiting if the copies of each block are on different nodes, as
     /// in HDFS: the mean of `1 - (1 - R/M)^K` over the tasks, with `K` tasks left. The paper's
     /// formula lets the copies of one block share a node, but places the first copies of all blocks
-    /// on different nodes, and so the second copies; with more than a few blocks that covers more
-    /// nodes.
+    /// on different nodes, and likewise all second copies; with more than a few blocks these copies
+    /// cover more nodes.
     ///
     /// # Errors
-    /// Unless there are nodes, replicas and tasks.
+    /// If nodes, replicas or tasks are no whole numbers of at least one.
     pub fn head_of_line_locality_of_distinct(self) -> Result<f64, DomainError> {
         self.check()?;
         let near = (self.replicas / self.nodes).min(1.0);
@@ -75,10 +75,11 @@ impl DelayedJob {
     }
 
     /// Returns the locality when each task looks at `skips` slots: the mean of `1 - (1 - p)^D` over
-    /// the tasks, with the `p` of the tasks that are left.
+    /// the tasks, where `p` depends on the number of tasks left.
     ///
     /// # Errors
-    /// Unless there are nodes, replicas and tasks, and `skips` is a number from zero up.
+    /// If nodes, replicas or tasks are no whole numbers of at least one, or `skips` is out of its
+    /// range.
     pub fn mean_locality(self, skips: f64) -> Result<f64, DomainError> {
         self.check()?;
         check_skips(skips)?;
@@ -111,8 +112,8 @@ impl DelayedJob {
     pub fn exact_locality(self, skips: f64) -> Result<f64, DomainError> {
         self.check()?;
         check_skips(skips)?;
-        // The probability that the next task may wait: the first may, and so may each after a local
-        // one.
+        // The probability that the next task may wait: the first task may, and so may each task
+        // after a local one.
         let mut patient = 1.0;
         let mut local = self.sure_tasks();
         for preferred in self.preferred() {
@@ -128,8 +129,8 @@ impl DelayedJob {
     /// with `x = (1 - locality) N`. The result is not rounded.
     ///
     /// # Errors
-    /// Unless there are nodes, replicas and tasks, and the locality is below 1, which no wait
-    /// guarantees.
+    /// If nodes, replicas or tasks are no whole numbers of at least one, or if the locality is 1,
+    /// which no wait guarantees.
     pub fn skips_for(self, locality: f64) -> Result<f64, DomainError> {
         self.check()?;
         let allowed = "a share from 0 to less than 1";
@@ -151,8 +152,8 @@ impl DelayedJob {
         (self.tasks - self.nodes).max(0.0)
     }
 
-    /// Returns `p`, the share of the nodes that hold data for the job, at the launch of each of the
-    /// other tasks: `1 - (1 - K/M)^R`, with `K` tasks left, descending.
+    /// Returns `p`, the share of the nodes that hold data for the job, at the launch of each later
+    /// task: `1 - (1 - K/M)^R`, with `K` tasks left, descending.
     fn preferred(self) -> impl Iterator<Item = f64> {
         let left = self.tasks.min(self.nodes) as u32;
         (1..=left).rev().map(move |left| some_of(f64::from(left) / self.nodes, self.replicas))
@@ -174,7 +175,7 @@ impl SkippedTime {
     /// Returns the longest wait for a local task, as a multiple of a task's duration: `D / (M L)`.
     ///
     /// # Errors
-    /// Unless there are nodes and slots, and `skips` is a number from zero up.
+    /// If nodes or slots are no whole numbers of at least one, or `skips` is out of its range.
     pub fn task_lengths(self) -> Result<f64, DomainError> {
         check_skips(self.skips)?;
         count("nodes", self.nodes)?;
@@ -190,7 +191,7 @@ fn check_skips(skips: f64) -> Result<(), DomainError> {
 
 /// Returns the probability that at least one of `tries` tries succeeds: `1 - (1 - chance)^tries`.
 fn some_of(chance: f64, tries: f64) -> f64 {
-    // A power of a number close to one would lose a small chance.
+    // Computed as a plain power, a small chance would be lost to rounding.
     if tries == 0.0 { 0.0 } else { -(tries * (-chance).ln_1p()).exp_m1() }
 }
 

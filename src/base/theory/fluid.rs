@@ -63,16 +63,16 @@ pub fn approximate(number: &Rational) -> f64 {
     number.to_f64().expect("a quotient is a number")
 }
 
-/// A job.
+/// A job of a fluid model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FluidJob {
-    /// When it arrives, in seconds.
+    /// When the job arrives, in seconds.
     pub arrival: Rational,
-    /// Its work: how many seconds it would take with the whole system.
+    /// The job's work: how many seconds it would take with the whole system.
     pub size: Rational,
-    /// The largest share of the system that it can use.
+    /// The largest share of the system that the job can use.
     pub most: Rational,
-    /// Its weight, for [`FluidDiscipline::Gps`]; the others treat all jobs alike.
+    /// Its weight, for [`FluidDiscipline::Gps`]; the other disciplines treat all jobs alike.
     pub weight: Rational,
 }
 
@@ -100,16 +100,16 @@ pub enum FluidDiscipline {
     /// The fair sojourn protocol: one job after another, in the order in which they would end under
     /// [`Self::Ps`] if no more jobs came. Capacity that a job cannot use goes to the next.
     ///
-    /// A job that really ends early stays in the imagined sharing. A job that has ended there but
-    /// not really comes before all that have not ended there. Jobs that end together are served in
-    /// the order of arrival.
+    /// A job that really ends early stays in the imagined sharing. A job that has ended there, but
+    /// not really, comes before all jobs that have not ended there. Jobs that end together are
+    /// served in the order of arrival.
     ///
     /// On a single server no job ends later than under [`Self::Ps`]. A job that can use only a part
     /// of the system may end later: it cannot make up for its waiting.
     Fsp,
-    /// Shortest remaining processing time: the job with the least work left first. Capacity that it
-    /// cannot use goes to the next. Of equal jobs the one that can use more comes first, then the
-    /// one that arrived first.
+    /// Shortest remaining processing time: the job with the least work left first. Capacity that
+    /// this job cannot use goes to the next. Of equal jobs the one that can use more comes first,
+    /// then the one that arrived first.
     Srpt,
 }
 

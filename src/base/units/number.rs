@@ -38,7 +38,7 @@ impl<const MIN: u32, const MAX: u32> Quantity for Count<MIN, MAX> {
     fn as_f64(self) -> f64 {
         self.0.into()
     }
-    /// Rounds, and stays in the range.
+    /// Returns the value rounded, and limited to the range.
     fn from_f64(value: f64) -> Self {
         // `as` saturates: an infinite draw is the largest count, NaN is zero.
         Self((value.round() as u32).clamp(MIN, MAX))
@@ -132,7 +132,7 @@ impl Factor {
         Self(factor)
     }
 
-    /// Returns the factor.
+    /// Returns the factor as a number.
     pub const fn get(self) -> f64 {
         self.0
     }

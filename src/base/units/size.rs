@@ -12,8 +12,8 @@ pub struct Bytes(u64);
 pub struct Rate(u64);
 
 impl Bytes {
-    /// The largest size that a scenario may name: an exbibyte. Chosen: eleven times as much still
-    /// fits into 64 bits; Hadoop's rule for splits multiplies by 11.
+    /// The largest size that a scenario may name: an exbibyte. Chosen: Hadoop's rule for splits
+    /// multiplies by 11, and eleven times as much still fits into 64 bits.
     pub const LARGEST: Self = Self(1 << 60);
 
     /// Returns a number of bytes.
@@ -92,7 +92,7 @@ const UNITS: &[NamedUnit] = &[
 /// The largest size or speed that a scenario may name.
 const MOST: f64 = Bytes::LARGEST.0 as f64;
 
-/// Writes whole bytes in the largest unit of which they are a multiple.
+/// Writes whole bytes in the largest unit that divides them.
 fn print_bytes(bytes: u64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
     let whole = |unit: &&NamedUnit| bytes != 0 && bytes.is_multiple_of(unit.size as u64);
     // Bits are only read, never written.

@@ -1,19 +1,19 @@
 //! How numbers are printed for people: on the console, in charts, in verdicts, about traces.
 //!
 //! The caller says how closely a number is looked at ([`Detail`]). All callers share the units, the
-//! bounds between units, and the rule that no time has 60 seconds. Numbers are printed without a
-//! sign: a chart uses the true minus, a file for programs that of ASCII.
+//! bounds between units, and the rule that no time shows 60 seconds. Numbers are printed without a
+//! sign, which the caller adds: a true minus in charts, a hyphen in files for programs.
 
 use super::text::NamedUnit;
 
 /// How closely a number is looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Detail {
-    /// In a line or column of its own: a tenth, and at most two units of the clock.
+    /// For a line or column of its own: one decimal, or at most two units of time.
     Glance,
-    /// Beside a mark of a chart, where there is little room: three digits, no trailing zeros.
+    /// For a mark of a chart, where there is little room: three digits, no trailing zeros.
     Mark,
-    /// To be compared: in the unit and with the precision of a number of this size.
+    /// For a comparison: the unit and the precision of a number of this size.
     Like(f64),
 }
 
@@ -51,7 +51,7 @@ pub fn unit_for(units: &[NamedUnit], size: f64) -> NamedUnit {
 }
 
 /// Returns the unit for a size that is rounded to multiples of `step` of the unit. A size that
-/// rounds to one of the next unit gets the next unit.
+/// rounds to 1 of the next larger unit gets that unit.
 fn unit_of_rounded(units: &[NamedUnit], size: f64, step: f64) -> NamedUnit {
     let unit = unit_for(units, size);
     let rounded = (in_unit(size, unit) / step).round() * step;
@@ -61,9 +61,9 @@ fn unit_of_rounded(units: &[NamedUnit], size: f64, step: f64) -> NamedUnit {
     *next.filter(is_full).unwrap_or(&unit)
 }
 
-/// Returns a value in a unit. For a unit below the base unit it multiplies by the whole number of
-/// such units in one base unit: 0.001 is no exact float, and dividing by it would round 1.05 ms
-/// down.
+/// Returns a value in a unit. For a unit below the base unit, the value is multiplied by the whole
+/// number of such units in one base unit: 0.001 is no exact float, and dividing by it would round
+/// 1.05 ms down.
 fn in_unit(value: f64, unit: NamedUnit) -> f64 {
     if unit.size < 1.0 { value * (1.0 / unit.size).round() } else { value / unit.size }
 }
@@ -107,7 +107,8 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// Prints the difference of two shares: `3.4 points`. Per cent would be a share of one of them.
+/// Prints the difference of two shares: `3.4 points`. "Per cent" would mean a share of one of the
+/// two.
 pub fn points(difference: f64) -> String {
     format!("{:.1} points", difference * 100.0)
 }
@@ -124,12 +125,14 @@ pub fn time(seconds: f64, detail: Detail) -> String {
         Detail::Glance => clock(seconds, true),
         Detail::Mark if seconds == 0.0 => "0 s".to_owned(),
         Detail::Mark if seconds < A_MINUTE => {
-            // With three digits numbers are whole if the next smaller unit is a thousandth.
+            // Units below a second differ by a factor of a thousand, so up to three digits stand
+            // before the point: round to whole numbers.
             let step = if seconds < 1.0 { 1.0 } else { 0.1 };
             let unit = unit_of_rounded(&TIMES, seconds, step);
             format!("{} {}", significant(in_unit(seconds, unit), 3), unit.name)
         }
-        // Chosen: beyond three centuries a clock would need more room than there is beside a mark.
+        // Chosen: beyond three centuries, days and hours need more room than there is beside a
+        // mark.
         Detail::Mark if seconds < 1e10 => clock(seconds, false),
         Detail::Mark => format!("{} d", significant(seconds / 86_400.0, 3)),
         Detail::Like(0.0) => "0 s".to_owned(),
@@ -175,7 +178,7 @@ pub fn decimal_size(bytes: f64) -> String {
 }
 
 /// Prints a number without a unit, with the precision of a number of size `like`: at least four
-/// significant digits, but no more than it has.
+/// significant digits, but no more than the number has.
 pub fn number(value: f64, like: f64) -> String {
     let decimals = match like {
         _ if value.fract() == 0.0 => 0,
@@ -188,7 +191,7 @@ pub fn number(value: f64, like: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Prints a time in the two largest units of the clock that it has.
+/// Prints a time of a minute or more in its two largest units, such as `1 h 05 min`.
 fn clock(seconds: f64, has_idle_zeros: bool) -> String {
     let [seconds, minutes, hours] = [1.0, 60.0, 3_600.0].map(|unit| (seconds / unit).round());
     let (small, ratio, names) = match () {

@@ -8,15 +8,16 @@
 /// A unit and its size in a base unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NamedUnit {
-    /// The text that people write.
+    /// The name of the unit, as people write it.
     pub name: &'static str,
-    /// The size in the base unit.
+    /// The size of the unit in the base unit.
     pub size: f64,
 }
 
 /// Splits a leading decimal number from a text: `"3.5 MiB"` gives `(3.5, "MiB")`.
 ///
-/// Only digits and one point: no sign, no exponent, no infinity.
+/// The number has only digits and one point: no sign, no exponent, no infinity. Returns `None` for
+/// any other beginning.
 pub(super) fn number_and_rest(text: &str) -> Option<(f64, &str)> {
     let text = text.trim_start();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

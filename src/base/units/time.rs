@@ -1,8 +1,8 @@
 //! Virtual time: instants and spans, in whole microseconds.
 //!
-//! Microseconds, because traces and time-outs use milliseconds (exact multiples), while a
-//! heartbeat's service time and a link's latency are fractions of a millisecond. Instant + span =
-//! instant, instant − instant = span; instant + instant does not compile.
+//! The unit is the microsecond, because traces and time-outs use milliseconds (exact multiples),
+//! while a heartbeat's service time and a link's latency are fractions of a millisecond. Instant +
+//! span = instant, instant − instant = span; instant + instant does not compile.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -69,8 +69,8 @@ impl SimSpan {
         Self(secs.saturating_mul(1_000_000))
     }
 
-    /// Rounds up, so that work which takes any time at all takes at least one microsecond; a longer
-    /// time than [`Self::LONGEST`] becomes [`Self::LONGEST`].
+    /// Returns a span of seconds, rounded up, so that work which takes any time at all takes at
+    /// least one microsecond. A time above [`Self::LONGEST`] becomes [`Self::LONGEST`].
     pub fn ceil_from_secs(secs: f64) -> Self {
         assert!(!secs.is_nan() && 0.0 <= secs, "not a duration: {secs} s");
         Self((secs * 1e6).ceil() as u64).min(Self::LONGEST)
@@ -190,7 +190,7 @@ crate::text_form! {
             (1_000, "ms"),
         ]
         .into_iter()
-        // The largest unit of which the span is a multiple, so that it reads back as the same span.
+        // The largest unit that divides the span, so that the text reads back as the same span.
         .find(|(size, _)| span.0.is_multiple_of(*size))
         .unwrap_or((1, "us"));
         if span.0 == 0 { f.write_str("0s") } else { write!(f, "{}{name}", span.0 / size) }

@@ -12,7 +12,7 @@ pub struct NetworkCut {
     pub from: SimTime,
     /// When the cut ends; at this instant it no longer holds.
     pub until: SimTime,
-    /// The nodes that are cut off. The JobTracker never is.
+    /// The nodes that are cut off. The JobTracker's machine is never cut off.
     pub nodes: BTreeSet<TrackerId>,
 }
 

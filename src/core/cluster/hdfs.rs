@@ -1,9 +1,9 @@
 //! Where the blocks of the file system lie.
 //!
-//! The nodes that hold a block are a pure function of (seed, file, block): nothing is stored, jobs
-//! that read the same file find the same blocks, and no scheduler can move them. By Hadoop's rule
-//! the first copy stays on the writer if the writer is a node, and goes to any node otherwise; the
-//! second copy goes into another rack, the third beside the second.
+//! The nodes that hold a block are a pure function of (seed, file, block): nothing is stored, all
+//! jobs that read a file find its blocks on the same nodes, and no scheduler can move a block. By
+//! Hadoop's rule the first copy stays on the node that writes it, or goes to any node if the writer
+//! is outside of the cluster; the second copy goes into another rack, the third beside the second.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use rand::{Rng, RngExt};
 use super::{HdfsSpec, HotSpec, Placement, RackId, Topology, TrackerId};
 use mumakil_base::random::{Purpose, stream};
 
-/// A file of the file system, numbered in the order of the workload.
+/// The number of a file of the file system, in the order of the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
@@ -36,7 +36,7 @@ pub struct Hdfs {
 }
 
 impl Hdfs {
-    /// Returns the file system of these nodes. A block has at most one copy a node.
+    /// Returns the file system of these nodes, without hot files.
     pub fn new(seed: u64, topology: Arc<Topology>, replication: u32, placement: Placement) -> Self {
         // HDFS places at most one copy of a block on a node.
         let replication = replication.min(topology.len());
@@ -63,8 +63,8 @@ impl Hdfs {
     /// `more` is the number of extra copies.
     pub fn locate(&self, file: FileId, block: u32, more: u32, nodes: &mut Vec<TrackerId>) {
         nodes.clear();
-        // Draw from a stream for each block, so that its nodes do not depend on which blocks were
-        // located before.
+        // Each block has a random stream of its own, so its nodes do not depend on the blocks that
+        // were located before.
         let subject = u64::from(file.0) << 28 | u64::from(block);
         let mut rng = stream(self.seed, Purpose::Placement, subject);
         let topology = &*self.topology;
@@ -85,8 +85,8 @@ impl Hdfs {
     fn next_by_rule<R: Rng>(&self, chosen: &[TrackerId], copies: u32, rng: &mut R) -> TrackerId {
         let topology = &*self.topology;
         let rack = |index: usize| topology.rack(chosen[index]);
-        // ReplicationTargetChooser.chooseTarget: the third copy goes beside the second, unless the
-        // first two had to share a rack.
+        // ReplicationTargetChooser.chooseTarget: the third copy goes beside the second, or into
+        // another rack if the first two had to share one.
         let beside_or_away = match chosen.len() {
             1 => in_another_rack(topology, rack(0), chosen, rng),
             2 if rack(0) == rack(1) => in_another_rack(topology, rack(0), chosen, rng),
@@ -101,7 +101,7 @@ impl Hdfs {
     /// Chooses a fit node for one more copy of a block that has lost copies, by Hadoop's rule: the
     /// second copy goes into another rack; the third goes beside one of the first two, or into
     /// another rack if both share one; any other copy goes into a rack below Hadoop's limit of
-    /// copies a rack, if there is such a rack.
+    /// copies per rack, if there is such a rack. Returns `None` if no node is fit.
     pub fn place_again<R: Rng>(
         &self,
         holders: &[TrackerId],
@@ -139,7 +139,8 @@ impl Hdfs {
             .or_else(|| pick(topology.len(), rng, TrackerId, is_free))
     }
 
-    /// Chooses any fit node whose rack is below the limit of copies a rack.
+    /// Chooses any fit node whose rack is below the limit of copies per rack; `None` if there is
+    /// none.
     fn below_the_rack_limit<R: Rng>(
         &self,
         chosen: &[TrackerId],
@@ -188,11 +189,11 @@ fn in_another_rack<R: Rng>(
     pick(topology.len(), rng, TrackerId, away)
 }
 
-/// Draws one of the first `count` candidates, with equal chance for all that fit; `None` if none
+/// Draws one of the first `count` candidates, with equal chance for each that fits; `None` if none
 /// fits.
 ///
-/// Most draws fit at once; after a few misses the fitting candidates are listed, so that the search
-/// ends.
+/// Usually one of the first draws fits. After a few misses the fitting candidates are listed, so
+/// that the search ends.
 fn pick<R: Rng>(
     count: u32,
     rng: &mut R,
@@ -202,7 +203,7 @@ fn pick<R: Rng>(
     if count == 0 {
         return None;
     }
-    // Chosen: with one candidate in two that fits, eight misses in a row come once in 256 times.
+    // Chosen: if half of the candidates fit, one search in 256 misses eight times in a row.
     for _ in 0..8 {
         let node = candidate(rng.random_range(0..count));
         if fits(node) {

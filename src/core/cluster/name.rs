@@ -13,7 +13,7 @@ impl NodeName {
         self.0
     }
 
-    /// Returns the node's tracker in a cluster of `nodes` nodes.
+    /// Returns the node's tracker, if a cluster of `nodes` nodes has this node.
     ///
     /// # Errors
     /// If the cluster has fewer nodes.
@@ -48,7 +48,7 @@ impl RackName {
         self.0
     }
 
-    /// Returns the rack in a cluster of `racks` racks.
+    /// Returns the rack, if a cluster of `racks` racks has it.
     ///
     /// # Errors
     /// If the cluster has fewer racks.

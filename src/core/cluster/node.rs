@@ -7,15 +7,15 @@ use serde::Serialize;
 use super::SwapSpec;
 use mumakil_base::units::{Bytes, Factor, Rate};
 
-/// A TaskTracker, which is also its node: a node runs one tracker.
+/// The number of a TaskTracker and of its node, from 0: each node runs one tracker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrackerId(pub u32);
 
-/// A rack.
+/// The number of a rack, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RackId(pub u32);
 
-/// A group of racks that share a switch above their own.
+/// The number of a pod, from 0. A pod is a group of racks that share a switch above their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PodId(pub u32);
 
@@ -28,12 +28,12 @@ pub enum SlotKind {
     Reduce,
 }
 
-/// A pair of numbers, one for each kind of slot.
+/// Two values, one for each kind of slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct PerSlot<T> {
-    /// For maps.
+    /// The value for map slots.
     pub map: T,
-    /// For reduces.
+    /// The value for reduce slots.
     pub reduce: T,
 }
 
@@ -48,11 +48,11 @@ pub struct Node {
     pub cores: u32,
     /// How fast the node computes; 1 is the speed that times in a workload are given for.
     pub speed: Factor,
-    /// The memory for attempts, without what the system and Hadoop's daemons keep.
+    /// The memory for attempts: the node's memory less that of the system and Hadoop's daemons.
     pub memory: Bytes,
-    /// How fast each of its disks reads and writes.
+    /// How fast each disk of the node reads and writes.
     pub disk: Rate,
-    /// How swapping slows down when much is moved at once; `None` if it never does.
+    /// How swapping slows down when much is moved at once; `None` if it never slows down.
     pub swap: Option<SwapSpec>,
 }
 
@@ -84,7 +84,7 @@ impl SlotKind {
 }
 
 impl<T> PerSlot<T> {
-    /// Returns the pair of what `each` returns for the two kinds.
+    /// Returns the values that `each` returns for the two kinds.
     pub fn of(mut each: impl FnMut(SlotKind) -> T) -> Self {
         Self { map: each(SlotKind::Map), reduce: each(SlotKind::Reduce) }
     }

@@ -1,10 +1,10 @@
 //! The resources that attempts share: disks, wires and cores, each with a number.
 //!
 //! A node has its cores, two directions of its connection, its page cache and its disks. A rack has
-//! two directions of its uplink; so has a pod, if racks are grouped. The cluster's fabric, if it
-//! has one, is a limit on all transfers between nodes together, within racks and between them. A
-//! real network has a limit at each switch, but users seldom know which nodes share one; here
-//! nothing else limits the switch of a rack.
+//! two directions of its uplink, and so has a pod, if racks are grouped. The cluster's fabric, if
+//! it has one, limits the sum of all transfers between nodes, within racks and between them. In a
+//! real network each switch has a limit, but users seldom know which nodes share a switch; so here
+//! the switch of a rack has no limit of its own.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use mumakil_base::units::{Bytes, Rate, SimSpan};
 
-/// The resources of a cluster.
+/// The resources of a cluster, by number.
 #[derive(Clone, Debug)]
 pub struct Resources {
     topology: Arc<Topology>,
@@ -27,7 +27,7 @@ pub struct Resources {
     capacities: Arc<[ResourceCapacity]>,
 }
 
-/// A disk.
+/// A disk, by its node and its position there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskId {
     /// The node that has the disk.
@@ -43,7 +43,8 @@ pub struct Demand {
     pub uses: Arc<[ResourceUse]>,
     /// The rate if nothing else uses the resources: bytes a second, or cores.
     pub alone: f64,
-    /// The block that it reads, if the block may be in memory; `uses` is for a read from disk.
+    /// The block that is read, if the page cache may hold it; even then `uses` describes a read
+    /// from disk.
     pub reread: Option<Arc<Reread>>,
 }
 
@@ -52,7 +53,7 @@ pub struct Demand {
 pub struct Reread {
     /// The node that has the copy.
     pub node: TrackerId,
-    /// The block.
+    /// The block that is read.
     pub block: BlockId,
     /// How many bytes of the block are read, and kept in the page cache.
     pub bytes: Bytes,
@@ -67,7 +68,7 @@ impl Demand {
     }
 }
 
-/// The offsets of the resources of a node.
+/// The offsets of a node's resources from the number of the node's first resource.
 // Disks come last, as their number differs between clusters.
 const CORES: u32 = 0;
 const NIC_IN: u32 = 1;
@@ -75,7 +76,7 @@ const NIC_OUT: u32 = 2;
 const PAGE_CACHE: u32 = 3;
 const DISKS: u32 = 4;
 
-/// The offsets of the resources of a rack, and of a pod.
+/// The offsets of the resources of a rack or a pod, in the same way.
 const UPLINK_IN: u32 = 0;
 const UPLINK_OUT: u32 = 1;
 const OF_A_RACK: u32 = 2;
@@ -86,7 +87,7 @@ impl Resources {
         let rate = |rate: Rate| ResourceCapacity::of(rate.bytes_per_s() as f64);
         let (nic, uplink) = (rate(spec.network.nic), rate(spec.network.uplink));
         let disks = spec.disk.count.get();
-        // The memory itself is never full; the rate of each read from it is limited.
+        // All reads from memory together have no limit, but each read has one.
         let from_memory = spec.page_cache.map_or(f64::INFINITY, |it| it.rate.bytes_per_s() as f64);
         let page_cache = ResourceCapacity { total: f64::INFINITY, each: from_memory };
         let mut capacities = Vec::new();
@@ -133,7 +134,7 @@ impl Resources {
         })
     }
 
-    /// Returns the nodes.
+    /// Returns the nodes and their racks.
     pub fn topology(&self) -> &Arc<Topology> {
         &self.topology
     }
@@ -148,8 +149,8 @@ impl Resources {
         self.has_page_caches
     }
 
-    /// Returns the resources that `to` uses to read from a disk of any node. Writing to a node's
-    /// own disk uses the same.
+    /// Returns the resources that `to` uses to read from a disk of any node. A write to the node's
+    /// own disk uses the same resources.
     pub fn read(&self, from: DiskId, to: TrackerId) -> Demand {
         self.demand(self.moving(self.disk(from), from.node, to))
     }
@@ -166,8 +167,8 @@ impl Resources {
         Demand { reread: self.has_page_caches.then(reread), ..self.read(from, to) }
     }
 
-    /// Returns the resources that a transfer uses from `source`, a resource of one node, to another
-    /// node.
+    /// Returns the resources that a transfer to a node uses, from `source`, a disk or the page
+    /// cache of any node.
     fn moving(
         &self,
         source: ResourceId,
@@ -184,7 +185,7 @@ impl Resources {
             }
             let [source, target] = [from, to].map(|node| self.topology.pod(node));
             if source != target {
-                // Without pods all racks are in one pod, so this is never reached.
+                // Without pods all racks are in one pod, so this branch is never taken.
                 uses.extend([self.of_pod(source, UPLINK_OUT), self.of_pod(target, UPLINK_IN)]);
             }
             uses.push(self.of_node(to, NIC_IN));
@@ -206,10 +207,10 @@ impl Resources {
             (self.of_rack(rack, UPLINK_IN), 1.0 - near),
         ];
         let from_other_pods = 1.0 - self.topology.part_in_pod(to.node, 1.0);
-        // Without pods the weight is 0, and the number (which would be another resource's) is
-        // ignored.
+        // Without pods the weight is 0, so the filter below drops this use, whose number is another
+        // resource's.
         let uplink = (self.of_pod(self.topology.pod(to.node), UPLINK_IN), from_other_pods);
-        // Map outputs on the reduce's own node do not cross the network.
+        // Map outputs on the reduce's own node do not cross the fabric.
         let from_others = 1.0 - 1.0 / f64::from(self.topology.len());
         let fabric = self.fabric().map(|fabric| (fabric, from_others));
         let uses = uses.into_iter().chain([uplink]).chain(fabric);
@@ -223,7 +224,7 @@ impl Resources {
         let node = self.topology.node(on);
         let is_short = node.cores < node.slots.map + node.slots.reduce;
         let cores = ResourceUse { resource: self.of_node(on, CORES), weight: 1.0 };
-        // With a core for every slot no attempt can slow another down: no flow is needed.
+        // With a core for every slot no attempt can slow another down, so no flow is needed.
         is_short.then(|| self.demand([cores]))
     }
 
@@ -263,8 +264,8 @@ mod tests {
     use crate::cluster::{FileId, PageCacheSpec, PodSpec, SharedResources};
     use mumakil_base::units::Count;
 
-    /// Four nodes in two racks, each with two disks of 80 MB/s and a wire of 125 MB/s; uplinks of
-    /// 200 MB/s.
+    /// Four nodes in two racks. Each node has two disks of 80 MB/s and a wire of 125 MB/s, each
+    /// rack an uplink of 200 MB/s.
     fn resources() -> Resources {
         resources_with(|_| {})
     }
@@ -319,7 +320,8 @@ mod tests {
     #[test]
     fn racks_share_their_uplinks() {
         let resources = resources();
-        // Four reads from rack 1 to rack 2, one for each disk: the wires would carry 62.5 each.
+        // Four reads from rack 1 to rack 2, one for each disk: the wires alone would allow 62.5
+        // MB/s each.
         let reads: Vec<Demand> =
             (0..4).map(|i| resources.read(disk(i / 2, i % 2), TrackerId(2 + i % 2))).collect();
         assert_eq!(rates(&resources, &reads), [50.0; 4]);
@@ -344,10 +346,12 @@ mod tests {
             spec.network.fabric = Some(Rate::from_mb_per_s(1_000));
         });
         let read = |from, to| resources.read(disk(from, 0), TrackerId(to));
-        // Two reads from the first pod to the second, one back, and one between the racks of a pod.
+        // Two reads from the first pod to the second, one read back, and one between the racks of a
+        // pod.
         let reads = [read(0, 2), read(1, 3), read(2, 0), read(3, 2)];
         assert_eq!(rates(&resources, &reads), [30.0, 30.0, 60.0, 80.0]);
-        // Half of what a reduce fetches comes from the other pod, three quarters from other racks.
+        // Of the bytes that a reduce fetches, half come from the other pod and three quarters from
+        // other racks.
         let fetch = resources.fetch(disk(0, 0));
         let weights: Vec<f64> = fetch.uses.iter().map(|used| used.weight).collect();
         assert_eq!((weights, fetch.alone), (vec![1.0, 1.0, 0.75, 0.5, 0.75], 80e6));
@@ -377,14 +381,14 @@ mod tests {
             let uses = read.reread.as_ref().expect("there are page caches").uses.clone();
             Demand { uses, ..read }
         };
-        // The two reads on the node are limited by the memory; the one from elsewhere gets its
+        // The two reads on the node are limited by the memory; the read from another node gets its
         // whole wire.
         assert_eq!(rates(&resources, &[again(0), again(0), again(1)]), [400.0, 400.0, 125.0]);
     }
 
     #[test]
     fn a_node_with_a_core_for_every_slot_has_nothing_to_share_of_them() {
-        // Four cores for two and two slots.
+        // Four cores for two map slots and two reduce slots.
         assert_eq!(resources().compute(TrackerId(0)), None);
     }
 }

@@ -1,23 +1,24 @@
 //! Max-min fair rates of flows over the resources that they share.
 //!
 //! A flow uses one or more resources at once (a disk, two wires) at one rate; a weight says how
-//! much of that rate loads each resource. Rates are *max-min fair*: no flow can get more unless a
-//! flow that is not faster gets less. Equivalently, no resource is over its capacity and every flow
-//! has a *bottleneck*: a resource that is full and on which no flow is faster, or on which the flow
-//! has the highest rate that one flow alone may have.
+//! much of that rate loads each resource. Rates are *max-min fair*: no flow can get more without
+//! taking it from a flow that is not faster. Equivalently, no resource is over its capacity and
+//! every flow has a *bottleneck*: a full resource on which no flow is faster, or a resource whose
+//! limit for one flow this flow has reached.
 //!
 //! ```text
 //! flow a: disk and wire    full: the wire, of 40 MB/s     a moves at 40 MB/s
 //! flow b: the same disk    full: the disk, of 100 MB/s    b moves at 60 MB/s
 //! ```
 //!
-//! The second form makes changes cheap. When flows begin or end, only a few are awake at first:
-//! they share, by progressive filling, the capacity that the sleeping flows leave. Then every
-//! sleeping flow on a resource of an awake flow is checked. A sleeping flow wakes if it has lost
-//! its bottleneck, or if it is faster than an awake flow on that flow's bottleneck. If one woke,
-//! all awake flows share again. When none wakes, every flow has a bottleneck; and as max-min fair
-//! rates are unique, flows farther off need no check. The work grows with the flows on the
-//! resources that the awake flows use.
+//! The definition by bottlenecks makes changes cheap. A flow is *awake* while its rate is computed
+//! anew. When flows begin or end, only a few are awake at first. These share, by progressive
+//! filling, the capacity that the sleeping flows leave. Then every sleeping flow on a resource of
+//! an awake flow is checked. A sleeping flow wakes if it has lost its bottleneck, or if it is
+//! faster than an awake flow on that flow's bottleneck. If a flow woke, all awake flows share
+//! again. When no flow wakes any more, every flow has a bottleneck; and as max-min fair rates are
+//! unique, flows farther off need no check. The work grows with the flows on the resources that the
+//! awake flows use.
 //!
 //! This module knows neither time nor messages. Units are the caller's: bytes a second, or cores.
 
@@ -29,22 +30,23 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ResourceId(pub u32);
 
-/// How much of a resource there is.
+/// The limits of a resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResourceCapacity {
-    /// For all flows together.
+    /// The limit of all flows together.
     pub total: f64,
     /// The highest rate of one flow, even if it is alone.
     pub each: f64,
 }
 
 impl ResourceCapacity {
-    /// Returns a capacity that one flow may use up.
+    /// Returns a capacity without a limit for one flow.
     pub const fn of(total: f64) -> Self {
         Self { total, each: f64::INFINITY }
     }
 
-    /// Returns the rate of flows whose weights sum to `weight`, if no other flow used the resource.
+    /// Returns the rate of each flow if no others use the resource; `weight` is the sum of their
+    /// weights.
     pub fn alone(self, weight: f64) -> f64 {
         (self.total / weight).min(self.each)
     }
@@ -59,7 +61,7 @@ pub struct ResourceUse {
     pub weight: f64,
 }
 
-/// A flow, by its position among the present flows; after its end another flow may get the number.
+/// The number of a flow. After the flow's end another one may get the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowIndex(u32);
 
@@ -87,8 +89,8 @@ pub struct SharedResources {
     awake: Vec<FlowIndex>,
     /// The resources that the awake flows use, in the order in which they were found.
     met: Vec<ResourceId>,
-    /// The rate at which each resource becomes full, with its bits as the key: for numbers that are
-    /// not negative, the bits have the order of the numbers.
+    /// The rate at which each resource becomes full, as the bits of a float: the bits of floats
+    /// that are not negative have the same order as the floats.
     levels: BinaryHeap<Reverse<(u64, ResourceId)>>,
 }
 
@@ -117,7 +119,7 @@ struct ResourceUser {
 struct Flow {
     uses: Arc<[ResourceUse]>,
     rate: f64,
-    /// The rate at the last settling.
+    /// The rate that the last call of `settle` gave the flow.
     told: f64,
     bottleneck: Option<ResourceId>,
     is_awake: bool,
@@ -125,7 +127,7 @@ struct Flow {
     is_thirsty: bool,
 }
 
-/// A summary of the flows on a resource.
+/// A summary of the flows on a resource: the load on it and the highest rate of a flow.
 struct Crowd {
     load: f64,
     fastest: f64,
@@ -133,8 +135,10 @@ struct Crowd {
     slowest_held: f64,
 }
 
-/// Two rates with a smaller relative difference are equal: sums of floats depend on their order.
-// Chosen: far above the rounding of sums of doubles, far below what a run could show.
+/// Two rates with a smaller relative difference count as equal: a sum of floats depends on the
+/// order of addition.
+// Chosen: far above the rounding of sums of doubles, far below any difference that a run could
+// show.
 const TOLERANCE: f64 = 1e-9;
 
 fn is_below(small: f64, large: f64) -> bool {
@@ -180,7 +184,7 @@ impl SharedResources {
         index
     }
 
-    /// Removes a flow. The flows that it held back wake.
+    /// Removes a flow, and wakes the flows that it held back.
     pub fn end(&mut self, flow: FlowIndex) {
         let uses = std::mem::take(&mut self.flows[flow.index()]).uses;
         for used in &*uses {
@@ -193,12 +197,12 @@ impl SharedResources {
                 }
             }
         }
-        // A flow that ends at the instant of its start is still awake.
+        // The flow itself is still awake if it ends before `settle` is called.
         self.awake.retain(|awake| *awake != flow);
         self.free.push(flow);
     }
 
-    /// Sets the capacity of a resource. All flows that use it wake.
+    /// Sets the capacity of a resource, and wakes all flows that use it.
     pub fn set_capacity(&mut self, id: ResourceId, capacity: ResourceCapacity) {
         self.resources[id.index()].capacity = capacity;
         for place in 0..self.resources[id.index()].users.len() {
@@ -206,13 +210,13 @@ impl SharedResources {
         }
     }
 
-    /// Returns the rate of a flow at the last settling.
+    /// Returns a flow's rate, as [`Self::settle`] last found it.
     pub fn rate(&self, flow: FlowIndex) -> f64 {
         self.flows[flow.index()].rate
     }
 
-    /// Finds the rates after flows have begun or ended, and calls `changed` with each flow whose
-    /// rate differs from before, and the rate.
+    /// Finds the rates after flows have begun or ended or capacities have changed. Calls `changed`
+    /// with each flow whose rate has changed, and with its new rate.
     pub fn settle(&mut self, mut changed: impl FnMut(FlowIndex, f64)) {
         loop {
             let awake = self.awake.len();
@@ -247,8 +251,8 @@ impl SharedResources {
         }
     }
 
-    /// Shares the capacity that the sleeping flows leave among the awake ones: all rates rise
-    /// together from zero; where a resource is full, the rates of its flows stop.
+    /// Shares among the awake flows the capacity that the sleeping flows leave. All rates rise
+    /// together from zero; when a resource is full, the rates of its flows stop.
     fn fill(&mut self) {
         for index in &self.awake {
             let flow = &mut self.flows[index.index()];
@@ -269,8 +273,8 @@ impl SharedResources {
             }
         }
         while let Some(Reverse((bits, id))) = self.levels.pop() {
-            // Levels only rise while rates of other flows stop; an entry that is too low is pushed
-            // again.
+            // A level can only rise when the rates of other flows stop, so an entry that is now too
+            // low is pushed again.
             match self.resources[id.index()].level() {
                 Some(level) if f64::from_bits(bits) < level => {
                     self.levels.push(Reverse((level.to_bits(), id)));
@@ -302,7 +306,8 @@ impl SharedResources {
         }
     }
 
-    /// Wakes the flows that have lost their bottleneck or are faster than an awake flow there.
+    /// Wakes each flow that has lost its bottleneck, or is faster than an awake flow on that flow's
+    /// bottleneck.
     fn wake_disturbed_flows(&mut self) {
         for met in 0..self.met.len() {
             let id = self.met[met];
@@ -342,14 +347,14 @@ impl SharedResources {
 impl Flow {
     /// Returns whether the other flows on a resource keep this flow from being faster.
     fn is_held_by(&self, id: ResourceId, capacity: ResourceCapacity) -> bool {
-        // A flow at the highest rate of one flow alone is not held back by others.
+        // A flow at the limit for one flow is not held back by others.
         self.bottleneck == Some(id) && is_below(self.rate, capacity.each)
     }
 }
 
 impl Resource {
-    /// Finds the capacity that settled flows leave, and the weights of the flows whose rates still
-    /// rise.
+    /// Finds the sum of the weights of the flows whose rates still rise, and the capacity that the
+    /// other flows leave to them.
     fn measure(&mut self, flows: &[Flow]) {
         (self.spare, self.rising_weight, self.rising_flows) = (self.capacity.total, 0.0, 0);
         for user in &self.users {
@@ -364,8 +369,8 @@ impl Resource {
         self.spare = self.spare.max(0.0);
     }
 
-    /// Returns the rate at which the resource is full or at its limit for one flow; `None` if no
-    /// rate on it rises any more.
+    /// Returns the rate at which the resource becomes full or reaches its limit for one flow;
+    /// `None` if no flow on it still rises.
     fn level(&self) -> Option<f64> {
         (0 < self.rising_flows).then(|| (self.spare / self.rising_weight).min(self.capacity.each))
     }

@@ -49,7 +49,7 @@ pub struct ClusterSpec {
     /// The disks of a node.
     pub disk: DiskSpec,
     /// How a node keeps blocks that were read from its disks in the memory that neither its system
-    /// nor a task holds. The block that was unread for longest gives way first. An attempt that
+    /// nor a task holds. The block whose last read is longest ago is dropped first. An attempt that
     /// reads a kept block needs no disk. Without this, every read is from a disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {"cluster.network.model": "shared"}))]
@@ -60,17 +60,18 @@ pub struct ClusterSpec {
     pub network: NetworkSpec,
     /// How long the JobTracker's work takes.
     pub jobtracker: JobTrackerSpec,
-    /// Nodes that differ from the others. They are the first ones, in this order.
+    /// Nodes that differ from the others. They are the first nodes, in this order.
     pub groups: Vec<GroupSpec>,
 }
 
 impl ClusterSpec {
-    /// Returns the slots of all nodes. A topology file is not read: `nodes` counts even then.
+    /// Returns the slots of all nodes. The number of nodes is taken from `nodes`, even if a
+    /// topology file replaces it.
     pub fn slots(&self) -> PerSlot<u64> {
         PerSlot::of(|kind| self.kinds().map(|(count, slots)| count * u64::from(slots[kind])).sum())
     }
 
-    /// Returns the most slots of each kind that a node has.
+    /// Returns the largest number of slots of each kind on one node.
     pub fn most_slots(&self) -> PerSlot<u32> {
         PerSlot::of(|kind| self.kinds().map(|(_, slots)| slots[kind]).max().unwrap_or_default())
     }
@@ -95,12 +96,13 @@ impl ClusterSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskSpec {
-    /// How many there are. An attempt reads and writes on one of them.
+    /// How many disks a node has. An attempt reads and writes on one of them.
     #[schemars(extend("x-only-if" = {"cluster.network.model": "shared"}))]
     pub count: Count<1, 64>,
     /// How fast one disk reads and writes. Swapping has this speed, too.
     pub rate: Rate,
-    /// How much slower swapping becomes when much is moved at once. Without this, it does not.
+    /// How much slower swapping becomes when much is moved at once. Without this, it never slows
+    /// down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swap: Option<SwapSpec>,
 }
@@ -110,7 +112,8 @@ pub struct DiskSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwapSpec {
-    /// Swapping moves up to this much at once at the disk's speed; the bytes beyond it are slower.
+    /// Up to this many bytes of each process are swapped at the disk's speed; its further bytes go
+    /// at `rate`.
     pub beyond: Bytes,
     /// How fast swapping moves the bytes above `beyond`.
     pub rate: Rate,
@@ -150,8 +153,8 @@ pub struct HdfsSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dead_after: Option<SimSpan>,
     /// How fast a node makes lost copies again, one after another. All nodes that are on do so at
-    /// the same time, and take nothing from the reads and writes of attempts. Without this, as fast
-    /// as the NameNode gives orders, two blocks every three seconds, unless the node's disk or
+    /// the same time, without slowing the reads and writes of attempts. Without this, each node
+    /// makes two blocks every three seconds, as the NameNode orders, or fewer if its disk or
     /// network card is slower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub re_replication: Option<Rate>,
@@ -170,7 +173,7 @@ impl ClusterSpec {
     /// Returns how fast each node makes lost copies again.
     pub fn re_replication(&self) -> Rate {
         // FSNamesystem: REPLICATION_WORK_MULTIPLIER_PER_ITERATION is 2 blocks a node, and its
-        // monitor looks every `dfs.replication.interval` of 3 s.
+        // monitor orders copies every `dfs.replication.interval` of 3 s.
         let two_blocks = Bytes::new(self.hdfs.block.get().saturating_mul(2));
         let orders = Rate::of(two_blocks, SimSpan::from_secs(3));
         let usual = orders.min(self.disk.rate).min(self.network.nic);
@@ -182,8 +185,8 @@ impl ClusterSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotSpec {
-    /// How many jobs must read a file at the same time. The last of them already finds the extra
-    /// copies, of all blocks that a node which is on holds.
+    /// How many jobs must read a file at the same time. The last of these jobs already finds the
+    /// extra copies of each block that a running node holds.
     pub jobs: Count<1, 1_000_000>,
     /// How many copies each block of a hot file has.
     pub replication: Count<1, 64>,
@@ -198,8 +201,8 @@ pub enum Placement {
     Hadoop,
     /// On different nodes, all equally likely.
     Random,
-    /// As Hadoop does with files that a node of the cluster writes: that node, such as `node-1`,
-    /// keeps the first copy of each block. The others lie as with `hadoop`.
+    /// As Hadoop does with files that a node of the cluster writes: the first copy of each block is
+    /// on that node, such as `node-1`. The other copies lie as with `hadoop`.
     Writer(NodeName),
 }
 
@@ -218,8 +221,8 @@ pub struct NetworkSpec {
     /// The speed of a node's network card, in each direction. It limits each transfer, and all of
     /// them together if the model is `shared`.
     pub nic: Rate,
-    /// The speed of a rack's connection to the others, in each direction. It limits each transfer
-    /// between racks, and all of them together if the model is `shared`.
+    /// The speed of a rack's connection to the other racks, in each direction. It limits each
+    /// transfer between racks, and all of them together if the model is `shared`.
     pub uplink: Rate,
     /// The network's capacity between nodes, for each node: all transfers together, within racks
     /// and between them, get this times the number of nodes. A network with less than `nic` is
@@ -233,8 +236,8 @@ pub struct NetworkSpec {
     /// How long a message takes between racks.
     pub cross_rack: Dist<SimSpan>,
     /// Switches above those of the racks, such as one for each data centre. Without this, the
-    /// uplinks of all racks meet at one.
-    // Messages may take longer between pods whatever transfers do.
+    /// uplinks of all racks meet at one switch.
+    // With either model of transfers, messages may take longer between pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {
         "cluster.network.model": "shared",
@@ -251,8 +254,8 @@ pub struct PodSpec {
     /// How many pods the racks are spread over, evenly and in order. If a topology file has a level
     /// above the racks, that level gives the pods instead.
     pub count: NodeCount,
-    /// The speed of a pod's connection to the others, in each direction, which all transfers
-    /// between pods share if the model is `shared`.
+    /// The speed of a pod's connection to the other pods, in each direction. All transfers between
+    /// pods share it if the model is `shared`.
     pub uplink: Rate,
     /// How long a message takes between pods. Without this, as long as between racks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -263,10 +266,10 @@ pub struct PodSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkModel {
-    /// They do not: each transfer has a fixed speed, whatever the others do.
+    /// Transfers share nothing: each has a fixed speed, whatever the others do.
     Fixed,
-    /// They do: all transfers at the same moment share disks, NICs, uplinks and the fabric max-min
-    /// fairly. None gets more at the cost of one that has less.
+    /// All transfers at the same moment share disks, NICs, uplinks and the fabric max-min fairly:
+    /// no transfer gets more at the cost of a slower one.
     Shared,
 }
 
@@ -287,7 +290,7 @@ pub struct JobTrackerSpec {
     pub init_threads: Count<1, 1_024>,
 }
 
-/// Nodes that differ from the others. Keys that are left out are as for the others.
+/// Nodes that differ from the others. A key that is left out has the value of the other nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupSpec {

@@ -1,13 +1,13 @@
-//! How fast the parts of a node are for a while: a fault can slow a machine down.
+//! The speeds of a node's parts, which a fault can lower for a while.
 
 /// The speeds of a node's parts, as shares of their usual speeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speeds {
-    /// The speed of its cores.
+    /// The speed of the node's cores.
     pub cpu: f64,
-    /// The speed of each of its disks.
+    /// The speed of each of the node's disks.
     pub disk: f64,
-    /// The speed of its connection, in each direction.
+    /// The speed of the node's connection, in each direction.
     pub network: f64,
 }
 
@@ -23,7 +23,7 @@ impl Speeds {
     /// Returns the speeds of a machine that two causes slow down at once.
     pub fn and(self, other: Self) -> Self {
         Self {
-            // Two causes that each halve the speed leave a quarter of it.
+            // If two causes each halve the speed, a quarter of it is left.
             cpu: self.cpu * other.cpu,
             disk: self.disk * other.disk,
             network: self.network * other.network,

@@ -1,4 +1,4 @@
-//! Which nodes there are, and in which racks.
+//! The nodes of a cluster, their racks and pods.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ pub struct Topology {
     nodes: Vec<Node>,
     /// The rack and host name of each node, sorted by host; empty if the nodes have no names.
     names: Vec<(String, String)>,
-    /// The rack of each node; apart from the nodes, since it is looked up most often.
+    /// The rack of each node, kept apart from the nodes because it is looked up most often.
     racks_of: Vec<RackId>,
     /// The nodes of each rack, in order.
     racks: Vec<Vec<TrackerId>>,
     /// The pod of each rack.
     pods: Vec<PodId>,
-    /// The racks of hosts that are no nodes, if input may lie on such hosts.
+    /// The racks of hosts that are no nodes; `None` if no input may lie on such hosts.
     absent: Option<AbsentHosts>,
 }
 
@@ -32,12 +32,13 @@ const DEFAULT_RACK: &str = "default-rack";
 struct AbsentHosts {
     /// The rack of each known host.
     racks: BTreeMap<String, RackId>,
-    /// The rack of hosts that no file names.
+    /// The rack of all other hosts that are no nodes.
     elsewhere: RackId,
 }
 
 impl Topology {
-    /// Returns the nodes that a scenario describes: its groups first, in order, then the others.
+    /// Returns the nodes that a scenario describes: first the nodes of its groups, in order, then
+    /// all other nodes.
     ///
     /// Groups with racks of their own get the last racks; all other nodes are spread over the
     /// common racks in runs of equal length.
@@ -52,17 +53,17 @@ impl Topology {
             .collect();
         let has_own = |kind: &Option<&GroupSpec>| kind.is_some_and(|group| group.racks.is_some());
         let common = kinds.iter().filter(|kind| !has_own(kind)).count() as u64;
-        // No rack stays empty: with fewer nodes than racks each node has one of its own.
+        // With fewer nodes than racks, each node has a rack of its own and no rack stays empty.
         let common_racks = u64::from(spec.racks.get()).min(common);
 
         let mut nodes = Vec::with_capacity(kinds.len());
         let mut placed = 0;
         for kind in &kinds {
             let rack = if has_own(kind) {
-                // A place holder until the groups are dealt out below.
+                // A placeholder: the loop over the groups below sets the rack.
                 RackId(0)
             } else {
-                // `common` is not zero here, since this node is one of them.
+                // `common` counts this node, so it is not zero.
                 let rack = placed * common_racks / common;
                 placed += 1;
                 RackId(rack as u32)
@@ -110,10 +111,10 @@ impl Topology {
         }
     }
 
-    /// Returns a cluster of these hosts, each with the path of its rack and its name. Nodes are
-    /// numbered in the order of the host names, racks in the order of their first host; so are
-    /// pods, if the scenario has pods and the paths name them. All nodes have the plain hardware of
-    /// the scenario.
+    /// Returns a cluster of these hosts, each given by the path of its rack and its name. Nodes are
+    /// numbered in the order of the host names, racks in the order of their first host. If the
+    /// scenario has pods and the paths name them, pods are numbered in the order of their first
+    /// rack. All nodes have the plain hardware of the scenario.
     pub fn of_hosts(spec: &ClusterSpec, hosts: &[(String, &str)]) -> Self {
         let mut racks: IndexSet<&str> = IndexSet::new();
         let mut named: Vec<(&str, &str, RackId)> = Vec::with_capacity(hosts.len());
@@ -128,7 +129,7 @@ impl Topology {
         let parents = racks.iter().map(|rack| rack.rsplit_once('/').map_or("", |(above, _)| above));
         let pods = parents.map(|parent| PodId(above.insert_full(parent).0 as u32)).collect();
         let plain = Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref());
-        // Paths with one common parent, such as `/default-rack`, do not name pods.
+        // Paths that all have the same parent, as `/r1` and `/r2` have, do not name pods.
         let are_told = spec.network.pods.is_some() && 1 < above.len();
         Self {
             pods: if are_told { pods } else { plain.pods },
@@ -140,8 +141,9 @@ impl Topology {
         }
     }
 
-    /// Lets input lie on hosts that are no nodes. `absent` gives the racks of such hosts, in racks
-    /// of the cluster or in others; any other host is in Hadoop's default rack.
+    /// Lets input lie on hosts that are no nodes. `named` lists the hosts of the cluster with their
+    /// racks. `absent` lists hosts that are no nodes, each with a rack of the cluster or another
+    /// one. Any other host is in Hadoop's default rack.
     pub fn with_absent(mut self, named: &[(String, &str)], absent: &[(String, &str)]) -> Self {
         let mut numbers: IndexSet<&str> = named.iter().map(|(rack, _)| rack.as_str()).collect();
         let mut rack_of = |rack| RackId(numbers.insert_full(rack).0 as u32);
@@ -157,7 +159,7 @@ impl Topology {
     /// anything. `None` if input cannot lie on such hosts.
     pub fn substitute_for(&self, host: &str) -> Option<TrackerId> {
         let AbsentHosts { racks, elsewhere } = self.absent.as_ref()?;
-        // Numbers behind the last node stand for racks, one each; `rack` takes them apart again.
+        // A number above the last node's stands for a rack; `rack` turns it into the rack again.
         Some(TrackerId(self.len() + racks.get(host).unwrap_or(elsewhere).0))
     }
 
@@ -171,7 +173,7 @@ impl Topology {
         self.names.get(id.index()).map(|(rack, host)| (rack.as_str(), host.as_str()))
     }
 
-    /// Returns the node with this host name.
+    /// Returns the node with this host name; `None` if there is none.
     pub fn find(&self, host: &str) -> Option<TrackerId> {
         let place = self.names.binary_search_by(|(_, name)| name.as_str().cmp(host));
         place.ok().map(|index| TrackerId(index as u32))
@@ -192,7 +194,7 @@ impl Topology {
         self.racks.len() as u32
     }
 
-    /// Returns a node.
+    /// Returns the rack and the hardware of a node.
     pub fn node(&self, id: TrackerId) -> &Node {
         &self.nodes[id.index()]
     }
@@ -223,13 +225,13 @@ impl Topology {
         &self.racks[rack.index()]
     }
 
-    /// Returns the part of an amount that lies in a node's rack, if it is spread evenly over all
+    /// Returns how much of an amount lies in a node's rack if the amount is spread evenly over all
     /// nodes.
     pub fn part_in_rack(&self, node: TrackerId, amount: f64) -> f64 {
         amount * self.rack_nodes(self.rack(node)).len() as f64 / f64::from(self.len())
     }
 
-    /// Returns the part of an amount that lies in a node's pod, if it is spread evenly over all
+    /// Returns how much of an amount lies in a node's pod if the amount is spread evenly over all
     /// nodes.
     pub fn part_in_pod(&self, node: TrackerId, amount: f64) -> f64 {
         let racks = self.racks.iter().zip(&self.pods);
@@ -247,7 +249,7 @@ impl Topology {
         PerSlot::of(|kind| self.nodes.iter().map(|node| node.slots[kind]).sum())
     }
 
-    /// Returns the most slots of each kind that a node has.
+    /// Returns the largest number of slots of each kind on one node.
     pub fn most_slots(&self) -> PerSlot<u32> {
         let most = |kind| self.nodes.iter().map(|node| node.slots[kind]).max();
         PerSlot::of(|kind| most(kind).unwrap_or_default())
@@ -267,7 +269,7 @@ fn node(spec: &ClusterSpec, kind: Option<&GroupSpec>, rack: RackId) -> Node {
         memory: kind
             .and_then(|group| group.memory)
             .unwrap_or(spec.memory)
-            // A system that needs more memory than the node has leaves none.
+            // If the system needs more memory than the node has, no memory is left.
             .saturating_sub(spec.system_memory),
         disk: spec.disk.rate,
         swap: spec.disk.swap,
@@ -275,12 +277,12 @@ fn node(spec: &ClusterSpec, kind: Option<&GroupSpec>, rack: RackId) -> Node {
 }
 
 /// How fast attempts read over the network if transfers share nothing: a speed for each distance,
-/// and never faster than the wires.
+/// limited by the wires and by the disk that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadRates {
-    /// From another node in the rack.
+    /// The speed from another node in the rack.
     pub rack: Rate,
-    /// From another rack.
+    /// The speed from another rack.
     pub off_rack: Rate,
 }
 

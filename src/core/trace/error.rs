@@ -1,4 +1,5 @@
-//! Why a trace cannot be used: the file, the place, the job, what is wrong, what to do.
+//! Why a trace cannot be used. Each error names the file and, if known, the place, the job, the
+//! mistake and how to mend it.
 
 use std::borrow::Cow;
 use std::io;
@@ -17,7 +18,7 @@ impl TextPlace {
     /// Where a text begins.
     pub const START: Self = Self { line: 1, offset: 0 };
 
-    /// Returns the place behind `text`, which begins at this place.
+    /// Returns the place of the byte after `text`, which begins at this place.
     pub(super) fn after(self, text: &[u8]) -> Self {
         let lines = text.iter().filter(|byte| **byte == b'\n').count();
         Self { line: self.line + lines as u64, offset: self.offset + text.len() as u64 }
@@ -65,7 +66,7 @@ pub enum TraceError {
         job: Option<String>,
         /// The mistake.
         what: String,
-        /// A way to mend it, if that is clear.
+        /// How to mend the mistake, if that is clear.
         hint: Option<Cow<'static, str>>,
     },
     /// The file can be read, but is of another kind.
@@ -147,7 +148,7 @@ impl RecordFault {
     /// Returns the error for this fault in a record that begins at `start`.
     pub(super) fn within(self, path: &Path, start: TextPlace, record: &[u8]) -> TraceError {
         let Self { at, job, mut what, hint, .. } = self;
-        // The JSON reader places an error at the end of the text one byte behind it.
+        // For an error at the end of the text the JSON reader gives a place one byte too far.
         let place = start.after(&record[..at.min(record.len())]);
         // An object may be one long line, so the line alone does not lead to the mistake.
         if 0 < at {
@@ -157,10 +158,11 @@ impl RecordFault {
     }
 }
 
-/// Shortens text that a message quotes, which may be as long as a record, and removes control
-/// characters, which would move a terminal's cursor.
+/// Returns text for a message to quote: shortened, since it may be as long as a record, and without
+/// control characters, which would move a terminal's cursor.
 pub fn clip(text: &str) -> String {
-    // Chosen: two or three lines of a terminal. Count characters, not bytes, so that none is cut.
+    // Chosen: two or three lines of a terminal. Count characters, not bytes, so that no character
+    // is cut in two.
     const LONGEST: usize = 200;
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     match text.char_indices().nth(LONGEST) {

@@ -1,4 +1,4 @@
-//! A trace file as a scenario names it: a path, and what the file held.
+//! A trace file as a scenario names it: its path, and perhaps the hash of its content.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,7 +17,7 @@ use mumakil_base::files;
 /// A file that a scenario names: its path, or `{path, sha256}` to be sure of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFile {
-    /// The path, as given.
+    /// The path, as the scenario gives it.
     pub path: PathBuf,
     /// The SHA-256 of the content, in hexadecimal digits.
     pub sha256: Option<String>,
@@ -29,17 +29,17 @@ pub struct TraceFile {
 struct TraceFileSpec {
     /// The path.
     path: PathBuf,
-    /// The SHA-256 of the content, in hexadecimal digits; another content is an error.
+    /// The SHA-256 of the content, in hexadecimal digits; a file with other content is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }
 
 impl TraceFile {
-    /// Returns where the file is. A relative path begins in the scenario's folder, or else in the
-    /// folder where the command was called. If the hash is known, the file may also be a copy in a
-    /// study's folder, or in a folder further out: a resolved scenario lies among the results, but
-    /// names files as its scenario did. A file that is not found anywhere is reported as missing in
-    /// the scenario's folder.
+    /// Returns the path at which the file is found. A relative path is looked up in the scenario's
+    /// folder, then in the folder where the command was called. If the hash is known, the study's
+    /// own copy is tried first, and the folders around the scenario's last: a resolved scenario
+    /// lies among the results, but names files as its scenario did. For a file that is nowhere,
+    /// returns its path in the scenario's folder.
     pub fn find(&self, folder: &Path) -> PathBuf {
         // A study's own copy goes first: files beside the scenario may have changed since.
         let found = self.kept(folder).or_else(|| self.near(folder));
@@ -51,9 +51,9 @@ impl TraceFile {
         files::kept(folder, &self.path, self.sha256.as_ref()?)
     }
 
-    /// Returns the file in the scenario's folder or where the command was called. If both exist,
-    /// the hash decides, if it is known: a resolved scenario lies beside tables of its run, whose
-    /// names a trace may have, too.
+    /// Returns the file in the scenario's folder, or else the one where the command was called. If
+    /// both exist and the hash is known, the hash decides: beside a resolved scenario lie the
+    /// tables of its run, and a trace may have the name of such a table.
     fn near(&self, folder: &Path) -> Option<PathBuf> {
         let (beside, here) = (folder.join(&self.path), self.path.exists());
         // The hash is taken only where there are two candidates: traces have gigabytes.
@@ -72,13 +72,14 @@ impl TraceFile {
         files.find(|file| file.is_file() && self.may_match(file))
     }
 
-    /// Returns whether a file has the content that the scenario names, or may have it.
+    /// Returns whether a file has the content that the scenario expects; `true` if the hash is
+    /// unknown.
     fn may_match(&self, path: &Path) -> bool {
         let Some(expected) = &self.sha256 else { return true };
         sha256_of(path).is_ok_and(|found| expected.eq_ignore_ascii_case(&found))
     }
 
-    /// Notes the path and the hash of the file.
+    /// Stores the path at which the file was found, and the hash of its content.
     ///
     /// # Errors
     /// If the content is not the one that the scenario expects.
@@ -90,8 +91,8 @@ impl TraceFile {
                 Err(TraceError::Changed { path, expected, found: found.to_owned() })
             }
             _ => {
-                // A copy in a study or a file further out keeps the path that the scenario wrote,
-                // so that the run's bytes stay the same.
+                // For a study's copy or a file further out, keep the path that the scenario gives,
+                // so that the results stay the same, byte by byte.
                 if self.kept(folder).is_none() {
                     self.path = self.near(folder).unwrap_or_else(|| self.path.clone());
                 }
@@ -105,7 +106,7 @@ impl TraceFile {
 /// Returns the SHA-256 of a file's content, in hexadecimal digits.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the file cannot be read.
 pub fn sha256_of(path: &Path) -> Result<String, TraceError> {
     let mut hash = Sha256::new();
     let read = files::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));

@@ -3,7 +3,7 @@
 /// The first few of many items, and the number of all.
 #[derive(Clone, Debug)]
 pub struct FirstFew<T> {
-    /// How many items there were.
+    /// The number of all items.
     pub count: u64,
     /// The first items, at most twenty.
     pub first: Vec<T>,
@@ -36,7 +36,7 @@ impl<T> FirstFew<T> {
 }
 
 impl FirstFew<String> {
-    /// Counts a name, and keeps it if it is new.
+    /// Counts a name, and keeps it if it is new and there is room.
     pub(super) fn add_name(&mut self, name: String) {
         if self.first.contains(&name) {
             self.count += 1;

@@ -1,4 +1,4 @@
-//! One JSON object: read with the path to each mistake, written on one line.
+//! Reads a JSON object, with the path to a mistake; writes an object on one line.
 
 use std::fmt;
 use std::io;
@@ -11,10 +11,10 @@ use super::error::{RecordFault, clip};
 use super::first_few::FirstFew;
 use super::words::plain;
 
-/// Reads an object; attributes that `T` does not know are added to `unknown`.
+/// Parses an object; the names of attributes that `T` does not know are added to `unknown`.
 ///
 /// # Errors
-/// With the mistake in the object and the byte where it is.
+/// If the object is broken or is no `T`; the error names the mistake and its byte.
 pub fn parse<T: DeserializeOwned>(
     object: &[u8],
     unknown: &mut FirstFew<String>,
@@ -46,11 +46,12 @@ pub fn parse<T: DeserializeOwned>(
     })
 }
 
-/// Returns the text of the first attribute of this name in an object, which may be broken.
+/// Returns the text of the first attribute of this name in an object that may be broken; `None` if
+/// there is no such text.
 pub(super) fn text_of(object: &[u8], attribute: &str) -> Option<String> {
     let name = format!("\"{attribute}\"");
-    // Search, since a broken object cannot be parsed. A string that contains the same words would
-    // mislead the search; then only the job's id in a message is wrong.
+    // Search for the name, since a broken object cannot be parsed. A string that contains the same
+    // words would mislead the search; then only the job's id in a message is wrong.
     let place = object.windows(name.len()).position(|bytes| bytes == name.as_bytes())?;
     let value = object[place + name.len()..].trim_ascii_start().strip_prefix(b":")?;
     serde_json::Deserializer::from_slice(value).into_iter().next()?.ok()
@@ -80,7 +81,7 @@ pub(super) fn attributes(object: &[u8]) -> Vec<(String, Option<String>)> {
     found
 }
 
-/// Returns the byte of an object at which an error is.
+/// Returns the position of an error in an object, in bytes.
 fn position(object: &[u8], error: &serde_json::Error) -> usize {
     let lines = object.split_inclusive(|byte| *byte == b'\n');
     // An error without a place has line 0.
@@ -88,7 +89,8 @@ fn position(object: &[u8], error: &serde_json::Error) -> usize {
     before + error.column()
 }
 
-/// Returns the text of an error without its place, which counts from the object.
+/// Returns the text of an error without its place, whose line is counted from the object's
+/// beginning.
 fn bare(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
@@ -105,7 +107,7 @@ pub fn write(record: &impl Serialize, mut to: impl io::Write) -> io::Result<()> 
     to.write_all(b"\n")
 }
 
-/// Reads null as the default value.
+/// Reads a value; null becomes the type's default value.
 ///
 /// # Errors
 /// If the value is neither null nor of the type.

@@ -8,7 +8,7 @@ use super::error::{RecordFault, TextPlace, TraceError};
 use super::json;
 use super::text::TraceText;
 
-/// How a file begins.
+/// The beginning of a file, which shows the file's format.
 pub struct Opening {
     first: FirstRecord,
     path: PathBuf,
@@ -16,14 +16,14 @@ pub struct Opening {
     place: Result<TextPlace, TraceError>,
 }
 
-/// The first record of a file, as much of it as the format depends on.
+/// The first record of a file, reduced to the parts that reveal the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FirstRecord {
     /// The file is empty.
     Nothing,
-    /// A JSON object with these attributes, up to where it is broken.
+    /// A JSON object with these attributes; of a broken object, those before the break.
     Object(Vec<String>),
-    /// A line of something else.
+    /// Any other line.
     Line(Vec<u8>),
 }
 
@@ -34,7 +34,7 @@ impl Opening {
     /// Reads the first record of a file, plain or gzipped.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn read(path: &Path) -> Result<Self, TraceError> {
         Self::of(TraceText::open(path)?)
     }

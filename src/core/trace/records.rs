@@ -11,12 +11,12 @@ use super::first_few::FirstFew;
 use super::json;
 use super::text::TraceText;
 
-/// The longest id of a job, in bytes: all ids of a trace are remembered.
+/// The longest id of a job, in bytes: all ids of a trace are kept in memory.
 // Chosen: ids of real traces have some dozen bytes.
 const LONGEST_ID: usize = 1 << 10;
 
-/// How many tasks the jobs of a trace may have beyond those that the trace lists: they take some
-/// hundred megabytes.
+/// The largest number of tasks that the jobs of a trace may have beyond those that the trace lists.
+/// So many tasks take some hundred megabytes.
 // Chosen: a file of a few bytes must not be able to fill the memory.
 const MOST_IMPLIED: u64 = 2_000_000;
 
@@ -47,7 +47,8 @@ pub trait Record: Sized {
     /// The unit of [`Self::submitted`].
     const TIME_UNIT: &'static str = "s";
 
-    /// Whether a job that stands below one with a later time is suspicious.
+    /// Whether a job that stands below one with a later time is an error; if not, it is only
+    /// suspicious.
     const IN_ORDER: bool = true;
 
     /// Reads one record; attributes that the format does not know are added to `unknown`.
@@ -73,7 +74,7 @@ pub trait Record: Sized {
         0
     }
 
-    /// Returns a reason to doubt the record though it can be read.
+    /// Returns a reason to doubt the record though it can be read; `None` if there is no doubt.
     fn suspicious(&self) -> Option<String> {
         None
     }
@@ -82,18 +83,19 @@ pub trait Record: Sized {
 /// How one record ends and the next begins.
 #[derive(Clone, Copy, Debug)]
 pub enum Framing {
-    /// Each is a line.
+    /// Each record is a line.
     Line,
-    /// Each is a JSON object; the name is the attribute that holds a job's id, if records are jobs.
+    /// Each record is a JSON object. The value names the attribute that holds a job's id, if
+    /// records are jobs.
     Object(Option<&'static str>),
-    /// Each is an entry of a YAML list.
+    /// Each record is an entry of a YAML list.
     Entry,
 }
 
 /// One pass over a trace file, from record to record.
 ///
-/// The pass ends at a file that can no longer be read, and, if it is strict, at a broken record. A
-/// lenient pass keeps the records before the damage of a gzip.
+/// The pass ends when the file can no longer be read; a strict pass also ends at a broken record.
+/// If a gzip is damaged, a lenient pass keeps the records before the damage.
 pub struct Records<T> {
     text: TraceText,
     strictness: Strictness,
@@ -128,14 +130,14 @@ pub struct Notes {
     pub suspicious: FirstFew<Suspicion>,
 }
 
-/// A record that can be read, but cannot be the whole truth.
+/// A record that can be read, but is doubtful.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspicion {
     /// Where the record begins.
     pub place: TextPlace,
     /// The id of the job.
     pub job: Option<String>,
-    /// The reason to doubt it.
+    /// The reason to doubt the record.
     pub what: String,
 }
 
@@ -148,7 +150,7 @@ impl<T: Record> Records<T> {
         Ok(Self::new(TraceText::open(path)?, strictness))
     }
 
-    /// Begins to read a source that messages call `name`.
+    /// Returns a pass over the bytes of a reader, which messages call `name`.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -203,7 +205,7 @@ impl<T: Record> Records<T> {
         self.place
     }
 
-    /// Accepts jobs that stand below others with later times.
+    /// Accepts jobs in any order of their times.
     pub fn allow_unordered(&mut self) {
         self.goes_back = true;
     }
@@ -245,8 +247,8 @@ impl<T: Record> Records<T> {
             let fault = fault.of(read.job());
             return Err(fault.within(self.text.path(), place, &self.record));
         }
-        // A record that is no job keeps the last job, so that a damaged gzip can be placed after
-        // it.
+        // A record that is no job leaves `last` as it is: an error of a damaged gzip names the last
+        // job before the damage.
         self.last = read.job().map(str::to_owned).or(self.last.take());
         if let Some(what) = read.suspicious() {
             self.suspect(&read, what);
@@ -254,7 +256,7 @@ impl<T: Record> Records<T> {
         Ok(Some(read))
     }
 
-    /// Reads the next record's text. Returns where it begins.
+    /// Reads the next record's text. Returns where the text begins; `None` at the end of the file.
     fn next_place(&mut self) -> Result<Option<TextPlace>, TraceError> {
         let Self { text, record, .. } = self;
         let start = match T::FRAMING {
@@ -295,7 +297,7 @@ impl<T: Record> Records<T> {
         self.notes.suspicious.add(Suspicion { place: self.place, job, what });
     }
 
-    /// Checks a record against those before it, and remembers it.
+    /// Checks a record against the records before it, and remembers its id, time and tasks.
     fn admit(&mut self, record: &T) -> Result<(), RecordFault> {
         let submitted = record.submitted().unwrap_or(self.latest);
         if submitted < self.latest && !self.goes_back {
@@ -314,7 +316,8 @@ impl<T: Record> Records<T> {
             );
             return Err(RecordFault::new(what));
         }
-        // The last check, since it remembers the id: a refused record must not be remembered.
+        // This check comes last because it remembers the id: a refused record must not be
+        // remembered.
         if let Some(id) = record.job() {
             if LONGEST_ID < id.len() {
                 return Err(RecordFault::new(format!("an id of {} bytes", id.len())));
@@ -345,8 +348,8 @@ impl<T: Record> Iterator for Records<T> {
                         Err(error) => return Some(Err(error)),
                     }
                 }
-                // Other errors end a lenient pass, too: a file that can no longer be read has no
-                // next record.
+                // Any other error ends a lenient pass, too: a file that can no longer be read has
+                // no next record.
                 Err(error @ (TraceError::Malformed { .. } | TraceError::Damaged { .. }))
                     if self.strictness == Strictness::Lenient =>
                 {

@@ -1,10 +1,12 @@
-//! The text of a trace file, cut into records: lines or JSON objects.
+//! The text of a trace file, cut into records: lines, JSON objects or entries of a YAML list.
 //!
-//! A file may be gzipped, whatever its name. Places count the unpacked text; the hash is of the
-//! file. Only buffers are read ahead; a record that is too large is kept only up to the limit.
+//! A file may be gzipped, whatever its name. Places refer to the unpacked text; the hash is that of
+//! the file itself. Only buffers are read ahead; a record that is too large is kept only up to the
+//! limit.
 //!
-//! An object ends at its last closing bracket. If a bracket is missing, that is far too late, so
-//! the text that a broken object consumed can be given back ([`TraceText::resume`]).
+//! An object ends where its first bracket is closed. If a closing bracket is missing, that end is
+//! found far too late, so the text that a broken object consumed can be given back
+//! ([`TraceText::resume`]).
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
@@ -22,12 +24,12 @@ pub const LONGEST_LINE: usize = 1 << 20;
 // Chosen: some hundred thousand tasks of a Rumen job fit into it.
 const LARGEST_OBJECT: usize = 1 << 30;
 /// The largest entry of a YAML list, in bytes.
-// Chosen: the YAML reader keeps the whole entry as a tree, many times its size.
+// Chosen: the YAML reader keeps the whole entry as a tree, which takes many times the entry's size.
 pub const LARGEST_ENTRY: usize = 16 << 20;
 /// How deep brackets may be nested. The JSON reader recurses, and gives up at 128.
 const DEEPEST: usize = 100;
 
-/// A file's bytes, hashed on their way.
+/// Reads a file's bytes and hashes them.
 struct Hashed {
     bytes: Box<dyn Read + Send>,
     hash: Sha256,
@@ -42,7 +44,7 @@ impl Read for Hashed {
     }
 }
 
-/// A file: the first bytes, which reveal its kind, then the others.
+/// The bytes of a file: first the bytes already read to recognise a gzip, then the rest.
 type FileBytes = BufReader<Chain<Cursor<Vec<u8>>, Hashed>>;
 
 enum TextSource {
@@ -70,9 +72,9 @@ impl TextSource {
 pub(super) struct TraceText {
     path: PathBuf,
     source: TextSource,
-    /// Whether the gzip is damaged; then there is no more text.
+    /// Whether the gzip is damaged, so that no more text can be unpacked.
     damaged: bool,
-    /// Text that a broken object consumed and that is read again before the source goes on.
+    /// Text that a broken object consumed; it is read again before the source goes on.
     again: Cursor<Vec<u8>>,
     /// The place of the next byte.
     at: TextPlace,
@@ -97,7 +99,7 @@ impl TraceText {
         Self::new(path, Box::new(file))
     }
 
-    /// Begins to read bytes that messages call `path`.
+    /// Returns the text of these bytes, which messages call `path`.
     pub(super) fn new(path: &Path, bytes: Box<dyn Read + Send>) -> Result<Self, TraceError> {
         let mut hashed = Hashed { bytes, hash: Sha256::new() };
         let mut magic = Vec::new();
@@ -106,7 +108,7 @@ impl TraceText {
             .take(3)
             .read_to_end(&mut magic)
             .map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
-        // By content and not by name: traces are renamed, and browsers unpack them.
+        // Look at the content, not at the name: traces are renamed, and browsers unpack them.
         let gzip = magic.starts_with(&[0x1f, 0x8b]);
         // Windows begins texts with a byte order mark, which is not part of the text.
         if magic == "\u{feff}".as_bytes() {
@@ -132,15 +134,16 @@ impl TraceText {
         &self.path
     }
 
-    /// Returns where the text has been read to.
+    /// Returns the place up to which the text has been read.
     pub(super) fn at(&self) -> TextPlace {
         self.at
     }
 
-    /// Returns the SHA-256 of the file after its text has come to its end.
+    /// Reads the rest of the file, and returns the SHA-256 of all its bytes.
     pub(super) fn sha256(&mut self) -> Result<String, TraceError> {
         let file = self.source.file();
-        // The gzip reader stops at its end or at damage; the hash is of the whole file, so read on.
+        // The gzip reader stops at the gzip's end or at damage, but the hash is that of the whole
+        // file.
         io::copy(file, &mut io::sink())
             .map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
         Ok(hex(&file.get_ref().get_ref().1.hash.clone().finalize()))
@@ -152,7 +155,7 @@ impl TraceText {
     }
 
     /// Shows the next bytes to `scan`, which returns how many it consumes. Returns whether there
-    /// were any.
+    /// were any bytes.
     fn take(&mut self, scan: impl FnOnce(&[u8], TextPlace) -> usize) -> Result<bool, TraceError> {
         let is_again = self.is_again();
         let Self { path, source, at, again, damaged, .. } = self;
@@ -185,7 +188,7 @@ impl TraceText {
         Ok(true)
     }
 
-    /// Skips white space. Returns the byte after it.
+    /// Skips white space. Returns the byte after it; `None` at the end of the file.
     pub(super) fn peek(&mut self) -> Result<Option<u8>, TraceError> {
         let mut next = None;
         while next.is_none()
@@ -198,8 +201,8 @@ impl TraceText {
         Ok(next)
     }
 
-    /// Reads a line into `line`, without its end. Returns where the line begins; `None` at the end
-    /// of the file.
+    /// Reads a line into `line`, without its newline. Returns where the line begins; `None` at the
+    /// end of the file.
     pub(super) fn line(&mut self, line: &mut Vec<u8>) -> Result<Option<TextPlace>, TraceError> {
         line.clear();
         let start = self.at;
@@ -244,7 +247,7 @@ impl TraceText {
                 start = Some(place);
             }
             line.push(b'\n');
-            // Read all of an entry that is too large: the next one begins behind it.
+            // Even an entry that is too large is read to its end, where the next entry begins.
             keep(entry, &line, LARGEST_ENTRY);
         }
         match start {
@@ -259,8 +262,8 @@ impl TraceText {
     /// Reads an object into `object`, from `{` to `}`. Returns where the object begins; `None` at
     /// the end of the file.
     ///
-    /// After an error, or a broken object, the next object can be read; call [`Self::resume`] first
-    /// to lose none.
+    /// After an error or a broken object, call [`Self::resume`] before the next object is read: the
+    /// broken object may have consumed good ones.
     pub(super) fn object(&mut self, object: &mut Vec<u8>) -> Result<Option<TextPlace>, TraceError> {
         object.clear();
         if let Some((place, byte)) = self.skip_to_object()? {
@@ -280,7 +283,7 @@ impl TraceText {
             let is_again = self.is_again();
             let more = self.take(|chunk, _| {
                 // In text that was given back, a line that begins with `{` ends the object before
-                // it, since that object was broken. In fresh text such a line may be inside an
+                // it, since that object was broken. In other text such a line may be inside an
                 // object.
                 let next = next_object(chunk).filter(|_| is_again);
                 let end = brackets.scan(&chunk[..next.unwrap_or(chunk.len())]);
@@ -309,8 +312,8 @@ impl TraceText {
         Err(fault.within(&self.path, start, &[]))
     }
 
-    /// Goes on behind a broken object: at the first `{` that begins a line, whether or not the
-    /// object has consumed it already. The object is cut off there.
+    /// Goes on behind a broken object, at the first `{` that begins a line. If the object has
+    /// consumed that `{`, the object is cut off there.
     ///
     /// The text that is given back is cut at every such `{`, so no byte is read more than twice.
     pub(super) fn resume(&mut self, object: &mut Vec<u8>) -> Result<(), TraceError> {
@@ -321,7 +324,7 @@ impl TraceText {
         if let Some(next) = next_object(object) {
             let rest = self.again.get_ref()[self.again.position() as usize..].to_vec();
             let mut again = object.split_off(next);
-            // Text that was given back earlier and is still unread comes after it.
+            // Text that was given back earlier and is still unread comes after this text.
             again.extend(rest);
             self.again = Cursor::new(again);
             self.at = self.last.start.after(object);
@@ -333,8 +336,8 @@ impl TraceText {
         Ok(())
     }
 
-    /// Skips to the next line, showing the skipped bytes to `see`. Returns whether this line has an
-    /// end.
+    /// Skips the rest of the line, showing it to `see` without its newline. Returns whether there
+    /// was a newline: `false` at the end of the file.
     fn skip_line(&mut self, mut see: impl FnMut(&[u8])) -> Result<bool, TraceError> {
         let mut ended = false;
         while !ended
@@ -348,8 +351,8 @@ impl TraceText {
         Ok(ended)
     }
 
-    /// Skips to the next `{`. Returns the first byte before it that is not allowed there, with its
-    /// place.
+    /// Skips to the next `{`. Returns the first skipped byte that is no white space, with its
+    /// place; `None` if there is no such byte.
     fn skip_to_object(&mut self) -> Result<Option<(TextPlace, u8)>, TraceError> {
         let mut odd = None;
         let mut found = false;
@@ -375,13 +378,14 @@ pub fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Appends `more` to a record; a record that is too large keeps one byte more than the limit.
+/// Appends `more` to a record, up to one byte beyond `largest`: that byte shows that the record is
+/// too large.
 fn keep(record: &mut Vec<u8>, more: &[u8], largest: usize) {
     let room = (largest + 1).saturating_sub(record.len());
     record.extend_from_slice(&more[..more.len().min(room)]);
 }
 
-/// Returns where the next line that begins with `{` starts.
+/// Returns where the next line that begins with `{` starts; `None` if there is none.
 fn next_object(text: &[u8]) -> Option<usize> {
     text.windows(2).position(|pair| pair == b"\n{").map(|end_of_line| end_of_line + 1)
 }

@@ -1,5 +1,5 @@
-//! Shapes as text. The schemas of our own types do not change between two runs, so their shapes are
-//! stored, and reading one takes a hundredth of the time that making the schema does.
+//! Shapes, stored as text. The schemas of our own types do not change between two runs, and to read
+//! a stored shape takes a hundredth of the time of making the schema.
 //!
 //! ```text
 //! scenario { name cluster:@cluster later:-[@later] workload!:@workload}
@@ -11,11 +11,11 @@
 //! |---|---|
 //! | `{ a b! c*}` | a struct: `b` must be there, `c` is the field that a bare value stands for |
 //! | `{ a?{"b":true} b}` | `a` has an effect only under a condition |
-//! | `{ a\| b:@b\| c=b}` | beside its fields `b` is chosen; if the struct is named `c`, that brings `b` |
-//! | `( a b:@b)` | a choice; `(? a)` of others, too |
+//! | `{ a\| b:@b\| c=b}` | beside the fields `b` may be chosen; the preset `c` brings `b` |
+//! | `( a b:@b)` | a choice; `(? a)` allows other names, too |
 //! | `<@a>` | a map of free names |
 //! | `-` | an unknown value |
-//! | `-[@a]` | or a list, whose entries have this shape |
+//! | `-[@a]` | an unknown value, or a list whose entries have this shape |
 //! | `@a` | the shape in the line `a`, read when it is first used |
 
 use std::sync::{Arc, LazyLock};
@@ -25,10 +25,10 @@ use serde_json::Value as Json;
 
 use super::{LateShape, MappingForm, SideChoice, TreeShape};
 
-/// Returns the shape that a text has under a name.
+/// Returns the shape in the line of this name, which is read when the shape is first used.
 pub fn kept(text: &'static str, name: String) -> LateShape {
     Arc::new(LazyLock::new(Box::new(move || {
-        // Include the blank, since `workload` is also the beginning of the line `workload.mix`.
+        // Match the blank, too: the line `workload.mix` also begins with `workload`.
         let line = text.lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix(' '));
         LineReader { text, rest: line.expect("the tests keep every shape") }.shape()
     })))

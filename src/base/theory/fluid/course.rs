@@ -16,18 +16,18 @@ pub struct FluidCourse {
 /// A job that has been served.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServedJob {
-    /// When it ends, in seconds.
+    /// When the job ends, in seconds.
     pub finish: Rational,
-    /// The time from its arrival to its end, in seconds.
+    /// The time from the job's arrival to its end, in seconds.
     pub sojourn: Rational,
 }
 
 /// A time in which all shares are constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// When it begins.
+    /// When the interval begins, in seconds.
     pub from: Rational,
-    /// When it ends, later than it begins.
+    /// When the interval ends, in seconds; later than `from`.
     pub to: Rational,
     /// The share of each job, in the order of the jobs; zero for absent jobs.
     pub shares: Vec<Rational>,

@@ -7,10 +7,10 @@ use super::{FluidJob, Rational};
 
 /// A job that has arrived and has not ended.
 pub(super) struct PresentJob<'a> {
-    /// Its index among all jobs.
+    /// The index of the job among all jobs.
     pub(super) number: usize,
     pub(super) job: &'a FluidJob,
-    /// Its work that is left.
+    /// The work that the job has left, in seconds of the whole system.
     pub(super) left: Rational,
 }
 
@@ -18,13 +18,13 @@ pub(super) struct PresentJob<'a> {
 pub(super) struct FluidDivision {
     /// The share of each job that is present, in their order.
     pub(super) shares: Vec<Rational>,
-    /// When it must be divided anew at the latest, even if no job arrives or ends; `None` for no
-    /// such time.
+    /// The longest time, in seconds, until the system must be divided anew even if no job arrives
+    /// or ends; `None` if there is no limit.
     pub(super) lasts: Option<Rational>,
 }
 
 /// Serves all jobs with the shares of `divide`, which is called whenever a job has arrived or
-/// ended. It must give a share to at least one job.
+/// ended. `divide` must give a share to at least one job.
 pub(super) fn flow<'a>(
     jobs: &'a [FluidJob],
     mut divide: impl FnMut(&Rational, &[PresentJob<'a>]) -> FluidDivision,

@@ -1,5 +1,5 @@
-//! Priority: jobs are served in an order, each with the largest share that it can use of what is
-//! left.
+//! Priority: jobs are served in an order, each with the largest share of the remaining system that
+//! it can use.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -66,8 +66,8 @@ fn in_order(present: &[PresentJob<'_>], order: &[usize]) -> Vec<Rational> {
     shares
 }
 
-/// Returns when a job will first have as little work left as the one before it. Only a job with a
-/// larger share gets there, so two jobs overtake each other at most once.
+/// Returns when a job will first have as little work left as the job before it in the order. Only a
+/// job with a larger share can catch up, so two jobs overtake each other at most once.
 fn first_overtaking(
     present: &[PresentJob<'_>],
     order: &[usize],

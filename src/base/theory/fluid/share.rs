@@ -16,10 +16,11 @@ pub(super) fn by_weight(jobs: &[FluidJob]) -> FluidCourse {
     flow(jobs, |_, present| divide(present, |job| job.weight.clone()))
 }
 
-/// Divides the system in proportion to weights, and what a job cannot use among the others.
+/// Divides the system in proportion to weights; a share that a job cannot use is divided among the
+/// others.
 fn divide(present: &[PresentJob<'_>], weight: impl Fn(&FluidJob) -> Rational) -> FluidDivision {
-    // First the jobs that can use least for their weight: the rest of their shares is known when
-    // the next jobs get theirs.
+    // Begin with the jobs that can use least for their weight, so that the rest of their shares is
+    // known when the next jobs get theirs.
     let mut order: Vec<usize> = (0..present.len()).collect();
     order.sort_by_cached_key(|place| &present[*place].job.most / weight(present[*place].job));
     let mut weights: Rational = present.iter().map(|job| weight(job.job)).sum();

@@ -69,7 +69,8 @@ fn figure_2() -> Vec<FluidJob> {
 
 #[test]
 fn figure_1_under_sharing_ends_the_second_job_first() {
-    // At 15, 17.5, 7.5 and 10 are left; thirds until 37.5, then halves of 2.5, then 7.5 alone.
+    // At 15 the jobs have 17.5, 7.5 and 10 left. Each gets a third until 37.5; then two get a half
+    // each until 42.5; then the first has 7.5 left.
     ends(Ps, &figure_1(), &["50", "37.5", "42.5"]);
     assert_eq!(Ps.serve(&figure_1()).unwrap().order(), [1, 2, 0]);
 }
@@ -85,7 +86,8 @@ fn figure_1_under_fsp_serves_one_job_after_another() {
 
 #[test]
 fn figure_2_under_sharing_ends_the_third_job_first() {
-    // At 13, 18.5, 4 and 3.5 are left; thirds until 23.5, then halves of 0.5, then 14.5 alone.
+    // At 13 the jobs have 18.5, 4 and 3.5 left. Each gets a third until 23.5; then two get a half
+    // each until 24.5; then the first has 14.5 left.
     ends(Ps, &figure_2(), &["39", "24.5", "23.5"]);
     assert_eq!(Ps.serve(&figure_2()).unwrap().order(), [2, 1, 0]);
 }
@@ -138,14 +140,15 @@ fn jobs_that_fit_beside_each_other_do_not_slow_each_other() {
 
 #[test]
 fn what_a_small_job_cannot_use_is_shared_among_the_others() {
-    // A fifth and two of two fifths each: at 10 the small one ends, and 4 are left of the others.
+    // The jobs get one fifth, two fifths and two fifths. At 10 the first ends, and each of the
+    // others has 4 left.
     let jobs = [job(0, 10, "0.2"), job(0, 8, "1"), job(0, 8, "1")];
     ends(Ps, &jobs, &["10", "18", "18"]);
 }
 
 #[test]
 fn shares_follow_the_weights() {
-    // Three quarters and a quarter: the first ends at 8, where 4 are left of the second.
+    // The jobs get three quarters and a quarter: the first ends at 8, when the second has 4 left.
     let jobs = single(&[(0, 6), (0, 6)]);
     let jobs = [weighing(3, jobs[0].clone()), jobs[1].clone()];
     ends(Gps, &jobs, &["8", "12"]);
@@ -154,8 +157,9 @@ fn shares_follow_the_weights() {
 
 #[test]
 fn a_weight_beyond_what_a_job_can_use_goes_to_the_others_by_weight() {
-    // The first could have 8/11 and uses 1/2; the others have 1/3 and 1/6 of the system. At 6 it
-    // ends, 1 and 2 are left: now 2/3 and 1/3 are theirs, until 7.5, where 1.5 is left of the last.
+    // The first job could have 8/11 but uses 1/2, so the others get 1/3 and 1/6. At 6 the first
+    // ends, and the others have 1 and 2 left. They get 2/3 and 1/3 until 7.5, when the last has 1.5
+    // left.
     let jobs = [job(0, 6, "0.5"), job(0, 3, "1"), job(0, 3, "1")];
     let jobs = [weighing(8, jobs[0].clone()), weighing(2, jobs[1].clone()), jobs[2].clone()];
     ends(Gps, &jobs, &["6", "7.5", "9"]);
@@ -182,8 +186,8 @@ fn a_tie_in_the_sharing_is_an_exact_tie() {
 
 #[test]
 fn fsp_looks_at_what_is_left_in_the_sharing_and_srpt_at_what_really_is() {
-    // At 7 the second job has 9/2 left in the imagined sharing, where it had half of the time, and
-    // really 7.
+    // At 7 the second job has 9/2 left in the imagined sharing, where it had half of the system;
+    // really it has 7 left.
     let jobs = single(&[(0, 6), (0, 8), (7, 5)]);
     ends(Fsp, &jobs, &["6", "14", "19"]);
     ends(Srpt, &jobs, &["6", "19", "12"]);
@@ -191,8 +195,8 @@ fn fsp_looks_at_what_is_left_in_the_sharing_and_srpt_at_what_really_is() {
 
 #[test]
 fn under_fsp_a_job_that_ended_early_still_has_its_part_of_the_sharing() {
-    // As above, the second job has 9/2 left at 7, more than the third brings. Had the first left
-    // the sharing at 6, the second would have 4 left, and would go on.
+    // As above, the second job has 9/2 left at 7, more than the third brings. If the first job left
+    // the imagined sharing at 6, the second would have 4 left and would go on.
     let mut jobs = single(&[(0, 6), (0, 8), (7, 5)]);
     jobs[2].size = ratio(17, 4);
     ends(Fsp, &jobs, &["6", "18.25", "11.25"]);
@@ -200,9 +204,9 @@ fn under_fsp_a_job_that_ended_early_still_has_its_part_of_the_sharing() {
 
 #[test]
 fn under_fsp_a_job_that_should_have_ended_is_first() {
-    // In the imagined sharing two halves end at 8. Really the second job begins at 4, cannot make
-    // up for that with half of the system, and has 3/2 left at 9; from then on the third has the
-    // other half.
+    // In the imagined sharing both jobs have half of the system and end at 8. Really the second
+    // begins at 4, can use only half of the system, and has 3/2 left at 9; from then on the third
+    // job has the other half.
     let jobs = [job(0, 4, "1"), job(0, 8, "0.5"), job(9, 1, "1")];
     ends(Ps, &jobs, &["8", "8", "10"]);
     ends(Fsp, &jobs, &["4", "12", "11"]);
@@ -210,16 +214,17 @@ fn under_fsp_a_job_that_should_have_ended_is_first() {
 
 #[test]
 fn srpt_goes_on_with_a_job_that_has_less_left_than_the_new_one() {
-    // At 7 the first job has 3 left, less than 4. At 8 both have 2, and the first arrived first.
-    // But it has more left than a new job with 2 at 7.
+    // At 7 the first job has 3 left, less than the second job's 4. At 8 the first and the third
+    // have 2 left, and the first arrived first. In the second case a job with 2 arrives at 7, less
+    // than the first has left.
     ends(Srpt, &single(&[(0, 10), (7, 4), (8, 2)]), &["10", "16", "12"]);
     ends(Srpt, &single(&[(0, 10), (7, 2), (8, 2)]), &["14", "9", "11"]);
 }
 
 #[test]
 fn srpt_lets_a_job_overtake_one_that_can_use_less() {
-    // At shares of a quarter and three quarters they meet at 2: 2 - 1/2 = 3 - 3/2. Then the wide
-    // job takes the whole system for 1.5 s, and the other its quarter for 6 s.
+    // With shares of a quarter and three quarters both have as much left at 2: 2 - 1/2 = 3 - 3/2.
+    // Then the wide job takes the whole system for 1.5 s, and the other its quarter for 6 s.
     let jobs = [job(0, 8, "0.25"), job(0, 3, "1")];
     ends(Srpt, &jobs, &["9.5", "3.5"]);
     let shares = [(0.0, vec![0.25, 0.75]), (2.0, vec![0.0, 1.0]), (3.5, vec![0.25, 0.0])];
@@ -228,8 +233,8 @@ fn srpt_lets_a_job_overtake_one_that_can_use_less() {
 
 #[test]
 fn of_equal_jobs_srpt_serves_the_one_that_can_use_more() {
-    // In the order of the list the second job would have the least left at once. It takes 2 s, and
-    // the first 8 s after it.
+    // Both have 2 left. In the order of the list the second job would have less left at once, so it
+    // goes first: it takes 2 s, and the first job 8 s after it.
     ends(Srpt, &[job(0, 8, "0.25"), job(0, 2, "1")], &["10", "2"]);
 }
 

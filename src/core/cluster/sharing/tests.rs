@@ -103,7 +103,7 @@ fn what_begins_and_ends_before_all_is_settled_changes_nothing() {
     assert_eq!(sharing.rate(one), 80.0);
 }
 
-/// Fills all flows progressively, with no thought for speed.
+/// Returns the rates by progressive filling of all flows, without shortcuts.
 fn naive(capacities: &[ResourceCapacity], flows: &[Arc<[ResourceUse]>]) -> Vec<f64> {
     let mut rates = vec![None; flows.len()];
     while rates.contains(&None) {

@@ -154,7 +154,8 @@ proptest! {
 
     #[test]
     fn on_a_single_server_fsp_is_priority_in_the_order_of_ps(jobs in any_single(10)) {
-        // New jobs slow all others alike there, so PS keeps the order that it foresaw.
+        // On a single server a new job slows all others alike, so PS keeps the order that it
+        // foresaw.
         let jobs = single(&jobs);
         let ps = finishes(Ps, &jobs);
         let course = Fsp.serve(&jobs).unwrap();
