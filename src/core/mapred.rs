@@ -1,10 +1,11 @@
 //! The MapReduce v1 protocol and the state machines that speak it.
 //!
-//! [`JobTracker`] and [`TaskTracker`] are cores: plain structs with one entry function, driven by
-//! messages and instants, without a clock or a thread. A tracker knows the truth about its node;
-//! the JobTracker's `ledger` of [jobs](Job) holds only the content of heartbeats. The
-//! [`FaultInjector`] strikes machines, the [`NameNode`] says where blocks are, and [`MapOutputs`]
-//! which outputs of maps can be fetched; the [`Fabric`] gives each transfer its rate.
+//! [`JobTracker`] and [`TaskTracker`] are cores: plain structs with one entry function, which gets
+//! a message and the present instant. A core has neither a clock nor a thread. A tracker knows the
+//! truth about its node; the JobTracker's `ledger` of [jobs](Job) holds only the content of
+//! heartbeats. The [`FaultInjector`] turns machines off or slows them down, the [`NameNode`] knows
+//! where blocks are, [`MapOutputs`] knows which outputs of maps can be fetched, and the [`Fabric`]
+//! gives each transfer its rate.
 //!
 //! ```text
 //!             heartbeat: reports                    flows begin and end
@@ -20,12 +21,12 @@
 //! | layer | |
 //! |---|---|
 //! | `ids`, `locality`, `speculation`, `stall` | ids, distances, second attempts, stalls |
-//! | `hadoop`, `holders`, `reason`, `traced` | settings, reasons, and what traces say of tasks |
+//! | `hadoop`, `holders`, `reason`, `traced` | settings, slot holders, reasons, traced tasks |
 //! | `spec` | a job as it is submitted |
-//! | `event`, `map_cache`, `replicas` | what happened; where maps find their input |
+//! | `event`, `map_cache`, `replicas` | events of the run; where maps find their input |
 //! | `heartbeat` | the contents of a heartbeat and of its answer |
 //! | `cost`, `job`, `message`, `unfetched` | durations of work, a job in the ledger, all messages |
-//! | `outbox`, `true_durations` | the trait of cores, and its output; what oracles know |
+//! | `outbox`, `true_durations` | the trait and the output of cores; what oracles may know |
 //! | `fabric`, `map_outputs`, `name_node`, `fault_injector`, `refusals`, `task_tracker` | all other cores |
 //! | `ledger` | the JobTracker's knowledge |
 //! | `scheduler` | the view and the decisions of a policy |

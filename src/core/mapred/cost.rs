@@ -2,10 +2,10 @@
 //!
 //! A task's length is drawn from its own random stream (seed, kind, job, task), always in the same
 //! order, so the same task takes the same time under every scheduler and in every attempt; whether
-//! an attempt fails is drawn for each attempt. The node scales the draw: by its speed, the distance
-//! of the input, and the disks and wires in between. If disks, wires or cores are shared, the plan
-//! says how long each part takes alone and which resources it uses; the [`Fabric`](super::Fabric)
-//! says how long it takes beside others.
+//! an attempt fails is drawn for each attempt. The draw is scaled by the node's speed, by the
+//! distance of the input, and by the disks and wires in between. If disks, wires or cores are
+//! shared, the plan says how long each part takes alone and which resources it uses; the
+//! [`Fabric`](super::Fabric) says how long the part takes beside others.
 //!
 //! ```text
 //! map:     start-up | read, compute, write            | commit, if there are no reduces
@@ -42,7 +42,7 @@ pub struct Costs {
     pub hadoop: Hadoop,
     /// How fast attempts read over the network.
     pub rates: ReadRates,
-    /// The nodes: a reduce fetches from all of them alike.
+    /// The nodes; a reduce fetches the same amount from every node.
     pub topology: Arc<Topology>,
     /// The causes that make map and reduce attempts fail or hang.
     pub planned_failures: Vec<PlannedFailure>,
@@ -57,7 +57,7 @@ pub struct Costs {
 pub struct AttemptPlan {
     /// How long the process takes to start.
     pub start_up: SimSpan,
-    /// Fetching, if all maps were done; zero for all but reduces.
+    /// Fetching, as if all maps had ended before; zero for all but reduces.
     pub shuffle: PhaseEffort,
     /// Merging; zero for all but reduces.
     pub sort: PhaseEffort,
@@ -68,7 +68,7 @@ pub struct AttemptPlan {
     /// Where the attempt fails or hangs, if it does.
     pub breaks: Option<FailurePoint>,
     /// Whether the attempt passes phases that take no time at once, as in Mumak, which has no such
-    /// phases. Otherwise a timer ends each phase, and all that is due at that instant comes in
+    /// phases. Otherwise a timer ends each phase, and other messages of that instant may come in
     /// between.
     pub at_once: bool,
 }
@@ -87,7 +87,7 @@ impl Costs {
     }
 
     /// Returns the phases of an attempt on a tracker's node. `reading` is how the attempt reads its
-    /// input; without it, the attempt reads where the splits of its job say.
+    /// input; with `None` it reads from the nodes that the splits of its job name.
     pub fn plan(
         &self,
         launch: &LaunchOrder,
@@ -145,7 +145,7 @@ impl Costs {
     fn service(&self, launch: &LaunchOrder) -> AttemptPlan {
         let AttemptId { task, .. } = launch.attempt;
         let is_setup = task.kind == TaskKind::Setup;
-        // A job does one setup, in either kind of slot.
+        // A job runs one setup task, in either kind of slot.
         let of_job = TaskId { index: 0, ..task }.attempt(0);
         let (purpose, subject) = match task.kind {
             TaskKind::Setup => (Purpose::SetupTime, subject(of_job)),
@@ -188,14 +188,15 @@ impl Costs {
             _ => AttemptPhase::Reduce,
         };
         AttemptPlan {
-            // Traces log the start of the process, and the logged times include its start-up.
+            // The times in a trace begin with the start of the process, so they include its
+            // start-up.
             start_up: SimSpan::ZERO,
             // `speed` is that of the cores; fetching does not depend on it.
             shuffle: times.shuffle.into(),
             sort: times.sort.ceil_mul(1.0 / node.speed.get()).into(),
             work: times.work.ceil_mul(1.0 / node.speed.get()).into(),
             commits: self.commits(&launch.job, task.kind),
-            // The trace decides whether the attempt fails, or else the planned failures.
+            // If the attempt does not fail by the trace, it may still fail by the planned failures.
             breaks: if fails {
                 Some(FailurePoint { phase: work, share: 1.0, hangs: false })
             } else {
@@ -205,7 +206,7 @@ impl Costs {
         }
     }
 
-    /// Returns whether a task has output that waits for permission to commit.
+    /// Returns whether a task's output needs permission to commit.
     fn commits(&self, job: &JobSpec, kind: TaskKind) -> bool {
         // As in Hadoop, only a task that writes to HDFS commits: a map with reduces leaves local
         // files.
@@ -233,7 +234,7 @@ impl Costs {
             (None, Some(rate)) => rate.time_for(split),
             (None, None) => SimSpan::ZERO,
         };
-        // The node that it reads from may differ from what the JobTracker thinks.
+        // The map may read from another node than the JobTracker thinks.
         let read_at = from.and_then(|copy| Locality::of(tracker, &[copy.node], &self.topology));
         let (read_rate, penalty, reads_by) = match read_at.or(launch.locality) {
             None | Some(Locality::Node) => (node.disk, 1.0, NodeResource::Disk),
@@ -244,10 +245,11 @@ impl Costs {
                 (self.rates.off_rack, job.map.off_rack_penalty.get(), NodeResource::Network)
             }
         };
-        // The time of a map, if given, includes reading; then the penalty stands for the distance.
+        // If the time of a map is given, it includes reading, and the penalty stands for the
+        // distance.
         let read = if job.map.time.is_some() { Bytes::ZERO } else { split };
         let source = || self.shared.as_ref()?.reading(job, attempt, tracker, from);
-        // A map with reduces writes its output locally; its time includes that.
+        // A map of a job with reduces writes its output locally, and its time includes the writing.
         let written = if job.reduces == 0 { job.map.output } else { Bytes::ZERO };
         AttemptPlan {
             start_up,
@@ -284,7 +286,7 @@ impl Costs {
             Some(time) => time.of(index, &mut rng).into(),
             None => self.fetching(fetched, attempt, tracker),
         };
-        // `noise` and the node's speed change computing only, not what disks and wires do.
+        // `noise` and the node's speed change only the computing, not the work of disks and wires.
         let slowness = noise / node.speed.get();
         AttemptPlan {
             start_up,
@@ -342,7 +344,8 @@ impl Costs {
     }
 }
 
-/// Returns the effort to move bytes: with the shared resources, or else with a fixed time.
+/// Returns the effort to move bytes: with shared resources if there are any, otherwise with a fixed
+/// time.
 fn transfer(
     bytes: Bytes,
     by: NodeResource,
@@ -361,7 +364,7 @@ fn transfer(
 
 /// Packs job (24 bits), task (24) and attempt (8) into the subject of a random stream.
 ///
-/// Attempts beyond the 256th share the draws of earlier ones, which repeats and harms nothing.
+/// Attempts beyond the 256th repeat the draws of earlier attempts, which does no harm.
 fn subject(attempt: AttemptId) -> u64 {
     let (job, task) = (u64::from(attempt.task.job.0), u64::from(attempt.task.index));
     (job & 0xFF_FFFF) << 32 | (task & 0xFF_FFFF) << 8 | u64::from(attempt.number) & 0xFF
@@ -435,8 +438,8 @@ mod tests {
             LaunchOrder { locality: Some(Locality::Node), ..launch(job, TaskKind::Map, 0) };
         let plan = |reading| costs.plan(&launch, TrackerId(1), &node, reading);
         let secs = SimSpan::from_secs;
-        // The JobTracker takes the map for local, but it reads from another rack at 25 MB/s, after
-        // a minute.
+        // The JobTracker takes the map for local, but the map reads from another rack at 25 MB/s,
+        // after a minute.
         let from = Some(Copy { node: TrackerId(0), which: ReplicaChoice::Later(0) });
         let local = plan(None).work.alone;
         let far = plan(Some(InputReading { from, waits: secs(60) })).work.alone;

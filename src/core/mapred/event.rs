@@ -2,8 +2,8 @@
 //!
 //! Every table, histogram and timeline is made from these facts, and the invariant checker reads
 //! nothing else. Each fact has one source. A *tracker* emits a fact when it happens; the
-//! *JobTracker* emits it when it learns of it, up to some heartbeats later. In between the two
-//! disagree on purpose.
+//! *JobTracker* emits a fact when it learns of it, up to some heartbeats later. In between, tracker
+//! and JobTracker disagree on purpose.
 
 use crate::mapred::locality::Locality;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ pub struct Event {
 
 /// A fact of a run. Each family has one source and one kind of subject.
 ///
-/// A watcher lists the families that it ignores, and every fact of the families that it reads. So a
-/// new fact changes only the watchers that read its family.
+/// In its `match`, a watcher names the families that it ignores, and every fact of the families
+/// that it reads. So a new fact changes only the watchers that read its family.
 #[derive(Clone, Debug)]
 pub enum Fact {
     /// From the JobTracker, about a job.
@@ -45,7 +45,7 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// Returns the fact of an incident at a machine: a tracker's, or with `None` the JobTracker's.
+    /// Returns the fact of an incident at a tracker's machine, or with `None` at the JobTracker's.
     pub fn befell(machine: impl Into<Option<TrackerId>>, incident: Incident) -> Self {
         Self::World(WorldFact::Incident { tracker: machine.into(), incident })
     }
@@ -58,31 +58,31 @@ pub enum JobFact {
     Submitted(Arc<JobSpec>),
     /// The JobTracker has read its splits; its setup task may run.
     Initialised,
-    /// The policy may launch its tasks from now on.
+    /// Its setup is done: its maps and reduces may be launched from here on.
     Running,
     /// The JobTracker knows that its last map has succeeded (again, after a map was lost).
     MapsDone,
     /// The JobTracker has ended it.
     Ended(Outcome),
-    /// The JobTracker has died, and of the job only the submission is left: its splits are read
-    /// again and all its tasks run again. Right after this the JobTracker revokes the job's
+    /// The JobTracker has died, and only the submission of the job is left: its splits are read
+    /// again and all its tasks run again. Right after this fact the JobTracker revokes the job's
     /// attempts: those that ran and those that had succeeded become killed.
     BegunAnew,
-    /// The policy has refused it a slot, though it had a task to launch, again and again for one
-    /// cause, until now or until shortly before. Emitted only if the JobTracker
+    /// For one cause the policy has refused it a slot again and again, though it had a task to
+    /// launch. Emitted when the refusals end or shortly after, and only if the JobTracker
     /// [keeps](super::JobTracker) refusals.
     Refused {
         /// The kind of slot.
         kind: SlotKind,
-        /// The first refusal.
+        /// When it was first refused.
         from: SimTime,
-        /// When it got a slot, or the last refusal.
+        /// When it got a slot, or was last refused.
         to: SimTime,
         /// How many refusals there were.
         times: u32,
         /// The cause at the last refusal.
         reason: Reason,
-        /// The jobs that held most slots of the kind at the last refusal.
+        /// The jobs that held the most slots of the kind at the last refusal.
         holders: Holders,
     },
 }
@@ -100,15 +100,15 @@ pub enum LedgerFact {
         speculative: bool,
         /// Why the policy chose this task for this slot.
         reason: Reason,
-        /// How long the task could have been launched before this.
+        /// How long the task has waited since it could be launched.
         waited: SimSpan,
         /// The JobTracker's counts for the job and slot kind, after this fact.
         counts: SlotCounts,
     },
     /// The JobTracker has learned its new state, or has decided it.
     ///
-    /// At most once for each state of an attempt, except that a completed map may be lost later:
-    /// then it is killed with its tracker, or failed because reduces cannot fetch its output.
+    /// Emitted at most once for each state of an attempt, except that a completed map may be lost
+    /// later: it is then killed with its tracker, or fails because reduces cannot fetch its output.
     Learned {
         /// Its new state.
         state: AttemptState,
@@ -136,7 +136,7 @@ pub enum MemberFact {
     Blacklisted,
     /// The JobTracker gives it tasks again, though it was blacklisted.
     Forgiven,
-    /// The JobTracker has noted that it is worse than the others. It gets tasks all the same.
+    /// The JobTracker has noted that it is worse than other trackers. It still gets tasks.
     Graylisted,
     /// It is no longer graylisted.
     OffGraylist,
@@ -233,7 +233,7 @@ pub enum Order {
     Resume,
 }
 
-/// An incident of a machine, or the end of one.
+/// An incident of a machine, or the end of an incident.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Incident {
     /// The machine went off.
@@ -278,14 +278,14 @@ pub enum Incident {
     CopyingBegins {
         /// How many copies are to be made.
         blocks: u32,
-        /// Their size together.
+        /// The size of these copies together.
         bytes: Bytes,
     },
     /// The copying is over: all copies are made, cannot be made, or are no longer needed.
     CopyingEnds {
         /// How many copies were made.
         blocks: u32,
-        /// Their size together.
+        /// The size of these copies together.
         bytes: Bytes,
     },
 }
@@ -335,7 +335,7 @@ pub enum AttemptState {
 }
 
 impl AttemptState {
-    /// Returns whether the state asks the JobTracker for nothing: an attempt may be in it for many
+    /// Returns whether the JobTracker need not act on the state; an attempt may stay in it for many
     /// heartbeats.
     pub(super) fn needs_no_action(self) -> bool {
         matches!(self, Self::Unassigned | Self::Running | Self::Suspended)
@@ -345,9 +345,9 @@ impl AttemptState {
 /// The JobTracker's counts for a job and a kind of slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotCounts {
-    /// Attempts that the JobTracker regards as running.
+    /// How many attempts run, by the JobTracker's ledger.
     pub running: u32,
-    /// Tasks that wait to be launched.
+    /// How many tasks wait to be launched.
     pub pending: u32,
 }
 
@@ -390,7 +390,7 @@ impl Incident {
             | Self::Reconnected
             | Self::Healthy
             | Self::Included
-            // The loss of the node's tracker is an event, too.
+            // The loss of an excluded node's tracker is an event of its own.
             | Self::Excluded
             | Self::Joined
             | Self::Back

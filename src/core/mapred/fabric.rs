@@ -35,7 +35,7 @@ pub struct Fabric {
     owners: Vec<FlowId>,
     /// The page cache of each node; empty if nodes have none.
     page_caches: Vec<PageCache>,
-    /// The blocks that flows read, if they may be in memory.
+    /// The blocks that flows read, if these blocks may be in memory.
     reads: FxHashMap<FlowId, Arc<Reread>>,
     /// Whether a message is under way that settles the last changes.
     is_settling: bool,
@@ -70,7 +70,7 @@ impl Fabric {
             self.reads.insert(*id, reread.clone());
         }
         let index = self.sharing.begin(uses.clone());
-        // Numbers of ended flows are used again, so the list is as long as the most flows at a
+        // Numbers of ended flows are used again, so the list grows only to the most flows at a
         // time.
         if self.owners.len() <= index.index() {
             self.owners.resize(index.index() + 1, *id);
@@ -103,8 +103,8 @@ impl Fabric {
     }
 
     fn plan_to_settle(&mut self, out: &mut Outbox) {
-        // Many flows may begin and end at one instant, and finding the rates is expensive, so do it
-        // once for all.
+        // Many flows may begin and end at one instant, and finding the rates is expensive, so find
+        // them only once.
         if !std::mem::replace(&mut self.is_settling, true) {
             out.plan(SimSpan::ZERO, ToFabric::Settle);
         }

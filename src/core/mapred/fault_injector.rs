@@ -1,15 +1,15 @@
 //! The fault injector: mishaps of machines, planned or random.
 //!
-//! It stands for the power, the wear and the neighbours of all machines. A mishap lasts for a
-//! while, or for good, and several may hold at a node: a machine runs while no mishap turns it off,
-//! and its speed is that which all its mishaps together leave. Trackers and the fabric get the
-//! state of machines, not the cause.
+//! It stands for all that happens to machines from outside, such as power cuts, wear and
+//! neighbours. A mishap lasts for a while, or for good, and several may hold at a node: a machine
+//! runs while no mishap turns it off, and its speed is the speed that all its mishaps together
+//! leave. Trackers and the fabric get the state of machines, not the cause.
 //!
-//! The first messages of a run start the planned mishaps. A mishap that comes again at random plans
-//! its next time when the last one ends, however long the run is; it has its own random stream, so
+//! The first messages of a run start the planned mishaps. A mishap that recurs at random plans its
+//! next time when the last time ends, however long the run is. It has its own random stream, so
 //! that no other mishap changes its times. A mishap that is due while its machine is off is missed.
-//! Its next time is not planned until the machine is on, so that a cluster which is off has nothing
-//! due.
+//! Its next time is not planned until the machine is on, so that nothing is due while a whole
+//! cluster is off.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub struct Mishap {
     pub nodes: Vec<TrackerId>,
     /// The harm that it does to them.
     pub harm: MishapHarm,
-    /// How it comes again; `None` if it comes only when planned.
+    /// How it recurs; `None` if it comes only as planned.
     pub rhythm: Option<MishapRhythm>,
 }
 
@@ -57,11 +57,11 @@ impl MishapHarm {
     }
 }
 
-/// How a mishap comes again and again.
+/// How a mishap recurs.
 #[derive(Debug)]
 pub struct MishapRhythm {
     every: Dist<SimSpan>,
-    /// How long each time lasts; `None` if the first one never ends.
+    /// How long the mishap lasts each time; `None` if the first time never ends.
     lasts: Option<Dist<SimSpan>>,
     rng: ChaCha8Rng,
 }
@@ -106,8 +106,8 @@ pub struct FaultInjector {
     has_name_node: bool,
     /// The gap after each mishap that holds now, by the mishap's number.
     pauses: Vec<SimSpan>,
-    /// The mishaps that were due while a machine of theirs was off, with the time of their next
-    /// try. They are planned again when the machine is on.
+    /// The mishaps that were due while one of their machines was off, each with the time of its
+    /// next try. They are planned again when the machine is on.
     missed: Vec<(u32, SimTime)>,
 }
 
@@ -125,7 +125,7 @@ struct Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MachineState {
     On,
-    /// The machine is on, its tracker's process is down.
+    /// The machine is on, but its tracker's process is down.
     WithoutTracker,
     Off,
     /// The machine is not in the cluster yet.
@@ -170,7 +170,7 @@ impl FaultInjector {
         }
     }
 
-    /// Makes it report machines that go off and come back to a NameNode.
+    /// Makes it report to a NameNode which machines go off and come back.
     pub fn tell_name_node(mut self) -> Self {
         self.has_name_node = true;
         self
@@ -200,8 +200,8 @@ impl FaultInjector {
         !matches!(harm, MishapHarm::Outage | MishapHarm::TrackerOutage) || nodes.iter().all(is_on)
     }
 
-    /// Plans the next time of each missed mishap that could begin now; its times that have passed
-    /// meanwhile were missed as well.
+    /// Plans the next time of each missed mishap that could begin now; the times that have passed
+    /// meanwhile are missed as well.
     fn plan_missed(&mut self, out: &mut Outbox) {
         for (number, mut next) in std::mem::take(&mut self.missed) {
             if !self.may_begin(number) {
@@ -209,8 +209,8 @@ impl FaultInjector {
                 continue;
             }
             let Mishap { harm, rhythm, .. } = &mut self.mishaps[number as usize];
-            // Draw the times that lie in the past, too, so that the rhythm goes on as it would
-            // have.
+            // Draw the times that lie in the past, too, so that the rhythm is the same as if the
+            // machine had been on.
             while let Some(rhythm) = rhythm.as_mut().filter(|_| next < out.now) {
                 next += rhythm.next().1;
             }
@@ -261,7 +261,7 @@ impl FaultInjector {
     }
 }
 
-/// Sends a machine's new state to those that need it. A machine that was absent before gets no
+/// Sends a machine's new state to the cores that need it. A machine that was absent before gets no
 /// incident here: its tracker reports that it has joined.
 fn switch(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     use MachineState as S;
@@ -411,8 +411,8 @@ mod tests {
         let mishaps = || [MishapHarm::TrackerOutage, MishapHarm::Outage].map(mishap).into();
         assert_eq!(story(mishaps(), &[(0, true), (0, false)]), ["tracker gone", "tracker back"]);
         let steps = [(0, true), (1, true), (1, false), (0, false)];
-        // Reported again when the machine comes on without its tracker, which may have died
-        // meanwhile.
+        // The loss of the tracker is reported again when the machine comes on without it, since the
+        // tracker may have died meanwhile.
         let all = ["tracker gone", "machine off", "machine on", "tracker gone", "tracker back"];
         assert_eq!(story(mishaps(), &steps), all);
     }

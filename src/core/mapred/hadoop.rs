@@ -21,8 +21,8 @@ use crate::mapred::speculation::Speculation;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Count, Fraction, SimSpan};
 
-/// The settings of the protocol. A Hadoop line, which is a version, sets them all together; each
-/// can be set alone.
+/// The settings of the protocol. `line` (a Hadoop release line, such as 1.x) sets the defaults of
+/// all; each can be set on its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hadoop {
@@ -44,7 +44,7 @@ pub struct Hadoop {
     pub heartbeats_per_second: Count<1, 1_000_000>,
     /// The trackers' first heartbeats are spread evenly over this time; `auto` is one interval.
     pub heartbeat_phase: AutoSpan,
-    /// A random time that is added to each interval: up to so much more or less, or anything
+    /// A random time that is added to each interval: up to one value more or less, or anything
     /// between two values. Without it, trackers keep the phases in which they begin, and after the
     /// first round no heartbeat waits for another at a JobTracker that keeps up. Real trackers
     /// drift; to study how heartbeats queue at the JobTracker, use `200ms`.
@@ -65,7 +65,7 @@ pub struct Hadoop {
     pub launch_expiry: LaunchExpiry,
     /// The share of a job's maps that must have ended before its reduces start.
     pub slow_start: Fraction,
-    /// Whether its tracker and its job count an attempt that waits for its commit as running.
+    /// Whether an attempt that waits for its commit counts as running for its tracker and its job.
     pub commit_pending: CommitPending,
     /// Whether jobs run a setup and a cleanup task.
     pub setup_cleanup: bool,
@@ -83,8 +83,8 @@ pub struct Hadoop {
     /// A job avoids a tracker after this many failed attempts there.
     pub tracker_failures: Count<1, 1_000_000>,
     /// Whether a tracker that several jobs avoid is blacklisted: it gets no tasks of any job.
-    /// Without this, as in 1.x, it is only graylisted: `events.jsonl` notes it, and it gets tasks
-    /// all the same.
+    /// Without this, as in 1.x, it is only graylisted: `events.jsonl` notes it, and it still gets
+    /// tasks.
     pub blacklist: bool,
     /// A tracker can be blacklisted when this many successful jobs have avoided it. Each day
     /// without another such job takes one off the count. A tracker can be graylisted when this many
@@ -113,7 +113,7 @@ pub struct Hadoop {
     #[schemars(extend("x-only-if" = {"hadoop.commit_pending": {"not": "none"}}))]
     pub commit_time: SimSpan,
     /// The origin of the random numbers for the trackers' first heartbeats, for `heartbeat_fuzz`,
-    /// and for what a Rumen trace leaves open.
+    /// and for the values that a Rumen trace leaves open.
     pub draws: Draws,
 }
 
@@ -169,7 +169,7 @@ pub enum LaunchExpiry {
     Started,
 }
 
-/// Whether its tracker and its job count an attempt that waits for its commit as running.
+/// Whether an attempt that waits for its commit counts as running for its tracker and its job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommitPending {
@@ -196,7 +196,7 @@ pub enum FailedMaps {
 }
 
 impl Hadoop {
-    /// Returns the behaviour of the Hadoop version that users cannot set.
+    /// Returns the fixed behaviour of the Hadoop version, which users cannot set.
     pub const fn behaviour(&self) -> &'static Behaviour {
         self.line.behaviour()
     }

@@ -13,15 +13,15 @@ use mumakil_base::units::SimSpan;
 
 /// A heartbeat under way.
 ///
-/// Most heartbeats bring no news, and their status would be built, carried and compared for
-/// nothing. So a tracker without news sends only the call; that travels, queues and is answered
+/// Most heartbeats bring no news, so building and comparing their statuses would waste time. A
+/// tracker without news therefore sends only the call. The call travels, queues and is answered
 /// like any heartbeat.
 #[derive(Clone, Debug)]
 pub enum Heartbeat {
-    /// A heartbeat with a whole status.
+    /// A heartbeat with a full status.
     Full(Arc<TrackerStatus>),
-    /// A heartbeat without news: apart from progress, all is as in the last whole status, and its
-    /// tracker knows from the reply that this status was received. No attempt of the tracker
+    /// A heartbeat without news. Apart from progress, all is as in the last full status, and a
+    /// reply has shown the tracker that this status was received. No attempt of the tracker
     /// fetches, waits for its commit, hangs or has ended.
     AsBefore(HeartbeatCall),
 }
@@ -39,9 +39,9 @@ impl Heartbeat {
 /// The tracker and number of a heartbeat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeartbeatCall {
-    /// The tracker that sends it.
+    /// The tracker that sends the heartbeat.
     pub tracker: TrackerId,
-    /// Its number, which the reply repeats.
+    /// The number of the heartbeat, which the reply repeats.
     pub number: u32,
     /// The number of the last reply that the tracker has received; `None` at first contact.
     pub last_reply: Option<u16>,
@@ -61,7 +61,7 @@ pub struct TrackerStatus {
     /// The slots that the tracker counts as taken. `hadoop.commit_pending` says whether attempts
     /// that wait for their commit are among them.
     pub occupied: PerSlot<u32>,
-    /// The reports on all attempts that have not been reported as ended.
+    /// One report on each attempt, up to and including the report of its end.
     pub reports: Vec<Report>,
     /// The complaints of reduces that cannot fetch a map's output.
     pub failed_fetches: Vec<FailedFetch>,
@@ -78,7 +78,7 @@ pub struct FailedFetch {
 
 /// A TaskTracker's report on one attempt.
 ///
-/// If trackers are [brief](super::HeartbeatManner::is_brief), the JobTracker does not use progress:
+/// If trackers are [brief](super::HeartbeatManner::is_brief), the JobTracker needs no progress, so
 /// `progress`, `ran` and `worked` are zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
@@ -88,13 +88,13 @@ pub struct Report {
     pub state: AttemptState,
     /// The phase of the attempt.
     pub phase: AttemptPhase,
-    /// Its progress, from 0 to 1, as its process last reported it.
+    /// The progress of the attempt, from 0 to 1, as its process last reported it.
     pub progress: f32,
-    /// How long its process had run at that report, or when it ended.
+    /// How long the process had run when it last reported progress, or when it ended.
     pub ran: SimSpan,
-    /// The part of `ran` in a map's work or in reducing.
+    /// The part of `ran` that a map spent in its work, or a reduce in reducing.
     pub worked: SimSpan,
-    /// Whether it is a reduce that asks how many maps have ended.
+    /// Whether the attempt is a reduce that asks how many maps have ended.
     pub wants_maps: bool,
 }
 
@@ -131,7 +131,7 @@ pub struct Reply {
     pub id: u16,
     /// The time from this reply to the next heartbeat.
     pub interval: SimSpan,
-    /// Whether the JobTracker does not know the tracker, which must start anew.
+    /// Whether the tracker must start anew, because the JobTracker does not know it.
     pub reinit: bool,
     /// Whether the tracker is excluded from the cluster and must end.
     pub disallowed: bool,
@@ -139,7 +139,7 @@ pub struct Reply {
     pub directives: Vec<Directive>,
     /// How many maps have ended, for each job whose reduces fetch on the tracker.
     pub maps: Vec<MapsDone>,
-    /// Outputs of these maps that are lost, as far as the JobTracker knows.
+    /// Outputs of these maps that the JobTracker knows to be lost.
     pub missing: Vec<Missing>,
     /// How long the heartbeat waited for the JobTracker to be free.
     pub queued: SimSpan,
@@ -169,19 +169,19 @@ pub struct LaunchOrder {
     pub role: Role,
     /// The attempt's job.
     pub job: Arc<JobSpec>,
-    /// The distance of its input; `None` for all but maps with input.
+    /// The distance of the input from the node; `None` except for maps with input.
     pub locality: Option<Locality>,
     /// How many slots it takes.
     pub slots: u32,
-    /// Its times, and whether it fails, if the JobTracker takes them from a trace and draws what
-    /// the trace leaves open. With `None` the tracker does that.
+    /// The times of the attempt and whether it fails, if the JobTracker takes these from a trace
+    /// and draws the values that the trace leaves open; `None` if the tracker does so.
     pub drawn: Option<(TracedTimes, bool)>,
-    /// Where blocks are, for a map's work after a fault has struck a node; else `None`.
+    /// For a map, where blocks are once a fault has struck a node; otherwise `None`.
     pub files: Option<Arc<Replicas>>,
 }
 
 impl LaunchOrder {
-    /// Returns the launch of an attempt's work in one slot, with defaults for all else.
+    /// Returns the order to do an attempt's work in one slot, with defaults for all other fields.
     pub fn work(attempt: AttemptId, job: Arc<JobSpec>) -> Self {
         Self { attempt, role: Role::Work, job, locality: None, slots: 1, drawn: None, files: None }
     }
@@ -197,15 +197,15 @@ impl LaunchOrder {
 pub struct MapsDone {
     /// The job.
     pub job: JobId,
-    /// The maps that reduces need not wait for: they have ended.
+    /// How many maps have ended, so that reduces need not wait for them.
     pub done: u32,
-    /// All maps.
+    /// How many maps the job has.
     pub total: u32,
-    /// How many times the set of [outputs](super::MapOutputs) that count has changed.
+    /// How often the job's set of counted [outputs](super::MapOutputs) has changed.
     pub changes: u32,
 }
 
-/// A map's output that can never or no longer be fetched.
+/// A map's output that cannot be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// The map attempt that left the output.

@@ -1,7 +1,7 @@
-//! Which jobs hold most slots of a kind, as the JobTracker believes.
+//! The jobs that hold the most slots of a kind, by the JobTracker's ledger.
 //!
-//! The counts follow each launch and end, so that a refusal names these jobs without a walk. An
-//! attempt that was ordered to stop holds no slot.
+//! The counts follow each launch and end, so that a refusal names these jobs without a walk through
+//! all jobs. An attempt that was ordered to stop counts as holding no slot.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use crate::mapred::ids::JobId;
 // Chosen: enough to see who has the slots, and small enough to be copied with every refusal.
 const NAMED: usize = 3;
 
-/// The jobs that held most slots of a kind at some instant; unused entries have 0 slots.
+/// The jobs that held the most slots of a kind at some instant; unused entries have 0 slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holders([(JobId, u32); NAMED]);
 
@@ -21,14 +21,14 @@ pub struct Holders([(JobId, u32); NAMED]);
 pub(super) struct HeldSlots {
     /// The slots of each job, by its number.
     slots: Vec<u32>,
-    /// The jobs that hold slots, with most first.
+    /// The jobs that hold slots, the one with the most slots first.
     ranked: BTreeSet<(Reverse<u32>, JobId)>,
     /// The first jobs of `ranked`; `None` after a change.
     first: Option<Holders>,
 }
 
 impl Holders {
-    /// Returns the jobs and how many slots they held, with most first.
+    /// Returns the jobs and how many slots they held, the job with the most slots first.
     pub fn iter(&self) -> impl Iterator<Item = (JobId, u32)> {
         self.0.into_iter().filter(|(_, slots)| 0 < *slots)
     }
@@ -47,7 +47,8 @@ impl HeldSlots {
         if 0 < *held {
             self.ranked.insert((Reverse(*held), job));
         }
-        // Ranked again only when the next refusal needs it: many launches may lie in between.
+        // The first jobs are found again only when the next refusal needs them: many launches may
+        // lie in between.
         self.first = None;
     }
 
@@ -56,7 +57,7 @@ impl HeldSlots {
         self.slots.get(job.index()).copied().unwrap_or(0)
     }
 
-    /// Returns the jobs that hold most slots.
+    /// Returns the jobs that hold the most slots.
     pub(super) fn first(&mut self) -> Holders {
         *self.first.get_or_insert_with(|| {
             let mut first = Holders([(JobId(0), 0); NAMED]);

@@ -41,7 +41,7 @@ pub struct Job {
     /// How it will end, once that is certain; `None` while it may succeed.
     pub(super) verdict: Option<Outcome>,
     pub(super) submitted_at: SimTime,
-    /// Where its input was when it was last submitted; splits do not change afterwards.
+    /// Where its input was when the job was last submitted; splits do not change afterwards.
     pub(super) splits: Arc<Replicas>,
     pub(super) running_at: SimTime,
     /// When enough maps had ended for the reduces to start; `None` before.
@@ -49,12 +49,14 @@ pub struct Job {
     pub(super) maps: Tasks,
     pub(super) reduces: Tasks,
     pub(super) cache: MapCache,
-    /// Failed maps that go before all others, in Hadoop versions that do so.
+    /// Failed maps by their numbers of failures, in Hadoop versions that launch these before all
+    /// others.
     pub(super) failed_maps: BTreeSet<(Reverse<u32>, u32)>,
     pub(super) waiting_reduces: VecDeque<u32>,
     /// Slow tasks that may get a second attempt, the most urgent first.
     pub(super) slow: PerSlot<Vec<u32>>,
-    /// How long tasks took that succeeded, for each tracker; only if slow tasks are looked for.
+    /// For each tracker, how long successful tasks took there; kept only if slow tasks are looked
+    /// for.
     pub(super) times_on: PerSlot<BTreeMap<TrackerId, TaskTimeSum>>,
     /// The setup tasks for a map and a reduce slot; the first one that is launched does the work.
     pub(super) setup: [Task; 2],
@@ -72,7 +74,7 @@ pub struct Job {
     pub(super) load: PerSlot<u32>,
     /// Whether the job is among those with a task to launch.
     pub(super) was_pending: PerSlot<bool>,
-    /// Attempts that trackers have not reported as ended.
+    /// How many attempts trackers have not reported as ended.
     pub(super) open_tries: u32,
     /// Outputs that were lost, by map, until the map has run again.
     pub(super) lost_outputs: BTreeMap<u32, Missing>,
@@ -80,8 +82,8 @@ pub struct Job {
     pub(super) output_changes: u32,
     /// How many complaints of reduces each output has, until its map runs again.
     pub(super) failed_fetches: BTreeMap<AttemptId, u32>,
-    /// The sum of its maps' progress, as Mumak's JobTracker adds it up; only if the injector asks
-    /// for the load.
+    /// The sum of its maps' progress, as Mumak's JobTracker adds it up; kept only if the injector
+    /// asks for the load.
     pub(super) map_progress: f32,
 }
 
@@ -94,13 +96,13 @@ pub struct Tasks {
     pub(super) waiting: u32,
     pub(super) finished: u32,
     pub(super) failed: u32,
-    /// Running attempts that were launched beside another attempt of their task.
+    /// How many running attempts were launched beside another attempt of their task.
     pub(super) seconds: u32,
     /// The sum of the running attempts' progress, in millionths.
     pub(super) progress: u64,
 }
 
-/// A task. A run may have millions, which are accessed in any order.
+/// A task. A run may have millions of tasks, which are accessed in any order.
 #[derive(Debug, Default)]
 pub(super) struct Task {
     pub(super) stage: TaskStage,
@@ -122,7 +124,7 @@ pub(super) struct Task {
     pub(super) tries: Box<[KnownAttempt]>,
 }
 
-// At most one cache line.
+// A task takes at most one cache line.
 const _: () = assert!(size_of::<Task>() <= 64);
 
 /// The stages of a task.
@@ -210,7 +212,7 @@ impl TaskTimeSum {
 
     /// Returns the mean in seconds.
     pub(super) fn mean(&self) -> f64 {
-        // Without tasks: 0 and not 0/0.
+        // Without tasks the mean is 0, not 0/0.
         self.sum.as_secs_f64() / f64::from(self.count.max(1))
     }
 }
@@ -255,17 +257,17 @@ impl Job {
         self.spec.id
     }
 
-    /// Finds the nodes that hold a map's input, by the splits of the job.
+    /// Fills `holders` with the nodes that hold a map's input, by the splits of the job.
     pub(super) fn locate(&self, map: u32, holders: &mut Vec<TrackerId>) {
         self.splits.locate(&self.spec, map, holders);
     }
 
-    /// Returns what the job's client submitted.
+    /// Returns the job as its client submitted it.
     pub fn spec(&self) -> &JobSpec {
         &self.spec
     }
 
-    /// Returns where the job is in its life.
+    /// Returns the state of the job.
     pub fn state(&self) -> JobState {
         self.state
     }
@@ -280,7 +282,8 @@ impl Job {
         self.submitted_at
     }
 
-    /// Returns when the job began to give tasks; when it arrived, if it has not.
+    /// Returns since when the policy may launch tasks of the job; before that, when the job
+    /// arrived.
     pub fn running_at(&self) -> SimTime {
         self.running_at
     }
@@ -298,8 +301,8 @@ impl Job {
         }
     }
 
-    /// Returns how many tasks of a kind could be launched now: the waiting ones, and the slow ones
-    /// that may get a second attempt.
+    /// Returns how many tasks of a kind could be launched now: waiting tasks, and slow tasks that
+    /// may get a second attempt.
     pub fn pending(&self, kind: SlotKind) -> u32 {
         // The list of slow tasks is not cleared when a job fails, but is no longer used.
         let slow = if self.is_running() { self.slow[kind].len() as u32 } else { 0 };
@@ -329,7 +332,7 @@ impl Job {
         self.cache.nodes()
     }
 
-    /// Returns whether a map may be waiting whose input no node holds.
+    /// Returns whether the job may have waiting maps whose input no node holds.
     pub fn has_homeless_maps(&self) -> bool {
         self.cache.has_homeless()
     }
@@ -363,7 +366,7 @@ impl Job {
         }
     }
 
-    /// Returns a task of a job that still has its tasks.
+    /// Returns a task of a job that must still have its tasks.
     pub(super) fn known_task(&mut self, id: TaskId) -> &mut Task {
         self.task(id).unwrap_or_else(|| panic!("{id} is no task of its job, or forgotten"))
     }
@@ -396,7 +399,7 @@ impl Job {
         SlotCounts { running: tasks.running, pending: self.waiting(kind) }
     }
 
-    /// Returns how many maps reduces need not wait for: they have ended.
+    /// Returns how many maps have ended, so that reduces need not wait for them.
     pub(super) fn maps_over(&self) -> u32 {
         // A map that has failed for good within the allowed share counts as well.
         self.maps.finished + self.maps.failed
@@ -458,7 +461,7 @@ impl Task {
 
     pub(super) fn push(&mut self, attempt: KnownAttempt) {
         let mut tries = mem::take(&mut self.tries).into_vec();
-        // Nearly all tasks have one attempt at a time.
+        // Make room for one attempt only: nearly all tasks have one at a time.
         tries.reserve_exact(1);
         tries.push(attempt);
         self.tries = tries.into();

@@ -6,10 +6,10 @@
 //! is Hadoop's:
 //!
 //! ```text
-//! heartbeat ─► line ─► reports
-//!                      one setup or cleanup task, or else what the policy launches
-//!                      kills
-//!                      leaves to commit ─► reply
+//! heartbeat ─► queue ─► reports
+//!                       one setup or cleanup task, or else the policy's launches
+//!                       kills
+//!                       permissions to commit ─► reply
 //! ```
 //!
 //! A heartbeat that was answered already gets the same answer again and changes nothing.
@@ -37,7 +37,7 @@ use mumakil_base::random::mumak::MumakJobs;
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// How many held-back jobs a policy may name in each heartbeat interval: naming a hundred takes
-/// microseconds, as long as one heartbeat.
+/// microseconds, about as long as serving one heartbeat.
 // Chosen so that asking why jobs wait never costs more than serving heartbeats.
 const WITHHELD_AT_ONCE: u64 = 100;
 
@@ -58,7 +58,8 @@ pub struct JobTracker {
     /// When it next asks the policy which jobs are held back.
     asks_withheld_at: SimTime,
     has_clockwork: bool,
-    /// Whether heartbeats' progress is noted: the policy reads it, or slow tasks are looked for.
+    /// Whether the progress in heartbeats is noted, since the policy reads it or slow tasks are
+    /// looked for.
     reads_progress: bool,
     /// Whether a heartbeat may arrive twice.
     may_hear_twice: bool,
@@ -66,7 +67,7 @@ pub struct JobTracker {
     reads_on_order: bool,
     /// Until when its process pauses; messages wait meanwhile.
     stands_until: SimTime,
-    /// The messages that came during the pause, without heartbeats, which wait in `line`.
+    /// The messages that came during the pause, except heartbeats: these wait in `line`.
     held: Vec<ToJobTracker>,
     /// The state of its process. While the process is dead, the machine refuses heartbeats.
     process: ProcessState,
@@ -74,7 +75,7 @@ pub struct JobTracker {
     deaths: u32,
     /// Whether the policy's next tick is planned.
     has_tick: bool,
-    /// The policies that take over, each in the state in which it begins.
+    /// The policies that take over one after another, each in its first state.
     successors: VecDeque<Box<dyn Scheduler>>,
     /// The instant of the last message.
     heard_at: SimTime,
@@ -116,8 +117,7 @@ impl JobTracker {
             reading: 0,
             reviews_at: SimTime::ZERO,
             asks_withheld_at: SimTime::ZERO,
-            // Started by the first message: the periodic checks count from there, as from a
-            // daemon's start.
+            // The first message starts the periodic checks, as the start of a daemon does.
             has_clockwork: false,
             stands_until: SimTime::ZERO,
             held: Vec::new(),
@@ -135,7 +135,7 @@ impl JobTracker {
         self.ledger.stories = Some(MumakJobs::new(seed, self.ledger.topology.len()));
     }
 
-    /// Makes it keep no answers: only for runs in which no heartbeat is [sent
+    /// Makes it keep no answers. Use this only for runs in which no heartbeat is [sent
     /// again](super::HeartbeatManner::resends) or doubled.
     pub fn forget_answers(&mut self) {
         self.may_hear_twice = false;
@@ -148,13 +148,13 @@ impl JobTracker {
         self.ledger.follows_maps = true;
     }
 
-    /// Sets the policies that take over: one each time that its process dies and is restarted, or
-    /// that it gets [`ToJobTracker::ChangePolicy`]. After the last one, that policy stays.
+    /// Sets the policies that take over one after another: the next one each time the process dies,
+    /// or gets [`ToJobTracker::ChangePolicy`]. The last one stays.
     pub fn set_successors(&mut self, policies: impl IntoIterator<Item = Box<dyn Scheduler>>) {
         self.successors.extend(policies);
     }
 
-    /// Makes it send the changes of outputs that count to [`MapOutputs`](super::MapOutputs).
+    /// Makes it send [`MapOutputs`](super::MapOutputs) every change of the outputs that count.
     pub fn tell_outputs(&mut self) {
         self.ledger.tells_outputs = true;
     }
@@ -172,8 +172,8 @@ impl JobTracker {
         !asks
     }
 
-    /// Makes it note why jobs that could launch a task get no slot, and emit that: at the latest
-    /// when the run is [over](ToJobTracker::Over).
+    /// Makes it note why jobs that could launch a task get no slot, and emit these refusals at the
+    /// latest when the run is [over](ToJobTracker::Over).
     pub fn keep_refusals(&mut self) {
         self.ledger.refusals = Some(Refusals::default());
     }
@@ -209,7 +209,8 @@ impl JobTracker {
         out.plan(span, ToJobTracker::Wake);
     }
 
-    /// Dies: it forgets everything except what is on disks, and uses that only if it recovers.
+    /// Ends the process: it forgets everything but its files on disk, and reads these only if it
+    /// recovers.
     fn crash(&mut self, span: SimSpan, recovers: bool, out: &mut Outbox) {
         if self.process == ProcessState::Gone {
             // It dies again before it is back, and its ledger is reduced already. It only comes
@@ -223,7 +224,7 @@ impl JobTracker {
         for (_, heartbeat) in self.line.drain(..) {
             refuse(&heartbeat, out);
         }
-        // The threads that read splits die with it. `recover` queues recovered jobs again.
+        // The threads that read splits die with the process. `recover` queues recovered jobs again.
         self.unread.clear();
         self.reading = 0;
         self.deaths += 1;
@@ -243,8 +244,8 @@ impl JobTracker {
         let Some(policy) = self.successors.pop_front() else { return };
         self.scheduler = policy;
         self.reads_progress = reads_progress(&*self.scheduler, &self.ledger.hadoop);
-        // The old policy did not get these changes; the new one is introduced to all jobs in their
-        // current state.
+        // The old policy did not get these changes; the new policy is introduced to all jobs in
+        // their current state.
         self.ledger.changes.clear();
         let halted = self.ledger.halted();
         // A policy that does not know of suspended attempts would never resume them, so kill them:
@@ -260,7 +261,8 @@ impl JobTracker {
     fn change_policy(&mut self, out: &mut Outbox) {
         out.emit(Fact::World(WorldFact::PolicyChanged));
         self.follow_policy(out);
-        // While the process is dead, the policy learns of no job; it does when the process is back.
+        // While the process is dead, the policy learns of no job; it learns of all jobs when the
+        // process is back.
         if self.process != ProcessState::Gone {
             self.ledger.introduce_jobs(out.now);
         }
@@ -336,8 +338,9 @@ impl JobTracker {
 
     // ---- reviews ----
 
-    /// Checks whether the cluster is idle, and plans the next check. Until every tracker has sent a
-    /// heartbeat after the last change it cannot be idle, so a busy cluster is hardly checked.
+    /// Checks whether the cluster is idle, and plans the next check. The cluster cannot be idle
+    /// until every tracker has sent a heartbeat after the last change, so a busy cluster is hardly
+    /// checked.
     fn review(&mut self, out: &mut Outbox) {
         let now = out.now;
         let interval = self.ledger.heartbeat_interval();
@@ -348,8 +351,8 @@ impl JobTracker {
             return;
         }
         let view = View { now, heard: None, ledger: &self.ledger };
-        // A policy acts on passed time only at a tick, and may see the effect only at the next one:
-        // allow two ticks.
+        // A policy acts on passed time only at a tick, and may see the effect only at the next
+        // tick: allow two ticks.
         let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
         let mut patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
         if self.ledger.follows_maps {
@@ -362,8 +365,8 @@ impl JobTracker {
 
     /// Notes which jobs the policy holds back without looking at them, if refusals are kept. Naming
     /// a thousand jobs costs more than the heartbeats of an interval, and such jobs wait for longer
-    /// than seconds. So the more jobs are named, the later the policy is asked again, but before
-    /// refusals are forgotten.
+    /// than seconds. So the more jobs are named, the later the policy is asked again, though always
+    /// before refusals are forgotten.
     fn note_withheld(&mut self, out: &mut Outbox) {
         let now = out.now;
         if now < self.asks_withheld_at {
@@ -421,7 +424,8 @@ impl JobTracker {
                 self.ledger.lose_tracker(TrackerId(index as u32), out);
             }
         }
-        // Trackers first: an attempt on a lost tracker is killed, which is no failure of its task.
+        // Lost trackers come first: an attempt on a lost tracker is killed, which is no failure of
+        // its task.
         self.ledger.expire_launches(out);
         self.tell_policy(now, None);
         // Without trackers there are no heartbeats that would cause the check.
@@ -506,7 +510,7 @@ impl JobTracker {
     fn take(&mut self, msg: &ToJobTracker, out: &mut Outbox) {
         match msg {
             ToJobTracker::Heartbeat(heartbeat) => self.queue_up(heartbeat, out),
-            // A process that has died since planned this.
+            // An earlier process, now dead, planned this.
             ToJobTracker::Serve(life) | ToJobTracker::Initialised(_, life)
                 if *life != self.deaths => {}
             ToJobTracker::Serve(_) => self.serve_next(out),
@@ -537,7 +541,7 @@ impl JobTracker {
             ToJobTracker::KillJob(job) => self.ledger.end_early(*job, Outcome::Killed, out),
             ToJobTracker::Expire => self.expire(out),
             // In Mumak the policy's tick comes after the heartbeats of the same instant: one more
-            // message puts it behind those.
+            // message puts the tick behind these heartbeats.
             ToJobTracker::Tick if self.ledger.hadoop.behaviour().ticks_last => {
                 out.plan(SimSpan::ZERO, ToJobTracker::Tock);
             }

@@ -1,10 +1,10 @@
-//! The JobTracker's ledger of jobs and trackers, and all changes of it.
+//! The JobTracker's ledger of jobs and trackers, and all its changes.
 //!
-//! Every change keeps the counts that policies use (running, pending, unfinished), so that no query
-//! walks tasks.
+//! Every change updates the counts that policies use (running, pending, unfinished), so that no
+//! query walks through tasks.
 //!
 //! ```text
-//! report, order, time-out ─► a move ─┬─► the counts of the job and of the cluster
+//! report, order, time-out ─► change ─┬─► the counts of the job and of the cluster
 //!                                    ├─► an event in the outbox, for watchers
 //!                                    ├─► a change of a job, for the policy
 //!                                    └─► an order, for a tracker's next heartbeat
@@ -17,7 +17,7 @@
 //! finds out when no more changes will come. [`claims`] asserts the rules that hold between two
 //! changes.
 //!
-//! A message from outside may be stale: a tracker's report, a policy's decision, a client's kill.
+//! A message from outside (a tracker's report, a policy's decision, a client's kill) may be stale.
 //! So look up its job or attempt with [`Ledger::job`] or [`Ledger::find_try`], which may return
 //! `None`. An id that comes from the ledger itself must be there; if it is missing, that is a bug
 //! here, and the look-up panics with the id.
@@ -69,7 +69,7 @@ pub(super) struct Ledger {
     pub(super) arrived: u32,
     /// The jobs that have not ended.
     open: BTreeSet<JobId>,
-    /// The files that these jobs read, with their readers; only if hot files get more copies.
+    /// The files that open jobs read, with their readers; empty unless hot files get more copies.
     heat: FxHashMap<FileId, FileDemand>,
     /// The jobs whose tasks the policy may launch, in the order of their numbers.
     running: BTreeSet<JobId>,
@@ -79,8 +79,9 @@ pub(super) struct Ledger {
     wants_cleanup: BTreeSet<JobId>,
     /// Jobs with attempts whose output is to be removed, by the kind of slot.
     wants_task_cleanup: PerSlot<BTreeSet<JobId>>,
-    /// The attempts that were launched within the expiry, or a little before, in this order, each
-    /// with its instant. Attempts that have begun since may be missing.
+    /// The attempts that were launched within the last expiry interval or a little before it, the
+    /// oldest first, each with the instant of its launch. Attempts that have begun since may be
+    /// missing.
     launches: VecDeque<(SimTime, AttemptId)>,
     pub(super) trackers: Vec<Tracker>,
     /// How many trackers must come back after a restart before tasks are launched.
@@ -91,13 +92,13 @@ pub(super) struct Ledger {
     interval: SimSpan,
     /// The slots of all active trackers.
     pub(super) capacity: PerSlot<u32>,
-    /// The slots that were taken in the last heartbeats of active trackers.
+    /// The slots that active trackers reported as taken in their last heartbeats.
     pub(super) occupied: PerSlot<u32>,
-    /// Tasks of running jobs that have not ended; reduces only once they may start.
+    /// How many tasks of running jobs have not ended; reduces count only once they may start.
     pub(super) unfinished: PerSlot<u64>,
-    /// Running jobs with a task of the kind that could be launched now.
+    /// How many running jobs have a task of the kind that could be launched now.
     pub(super) jobs_pending: PerSlot<u32>,
-    /// Attempts that trackers have not reported as ended.
+    /// How many attempts trackers have not reported as ended.
     pub(super) open_tries: u32,
     /// When a job or tracker last changed.
     pub(super) moved_at: SimTime,
@@ -109,27 +110,27 @@ pub(super) struct Ledger {
     racks: RackOrder,
     /// Whether `MapOutputs` gets each change of the outputs that count.
     pub(super) tells_outputs: bool,
-    /// Draws what traces leave open, as Mumak does; with `None`, trackers draw it.
+    /// Draws the values that traces leave open, as Mumak does; with `None`, trackers draw them.
     pub(super) stories: Option<MumakJobs>,
-    /// Why jobs got no slot; `None` if that is not kept.
+    /// Why jobs got no slot; `None` if refusals are not kept.
     pub(super) refusals: Option<Refusals>,
-    /// Whether heartbeats contain progress. If not, [reports](Tracker::reports) contain states
-    /// alone.
+    /// Whether heartbeats contain progress. If not, [reports](Tracker::reports) contain only
+    /// states.
     pub(super) knows_progress: bool,
-    /// Whether it adds up the progress of each job's maps.
+    /// Whether the ledger adds up the progress of each job's maps.
     pub(super) follows_maps: bool,
-    /// When it last looked for slow tasks.
+    /// When the JobTracker last looked for slow tasks; `None` before the first time.
     looked_at: Option<SimTime>,
     /// How many second attempts run.
     seconds: PerSlot<u32>,
-    /// A tracker that has done less work gets no second attempts.
+    /// The least work, in millionths of a task, with which a tracker gets second attempts.
     least_work: f64,
     /// Scratch for block look-ups.
     holders: Vec<TrackerId>,
 }
 
-/// A tracker as the JobTracker sees it. The order of fields is that in memory: a heartbeat reads
-/// two cache lines.
+/// A tracker as the JobTracker sees it. Fields lie in memory in this order, so that a heartbeat
+/// reads only two cache lines.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Tracker {
@@ -140,31 +141,31 @@ pub(super) struct Tracker {
     pub(super) slots: PerSlot<u32>,
     pub(super) occupied: PerSlot<u32>,
 
-    /// The last reports on its attempts: a report that repeats the last one needs no look at the
-    /// job.
+    /// The last reports on its attempts: if a report repeats the last one, the job need not be
+    /// looked at.
     pub(super) reports: Vec<Report>,
     /// The orders for its next reply.
     pub(super) orders: Vec<Directive>,
     pub(super) is_registered: bool,
     /// Whether it is blacklisted and gets no tasks; it stays so when it is lost and comes back.
     pub(super) is_blacklisted: bool,
-    /// Whether it is graylisted: it gets tasks all the same.
+    /// Whether it is graylisted; a graylisted tracker still gets tasks.
     is_graylisted: bool,
-    /// Whether its node's health script reports an error: then, too, it gets no tasks.
+    /// Whether its node's health script reports an error; an unhealthy tracker gets no tasks.
     is_unhealthy: bool,
     /// Whether it is known only from the history of jobs, and has sent nothing since the restart.
     pub(super) rejoins: bool,
-    /// How many exclusions hold; with one or more it is out of the cluster.
+    /// How many exclusions hold; a tracker with one or more is out of the cluster.
     exclusions: u32,
-    /// How many successful jobs have avoided it, less the forgiven ones.
+    /// How many successful jobs have avoided it, less the faults forgiven since.
     faults: u32,
 
     /// When the last fault was added or forgiven.
     faults_changed_at: SimTime,
     /// The faults that count for the graylist.
     recent_faults: faults::RecentFaults,
-    /// The sum of the progress of all tasks that succeeded or run there since it joined, in
-    /// millionths; only if slow tasks are looked for.
+    /// The summed progress, in millionths, of the tasks that run or have succeeded there since the
+    /// tracker joined; kept only if slow tasks are looked for.
     work: u64,
 }
 
@@ -179,7 +180,7 @@ pub(super) struct LastAnswer {
     pub(super) id: u16,
     /// The time from each answer to the next heartbeat.
     pub(super) interval: SimSpan,
-    /// The answer, for a repeated call; kept only if a call may come twice.
+    /// The answer, to be sent again if the call is repeated; kept only if a call may come twice.
     pub(super) again: Option<ToTracker>,
 }
 
@@ -248,7 +249,8 @@ impl Ledger {
             tells_outputs: false,
             stories: None,
             refusals: None,
-            // True until it is certain that no policy reads it: see `JobTracker::forgo_progress`.
+            // True until it is certain that no policy reads progress: see
+            // `JobTracker::forgo_progress`.
             knows_progress: true,
             follows_maps: false,
             looked_at: None,
@@ -297,8 +299,8 @@ impl Ledger {
         }
     }
 
-    /// Returns the record of an attempt; `None` if it was closed: a tracker may report an attempt
-    /// that was lost, or whose job has dropped its tasks.
+    /// Returns the record of an attempt; `None` if the record was closed. A tracker may still
+    /// report an attempt that the JobTracker gave up, or whose job has dropped its tasks.
     pub(super) fn find_try(&mut self, attempt: AttemptId) -> Option<&mut KnownAttempt> {
         self.known_mut(attempt.job()).task(attempt.task)?.find(attempt.number)
     }
@@ -333,13 +335,13 @@ impl Ledger {
         let job = entry(&mut self.jobs, id);
         let needed = (slow_start * job.maps.total as f32).ceil();
         let is_ready = f64::from(needed) <= f64::from(job.maps_over());
-        // Reduces cannot wait before their job runs. Lost outputs of maps may close the slow start
-        // again, as Hadoop checks it each time.
+        // Reduces cannot wait before their job runs. When outputs of maps are lost, reduces may
+        // have to wait for the slow start again, as Hadoop checks it each time.
         let since = job.reduces_ready_at.unwrap_or(now.max(job.running_at));
         job.reduces_ready_at = is_ready.then_some(since);
-        // For Hadoop, a job runs until its cleanup has ended, and all its tasks that have not
-        // succeeded are work, even if the job has failed. A job that fails before it runs adds no
-        // work.
+        // In Hadoop a job counts as running until its cleanup has ended. Until then all its tasks
+        // without success are unfinished work, even if the job has failed. A job that fails before
+        // it runs adds no work.
         let is_load = match job.state {
             JobState::Running => true,
             JobState::Cleaning => job.load != PerSlot::default(),
@@ -388,7 +390,8 @@ fn entry(jobs: &mut [Option<Box<Job>>], id: JobId) -> &mut Job {
     job.unwrap_or_else(|| panic!("{id} has not arrived"))
 }
 
-/// Returns whether a job may avoid `flaky` trackers: less than a quarter of the cluster.
+/// Returns whether a job may avoid this number of flaky trackers: less than a quarter of the
+/// cluster.
 fn is_small_part(flaky: u32, trackers: u32) -> bool {
     // JobInProgress.java: CLUSTER_BLACKLIST_PERCENT is 0.25.
     u64::from(flaky) * 4 < u64::from(trackers)

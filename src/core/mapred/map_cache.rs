@@ -2,14 +2,14 @@
 //! node best?
 //!
 //! Each map is in the list of every node and of every rack that holds its input, in the order of
-//! its number, largest splits first. Lists are cleaned when they are read: a map that no longer
-//! waits is skipped once. A map that waits again goes to the front of its lists. So an answer costs
-//! a look-up, however many maps the job has; most nodes hold no input of the job, for which one bit
-//! is enough.
+//! the maps' numbers, largest splits first. Lists are cleaned when they are read: a map that no
+//! longer waits is skipped once. A map that waits again goes to the front of its lists. So a search
+//! costs a look-up, however many maps the job has. For most nodes, which hold no input of the job,
+//! one bit is enough.
 //!
 //! A node whose rack has no waiting map gets a map of another rack. The other racks are searched in
-//! the order in which the JobTracker met them: with their first tracker, or with the first job
-//! whose input is there.
+//! the order in which the JobTracker met them; it meets a rack with the first tracker there, or
+//! with the first job whose input is there.
 
 use std::mem;
 
@@ -23,11 +23,11 @@ use crate::mapred::locality::Locality;
 pub enum MapReach {
     /// Only on a node that holds the input.
     Node,
-    /// At most in the rack of such a node.
+    /// Only in the rack of a node that holds the input.
     Rack,
     /// Anywhere.
     Any,
-    /// Anywhere, without searching node and rack again: they had no map.
+    /// Anywhere but on the node and in its rack, which were searched before and had no map.
     Beyond,
 }
 
@@ -47,8 +47,8 @@ pub(super) enum MapVerdict {
 pub(super) struct MapCache {
     nodes: Lists,
     racks: Lists,
-    /// The racks that have a list, in the order in which the JobTracker met them; last the list of
-    /// maps whose input no node holds.
+    /// The racks that have a list, in the order in which the JobTracker met them; the list of maps
+    /// whose input no node holds comes last.
     by_turn: Vec<u32>,
     /// How many waiting maps have input that no node holds.
     homeless: u32,
@@ -82,7 +82,7 @@ impl RackOrder {
     }
 }
 
-/// Lists of maps by place: the number of a node, or of a rack.
+/// Lists of maps by place; a place is the number of a node, or of a rack.
 #[derive(Clone, Debug, Default)]
 struct Lists {
     /// A bit for each place: 0 if it is known that no map waits there.
@@ -111,14 +111,14 @@ struct IndexedPlaces {
 struct MapList {
     next: u32,
     end: u32,
-    /// The map at `next`, if there is one: every search needs it, and the range is elsewhere in
-    /// memory.
+    /// A copy of the map at `next`, if there is one: every search needs it, and `maps` is elsewhere
+    /// in memory.
     first: u32,
 }
 
 impl MapCache {
     /// Returns the cache of a job with `maps` maps, all waiting; `locate` finds the nodes with the
-    /// input of a map. Meets the racks of these nodes.
+    /// input of a map. Adds the racks of these nodes to `order`.
     pub(super) fn new(
         maps: u32,
         mut locate: impl FnMut(u32, &mut Vec<TrackerId>),
@@ -172,8 +172,8 @@ impl MapCache {
         !self.nodes.may_have(node.0)
     }
 
-    /// Returns the map that suits a node best within reach, with its distance. That map no longer
-    /// waits.
+    /// Removes and returns the map that suits a node best within reach, with its distance; `None`
+    /// if no map within reach may run there.
     ///
     /// `verdict` judges maps in the order of preference; a map that may not run on this node is
     /// skipped and stays for other nodes.
@@ -214,8 +214,8 @@ impl MapCache {
 }
 
 impl MapCache {
-    /// Returns how many maps suit a node within its own reach, and how many within its rack's, each
-    /// at most `most`.
+    /// Returns how many maps that may run have input on a node, and how many in its rack, each at
+    /// most `most`.
     pub(super) fn near(
         &mut self,
         node: TrackerId,
@@ -289,7 +289,7 @@ impl Lists {
         self.again.entry(place).or_default().push(map);
     }
 
-    /// Returns the first map of a place, and removes it: it no longer waits.
+    /// Removes and returns the first map of a place that may run.
     fn take(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> Option<u32> {
         let map = self.first(place, verdict)?;
         let at = self.find(place)?;
@@ -302,9 +302,10 @@ impl Lists {
         Some(map)
     }
 
-    /// Returns the first map of a place.
+    /// Returns the first map of a place that may run; `None` if there is none.
     fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> Option<u32> {
-        // One bit answers for most nodes, which hold no input of the job or whose maps are used up.
+        // For most nodes one bit is the answer: they hold no input of the job, or their maps are
+        // used up.
         if !self.may_have(place) {
             return None;
         }
@@ -324,8 +325,8 @@ impl Lists {
         let at = self.find(place)?;
         let list = &mut self.lists[at];
         let found = list.first(&self.maps, verdict);
-        // Only a list that is used up loses its mark: maps that may only not run on this node are
-        // still there for another node of the rack.
+        // The mark is cleared only when the list is empty: maps refused on this node alone still
+        // wait for others of the rack.
         if list.len() == 0 && !self.again.contains_key(&place) {
             let (at, bit) = mark(place);
             self.marks[at] &= !bit;
@@ -335,8 +336,8 @@ impl Lists {
 
     /// Returns how many maps of a place may run, at most `most`.
     fn count(&mut self, place: u32, most: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> u32 {
-        // First drop the maps at the front that no longer wait, as a launch does, so that they are
-        // not counted again.
+        // First drop the maps at the front that no longer wait, as a launch does, so that later
+        // counts do not meet them again.
         if self.first(place, verdict).is_none() {
             return 0;
         }
@@ -383,12 +384,12 @@ impl MapList {
     }
 }
 
-/// Returns the index of the mark of a place, and its bit there.
+/// Returns the index of the mark of a place, and the bit of the place in that mark.
 fn mark(place: u32) -> (usize, u64) {
     ((place / u64::BITS) as usize, 1 << (place % u64::BITS))
 }
 
-/// Returns the place of maps whose input no node holds: it follows those of all racks.
+/// Returns the place of maps whose input no node holds: it follows the places of all racks.
 fn nowhere(topology: &Topology) -> u32 {
     topology.racks()
 }

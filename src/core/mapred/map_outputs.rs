@@ -6,10 +6,10 @@
 //! reduces try again and complain to the JobTracker: after enough complaints the map has failed and
 //! runs again; otherwise it runs again when its tracker is lost.
 //!
-//! An answer is about the outputs that counted when the JobTracker wrote its reply: otherwise the
-//! count in the reply and the missing outputs would not match. So the changes of a job's outputs
-//! are numbered, and each output has the numbers of the changes with which it began and ceased to
-//! count.
+//! The answer to a tracker is about the outputs that counted when the JobTracker wrote its reply:
+//! otherwise the count in the reply and the missing outputs would not match. So the changes of a
+//! job's outputs are numbered, and each output has the numbers of the changes with which it began
+//! and ceased to count.
 //!
 //! A run without faults does not have this core.
 
@@ -47,7 +47,7 @@ struct Outputs {
     unreadable: BTreeSet<AttemptId>,
 }
 
-/// The output of a map.
+/// A map's output that the JobTracker counts or has counted.
 #[derive(Debug)]
 struct CountedOutput {
     at: TrackerId,
@@ -60,7 +60,7 @@ struct CountedOutput {
 }
 
 impl CountedOutput {
-    /// Returns whether it counted after the first `changes` changes.
+    /// Returns whether the output counted after the first `changes` changes.
     fn counted(&self, changes: u32) -> bool {
         self.since <= changes && self.until.is_none_or(|until| changes < until)
     }
@@ -110,8 +110,8 @@ impl MapOutputs {
         }
     }
 
-    /// Returns the outputs that a reply counts and that reduces on a tracker cannot fetch. Walks
-    /// all maps of the jobs while some machine is out of reach.
+    /// Returns the outputs that a reply counts and that reduces on a tracker cannot fetch. This
+    /// walks all maps of these jobs if any machine is out of reach.
     fn out_of_reach(&self, reply: &Reply, by: TrackerId) -> Vec<Missing> {
         let is_cut_off = |at| self.cuts.iter().any(|cut| cut.parts(Some(at), Some(by)));
         let mut missing = Vec::new();
@@ -127,7 +127,8 @@ impl MapOutputs {
             }
             for (&map, output) in all.iter().filter(|(_, output)| output.counted(maps.changes)) {
                 let CountedOutput { at, order, until, .. } = *output;
-                // The reply may be an old one that was lost and is sent again.
+                // The reply may be an old one that is sent again, so an output in it may count no
+                // longer.
                 let is_gone = until.is_some() || self.dark.contains(&at);
                 let is_out_of_reach = is_gone || is_cut_off(at);
                 let is_unreadable = !is_out_of_reach && unreadable.contains(&map);
@@ -148,8 +149,8 @@ impl Core for MapOutputs {
             ToMapOutputs::Counts(output) => self.of(output.map.job()).count(**output),
             ToMapOutputs::Lost(map) => self.of(map.job()).lose(**map),
             ToMapOutputs::Over(job) => _ = self.jobs.remove(job),
-            // A tracker that joins anew serves the outputs of its new process. Those of the old one
-            // stopped counting when the JobTracker lost it.
+            // A tracker that joins anew serves the outputs of its new process. The outputs of the
+            // old process stopped counting when the JobTracker lost the tracker.
             ToMapOutputs::Joined(tracker) => {
                 self.members.insert(*tracker);
                 self.dark.remove(tracker);
@@ -164,7 +165,7 @@ impl Core for MapOutputs {
                 let answer = ToTracker::OutOfReach { call, works, missing };
                 out.affect(Mail::Tracker(*tracker, answer));
             }
-            // Reduces fetch from trackers only after they have joined.
+            // Reduces fetch only from trackers that have joined.
             ToMapOutputs::Darkness(tracker) => {
                 if self.members.contains(tracker) {
                     self.dark.insert(*tracker);

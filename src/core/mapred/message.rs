@@ -1,8 +1,9 @@
 //! The messages between actors. The contents of a heartbeat and of its answer are in
 //! [`heartbeat`](super::heartbeat).
 //!
-//! Each receiver has its own enum, so that a message to the wrong core does not compile and no core
-//! must ignore messages. Under way a message is a [`Mail`], which includes the receiver.
+//! Each receiver has its own enum, so that a message to the wrong core does not compile, and no
+//! core gets messages that it must ignore. A message under way is a [`Mail`], which names the
+//! receiver.
 
 use std::sync::Arc;
 
@@ -16,25 +17,25 @@ use mumakil_base::units::{Bytes, SimSpan};
 
 /// A message for one kind of core.
 pub trait Message: Clone + Send + 'static {
-    /// Returns the effect of the message on the run, apart from its contents.
+    /// Returns how the message concerns the run as a whole.
     fn effect(&self) -> MessageEffect;
 }
 
-/// The effect of a message on the run, apart from its contents.
+/// How a message concerns the run as a whole, besides what its receiver does with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageEffect {
-    /// Whether it counts as a message of the run and goes through a mailbox: all messages do but a
-    /// core's own timers, power switches and the rates of flows.
+    /// Whether the message goes through a mailbox and is counted in the run's number of messages.
+    /// Timers of a core, power switches and rates of flows are not counted.
     pub counts: bool,
-    /// Whether it may change a slot or a job by itself. A message that may not is a *round*, such
-    /// as a heartbeat: rounds go on for ever, and only carry changes that were made elsewhere, or
+    /// Whether the message itself may change a slot or a job. A message that cannot is a *round*,
+    /// such as a heartbeat. Rounds go on for ever: they only carry changes made elsewhere, or
     /// decisions that a policy has put off.
     pub moves: bool,
 }
 
 impl MessageEffect {
-    // A message that moves nothing but is marked so makes the end of a run late; a forgotten mark
-    // would end the run too early.
+    // A message wrongly marked as moving delays the end of the run; a forgotten mark ends the run
+    // too early.
     const NONE: Self = Self { counts: false, moves: false };
     const COUNTS: Self = Self { counts: true, moves: false };
     const MOVES: Self = Self { counts: false, moves: true };
@@ -48,32 +49,32 @@ pub enum ToJobTracker {
     Submit(Arc<JobSpec>),
     /// From the injector: a job is to be killed.
     KillJob(JobId),
-    /// From the injector: how busy is the cluster with these jobs, in the order of their
-    /// submission?
+    /// From the injector: a question how busy the cluster is with these jobs, which are in the
+    /// order of their submission.
     AskLoad(Arc<Vec<JobId>>),
     /// From a TaskTracker: a heartbeat.
     Heartbeat(Heartbeat),
-    /// From the NameNode, for the clients that submit jobs and the maps that read: where blocks are
-    /// now.
+    /// From the NameNode: where blocks are now, for clients that submit jobs and for maps that
+    /// read.
     Replicas(Arc<Replicas>),
     /// From an administrator: a node is put on the exclude list.
     Exclude(TrackerId),
     /// From an administrator: a node is taken off the exclude list.
     Include(TrackerId),
-    /// From a fault: its process pauses this long.
+    /// From a fault: the JobTracker's process pauses this long.
     Pause(SimSpan),
-    /// From a fault: its process dies, and comes back after this long; its jobs fail.
+    /// From a fault: the JobTracker's process dies, and comes back after this long; its jobs fail.
     Restart(SimSpan),
-    /// From a fault: its process dies, and comes back after this long; it recovers its jobs, as its
-    /// Hadoop version does.
+    /// From a fault: the JobTracker's process dies, and comes back after this long; it recovers its
+    /// jobs in the way of its Hadoop version.
     RestartAndRecover(SimSpan),
-    /// From a user who asks for the effect of another policy: the next policy takes over, between
-    /// two heartbeats. Hadoop cannot do that.
+    /// From a user who tries another policy: the next policy takes over, between two heartbeats.
+    /// Hadoop cannot do that.
     ChangePolicy,
     /// From itself: its pause or restart is over.
     Wake,
     /// From itself: it is free for the next heartbeat. The number is how often its process had
-    /// died; it ignores this if the process has died since.
+    /// died; if the process has died since, the message is ignored.
     Serve(u32),
     /// From itself: a job's splits are read. The number is how often its process had died.
     Initialised(JobId, u32),
@@ -83,10 +84,11 @@ pub enum ToJobTracker {
     Tick,
     /// From itself: the policy's tick, after the heartbeats that were under way at that instant.
     Tock,
-    /// From the start of the run: it begins to work. Without this it begins with the first message.
+    /// From the start of the run: the JobTracker begins to work. Without this message it begins
+    /// with the first other message.
     Start,
-    /// From the clock: only rounds are due. The JobTracker reports what each part of each job waits
-    /// for.
+    /// From the clock: only rounds are due. The JobTracker reports for each job what its tasks and
+    /// attempts wait for.
     Rest,
     /// From the clock: the run is over. The JobTracker emits the facts that it has held back. This
     /// is the last message.
@@ -121,11 +123,12 @@ pub enum ToTracker {
         /// How long the heartbeat waited for the JobTracker to be free.
         queued: SimSpan,
     },
-    /// From the outputs of maps: which outputs that a reply counts cannot be fetched.
+    /// From the core [`MapOutputs`](super::MapOutputs): of the outputs that a reply counts, those
+    /// that cannot be fetched.
     OutOfReach {
         /// The number of the call that the reply answered.
         call: u32,
-        /// Whether a running reduce may complain of them.
+        /// Whether a running reduce may complain of these outputs.
         works: bool,
         /// The outputs that cannot be fetched.
         missing: Arc<Vec<Missing>>,
@@ -154,7 +157,7 @@ pub enum ToTracker {
     Again(u32),
     /// From itself: a phase of an attempt ends, unless the number is stale.
     PhaseEnds(u64),
-    /// From itself: an attempt has made no progress for the time-out.
+    /// From itself: an attempt has made no progress for as long as the time-out.
     Impatient,
     /// From itself: a flow has moved everything, unless the number is stale.
     FlowDone(u64),
@@ -207,26 +210,25 @@ pub enum ToNameNode {
     Copied(u32),
 }
 
-/// A message for the outputs of maps. An attempt's id is boxed, since it is rare and would make
-/// every message larger.
+/// A message for the core [`MapOutputs`](super::MapOutputs). The ids of attempts are boxed: they
+/// are rarely sent, and would make every message larger.
 #[derive(Clone, Debug)]
 pub enum ToMapOutputs {
     /// From the JobTracker: an output counts from now on.
     Counts(Arc<MapOutput>),
     /// From the JobTracker: this output no longer counts.
     Lost(Box<AttemptId>),
-    /// From the JobTracker: a job has ended, or is begun anew, and its outputs are no longer
-    /// fetched.
+    /// From the JobTracker: a job has ended or begins anew, and its outputs are no longer fetched.
     Over(JobId),
     /// From the JobTracker: a tracker has joined.
     Joined(TrackerId),
     /// From the JobTracker: a tracker is lost.
     Left(TrackerId),
-    /// From a TaskTracker: which outputs that this reply counts can its reduces not fetch?
+    /// From a TaskTracker: a question which outputs counted in this reply its reduces cannot fetch.
     Ask {
         /// The tracker that asks.
         tracker: TrackerId,
-        /// Whether a running reduce may complain of them.
+        /// Whether a running reduce may complain of these outputs.
         works: bool,
         /// The reply.
         reply: Arc<Reply>,
@@ -258,7 +260,7 @@ pub struct MapOutput {
 pub struct MishapId {
     /// The number of the mishap.
     pub number: u32,
-    /// Whether it turns machines or trackers off or on; otherwise it only changes speeds.
+    /// Whether the mishap turns machines or trackers off or on; otherwise it only changes speeds.
     pub is_power: bool,
 }
 
@@ -277,7 +279,7 @@ pub enum Mail {
     FaultInjector(ToFaultInjector),
     /// For the NameNode.
     NameNode(ToNameNode),
-    /// For the outputs of maps.
+    /// For the core [`MapOutputs`](super::MapOutputs).
     MapOutputs(ToMapOutputs),
 }
 
@@ -286,8 +288,8 @@ impl Message for ToJobTracker {
         match self {
             // Calls of a client: each changes a job as it arrives.
             Self::Submit(_) | Self::KillJob(_) => MessageEffect::BOTH,
-            // A heartbeat changes nothing by itself: it only reports an end that was a message
-            // before.
+            // A heartbeat itself changes nothing: the end of an attempt that it reports was a
+            // message of its own.
             Self::AskLoad(_) | Self::Heartbeat(_) => MessageEffect::COUNTS,
             // Faults of the scenario, and ends of the JobTracker's own work.
             Self::Exclude(_)
@@ -300,7 +302,8 @@ impl Message for ToJobTracker {
             | Self::Initialised(..)
             | Self::Start => MessageEffect::MOVES,
             // The JobTracker's own rounds. A policy may act at a tick, but only within its
-            // `patience`; the JobTracker waits that long before it reports that it is idle.
+            // `patience`; the JobTracker waits for that patience to pass before it reports that it
+            // is idle.
             Self::Replicas(_)
             | Self::Serve(_)
             | Self::Expire
@@ -318,7 +321,7 @@ impl Message for ToInjector {
             Self::JobEnded(..) => MessageEffect::BOTH,
             // The next job is due only if there is room.
             Self::Load(_) => MessageEffect::COUNTS,
-            // A job that is still to come is worth waiting for.
+            // The run must wait for a job that is still to come.
             Self::Submit(_) | Self::Arrive => MessageEffect::MOVES,
             Self::Probe => MessageEffect::NONE,
         }
@@ -344,7 +347,7 @@ impl Message for ToTracker {
             Self::OutOfReach { works: true, missing, .. } if !missing.is_empty() => {
                 MessageEffect::MOVES
             }
-            // A running flow has its end planned, at any rate.
+            // The end of a running flow is planned already, whatever its rate.
             Self::Rates(_)
             | Self::OutOfReach { .. }
             | Self::Speeds(_)
@@ -362,7 +365,7 @@ impl Message for ToFabric {
             Self::FlowBegins(_) | Self::FlowEnds { .. } | Self::MemoryLeft(..) => {
                 MessageEffect::MOVES
             }
-            // Machines may be slow now and then for ever, with no flow on them.
+            // Speeds may change for ever, even when no flow is on the machine.
             Self::Speeds(..) | Self::Settle => MessageEffect::NONE,
         }
     }
@@ -370,7 +373,7 @@ impl Message for ToFabric {
 
 impl Message for ToFaultInjector {
     fn effect(&self) -> MessageEffect {
-        // Slow spells may go on for ever, and they change when a task ends, not whether it ends.
+        // Slow spells may recur for ever; they change when a task ends, but not whether it ends.
         let (Self::Begins(stroke) | Self::Ends(stroke)) = self;
         MessageEffect { moves: stroke.is_power, ..MessageEffect::NONE }
     }
@@ -401,7 +404,7 @@ impl Message for ToMapOutputs {
 }
 
 impl Mail {
-    /// Returns the effect of the message on the run, apart from its contents.
+    /// Returns how the message concerns the run as a whole.
     pub fn effect(&self) -> MessageEffect {
         match self {
             Self::JobTracker(msg) => msg.effect(),
@@ -434,21 +437,21 @@ mail_from! {
     ToFabric is Fabric,
 }
 
-/// The longest time between two questions of the injector how busy the cluster is.
+/// The longest time between two questions of the injector about the load of the cluster.
 // Mumak's SimulatorJobClient probes after 1 s, and doubles that up to LOAD_PROB_INTERVAL_MAX.
 pub const LONGEST_PROBE: SimSpan = SimSpan::from_secs(320);
 
-/// How busy the cluster is, as far as the JobTracker knows.
+/// How busy the cluster is, by the JobTracker's ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// The number of jobs in the question.
+    /// The number of jobs that the injector asked about.
     pub jobs: u32,
     /// How many trackers may get tasks.
     pub trackers: u32,
-    /// Their map slots.
+    /// The map slots of these trackers.
     pub map_slots: u32,
-    /// The maps of these jobs that have not ended; a running map counts for the part that is left.
-    /// Added up as in Mumak, in single precision.
+    /// How many maps of these jobs have not ended; a running map counts for the part that is left.
+    /// The sum is in single precision, as in Mumak.
     pub map_work: f32,
 }
 
@@ -468,7 +471,7 @@ pub struct FlowBegins {
     pub id: FlowId,
     /// The resources that it uses.
     pub uses: Arc<[ResourceUse]>,
-    /// The block that it reads, if the block may be in memory.
+    /// The block that it reads, if the block may be in the page cache.
     pub reread: Option<Arc<Reread>>,
 }
 

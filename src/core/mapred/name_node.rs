@@ -10,11 +10,11 @@
 //! a copy is done ─► Replicas, for the JobTracker ─► the next copy
 //! ```
 //!
-//! A block is copied only while a node with a copy can be read. So a copy under way fails if the
-//! last such node goes off or loses its disks meanwhile, or if its target does. Then another block
-//! has its turn, and this one waits again, or waits for a node with a copy. A block without a
-//! target waits until a node comes or has lost its disks. Mumakil does not decide which node reads
-//! from which.
+//! A block is copied only while a node with a copy can be read. So a copy under way fails if its
+//! target or the last such node goes off or loses its disks. Then another block has its turn, and
+//! the block of the failed copy waits in the queue, or for a node with a copy. A block without a
+//! target waits until a node comes on or has lost its disks. From which node a copy is read is not
+//! simulated.
 //!
 //! When a dead node comes back, its copies count again, and surplus copies are removed, the latest
 //! first. A block without any copy is lost until a node with a copy comes back.
@@ -66,11 +66,11 @@ pub struct NameNode {
     under_way: BTreeMap<u32, Vec<BlockCopying>>,
     /// How many copies are under way.
     busy: usize,
-    /// How many copies, and messages for them, have begun.
+    /// How many copies have begun; `waves` counts the messages at their ends.
     begun: u64,
     waves: u32,
-    /// An account for each time that a node made copies necessary, while some of these copies are
-    /// still to be made.
+    /// An account for each time that a node made copies necessary, until all these copies are made
+    /// or given up.
     accounts: BTreeMap<u32, CopyAccount>,
     opened: u32,
 }
@@ -78,7 +78,7 @@ pub struct NameNode {
 #[derive(Clone, Debug)]
 struct DataNode {
     presence: NodePresence,
-    /// How often the node has gone off or come back: a time-out from before is stale.
+    /// How often the node has gone off or come back: a time-out that was set before is stale.
     switches: u32,
     /// Whether the node has lost its disks while it was off, and will report that when it is back.
     has_news: bool,
@@ -86,7 +86,7 @@ struct DataNode {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodePresence {
-    /// The node is not there yet. The blocks that will be there can be read all the same.
+    /// The node has not joined yet. The blocks that will be there can still be read.
     Absent,
     On,
     Off,
@@ -105,7 +105,7 @@ struct BlockCopying {
 struct CopyAccount {
     node: TrackerId,
     is_told: bool,
-    /// The copies that are still to be made; `made` are those that were.
+    /// The copies that are still to be made; `made` are the copies made so far.
     left: BlockSum,
     made: BlockSum,
 }
@@ -151,7 +151,7 @@ struct StoredBlock {
     first: Box<[TrackerId]>,
     /// The targets of copies under way, with the numbers of their messages.
     coming: Vec<(TrackerId, u32)>,
-    /// How many copies were made since.
+    /// How many copies were made since the block was written.
     made: u32,
     /// How many copies wait to be made, and the account that they are on.
     waiting: u32,
@@ -216,7 +216,7 @@ impl StoredBlock {
         replicas.later.get(&self.block).into_iter().flatten()
     }
 
-    /// Returns the nodes that hold the block, as the NameNode knows.
+    /// Returns the nodes that hold the block, by the NameNode's list.
     fn holders(&self, replicas: &Replicas) -> Vec<TrackerId> {
         let first = self.first.iter().copied().filter(|node| replicas.keeps(*node));
         let later = self.later(replicas).map(|copy| copy.node);
@@ -241,7 +241,8 @@ impl NameNode {
             upkeep,
             jobs,
             nodes: vec![node; trackers as usize],
-            // Listing millions of blocks is expensive, and most runs lose no node.
+            // Blocks are listed only when a node is lost: listing millions is expensive, and most
+            // runs lose no node.
             store: None,
             queue: BTreeSet::new(),
             stuck: BTreeSet::new(),
@@ -254,7 +255,7 @@ impl NameNode {
         }
     }
 
-    /// Sets the nodes that are not there yet.
+    /// Sets the nodes that have not joined yet.
     pub fn without(mut self, absent: BTreeSet<TrackerId>) -> Self {
         for node in absent {
             self.nodes[node.index()].presence = NodePresence::Absent;
@@ -268,10 +269,11 @@ impl NameNode {
         let DataNode { presence, switches, .. } = &mut self.nodes[node.index()];
         *presence = NodePresence::Off;
         *switches += 1;
-        // The number makes this stale if the node is back before.
+        // The number makes this message stale if the node is back before.
         out.plan(self.upkeep.dead_after, ToNameNode::Missed(node, *switches));
         self.replicas.off.insert_mut(node);
-        // The NameNode does not notice it yet, but copies from the node or to it do not arrive.
+        // The NameNode does not notice yet that the node is off, but copies from the node or to it
+        // do not arrive.
         self.recheck_blocks(node, out);
         self.tell(out);
     }
@@ -289,8 +291,8 @@ impl NameNode {
         if has_news {
             return self.lose_disk(node, out);
         }
-        // The node's blocks may have too many copies now; or too few, and more can be made now that
-        // it can be read.
+        // The node's blocks may have too many copies now. If they have too few, more can be made,
+        // now that the node can be read.
         self.recheck_blocks(node, out);
         self.tell(out);
     }
@@ -312,7 +314,7 @@ impl NameNode {
             self.plan_copies(node, true, out);
         } else {
             known.has_news = true;
-            // Until now the blocks of a node that is not there yet could be read.
+            // Until now the blocks of a node that has not joined could be read.
             self.replicas.off.insert_mut(node);
             self.recheck_blocks(node, out);
         }
@@ -330,21 +332,22 @@ impl NameNode {
         &mut self.store().blocks[place as usize]
     }
 
-    /// Checks the blocks of a node, if blocks were ever listed: before that, all have their copies.
+    /// Checks the blocks of a node, if blocks were ever listed: before that, all blocks have their
+    /// copies.
     fn recheck_blocks(&mut self, node: TrackerId, out: &mut Outbox) {
         if self.store.is_some() {
             self.plan_copies(node, false, out);
         }
     }
 
-    /// Plans copies of the blocks that are or were on a node, and of those that found no target.
-    /// With `is_gone` the copies that were made later on the node are lost.
+    /// Plans copies of the blocks that are or were on a node, and of the blocks that found no
+    /// target. With `is_gone` the copies that were made later on the node are lost.
     fn plan_copies(&mut self, node: TrackerId, is_gone: bool, out: &mut Outbox) {
         let number = self.opened;
         self.opened += 1;
         let (left, made) = (BlockSum::default(), BlockSum::default());
-        // Opened before it is certain that it gets copies, since `look` adds to it; not emitted
-        // yet, so that `settle` does not close it meanwhile.
+        // The account is opened before it is certain that it gets copies, since `look` adds to it.
+        // It is not emitted yet, so that `settle` does not close it meanwhile.
         self.accounts.insert(number, CopyAccount { node, is_told: false, left, made });
         let mut places = self.store().of_node(node);
         for place in places.iter().filter(|_| is_gone) {
@@ -386,7 +389,7 @@ impl NameNode {
             .filter(|node| !replicas.dead.contains(node))
             .take(surplus)
             .collect();
-        // The copies under way that began last are not needed any more.
+        // If more copies are under way than are needed, those that began last are cancelled.
         let needed = if is_readable { wanted.saturating_sub(holders.len()) } else { 0 };
         let is_on = |to: &TrackerId| nodes[to.index()].presence == NodePresence::On;
         // A copy on its way to a node that is off will not arrive.
@@ -407,7 +410,8 @@ impl NameNode {
         self.queue.remove(&queued);
         self.stuck.remove(&place);
         if 0 < missing {
-            // Added before the old amount is taken off below: an account at zero is closed at once.
+            // The new copies are added before the old ones are taken off below: an account at zero
+            // is closed at once.
             self.queue.insert((holders.len(), place));
             let account = self.accounts.get_mut(&account).expect("what waits has an account");
             account.left.add(missing, bytes);
@@ -432,14 +436,15 @@ impl NameNode {
             // Two copies of one block must not go to the same node.
             holders.extend(stored.coming.iter().map(|(to, _)| *to));
             let is_fit = |node: TrackerId| nodes[node.index()].presence == NodePresence::On;
-            // A random stream for each copy, so that the draws of one do not move those of others.
+            // A random stream for each copy, so that the draws for one copy do not change those for
+            // others.
             let mut rng = stream(self.seed, Purpose::Recopy, self.begun);
             let wanted = stored.first.len() as u32;
             let (bytes, account) = (stored.bytes, stored.account);
             let Some(to) = hdfs.place_again(&holders, wanted, is_fit, &mut rng) else {
                 let waiting = std::mem::take(&mut stored.waiting);
-                // Off the account, too: otherwise the account would stay open while a block finds
-                // no target.
+                // Take the block off the account, too: otherwise the account would stay open while
+                // a block finds no target.
                 self.stuck.insert(place);
                 self.settle(account, waiting, bytes, out);
                 continue;
@@ -448,7 +453,7 @@ impl NameNode {
             if 0 < stored.waiting {
                 self.queue.insert((living, place));
             }
-            // A block could be too large for the clock.
+            // The copy of a huge block could last longer than the clock can count.
             let lasts = self.upkeep.pace.time_for(bytes).min(SimSpan::LONGEST);
             let wave = *waves.entry(lasts).or_insert_with(|| {
                 out.plan(lasts, ToNameNode::Copied(self.waves));
@@ -481,8 +486,8 @@ impl NameNode {
             out.emit(Fact::World(WorldFact::Copy { block, tracker: to, is_there: true }));
             let made = self.accounts.get_mut(&account).expect("what is copied has an account");
             made.made.add(1, bytes);
-            // A node that holds the block may have come back meanwhile: then this copy is one too
-            // many.
+            // A node that holds the block may have come back meanwhile: then this copy is
+            // superfluous.
             self.look(place, account, out);
             self.settle(account, 1, bytes, out);
         }
@@ -490,7 +495,7 @@ impl NameNode {
         self.tell(out);
     }
 
-    /// Cancels copies of a block under way for which `is_vain` holds.
+    /// Cancels the copies of a block that are under way to targets for which `is_vain` holds.
     fn cancel(&mut self, place: u32, out: &mut Outbox, is_vain: impl Fn(TrackerId) -> bool) {
         let stored = self.stored(place);
         let bytes = stored.bytes;
@@ -526,7 +531,8 @@ impl NameNode {
         }
     }
 
-    /// Takes copies off an account: they are made, or will not be. The last one closes it.
+    /// Takes copies off an account when they are made or given up. The last copy closes the
+    /// account.
     fn settle(&mut self, number: u32, blocks: u32, each: Bytes, out: &mut Outbox) {
         let account = self.accounts.get_mut(&number).expect("what was to be copied has an account");
         account.left.take(blocks, each);
@@ -549,7 +555,7 @@ impl Core for NameNode {
 
     fn handle(&mut self, msg: &ToNameNode, out: &mut Outbox) {
         match *msg {
-            // It cannot go off before it is there; `JoinsOff` comes when it should join.
+            // A node cannot go off before it has joined; `JoinsOff` comes when it should join.
             ToNameNode::Off(node) if self.nodes[node.index()].presence == NodePresence::Absent => {}
             ToNameNode::Off(node) | ToNameNode::JoinsOff(node) => self.lose_node(node, out),
             ToNameNode::On(node) => self.regain_node(node, out),

@@ -1,8 +1,8 @@
 //! The trait of cores, and the outbox for their messages and events.
 //!
 //! A core is a state machine with one entry, [`Core::handle`]. It gets a message and leaves letters
-//! and events in an [`Outbox`], which has the instant. The core does not know who carries the
-//! letters, nor when they arrive.
+//! and events in an [`Outbox`], which also holds the present instant. The core does not know who
+//! carries the letters, nor when they arrive.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ pub trait Core: Send {
 /// The letters and events of a core, and whether the run is over.
 #[derive(Debug, Default)]
 pub struct Outbox {
-    /// The instant.
+    /// The instant at which the core handles the message.
     pub now: SimTime,
     /// The letters to other cores, and to itself.
     pub letters: VecDeque<Letter>,
@@ -31,18 +31,19 @@ pub struct Outbox {
     pub events: Vec<Event>,
     /// Why the run is over; `None` while it goes on.
     pub stop: Option<StopReason>,
-    /// Set by the JobTracker when it is idle, as far as it knows.
+    /// Set by the JobTracker when it is idle, by its ledger; otherwise `None`.
     pub calm: Option<IdleState>,
 }
 
 /// The JobTracker is idle: trackers have sent no news and got no orders, its policy has refused
-/// everything for longer than its patience, and no time-out of its own is due.
+/// everything for longer than its patience, and no time-out of the JobTracker is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleState {
-    /// How many trackers have registered. A machine that runs and is not among them will join.
+    /// How many trackers have registered. A tracker that runs and has not registered will still
+    /// join.
     pub trackers: u32,
     /// The JobTracker knows of every change before this instant, and trackers have obeyed its
-    /// answers.
+    /// answers up to then.
     pub since: SimTime,
 }
 
@@ -51,7 +52,7 @@ pub struct IdleState {
 pub struct Letter {
     /// How long the sender delays it.
     pub after: SimSpan,
-    /// Whether it travels over the network; otherwise it is a timer or a matter of physics.
+    /// Whether it travels over the network; otherwise it is a timer or an effect of physics.
     pub travels: bool,
     /// The message, with its receiver.
     pub mail: Mail,
@@ -66,12 +67,13 @@ pub enum StopReason {
     TimeUp,
     /// Jobs are left, and no message is due that could change a slot or a job.
     Stalled(Box<Stall>),
-    /// It has used up its limit of real time.
+    /// The run has used up its limit of real time.
     TimeLimit,
 }
 
 impl StopReason {
-    /// Returns the word for it in `summary.json`; `None` for the ends that a scenario intends.
+    /// Returns the word for this reason in `summary.json`; `None` for the ends that a scenario
+    /// intends.
     pub fn word(&self) -> Option<&'static str> {
         match self {
             Self::Done | Self::TimeUp => None,
@@ -103,13 +105,13 @@ impl Outbox {
         self.letters.push_back(Letter { after, travels: false, mail: own.into() });
     }
 
-    /// Sends another core a message that needs no network, such as physics: it takes no time and is
-    /// never lost.
+    /// Sends another core a message that needs no network, such as an effect of physics: it takes
+    /// no time and is never lost.
     pub fn affect(&mut self, whom: impl Into<Mail>) {
         self.plan(SimSpan::ZERO, whom);
     }
 
-    /// Notes what has happened.
+    /// Adds an event with this fact at the present instant.
     pub fn emit(&mut self, fact: Fact) {
         self.events.push(Event { at: self.now, fact });
     }

@@ -1,8 +1,8 @@
-//! Why a decision was made: a code and the numbers that were weighed, small enough to travel with
-//! every decision and turned into words only for a reader.
+//! Why a decision was made: a code and the numbers behind it. A reason is small, so that every
+//! decision carries one, and becomes words only in the output.
 //!
 //! Each launch, kill, suspension, resumption and refusal has a reason. Tables have columns for the
-//! code and the numbers ([`ReasonNumbers`]), people read the sentence ([`Reason`]'s `Display`).
+//! code and the numbers ([`ReasonNumbers`]); people read the sentence ([`Reason`]'s `Display`).
 
 use std::fmt;
 
@@ -21,15 +21,16 @@ pub enum Reason {
     /// The job was at this position of the queue, from 0, and the jobs before it had no task for
     /// the node.
     InLine(u32),
-    /// As [`Reason::InLine`], without input in the node's rack.
+    /// As [`Reason::InLine`], but the input is in another rack.
     InLineFar(u32),
     /// The job was skipped for this long, because no node with a free slot was near its input.
     Waited(SimSpan),
-    /// The job, or its group, had less of its share than all others that could use the slot.
+    /// The job, or its group, had less of its share than any other job or group that could use the
+    /// slot.
     Share(SlotStanding),
-    /// The task is part of a sample, whose times show the job's size.
+    /// The task is one of a sample; the times of the sample show how large the job is.
     Sample,
-    /// The job would end first among those that could use the slot, if all shared equally.
+    /// The job would end first of all jobs that could use the slot, if they shared equally.
     EndsFirst,
     /// The tracker was reserved for the job.
     Reserved,
@@ -54,21 +55,20 @@ pub enum Reason {
     TaskGivenUp,
     /// The attempt's tracker was lost.
     TrackerLost,
-    /// The attempt was suspended on a tracker that gets no more tasks, where it could not resume.
+    /// The attempt was suspended on a tracker that gets no more tasks, so it could not resume.
     TrackerShunned,
-    /// The policy that had suspended the attempt was replaced by another, which would not resume
-    /// it.
+    /// Another policy replaced the one that suspended the attempt, and would not resume it.
     PolicyChanged,
 
     // ---- refusals ----
     /// The job has waited this long for a node nearer to its input, and waits on.
     Delay(SimSpan),
-    /// Long tasks are spread over the nodes, and this node has its part of them.
+    /// Long tasks are spread over the nodes, and this node has its share of them already.
     LongTasks,
-    /// The job has no task of this kind that the tracker may run: attempts have failed there, or it
-    /// has too little memory or too few slots.
+    /// The job has no task of this kind that the tracker may run: attempts have failed there, or
+    /// the tracker has too little memory or too few slots.
     BadTracker,
-    /// The tracker has its part of the cluster's work.
+    /// The tracker has its share of the cluster's work already.
     TrackerLoad,
     /// The group has as many slots as it may have.
     GroupLimit(SlotStanding),
@@ -78,9 +78,9 @@ pub enum Reason {
     JobLimit,
     /// The tracker is reserved for another job.
     KeptFor(JobId),
-    /// The policy counts runnable tasks now and then, and has not counted the job's yet.
+    /// The policy counts runnable tasks only at intervals, and has not counted the job's tasks yet.
     NotCounted,
-    /// The policy admits jobs now and then, and has not admitted this one yet.
+    /// The policy admits jobs only at intervals, and has not admitted this job yet.
     NotAdmitted,
 
     /// Words of a user's own policy, and the numbers that it weighed.
@@ -89,8 +89,8 @@ pub enum Reason {
     Other(&'static str),
 }
 
-/// The slots of a kind that a group of jobs (a pool, a queue) or a job has, and those that it
-/// should have.
+/// The slots of one kind that a group of jobs (a pool, a queue) or a single job has and should
+/// have.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SlotStanding {
     /// The slots that it has.
@@ -101,14 +101,14 @@ pub struct SlotStanding {
     pub min_share: u32,
 }
 
-/// A share of the slots, exact to a thousandth of one.
+/// A share of the slots, exact to a thousandth of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotShare(std::num::NonZeroU32);
 
 impl SlotShare {
     /// Returns the share of this many slots, to the nearest thousandth.
     pub fn of(slots: f64) -> Self {
-        // Stored plus one, so that a share of zero is possible, too.
+        // The stored number is one more, since a `NonZeroU32` cannot hold a share of zero.
         let thousandths = (slots * 1e3).round().clamp(0.0, f64::from(u32::MAX - 1)) as u32;
         Self(std::num::NonZeroU32::MIN.saturating_add(thousandths))
     }
@@ -135,16 +135,16 @@ pub struct ReasonNumbers {
     pub waited: Option<SimSpan>,
     /// The slots that the group or the job has.
     pub held: Option<u32>,
-    /// Its share of the slots.
+    /// The share of the slots that the group or the job should have.
     pub share: Option<f64>,
     /// The slots that it is guaranteed.
     pub min_share: Option<u32>,
-    /// The job for which this was decided.
+    /// The job that gets the slot or has reserved the tracker, or whose other attempt was first.
     pub for_job: Option<JobId>,
 }
 
 impl Reason {
-    /// Returns the code in tables.
+    /// Returns the code that tables show.
     pub const fn code(&self) -> &'static str {
         self.said().0
     }
@@ -191,7 +191,7 @@ impl Reason {
         }
     }
 
-    /// Returns the numbers.
+    /// Returns the numbers behind the decision.
     pub fn weighed(&self) -> ReasonNumbers {
         let none = ReasonNumbers::default();
         match *self {
@@ -224,7 +224,7 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (_, words) = self.said();
-        // Searching for both braces took half a per cent of a run.
+        // Search for one brace only: searching for both took half a per cent of a run.
         let Some((before, after)) = words.split_once('{') else { return f.write_str(words) };
         f.write_str(before)?;
         match *self {
@@ -244,7 +244,8 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Follows the words of a reason; empty if there are no numbers.
+/// Writes the slots and the share, which follow the words of a reason; writes nothing if the share
+/// is `None`.
 impl fmt::Display for SlotStanding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(share) = self.share else { return Ok(()) };
@@ -256,7 +257,7 @@ impl fmt::Display for SlotStanding {
     }
 }
 
-/// Always in seconds, as in the files for programs.
+/// Returns a time in seconds, never in minutes or hours, as in the files for programs.
 fn seconds(span: SimSpan) -> String {
     tell::time(span.as_secs_f64(), Detail::Like(1.0))
 }
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(unknown.to_string(), "furthest below its share");
     }
 
-    /// `other` is for users' own policies; that no job gives up a slot is in no table.
+    /// `other` is left out, since it is for users' own policies.
     #[test]
     fn each_refusal_has_a_code_of_its_own_in_the_guide() {
         let guide = include_str!("../../guide/results.md");

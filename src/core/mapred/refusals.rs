@@ -2,10 +2,10 @@
 //!
 //! A policy refuses the same job for the same cause at many heartbeats in a row. So each job, kind
 //! of slot and cause has one open interval, which begins with the first such refusal. The interval
-//! is emitted when the job gets a slot of the kind, which ends it, when the job ends, when no such
-//! refusal came for a minute, or when the run is over. So memory is bounded by the number of jobs
-//! and causes, however long the run is. Each interval keeps the jobs that held most slots at its
-//! last refusal, since other jobs may hold them when it is emitted.
+//! is emitted when the job gets a slot of the kind, when the job ends, when no such refusal has
+//! come for a minute, or when the run is over. So memory is bounded by the number of jobs and
+//! causes, however long the run is. Each interval keeps the jobs that held the most slots at its
+//! last refusal, since other jobs may hold these slots when the interval is emitted.
 
 use std::mem;
 
@@ -21,7 +21,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 // Chosen: policies refuse a waiting job every few seconds, so after a minute the cause has passed.
 const FORGOTTEN_AFTER: SimSpan = SimSpan::from_secs(60);
 
-/// Refusals that come at least this often make one interval, whenever the sweep checks it.
+/// Refusals that come at least this often always make one interval.
 // Chosen: half of `FORGOTTEN_AFTER`, so that a late question still finds its interval open.
 pub(super) const REMEMBERED_FOR: SimSpan = SimSpan::from_secs(30);
 
@@ -42,7 +42,7 @@ struct Refusal {
     from: SimTime,
     last: SimTime,
     times: u32,
-    /// The jobs that held most slots at the last refusal.
+    /// The jobs that held the most slots at the last refusal.
     holders: Holders,
 }
 
@@ -76,11 +76,11 @@ impl Refusals {
         self.held[kind].of(job)
     }
 
-    /// Emits the intervals of a job that got a slot; a wait for a near slot lasted until now.
+    /// Emits the intervals of a job that got a slot.
     pub(super) fn launched(&mut self, job: JobId, kind: SlotKind, out: &mut Outbox) {
         let Some(open) = self.open.get_mut(job.index()) else { return };
         for one in open[kind].drain(..) {
-            // A wait for a near slot lasts until the job gets one; other causes may have passed
+            // A wait for a near slot lasts until the job gets a slot; other causes may have passed
             // before.
             let to = if matches!(one.reason, Reason::Delay(_)) { out.now } else { one.last };
             tell(job, kind, one, to, out);
@@ -97,7 +97,7 @@ impl Refusals {
         }
     }
 
-    /// Emits the intervals without a recent refusal; does so only once in a while.
+    /// Emits the intervals without a recent refusal, but looks for them at most once a minute.
     pub(super) fn sweep(&mut self, out: &mut Outbox) {
         let now = out.now;
         if now < self.swept_at + FORGOTTEN_AFTER {

@@ -34,7 +34,7 @@ const PAUSE: SimSpan = SimSpan::from_secs(3);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LaterCopy {
     pub(super) node: TrackerId,
-    /// How many copies of the block were made again before this one.
+    /// How many later copies of the block were made before this one.
     pub(super) number: u32,
 }
 
@@ -48,7 +48,7 @@ pub struct Replicas {
     pub(super) dead: RedBlackTreeSetSync<TrackerId>,
     /// Nodes that have lost the copies that were written there at first.
     pub(super) wiped: RedBlackTreeSetSync<TrackerId>,
-    /// The copies that were made since, by block.
+    /// The copies that were made later, by block.
     pub(super) later: RedBlackTreeMapSync<Block, Vec<LaterCopy>>,
 }
 
@@ -75,7 +75,7 @@ pub enum ReplicaChoice {
 pub struct InputReading {
     /// The copy that it reads; `None` if it finds none.
     pub from: Option<Copy>,
-    /// How long it has tried before.
+    /// How long the map waits for nodes that do not answer before it reads or gives up.
     pub waits: SimSpan,
 }
 
@@ -129,12 +129,12 @@ impl Replicas {
         !self.dead.contains(&node) && !self.wiped.contains(&node)
     }
 
-    /// Finds the nodes that hold a map's input, as the NameNode lists them.
+    /// Fills `holders` with the nodes that hold a map's input, as the NameNode lists them.
     pub(super) fn locate(&self, job: &JobSpec, map: u32, holders: &mut Vec<TrackerId>) {
         holders.clear();
         let Some(input) = &job.input else { return };
         input.locate(map, &self.hdfs, holders);
-        // Nearly always true, and then the list is complete.
+        // This is nearly always so, and then the list is complete.
         if self.are_as_written() {
             return;
         }
@@ -154,11 +154,12 @@ impl Replicas {
         first.any(is_on) || later.any(|copy| is_on(&copy.node))
     }
 
-    /// Returns how a job's map on a node reads its input; `None` if no fault has struck the nodes
-    /// with copies, and the copies are as near as expected.
+    /// Returns how a job's map on a node reads its input; `None` if it reads as planned, since no
+    /// fault has struck the nodes with copies, and the copies are as near as expected.
     ///
-    /// Draws the copy from `rng` as if no node was struck, so that the first pick is the same. A
-    /// node that is off in this snapshot counts as off until the attempt has read.
+    /// Draws the copy from `rng` as if no node was struck, so that the first pick is the same as
+    /// without faults. A node that is off in this snapshot counts as off until the attempt has
+    /// read.
     pub(super) fn open(
         &self,
         (job, map): (&JobSpec, u32),
@@ -172,7 +173,7 @@ impl Replicas {
         let block = Block::of(job, map)?;
         let is_struck = |node: &TrackerId| self.off.contains(node) || !self.keeps(*node);
         let is_moved = first.iter().any(is_struck) || self.later.contains_key(&block);
-        // The job's splits may name copies that are lost since.
+        // The job's splits may name copies that have been lost since.
         let is_expected = Locality::of(on, &first, topology) == expected;
         if first.is_empty() || (!is_moved && is_expected) {
             return None;
@@ -180,8 +181,8 @@ impl Replicas {
         let mut left = self.listed(job, map, &first);
         let mut rng = rng();
         let mut waits = SimSpan::ZERO;
-        // As in DFSClient: the nearest copy first, and a node that does not answer is not tried
-        // again.
+        // As in DFSClient, the nearest copy is tried first, and a node that does not answer is not
+        // tried again.
         while let Some(copy) = nearest(&left, on, topology, &mut rng) {
             if !self.off.contains(&copy.node) {
                 return Some(InputReading { from: Some(copy), waits });
@@ -212,7 +213,7 @@ pub(super) fn nearest(
         copies.iter().filter(|copy| Some(distance(copy)) == least).copied().collect();
     match near[..] {
         [] => None,
-        // Draw only if there is a choice, so that the stream moves only where it decides.
+        // Draw only if there is a choice, so that no random number is used up without need.
         [only] => Some(only),
         _ => Some(near[rng.random_range(0..near.len())]),
     }
@@ -240,7 +241,7 @@ mod tests {
         open_as(is_known.then_some(Locality::Rack), holders, number, change)
     }
 
-    /// Opens the input of a map that has this locality for the JobTracker.
+    /// Opens the input of a map that the JobTracker believes to be at this distance.
     fn open_as(
         locality: Option<Locality>,
         holders: &[u32],
@@ -276,7 +277,7 @@ mod tests {
 
     #[test]
     fn who_is_sent_to_a_copy_that_has_been_removed_reads_from_elsewhere() {
-        // By the job's splits node 0 has the block; since then only node 1 has it.
+        // According to the job's splits node 0 has the block; since then only node 1 has it.
         let reading = open_as(Some(Locality::Node), &[1], 0, off(&[]));
         assert_eq!(read(reading), (Some(1), 0));
     }

@@ -1,8 +1,8 @@
 //! The trait of scheduling policies.
 //!
 //! A policy sees the JobTracker's knowledge, never the true state of a tracker. It gets each change
-//! of a job, and an [`Offer`] when a tracker reports free slots; with the offer it asks and
-//! launches. All questions are look-ups: none walks tasks.
+//! of a job, and an [`Offer`] when a tracker reports free slots; with the offer it asks questions
+//! and launches tasks. All questions are look-ups that walk no tasks.
 //!
 //! ```text
 //! heartbeat ─► Offer ─► policy: launch_map(job, reach, reason) ─► counts change at once ─┐
@@ -58,7 +58,7 @@ pub trait Scheduler: Send {
         Ok(None)
     }
 
-    /// Gets the true durations of tasks before the first job: for oracles.
+    /// Gets the true durations of tasks before the first job, for policies that are oracles.
     fn foresee(&mut self, _truth: &TrueDurations) {}
 
     /// Takes over from another policy while jobs run, or from itself when the JobTracker's process
@@ -68,7 +68,7 @@ pub trait Scheduler: Send {
         false
     }
 
-    /// A job or one of its attempts changed state.
+    /// Learns that a job or one of its attempts has changed state.
     fn job_changed(&mut self, _view: &View<'_>, _event: &JobEvent) {}
 
     /// Returns how often [`Scheduler::tick`] is called; `None` for never.
@@ -76,12 +76,12 @@ pub trait Scheduler: Send {
         None
     }
 
-    /// Returns the longest time after the last change in which the policy may still do something
-    /// without another change: launch a task that it has refused, or give an order. If it does
-    /// nothing for that long in a cluster in which nothing is due, the run has stalled.
+    /// Returns for how long after the last change the policy may still act without another change:
+    /// launch a task that it has refused, or give an order. If the policy does nothing for this
+    /// time, and nothing is due in the cluster, the run has stalled.
     ///
-    /// It is called again and again while nothing changes. Too long a time only makes the verdict
-    /// late; too short a time makes it wrong.
+    /// This is called again and again while nothing changes. With too long a time the stall is only
+    /// found late; with too short a time a run is stopped that would go on.
     fn patience(&self, _view: &View<'_>) -> SimSpan {
         // Hadoop's longest wait is 24 h, after which a tracker's fault is forgiven; its policies
         // wait for far less.
@@ -122,11 +122,12 @@ pub trait Scheduler: Send {
         true
     }
 
-    /// Virtual time passed: the place for time-outs and preemption.
+    /// Acts after some virtual time has passed: the place for time-outs and preemption.
     fn tick(&mut self, _orders: &mut Orders<'_>) {}
 
     /// Returns whether the policy says which jobs' splits are to be [read](Orders::read) in Mumak;
-    /// if not, splits are read as jobs arrive. In other Hadoop versions they always are.
+    /// if not, splits are read as jobs arrive. In other Hadoop versions splits are always read as
+    /// jobs arrive.
     fn orders_reading(&self) -> bool {
         false
     }
@@ -137,12 +138,12 @@ pub trait Scheduler: Send {
         false
     }
 
-    /// Offers a tracker for tasks. Called at most once for every heartbeat, so its cost is the cost
-    /// of the run.
+    /// Offers a tracker for tasks. Called at most once for every heartbeat, so this call decides
+    /// how long a run takes.
     fn offer(&mut self, offer: &mut Offer<'_>);
 }
 
-/// The surroundings of a policy in a run.
+/// The run and the cluster in which a policy works.
 pub struct Setting<'s> {
     /// The seed of the run.
     pub seed: u64,
@@ -181,7 +182,7 @@ pub struct ExternalWork {
 impl ExternalWork {
     /// Returns how many questions the program could answer in a second.
     pub fn per_second(self) -> f64 {
-        // A program without a question has taken no time: 0 and not 0/0.
+        // Without a question no time has passed: the result is 0, not 0/0.
         (self.questions as f64 / self.waited.as_secs_f64().max(1e-9)).round()
     }
 
@@ -211,8 +212,8 @@ pub trait Policy: Scheduler + Sized + 'static {
     /// Its options in the scenario.
     type Options: DeserializeOwned + Serialize + JsonSchema + Default;
     /// Whether the policy uses the bytes that reduces fetch even if a job also gives the time of
-    /// fetching, such as to estimate how large jobs are. If not, users are warned that such bytes
-    /// have no effect.
+    /// fetching, for example to estimate how large jobs are. If not, users are warned that such
+    /// bytes have no effect.
     const HEEDS_BYTES: bool = true;
 
     /// Checks parsed options against the cluster and the jobs: replaces names of files by their
@@ -221,8 +222,8 @@ pub trait Policy: Scheduler + Sized + 'static {
         Vec::new()
     }
 
-    /// Returns the slots that the options guarantee to pools or queues, of `_slots` in the cluster;
-    /// charts show them.
+    /// Returns the slots that the options guarantee to pools or queues in a cluster of `_slots`
+    /// slots; charts show these guarantees.
     fn promised(_options: &Self::Options, _slots: PerSlot<u64>) -> PromisedSlots {
         PromisedSlots::new()
     }
@@ -231,7 +232,7 @@ pub trait Policy: Scheduler + Sized + 'static {
     fn new(options: Self::Options) -> Self;
 }
 
-/// The slots that pools or queues are guaranteed, by the names that jobs give.
+/// The slots that each pool or queue is guaranteed, by the name that jobs give.
 pub type PromisedSlots = BTreeMap<String, PerSlot<f64>>;
 
 /// The cluster and the jobs of a policy.
@@ -245,7 +246,7 @@ pub struct PolicySite<'s> {
     pub slots: PerSlot<u64>,
     /// The most slots of each kind that a node has.
     pub most_slots: PerSlot<u32>,
-    /// The jobs known in advance: those that the scenario lists, and all jobs once files are read.
+    /// The jobs known in advance: those that the scenario lists and, once files are read, all jobs.
     pub jobs: Vec<ExpectedJob<'s>>,
 }
 
@@ -258,7 +259,7 @@ pub struct Complaint {
     pub message: String,
     /// A way to correct the option.
     pub hint: String,
-    /// Whether it is a warning: the option can be used all the same.
+    /// Whether it is a warning: the option can still be used.
     pub is_warning: bool,
 }
 
@@ -335,16 +336,15 @@ impl<'a> View<'a> {
 
     /// Returns the reports on attempts in a tracker's last heartbeat.
     ///
-    /// # Panics
-    /// If the policy does not [read reports](Scheduler::reads_reports): then they are not kept up
-    /// to date.
+    /// # Panics If the policy does not [read reports](Scheduler::reads_reports): then reports are
+    /// not kept up to date.
     pub fn reports(&self, tracker: TrackerId) -> &'a [Report] {
         assert!(self.ledger.knows_progress, "a policy that reads reports says that it reads none");
         &self.ledger.trackers[tracker.index()].reports
     }
 
-    /// Returns the report on an attempt in the heartbeat that is being served; `None` if there is
-    /// none.
+    /// Returns the report on an attempt in the heartbeat that is being served; `None` if the
+    /// heartbeat has none.
     pub fn report_of(&self, attempt: AttemptId) -> Option<&'a Report> {
         let reports = self.reports(self.heard?);
         reports.iter().find(|report| report.attempt == attempt)
@@ -355,7 +355,7 @@ impl<'a> View<'a> {
         self.ledger.capacity[kind]
     }
 
-    /// Returns the slots that are taken, by the trackers' last heartbeats.
+    /// Returns how many slots are taken, by the trackers' last heartbeats.
     pub fn occupied(&self, kind: SlotKind) -> u32 {
         self.ledger.occupied[kind]
     }
@@ -382,7 +382,7 @@ impl Orders<'_> {
     }
 
     /// Lets the splits of a job be read, for a policy that [decides](Scheduler::orders_reading)
-    /// when they are.
+    /// when splits are read.
     pub fn read(&mut self, job: JobId) {
         self.ledger.to_read.push(job);
     }
@@ -423,8 +423,8 @@ pub struct Offer<'a> {
     pub(super) out: &'a mut Outbox,
     /// The orders of this offer so far.
     pub(super) directives: Vec<Directive>,
-    /// The slots that launches and resumptions of this offer take; `freed` are those of its
-    /// preemptions.
+    /// The slots that launches and resumptions of this offer take; `freed` are the slots that its
+    /// preemptions free.
     pub(super) taken: PerSlot<u32>,
     pub(super) freed: PerSlot<u32>,
     /// How many times the policy looked at a job, if looks take the JobTracker time.
@@ -475,8 +475,8 @@ impl Offer<'_> {
         self.ledger.running_jobs().inspect(|_| step())
     }
 
-    /// Launches the job's best waiting map for this node within reach. If there is none and the
-    /// reach is unlimited, a slow map may get a second attempt here.
+    /// Launches the job's waiting map that suits this node best within reach. If there is none and
+    /// the reach is unlimited, a slow map may get a second attempt here.
     pub fn launch_map(&mut self, job: JobId, reach: MapReach, reason: Reason) -> Option<Launched> {
         self.launch_wide_map(job, 1, reach, reason)
     }
@@ -527,8 +527,8 @@ impl Offer<'_> {
         match self.ledger.launch_reduce(wish, self.out) {
             Some(launch) => Some(self.launch(launch)),
             None => {
-                // A reduce may run anywhere: if one waits and is not launched, the tracker is the
-                // cause.
+                // A reduce may run anywhere: if a reduce waits and is not launched, the tracker is
+                // the cause.
                 self.refuse(job, SlotKind::Reduce, Reason::BadTracker);
                 None
             }
@@ -564,7 +564,7 @@ impl Offer<'_> {
     }
 
     /// Returns how many of the job's waiting maps have their input on this node, and how many on
-    /// the node or in its rack, each at most `most`. Looks at no more maps than that.
+    /// the node or in its rack, each at most `most`.
     pub fn near_maps(&mut self, job: JobId, most: u32) -> [u32; 2] {
         step();
         self.ledger.near_maps(job, self.tracker, most)
@@ -601,7 +601,7 @@ impl Offer<'_> {
     }
 
     /// Gives the slot of an attempt on this tracker to another attempt that was launched or resumed
-    /// here; returns whether that is possible.
+    /// here; returns whether the slot could be given.
     pub fn preempt(&mut self, victim: AttemptId, how: Preemption, by: AttemptId) -> bool {
         if !self.can_preempt(victim) {
             return false;
@@ -637,8 +637,9 @@ impl Offer<'_> {
     /// around the policy calls this, so that the message blames the policy.
     pub fn assert_fits(&self) {
         for kind in SlotKind::BOTH {
-            // A tracker may hold more than its slots: an attempt that was to be suspended may have
-            // finished its work before, and then keeps its slot until it has committed.
+            // Attempts may hold more slots than the tracker has: an attempt that was to be
+            // suspended may have finished its work before, and then keeps its slot until it has
+            // committed.
             let free = self.slots(kind).saturating_sub(self.occupied(kind));
             let (taken, room, word) = (self.taken[kind], free + self.freed[kind], kind.word());
             let (now, tracker) = (self.out.now, self.tracker);

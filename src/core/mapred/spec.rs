@@ -1,7 +1,7 @@
 //! A job as it is submitted: the facts that its client knows, and the costs of its tasks.
 //!
-//! The JobTracker reads only what a real one would (names, counts, splits); the costs are for the
-//! trackers, which get them with the order that launches an attempt.
+//! The JobTracker reads only what a real JobTracker would (names, counts, splits); the costs are
+//! for the trackers, which get them with the order that launches an attempt.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,7 +29,7 @@ pub struct JobSpec {
     pub name: Arc<str>,
     /// The user who submits it.
     pub user: Arc<str>,
-    /// The pool or queue that it is submitted to; the name of its user if it names none.
+    /// The pool or queue that it is submitted to; the name of its user if the job names no pool.
     pub pool: Arc<str>,
     /// Whether the job names the pool itself.
     pub names_pool: bool,
@@ -81,7 +81,7 @@ impl<'s> ExpectedJob<'s> {
 }
 
 impl JobSpec {
-    /// Returns the pool or queue that the job names itself.
+    /// Returns the pool or queue that the job names itself; `None` if it names none.
     pub fn named_pool(&self) -> Option<&str> {
         self.names_pool.then_some(&*self.pool)
     }
@@ -174,7 +174,7 @@ impl Input {
         }
     }
 
-    /// Finds the nodes that hold the input of a map.
+    /// Fills `holders` with the nodes that hold the input of a map.
     pub fn locate(&self, map: u32, hdfs: &Hdfs, holders: &mut Vec<TrackerId>) {
         match self {
             Self::File { file, .. } => hdfs.locate(*file, map, self.more_copies(map), holders),
@@ -190,7 +190,7 @@ impl Input {
 /// How many bytes each task of a kind moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskBytes {
-    /// All tasks the same.
+    /// All tasks move this many bytes.
     Alike(Bytes),
     /// The bytes of each task, by its number.
     Each(Arc<[Bytes]>),
@@ -211,7 +211,7 @@ impl TaskBytes {
             Self::Alike(bytes) => *bytes,
             Self::Each(bytes) => {
                 let all: Bytes = bytes.iter().copied().sum();
-                // A job without tasks of the kind: 0 and not a division by zero.
+                // For a job without tasks of the kind the mean is 0, without a division by zero.
                 Bytes::new(all.get() / bytes.len().max(1) as u64)
             }
         }
@@ -262,8 +262,8 @@ impl<'de> Deserialize<'de> for TaskTimes {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a time, a distribution of times, or a list with the time of each task")
             }
-            // Pass on each form but a list, so that the messages of a distribution name the
-            // mistake.
+            // Every form except a list is passed on to the distribution, so that its messages name
+            // the mistake.
             fn visit_str<E: de::Error>(self, text: &str) -> Result<TaskTimes, E> {
                 Dist::deserialize(StrDeserializer::new(text)).map(TaskTimes::Drawn)
             }

@@ -1,9 +1,9 @@
 //! Which tasks are slow, and which nodes may run second attempts: Hadoop's two rules and LATE, side
 //! by side.
 //!
-//! Pure functions over the JobTracker's ledger: the progress of tasks in the last heartbeats, and
-//! when their attempts were launched. The ledger lags by a heartbeat interval and by the 3 s
-//! between a process's progress reports, in Hadoop as here.
+//! The functions are pure. They get from the JobTracker's ledger the progress of tasks in the last
+//! heartbeats, and when their attempts were launched. The ledger lags by a heartbeat interval and
+//! by the 3 s between a process's progress reports, in Hadoop as here.
 //!
 //! All three rules look only at tasks with one attempt, which was launched at least a minute ago
 //! and does not wait for its commit. They differ in which slow task a node gets: with `hadoop-0.20`
@@ -37,7 +37,7 @@ pub(super) struct BegunTask {
     pub(super) index: u32,
     /// The progress a second of its best attempt, by that attempt's last report.
     pub(super) rate: f64,
-    /// Its attempt, if it has only one, which may get a second one beside it.
+    /// Its only attempt, if that may get a second attempt beside it; otherwise `None`.
     pub(super) alone: Option<LoneAttempt>,
 }
 
@@ -85,8 +85,8 @@ impl Rule {
                 let slow = old().filter(|(_, alone)| is_behind(alone));
                 slow.map(|(task, _)| task.index).collect()
             }
-            // Hadoop compares with mean and deviation of all tasks ever launched; finished tasks
-            // keep their last rate.
+            // Hadoop compares a rate with the mean and the deviation of all tasks ever launched;
+            // finished tasks keep their last rate.
             Self::Hadoop021(Hadoop021Options { slow_task, .. }) => {
                 let Some((mean, deviation)) = spread(&rates()) else { return Vec::new() };
                 by_rate(&|rate| deviation * slow_task.get() < mean - rate)
@@ -106,8 +106,8 @@ impl Rule {
         let part = |share: Fraction, of: u32| share.get() * f64::from(of);
         match self {
             Self::Hadoop020(_) => true,
-            // JobInProgress.atSpeculativeCap: any of the three bounds that is not reached allows
-            // one more.
+            // As in JobInProgress.atSpeculativeCap, one more is allowed unless all three bounds are
+            // reached.
             Self::Hadoop021(Hadoop021Options { cap, always, always_of_slots, .. }) => {
                 of_job < always.get()
                     || f64::from(of_job) < part(always_of_slots, slots)
@@ -169,7 +169,7 @@ mod tests {
         BegunTask { index, rate: progress / secs as f64, alone: Some(alone) }
     }
 
-    /// A task that took so many seconds.
+    /// A task that took this many seconds.
     fn took(index: u32, secs: f64) -> BegunTask {
         BegunTask { index, rate: 1.0 / secs, alone: None }
     }
@@ -227,9 +227,9 @@ mod tests {
     #[test]
     fn by_late_what_is_in_the_lowest_quarter_is_slow_and_the_longest_left_is_first() {
         let rule = Rule::Late(LateOptions::default());
-        // Rates of 10 four times, then 5, 4 and 3 in a thousand. The quarter lies at the place 1.5
-        // of seven, between 4 and 5: 4.5. At 4 the task that is at 80 % has 50 s left, at 3 that at
-        // 90 % has 33 s left.
+        // The rates, in thousandths a second, are four times 10, then 5, 4 and 3. The quarter lies
+        // at position 1.5 of the seven, between 4 and 5: 4.5. At the rate 4 the task at 80 % has 50
+        // s left; at the rate 3 the task at 90 % has 33 s left.
         let mut begun: Vec<BegunTask> = (0..4).map(|index| took(index, 100.0)).collect();
         begun.extend([runs(4, 100, 0.5), runs(5, 200, 0.8), runs(6, 300, 0.9)]);
         assert_eq!(slow(rule, 0.0, &begun), [5, 6]);
@@ -275,7 +275,8 @@ mod tests {
         assert!(Hadoop021Options::default().is_slow_node(190.0, &means));
         assert!(!Hadoop021Options::default().is_slow_node(100.0, &means));
         assert!(!Hadoop021Options::default().is_slow_node(100.0, &[100.0]), "alone it is like all");
-        // The lowest quarter of four ends between the first and the second, at 3/4.
+        // The lowest quarter of four values ends three quarters of the way from the first to the
+        // second.
         assert_eq!(LateOptions::default().least_work(&[8.0, 2.0, 6.0, 7.0]), 5.0);
         assert_eq!(LateOptions::default().least_work(&[]), 0.0);
     }

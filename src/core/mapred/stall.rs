@@ -1,8 +1,8 @@
 //! A run that cannot go on: which jobs wait and why, and which jobs hold the slots.
 //!
-//! This is a verdict, not a guess: no message was due any more that could change a slot or a job.
-//! The JobTracker finds it out together with the clock (see [`IdleState`](super::IdleState)) and
-//! reports it once.
+//! A stall is certain: no message is due that could change a slot or a job. The JobTracker and the
+//! clock find a stall together (see [`IdleState`](super::IdleState)), and the JobTracker reports it
+//! once.
 
 use crate::cluster::{PerSlot, SlotKind};
 use std::fmt;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use mumakil_base::units::tell::counted;
 
-/// How many lines of a kind the message has.
-// Chosen: a screen holds that much beside the rest of the message.
+/// How many waits, and how many jobs with slots of a kind, the message names at most.
+// Chosen so that the whole message fits on a screen.
 const TOLD: usize = 12;
 
 /// The state of a run that cannot go on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
-    /// The waits, by job; the waits of a job in the order of its life.
+    /// The waits, sorted by job; the waits of one job go from its setup to its cleanup.
     pub waiting: Vec<JobWait>,
     /// The slots that are taken, by kind and job.
     pub held: Vec<JobSlots>,
@@ -32,11 +32,11 @@ pub struct Stall {
 pub struct JobWait {
     /// The job's name.
     pub job: Arc<str>,
-    /// The part of it that waits.
+    /// The part of the job that waits.
     pub who: WaitingPart,
-    /// How many parts of the kind wait.
+    /// How many such tasks or attempts wait.
     pub count: u32,
-    /// The thing that they wait for.
+    /// The cause of the wait.
     pub on: WaitCause,
 }
 
@@ -60,24 +60,24 @@ pub enum WaitingPart {
 /// The cause of a wait: the thing that a part of a job still lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WaitCause {
-    /// A tracker: none may get tasks.
+    /// A tracker: no tracker may get tasks.
     Trackers,
-    /// A tracker with slots of the kind: none has any.
+    /// A tracker with slots of the kind: no tracker has any.
     SuchSlots,
     /// A slot: all are taken.
     Slot,
-    /// Another tracker: those with a free slot have too few slots for it, or are avoided, since
-    /// attempts have failed there.
+    /// Another tracker: the trackers with a free slot have too few slots for the task, or are
+    /// avoided since attempts have failed there.
     OtherTracker,
     /// The policy: slots are free, and it gives the job none.
     Policy,
-    /// This many maps of its job.
+    /// This many maps of its job, which have not ended.
     Maps(u32),
     /// A slot on its own tracker.
     SlotThere,
     /// A resumption.
     Resumption,
-    /// An order to end: its job has ended before its maps.
+    /// Maps that will not come: its job has ended.
     Orphan,
     /// Its job's setup.
     Setup,
@@ -92,7 +92,7 @@ pub struct JobSlots {
     pub kind: SlotKind,
     /// The job's name.
     pub job: Arc<str>,
-    /// How many slots.
+    /// How many slots the job holds.
     pub slots: u32,
 }
 

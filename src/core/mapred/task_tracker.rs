@@ -1,9 +1,9 @@
 //! The TaskTracker: it runs attempts in its slots and reports them with every heartbeat.
 //!
 //! It knows the true state of its node. A launched attempt waits until a slot is really free, so an
-//! attempt that the JobTracker assigns too early starts late and no slot ever runs two. An attempt
-//! that waits for its commit holds its slot but, as in Hadoop, is not reported as holding one: that
-//! is the commit-pending quirk.
+//! attempt that the JobTracker assigns too early starts late, and no slot ever runs two attempts.
+//! An attempt that waits for its commit holds its slot but, as in Hadoop, is not reported as
+//! holding it: that is the commit-pending quirk.
 //!
 //! ```text
 //! heartbeat due ─► a report on each attempt ─► JobTracker
@@ -56,13 +56,13 @@ pub struct HeartbeatManner {
     /// Whether a tracker without news sends a [brief](Heartbeat::AsBefore) heartbeat, without the
     /// progress of its attempts.
     pub is_brief: bool,
-    /// Whether trackers ask which [outputs](super::MapOutputs) of maps their reduces cannot fetch:
-    /// only where machines may be lost.
+    /// Whether trackers ask which [outputs](super::MapOutputs) of maps their reduces cannot fetch;
+    /// needed only if machines may be lost.
     pub asks_outputs: bool,
 }
 
-/// A TaskTracker and the node that it runs on. The order of fields is that in memory: a heartbeat
-/// without news reads the first cache line, one with news the first three.
+/// A TaskTracker and the node that it runs on. Fields lie in memory in this order: a heartbeat
+/// without news reads the first cache line, a heartbeat with news the first three.
 #[repr(C, align(64))]
 pub struct TaskTracker {
     pulse: HeartbeatState,
@@ -74,7 +74,7 @@ pub struct TaskTracker {
     /// Slots that no attempt holds.
     free: PerSlot<u32>,
     clockwork: TrackerTimers,
-    /// The last whole status, kept to send it again and to reuse its memory.
+    /// The last full status, kept to send it again and to reuse its memory.
     status: Arc<TrackerStatus>,
 
     id: TrackerId,
@@ -91,12 +91,13 @@ pub struct TaskTracker {
 
     memory: Memory,
     node: Node,
-    /// When the first heartbeat is due, after a start.
+    /// The time from a start to the first heartbeat.
     phase: SimSpan,
     /// The last reply, while the tracker waits for the list of outputs in it that cannot be
     /// fetched.
     asked: Option<AskedReply>,
-    /// When a reply last said how many maps have ended; only if heartbeats may come out of turn.
+    /// When a reply last said how many maps have ended; kept only if heartbeats may come out of
+    /// turn.
     told_of_maps: SimTime,
     /// The instant of the last message.
     heard_at: SimTime,
@@ -110,7 +111,7 @@ const _: () = assert!(offset_of!(TaskTracker, memory) <= 3 * 64);
 /// A reply that waits for the list of outputs that reduces cannot fetch.
 struct AskedReply {
     reply: Arc<Reply>,
-    /// How many attempts learn of the reply: those that were launched first.
+    /// How many of the attempts, in the order of their launches, learn of the reply.
     hearing: usize,
 }
 
@@ -190,7 +191,7 @@ impl TaskTracker {
 
     fn power_off(&mut self, out: &mut Outbox) {
         self.crash(out);
-        // A crash of the process leaves the page cache as it is; a machine without power has none.
+        // A crash of the process leaves the page cache as it is; a machine without power loses it.
         self.clockwork.tell_memory(Bytes::ZERO, out);
     }
 
@@ -210,8 +211,7 @@ impl TaskTracker {
         out.emit(Fact::befell(self.id, incident));
     }
 
-    /// Notes that the node's health script begins or ceases to report an error. Several errors may
-    /// hold at a time.
+    /// Notes that the node's health script begins or ceases to report an error.
     fn take_health(&mut self, is_well: bool, out: &mut Outbox) {
         // A brief heartbeat does not contain the health, so the next one must be a full one.
         self.pulse.has_news = true;
@@ -240,7 +240,8 @@ impl TaskTracker {
         for mut attempt in std::mem::take(&mut self.attempts) {
             // Otherwise the fabric would go on sharing disks and wires with stopped flows.
             self.clockwork.end_flow(&mut attempt, false, out);
-            // An attempt that has ended emitted its event then; only its report was not sent yet.
+            // An attempt that has ended has already emitted its event; only its report is still to
+            // be sent.
             if !attempt.has_ended() {
                 self.note_end(&attempt, Outcome::Killed, out);
             }
@@ -266,7 +267,7 @@ impl TaskTracker {
         };
         let hit: Vec<AttemptId> =
             self.attempts.iter().filter(|a| is_hit(a)).map(|a| a.id()).collect();
-        // Only these fail: attempts that get their slots meanwhile begin with empty disks.
+        // Only these attempts fail: others that get their slots meanwhile begin with empty disks.
         for id in hit {
             if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
                 self.fail(index, out);
@@ -284,7 +285,7 @@ impl TaskTracker {
     }
 
     fn fill_status(&mut self, out: &mut Outbox) {
-        // First, as a reduce may give up here: then this heartbeat already reports its failure.
+        // This comes first: if a reduce gives up here, this heartbeat already reports its failure.
         self.try_fetches(out);
         // Hadoop reports the slot of an attempt that waits for its commit as free, though it is
         // not. Users can switch that quirk off.
@@ -324,8 +325,8 @@ impl TaskTracker {
     fn asks_for_maps(&self, now: SimTime) -> bool {
         let hadoop = &self.costs.hadoop;
         let shortest = self.pulse.interval.saturating_sub(hadoop.heartbeat_fuzz.early);
-        // Without out-of-band heartbeats every heartbeat is in turn. A planned heartbeat may come
-        // early by the fuzz, and is in turn all the same.
+        // Without out-of-band heartbeats every heartbeat is in turn. A regular heartbeat may come
+        // early, by up to `heartbeat_fuzz.early`, and still counts as in turn.
         !hadoop.out_of_band || self.told_of_maps + shortest <= now
     }
 
@@ -394,7 +395,7 @@ impl TaskTracker {
             self.carry_out(directive, out);
         }
         // In Mumak attempts of this reply start before reduces learn of maps, and only reduces that
-        // this heartbeat has reported learn of them. In Hadoop a reduce asks as it is launched.
+        // this heartbeat has reported learn of the maps. In Hadoop a reduce asks as it is launched.
         let &Behaviour { asks_at_once, complains, .. } = self.costs.hadoop.behaviour();
         if !asks_at_once {
             self.fill_slots(out);
@@ -413,10 +414,9 @@ impl TaskTracker {
         self.hear_of_maps(&reply.maps, &reply.missing, hearing, out);
     }
 
-    /// Handles the list of outputs in a reply that reduces cannot fetch, and goes on with the
-    /// reply.
+    /// Handles the list of a reply's outputs that reduces cannot fetch, and goes on with the reply.
     fn note_unreachable_outputs(&mut self, call: u32, missing: &[Missing], out: &mut Outbox) {
-        // The process may have died since it asked, and the next one may have asked anew.
+        // The process may have died since it asked, and the next process may have asked anew.
         if let Some(AskedReply { reply, hearing }) = self.asked.take_if(|it| it.reply.call == call)
         {
             let missing = [&reply.missing, missing].concat();
@@ -485,8 +485,8 @@ impl TaskTracker {
         }
     }
 
-    /// Fails attempts that have hung for too long. As in Hadoop, a tracker checks that after each
-    /// heartbeat.
+    /// Fails attempts that have hung for too long. As in Hadoop, a tracker looks for such attempts
+    /// after each heartbeat.
     fn fail_unresponsive(&mut self, out: &mut Outbox) {
         let timeout = self.costs.hadoop.task_timeout;
         // Hadoop's `mapred.task.timeout` of 0 means that a task may hang for ever.
@@ -525,7 +525,7 @@ impl TaskTracker {
                     self.may_wait = true;
                 }
             }
-            // A search without `find`, as the timers are borrowed beside the attempt.
+            // Not with `find`, since the timers are borrowed at the same time as the attempt.
             Directive::Commit(id) => {
                 let (poll, span) = (self.costs.hadoop.poll, self.costs.hadoop.commit_time);
                 if let Some(attempt) = self.attempts.iter_mut().find(|a| a.is(*id)) {
@@ -542,7 +542,7 @@ impl TaskTracker {
 
     fn accept(&mut self, launch: &LaunchOrder, out: &mut Outbox) {
         let (id, role) = (launch.attempt, launch.role);
-        // The cleanup of an attempt has the same number: only the role differs.
+        // An attempt and its cleanup have the same id; only their roles differ.
         if !self.attempts.iter().any(|a| a.id() == id && a.role() == role) {
             let files = launch.files.as_ref();
             let reading = files.and_then(|files| self.costs.open(files, launch, self.id));
@@ -600,8 +600,8 @@ impl TaskTracker {
                 let first =
                     self.attempts.iter().position(|a| a.slot() == kind && a.waits_for_slot());
                 let Some(index) = first else { break };
-                // No attempt overtakes one that needs several slots: otherwise that one might wait
-                // for ever.
+                // An attempt that needs several slots is not overtaken: otherwise it might wait for
+                // ever.
                 let slots = self.attempts[index].slots();
                 if self.free[kind] < slots {
                     break;
@@ -699,7 +699,7 @@ impl TaskTracker {
         let attempt = &mut self.attempts[index];
         let (slot, slots) = (attempt.slot(), attempt.slots());
         // Read this before the state changes. An attempt that is killed while it waits for a slot
-        // frees none.
+        // frees no slot.
         let held_slot = attempt.holds_slot();
         self.clockwork.end_flow(attempt, false, out);
         attempt.end(now, state);
@@ -793,8 +793,9 @@ impl TrackerTimers {
         }
     }
 
-    /// Plans the time-out of an attempt that hangs from now on. Only the heartbeat after it fails
-    /// the attempt; until then there is something to wait for.
+    /// Plans the time-out of an attempt that hangs from now on. The first heartbeat after the
+    /// time-out fails the attempt; until then the planned message tells the clock that the run must
+    /// go on.
     fn plan_patience(&self, timeout: SimSpan, out: &mut Outbox) {
         if !timeout.is_zero() {
             out.plan(timeout, Mail::Tracker(self.tracker, ToTracker::Impatient));
@@ -847,8 +848,8 @@ impl Core for TaskTracker {
             ToTracker::OutOfReach { call, missing, .. } => {
                 self.note_unreachable_outputs(*call, missing, out);
             }
-            // Its only use is to be due, so that the clock does not take the cluster for stalled.
-            // The heartbeat after it fails the attempt.
+            // While this timer is due, the clock does not take the cluster for stalled; it has no
+            // other use. The heartbeat after it fails the attempt.
             ToTracker::Impatient => {}
             ToTracker::Rates(rates) => self.take_rates(rates, out),
             ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {

@@ -1,15 +1,16 @@
 //! A trace's records of a job's tasks, and the rules for everything that the trace leaves out.
 //!
 //! The rules are those of Rumen, the tool that made such traces, and of Mumak, which replayed them:
-//! an attempt in the trace takes its time and has its outcome, scaled by the distance of its input
-//! then and now; any other attempt is drawn from the job's distributions.
+//! an attempt in the trace keeps its outcome and its time. The time of a successful map is scaled
+//! if its input is now at another distance. The outcome and time of any other attempt are drawn
+//! from the job's distributions.
 
 use crate::mapred::ids::{AttemptId, TaskKind};
 use crate::mapred::locality::Locality;
 use mumakil_base::random::Dice;
 use mumakil_base::units::SimSpan;
 
-/// The record of an attempt.
+/// A trace's record of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedTry {
     /// Its times, if the trace has them.
@@ -50,20 +51,19 @@ pub struct Traced {
     pub reduce_times: Cdf,
     /// The times of failed reduces.
     pub failed_reduce_times: Cdf,
-    /// The share of the successful maps that succeeded at their first attempt, second, …; with
-    /// `None` a map that is not in the trace fails.
+    /// The shares of the successful maps that succeeded at their first attempt, their second, and
+    /// so on; with `None` a map that is not in the trace fails.
     pub tries: Option<Box<[f64]>>,
     /// The factor of a map's time, by the distance of its input.
     pub factors: [f64; 3],
-    /// Whether Mumak's quirks hold. An input in the rack counts as one elsewhere. And a time that
-    /// is drawn because an attempt has no start is scaled like a logged one, or, if the attempt
-    /// failed, is drawn for the distance then.
+    /// Whether Mumak's two quirks hold. Input in the rack counts as input in another rack. A time
+    /// drawn for an attempt without a start is scaled like a logged time or, if the attempt failed,
+    /// is drawn for the distance in the trace.
     pub quirks: bool,
-    /// Whether Mumak fails the job when it reads the splits: the trace logs more maps than the job
-    /// has.
+    /// Whether Mumak fails the job when it reads the splits, because the trace logs more maps than
+    /// the job has.
     pub is_unreadable: bool,
-    /// The parts of the job's id, text and number, if ties between jobs are broken by ids, as in
-    /// Mumak.
+    /// The text and the number of the job's id, if ids break ties between jobs, as in Mumak.
     pub id: Option<(Box<str>, u64)>,
     /// The maps whose input nodes the trace does not name, and on how many nodes each input is. The
     /// nodes are drawn when the job's splits are read; empty if they were drawn before.
@@ -73,10 +73,10 @@ pub struct Traced {
 /// A cumulative distribution of times, in Rumen's form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cdf {
-    /// How many values it was made of.
+    /// How many values it was computed from.
     pub weight: u64,
-    /// Shares, and the milliseconds below which each share of the values is, from share 0 to share
-    /// 1; empty if there were no values.
+    /// Pairs of a share and the milliseconds below which this share of the values lies, from share
+    /// 0 to share 1; empty if there were no values.
     pub points: Box<[(f64, f64)]>,
 }
 
@@ -84,7 +84,8 @@ pub struct Cdf {
 // Rumen's ZombieJob makes 100 ms of a time below zero, and an empty distribution gives −1.
 const UNKNOWN: SimSpan = SimSpan::from_millis(100);
 
-/// The numbers of a job's distributions: successful maps by their distance, then failed maps.
+/// A job's distributions are numbered: successful maps by their distance from 0 on, then failed
+/// maps from this number on.
 const FAILED_MAPS: usize = 4;
 const REDUCES: usize = 8;
 const FAILED_REDUCES: usize = 9;
@@ -130,7 +131,7 @@ impl Traced {
         let is_scaled = !fails && then != distance && (times.is_some() || self.quirks);
         let work = if is_scaled {
             let factor = self.factors[distance] / self.factors[then];
-            // Java casts to long milliseconds: rounded down.
+            // Java's cast to whole milliseconds rounds down.
             SimSpan::from_millis((work.as_micros() as f64 / 1e3 * factor) as u64)
         } else {
             work
@@ -164,8 +165,8 @@ impl Traced {
         let millis = sample(distance, dice).or_else(|| {
             let weight = |cdf: &Cdf| u128::from(cdf.weight);
             let total: u128 = times.iter().map(weight).sum();
-            // The trace has no map at this distance: take any of the others, weighted by their
-            // numbers of maps.
+            // The trace has no map at this distance: take any of the other distributions, weighted
+            // by their numbers of maps.
             let mut rest = (0 < total).then(|| dice.below(total))?;
             let chosen = times.iter().position(|cdf| {
                 let is_it = rest < weight(cdf);
@@ -185,8 +186,8 @@ impl Traced {
                 true => (&self.failed_reduce_times, FAILED_REDUCES),
                 false => (&self.reduce_times, REDUCES),
             };
-            // Rumen draws again, up to five times, when an attempt ended before it began. The whole
-            // time becomes the reduce phase.
+            // Rumen draws up to five times, until the time is not below zero. The whole time
+            // becomes the reduce phase.
             let work = (0..5).find_map(|_| times.sample(number, dice).and_then(span));
             TracedTimes { work: work.unwrap_or_default(), ..TracedTimes::default() }
         });
@@ -204,8 +205,8 @@ fn span(millis: f64) -> Option<SimSpan> {
 }
 
 impl Cdf {
-    /// Draws milliseconds: uniform shares, interpolated linearly between the points. Computes as
-    /// Rumen does, in this order, so that the last bit is the same.
+    /// Draws a time in milliseconds: the value at a uniform share, interpolated linearly between
+    /// the points. The order of the operations is Rumen's, so that the last bit is the same.
     fn sample(&self, number: usize, dice: &mut impl Dice) -> Option<f64> {
         let (last, _) = self.points.split_last()?;
         let share = dice.share_of(number);
@@ -286,7 +287,7 @@ mod tests {
         let mut traced = traced();
         // No map needed more than two attempts, so the second one succeeds.
         assert_eq!(map(&traced, 1, 1, Locality::OffRack), (secs(7), false));
-        // The trace has no local maps: a time of any of the others.
+        // The trace has no local maps, so the time is that of a map at another distance.
         let (work, _) = map(&traced, 1, 1, Locality::Node);
         assert!(work == secs(7) || work == secs(8), "{work}");
         traced.tries = None;
@@ -326,12 +327,13 @@ mod tests {
         let mut stories = MumakJobs::new(42, 0);
         let story = stories.of(4, "job_200904211745_0006");
         let attempt = |kind, index| TaskId { job: JobId(4), kind, index }.attempt(0);
-        // Of the job's own numbers the first is 0.341: below a half, so it succeeds. Then 0.6917 of
-        // the first distribution that is used: 2 s and 0.3834 of the other 3 s.
+        // The job's first random number is 0.341: below a half, so the map succeeds. The share
+        // drawn from the first distribution that is used is 0.6917: 2 s and 0.3834 of the other 3
+        // s.
         let (map, reduce) = (attempt(TaskKind::Map, 29), attempt(TaskKind::Reduce, 7));
         let (times, fails) = traced.draw(map, Some(Locality::OffRack), story);
         assert_eq!((times.work.as_millis(), fails), (3_150, false));
-        // 0.4217 and 0.5678 of the second.
+        // The shares drawn from the second distribution are 0.4217 and 0.5678.
         let reduces = [(); 2].map(|()| traced.draw(reduce, None, story).0.work.as_millis());
         assert_eq!(reduces, [1_843, 2_406]);
     }
@@ -345,8 +347,8 @@ mod tests {
         assert_eq!(map(&traced, 0, 0, Locality::OffRack), (secs(7), false));
         assert_eq!(map(&traced, 1, 0, Locality::OffRack), (secs(3), true));
         traced.quirks = true;
-        // The input was in the rack, so the factor is three over one and a half. The failed one is
-        // drawn for the distance then.
+        // The input was in the rack, so the factor is three over one and a half. The time of the
+        // failed attempt is drawn for the distance in the trace.
         assert_eq!(map(&traced, 0, 0, Locality::OffRack), (secs(14), false));
         assert_eq!(map(&traced, 1, 0, Locality::OffRack), (secs(2), true));
     }

@@ -1,5 +1,5 @@
-//! How long tasks really take, which a real JobTracker cannot know: for policies that are oracles,
-//! and for estimates that are wrong on purpose.
+//! How long tasks really take. A real JobTracker cannot know these durations; oracle policies, and
+//! estimates that are wrong on purpose, use them.
 
 use std::sync::Arc;
 
@@ -15,18 +15,19 @@ use mumakil_base::units::{Factor, SimSpan};
 #[derive(Clone, Debug)]
 pub struct TrueDurations {
     costs: Arc<Costs>,
-    /// The node of all durations: of plain speed, with every input on it.
+    /// The node to which all durations refer: its speed is 1, and it holds every input.
     node: Node,
 }
 
 impl TrueDurations {
-    /// Returns the true durations in a cluster with such nodes.
+    /// Returns the true durations in a cluster of nodes like this one.
     pub fn new(costs: Arc<Costs>, node: &Node) -> Self {
-        // Nodes may differ; sizes of jobs must not depend on which node is the first.
+        // Nodes may differ in speed, and the size of a job must not depend on which node comes
+        // first.
         Self { costs, node: Node { speed: Factor::ONE, ..node.clone() } }
     }
 
-    /// Returns the sum of the durations of all tasks of a kind, each alone on a node of plain speed
+    /// Returns the sum of the durations of all tasks of a kind, each alone on a node of speed 1
     /// with its input on it. Walks the tasks.
     pub fn work(&self, job: &Job, kind: SlotKind) -> SimSpan {
         let total = job.tasks(kind).total();
@@ -35,7 +36,7 @@ impl TrueDurations {
             .fold(SimSpan::ZERO, |all, one| all + one)
     }
 
-    /// Returns the duration of one task, alone on a node of plain speed with its input on it.
+    /// Returns the duration of one task, alone on a node of speed 1 with its input on it.
     pub fn task(&self, job: &Job, kind: SlotKind, index: u32) -> SimSpan {
         let attempt = TaskId { job: job.id(), kind: kind.into(), index }.attempt(0);
         let launch = LaunchOrder::work(attempt, job.spec.clone());

@@ -4,9 +4,9 @@
 //! Everything is as in Hadoop. A reduce tries all outputs on a machine together. After a failure it
 //! leaves the machine alone for 10 s, times 1.3 for each failure so far. It complains to the
 //! JobTracker of the tenth failure of an output and of every tenth after that; if the machine
-//! answers but cannot read the output, it complains at once. A reduce with too many failures of one
-//! output gives up. So the first complaint comes after seven minutes: the sum of the first nine
-//! pauses.
+//! answers but cannot read the output, the reduce complains at once. A reduce with too many
+//! failures of one output gives up. So the first complaint comes after seven minutes: the sum of
+//! the first nine pauses.
 
 use std::collections::BTreeMap;
 
@@ -23,16 +23,17 @@ const PENALTY: SimSpan = SimSpan::from_secs(10);
 // ShuffleScheduler.java: `PENALTY_GROWTH_RATE = 1.3f`.
 const GROWTH: f64 = 1.3;
 
-/// The reduce complains after this many failures of an output, and after each further as many.
+/// How many failures of an output make the reduce complain once.
 // `mapreduce.reduce.shuffle.maxfetchfailures`, 10 by default.
 const FAILURES_PER_COMPLAINT: u32 = 10;
 
-/// A reduce gives up after this many failures of one output, and later in a job of many maps.
+/// A reduce gives up after this many failures of one output, or after more in a job of many maps.
 // ShuffleScheduler.java: `abortFailureLimit = max(30, totalMaps / 10)`.
 const PATIENCE: u32 = 30;
 
 /// Returns how long a reduce of a job with `maps` maps tries to fetch a missing output until it
-/// gives up: at most a month, since each ten maps beyond three hundred make it a third longer.
+/// gives up: at most a month, since each ten maps beyond three hundred make the time a third
+/// longer.
 pub(super) fn longest_trial(maps: u32) -> SimSpan {
     // Chosen: no run waits that long, and the sum is far from overflowing.
     const MONTH: SimSpan = SimSpan::from_secs(30 * 24 * 60 * 60);
@@ -87,7 +88,7 @@ impl Unfetched {
     }
 
     /// Notes which outputs of a job's maps are missing. The reduce has the outputs of the first
-    /// `fetched` maps that ended; it tries the others from `asks` on.
+    /// `fetched` maps that ended; it tries the missing others from `asks` on.
     pub(super) fn hear(&mut self, asks: SimTime, job: JobId, missing: &[Missing], fetched: u32) {
         let earlier = std::mem::take(&mut self.outputs);
         for missing in missing.iter().filter(|missing| missing.map.job() == job) {
@@ -108,7 +109,7 @@ impl Unfetched {
         // A machine without a wanted output is forgotten, with its pause.
         self.due.retain(|at, _| wanted().any(|output| output.at == *at));
         for output in wanted() {
-            // A machine in a pause stays in it, whatever other outputs become missing there.
+            // A pause at a machine goes on even if further outputs become missing there.
             self.due.entry(output.at).or_insert(asks);
         }
     }
@@ -122,7 +123,7 @@ impl Unfetched {
         done + kept as u32 - wanted as u32
     }
 
-    /// Postpones due tries: the reduce is not fetching.
+    /// Postpones the due tries of a reduce that is not fetching.
     pub(super) fn wait(&mut self, now: SimTime) {
         self.due.values_mut().for_each(|due| *due = now.max(*due));
     }

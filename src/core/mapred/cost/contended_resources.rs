@@ -2,8 +2,9 @@
 //!
 //! A map reads from the nearest node that holds its input, or from one of several equally near, at
 //! random. A real map asks the file system; so does a map here once a fault has struck a node with
-//! its input ([`Replicas`](crate::mapred::Replicas)). An attempt writes to one disk of its node, at
-//! random: a map its output, a reduce all that it fetches and writes.
+//! its input ([`Replicas`](crate::mapred::Replicas)). An attempt writes to one disk of its node,
+//! chosen at random: a map writes its output there, and a reduce all that it fetches and its
+//! output.
 
 use std::sync::Arc;
 
@@ -42,12 +43,12 @@ impl ContendedResources {
         &self.resources
     }
 
-    /// Returns the resources for computing on a node; `None` if it shares nothing.
+    /// Returns the resources for computing on a node; `None` if computations share no cores.
     pub(super) fn computing(&self, on: TrackerId) -> Option<Demand> {
         if self.cores { self.resources.compute(on) } else { None }
     }
 
-    /// Returns the resources for reading a map's input; `None` if it shares nothing.
+    /// Returns the resources for reading a map's input; `None` if transfers share nothing.
     pub(super) fn reading(
         &self,
         job: &JobSpec,
@@ -78,12 +79,12 @@ impl ContendedResources {
         self.transfers && self.resources.has_page_caches()
     }
 
-    /// Returns the resources for writing an attempt's output; `None` if it shares nothing.
+    /// Returns the resources for writing an attempt's output; `None` if transfers share nothing.
     pub(super) fn writing(&self, attempt: AttemptId, on: TrackerId) -> Option<Demand> {
         self.transfers.then(|| self.resources.read(self.own_disk(attempt, on), on))
     }
 
-    /// Returns the resources for fetching of a reduce; `None` if it shares nothing.
+    /// Returns the resources for a reduce's fetching; `None` if transfers share nothing.
     pub(super) fn fetching(&self, attempt: AttemptId, on: TrackerId) -> Option<Demand> {
         self.transfers.then(|| self.resources.fetch(self.own_disk(attempt, on)))
     }
@@ -93,12 +94,13 @@ impl ContendedResources {
             TaskKind::Reduce => Purpose::ReduceDisk,
             TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup => Purpose::MapDisk,
         };
-        // Drawn from the attempt alone, so that a reduce fetches to and writes to the same disk.
+        // The draw depends on the attempt alone, so that a reduce uses one disk for fetching and
+        // for writing.
         let mut rng = stream(self.seed, purpose, subject(attempt));
         DiskId { node, disk: rng.random_range(0..self.resources.disks()) }
     }
 
-    /// Returns the copy of its input that a map reads while no fault has struck a node with a copy.
+    /// Returns the copy of the input that a map reads while no fault has struck a node with a copy.
     fn nearest(&self, job: &JobSpec, attempt: AttemptId, on: TrackerId) -> Option<Copy> {
         let mut holders = Vec::new();
         if let Some(input) = &job.input {
@@ -123,8 +125,8 @@ impl ContendedResources {
         DiskId { node, disk: self.block_disk(job, attempt, which) }
     }
 
-    /// Returns the disk of its node on which a copy of a map's input is. Maps that read the same
-    /// block get the same disk.
+    /// Returns the number of the disk, on the node with the copy, that holds a copy of a map's
+    /// input. Maps that read the same block get the same disk.
     fn block_disk(&self, job: &JobSpec, attempt: AttemptId, copy: ReplicaChoice) -> u32 {
         // A file's block and a split of a trace may have the same number; then both are on the disk
         // of the same number, which does no harm.

@@ -17,13 +17,13 @@ pub struct PhaseEffort {
 pub struct EffortPart {
     /// How long it takes if nothing is shared.
     pub alone: SimSpan,
-    /// The part of the node that it keeps busy.
+    /// The resource of the node that it keeps busy.
     pub by: NodeResource,
     /// The resources that it shares; `None` if it shares none.
     pub demand: Option<Demand>,
 }
 
-/// The part of a node that an effort keeps busy, which slows the effort down when it is slow.
+/// The resource of a node that a part of a phase keeps busy. A slow resource slows this part down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeResource {
     /// The cores.
@@ -50,8 +50,8 @@ impl EffortPart {
 }
 
 impl PhaseEffort {
-    /// Returns the effort of these parts. It keeps them only if one of them shares resources, or if
-    /// `are_told`, because nodes may become slow; otherwise they need no memory.
+    /// Returns the effort of these parts. It keeps the parts only if one of them shares resources,
+    /// or with `are_told`, since nodes may become slow; otherwise the parts need no memory.
     pub fn of<const COUNT: usize>(parts: [EffortPart; COUNT], are_told: bool) -> Self {
         let alone = parts.iter().map(|part| part.alone).sum();
         let shares = |part: &EffortPart| part.demand.is_some() && !part.alone.is_zero();
@@ -75,14 +75,14 @@ impl PhaseEffort {
         self.alone += waits;
     }
 
-    /// Returns how much is left of the part that is under way after `done`, and that part; without
-    /// such a part, how much is left of the whole, and `None`.
+    /// Returns the rest of the part that is under way after `done`, and this part; if there is no
+    /// such part, returns the rest of the whole phase, and `None`.
     pub fn under_way(&self, done: SimSpan) -> (SimSpan, Option<&EffortPart>) {
         let mut end = SimSpan::ZERO;
         for part in &self.parts {
             end += part.alone;
-            // At the end of a part the next one is under way. Each part takes some time, so none is
-            // skipped.
+            // At the end of a part the next part is under way. Each part takes some time, so no
+            // part is skipped.
             if done < end {
                 return (end - done, Some(part));
             }

@@ -1,4 +1,4 @@
-//! Attempts that fail or hang by themselves: which, and at which progress.
+//! Attempts that fail or hang by themselves: which attempts, and at which progress.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ pub struct PlannedFailure {
     pub nodes: Option<Arc<[bool]>>,
     /// For each job, whether its attempts match; with `None` all do.
     pub jobs: Option<Arc<[bool]>>,
-    /// The kind that matches; with `None` both do.
+    /// The kind of slot whose attempts match; with `None` attempts in both kinds of slot match.
     pub kind: Option<SlotKind>,
-    /// Only attempts that use more than this for each slot match.
+    /// Only attempts that use more memory than this for each slot match; with `None` all do.
     pub memory_above: Option<Bytes>,
     /// The progress at which attempts end; with `None`, at random in a map's work or in reducing.
     pub at_progress: Option<Fraction>,
@@ -116,7 +116,7 @@ impl PlannedFailure {
     }
 }
 
-/// Returns where an attempt fails or hangs; `None` if it does neither. Of each kind of cause, the
+/// Returns where an attempt fails or hangs; `None` if it does neither. Of the causes of a kind, the
 /// last one that matches applies; of several kinds, the one at the earliest point.
 pub(super) fn strike(
     planned_failures: &[PlannedFailure],

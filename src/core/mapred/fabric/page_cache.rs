@@ -1,8 +1,8 @@
 //! The page cache of a node: blocks that were read recently, in the memory that tasks leave free.
 //!
-//! A block enters as a whole when a read of it is done; when there is no room, the block that has
-//! not been read for the longest time leaves. A real kernel keeps pages, also of written data and
-//! of broken-off reads; only blocks that jobs may read again matter here.
+//! A block enters as a whole when a read of it is done. If there is no room, the block whose last
+//! read is the longest ago leaves. A real kernel caches single pages, also of written data and of
+//! broken-off reads; here only blocks that jobs may read again matter.
 
 use std::collections::BTreeMap;
 
@@ -30,12 +30,12 @@ impl PageCache {
         self.evict();
     }
 
-    /// Returns whether a block that will be read is in memory.
+    /// Returns whether the cache holds a block; asked as a read of it begins.
     pub(super) fn has(&self, block: BlockId) -> bool {
         self.blocks.contains_key(&block)
     }
 
-    /// Notes that a block has been read, from memory or from disk, as the latest one.
+    /// Notes that a block has been read, from memory or from disk; it is now the block read last.
     pub(super) fn note_read(&mut self, block: BlockId, bytes: Bytes) {
         self.reads += 1;
         // A block that was there already becomes the latest, and is not counted twice.
@@ -49,8 +49,8 @@ impl PageCache {
     }
 
     fn evict(&mut self) {
-        // A block larger than the room leaves as it enters, after all others: as when a long file
-        // is read through a small page cache.
+        // A block larger than the room pushes out all others and then leaves itself, like a long
+        // file that is read through a small page cache.
         while self.room < self.used
             && let Some((_, oldest)) = self.by_last_read.pop_first()
         {

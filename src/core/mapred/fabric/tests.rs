@@ -1,4 +1,4 @@
-//! A fabric and trackers on it, driven by hand: when does each attempt end?
+//! Tests of a fabric and the trackers on it: when does each attempt end?
 
 use std::sync::Arc;
 
@@ -223,7 +223,7 @@ impl World {
         *at
     }
 
-    /// Returns the percentage of an attempt that a heartbeat reported as done.
+    /// Returns the percentage of an attempt that the heartbeat of this second reported as done.
     fn percent(&self, at: u64, attempt: AttemptId) -> f32 {
         let is_it = |(time, other, _): &&(_, _, f32)| *time == secs(at) && *other == attempt;
         let (_, _, share) = self.progress.iter().find(is_it).expect("a heartbeat spoke of it");
@@ -273,8 +273,8 @@ fn scanning(megabytes: u64) -> JobSpec {
     JobSpec { input: Some(input), ..JobSpec::bare(0, 20, 1) }
 }
 
-/// Nodes with this much memory, which keep blocks that were read from their disks; a map holds 1 MB
-/// of it, a reduce 170 MB.
+/// Gives nodes this much memory, which also caches blocks read from their disks. A map holds 1 MB
+/// of the memory, a reduce 170 MB.
 fn page_cache(megabytes: u64) -> impl FnOnce(&mut ClusterSpec) {
     move |cluster| {
         cluster.memory = mb(megabytes);
@@ -369,7 +369,7 @@ fn who_is_killed_or_loses_its_machine_leaves_its_share() {
         .at(1, 1, |_| Directive::Kill(map(1)))
         .power_off(2, 2)
         .run();
-    // A third of the disk for a second, a half for the next, then all of it.
+    // The map has a third of the disk for a second, a half for the next second, then all of it.
     let read = 80.0 / 3.0 + 40.0;
     assert_eq!(world.end(map(0)), secs(2) + SimSpan::ceil_from_secs((240.0 - read) / 80.0));
 }
@@ -386,7 +386,7 @@ fn a_reduce_burdens_its_disk_only_while_there_is_something_to_fetch() {
     // one second, then shares for four.
     assert_eq!(world.percent(9, reduce()), 17.0);
     assert_eq!(world.end(map(0)), secs(15));
-    // Two of the last five seconds of fetching are done by then, and the rest ends at 18 s.
+    // By 15 s two of the last five seconds of fetching are done, and the rest ends at 18 s.
     assert_eq!([17, 19].map(|at| world.percent(at, reduce())), [30.0, 100.0]);
 }
 

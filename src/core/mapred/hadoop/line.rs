@@ -1,7 +1,8 @@
-//! The versions of Hadoop (`line` in a scenario), and the behaviour of each that users cannot set.
+//! The versions of Hadoop (`line` in a scenario), and the fixed behaviour of each, which users
+//! cannot set.
 //!
-//! Code asks for a behaviour and not for the version, so all differences between versions are here
-//! side by side: a further version is a variant, its behaviour, and a file of its settings in
+//! Other code asks for a behaviour and not for the version, so all differences between versions are
+//! here side by side. A new version needs a variant, its behaviour, and a file of its settings in
 //! `scenarios/hadoop/`.
 
 use std::fmt;
@@ -25,7 +26,7 @@ pub enum HadoopLine {
     Mumak,
 }
 
-/// The behaviour of a Hadoop version that users cannot set.
+/// The fixed behaviour of a Hadoop version, which users cannot set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behaviour {
     /// How a restarted JobTracker recovers jobs; `None` if it cannot.
@@ -50,11 +51,11 @@ pub struct Behaviour {
     pub takes_time: bool,
     /// Whether attempts pass phases that take no time at once, without a timer.
     pub passes_empty_phases: bool,
-    /// Whether the policy may choose the jobs whose splits are read. Then it cannot give way to
-    /// another policy.
+    /// Whether the policy may choose the jobs whose splits are read. If so, no other policy can
+    /// take over in the run.
     pub policy_reads: bool,
-    /// Whether splits that take no time are read at once: a heartbeat of the same instant may find
-    /// the job running.
+    /// Whether splits whose reading takes no time are read at once: a heartbeat of the same instant
+    /// may find the job running.
     pub reads_at_once: bool,
     /// Whether the policy's ticks are counted from the start of the run, and come after the
     /// heartbeats that were under way at that instant.
@@ -70,8 +71,8 @@ pub struct Behaviour {
 /// How a restarted JobTracker learns of its jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// It replays the history of each job: ended attempts stay ended, and running ones join in when
-    /// their tracker sends a heartbeat.
+    /// It replays the history of each job: ended attempts stay ended, and running attempts are kept
+    /// when their tracker sends a heartbeat.
     Replay,
     /// It submits each job again: all tasks run anew.
     Resubmit,
@@ -138,7 +139,7 @@ impl HadoopLine {
         }
     }
 
-    /// Returns the behaviour that users cannot set.
+    /// Returns the fixed behaviour of the version.
     pub const fn behaviour(self) -> &'static Behaviour {
         match self {
             Self::V020 => &V020,

@@ -22,7 +22,8 @@ impl JobTracker {
         if self.line.is_empty() && self.busy_until <= now {
             return self.serve(now, now, heartbeat, out);
         }
-        // Only the first in the queue plans the service; `serve_next` plans it for all behind it.
+        // The first heartbeat in the queue plans its service here; `serve_next` plans the service
+        // of all others.
         if self.line.is_empty() {
             self.plan_next(out);
         }
@@ -36,12 +37,13 @@ impl JobTracker {
     pub(super) fn serve_next(&mut self, out: &mut Outbox) {
         let now = out.now;
         while let Some((arrived, heartbeat)) = self.line.pop_front() {
-            // On a scaled clock the message that it is free comes late. It has worked since it was
-            // free; otherwise every service would be longer by that delay, and heartbeats would
-            // queue for no reason.
+            // On a scaled clock the message that the JobTracker is free comes late. The service
+            // begins when the JobTracker became free; otherwise every service would be longer by
+            // that delay, and heartbeats would queue for no reason.
             let begins = self.busy_until.max(arrived).min(now);
             self.serve(begins, arrived, &heartbeat, out);
-            // For the same reason it has begun with the next heartbeat, if it has been free since.
+            // For the same reason the next heartbeat is served here, too, if the JobTracker is
+            // already free again.
             if now <= self.busy_until {
                 break;
             }
@@ -63,8 +65,8 @@ impl JobTracker {
         let now = out.now;
         let HeartbeatCall { tracker: id, number: call, .. } = heartbeat.call();
         let queued = now - arrived;
-        // An old or repeated heartbeat, or one of a tracker that must start anew. Even that holds
-        // the JobTracker's lock for as long as a usual heartbeat.
+        // `admit` refuses an old or repeated heartbeat, and one of a tracker that must start anew.
+        // A refused heartbeat holds the JobTracker's lock for as long as a usual heartbeat.
         let Some(last_id) = self.admit(heartbeat, out) else {
             let tracker = &self.ledger.trackers[id.index()];
             let disallowed = tracker.is_excluded();
@@ -90,7 +92,8 @@ impl JobTracker {
         if let Heartbeat::Full(status) = heartbeat {
             self.take_status(status, &mut commits, out);
         }
-        // After the reports, which contain progress, and before the offer, which uses it.
+        // This comes after the reports, which bring the progress, and before the offer, which uses
+        // the slow tasks.
         self.ledger.look_for_slow_tasks(now);
         self.tell_policy(now, Some(id));
 
@@ -170,13 +173,15 @@ impl JobTracker {
         self.ledger.set_health(id, status.is_unhealthy, out);
         self.ledger.set_occupied(id, status.occupied);
         let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
-        // An attempt has begun or ended, even if all other reports repeat the last ones.
+        // With another number of reports an attempt has begun or ended, even if all other reports
+        // repeat the last ones.
         if known.len() != status.reports.len() {
             self.ledger.moved_at = now;
         }
         for (place, report) in status.reports.iter().enumerate() {
             let is_the_same = |last: &Report| last.differs_only_in_progress(report);
-            // Nearly all reports repeat the last one, at the same index: so look there first.
+            // Nearly every report repeats the last one on its attempt, at the same index: so look
+            // there first.
             if !known.get(place).is_some_and(is_the_same) && !known.iter().any(is_the_same) {
                 let is_known =
                     |last: &Report| last.attempt == report.attempt && last.state == report.state;
@@ -201,14 +206,14 @@ impl JobTracker {
     }
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it, or `None` if
-    /// it is not.
+    /// the heartbeat is not new.
     fn admit(&mut self, heartbeat: &Heartbeat, out: &mut Outbox) -> Option<u16> {
         let HeartbeatCall { tracker: id, number, last_reply } = heartbeat.call();
         let tracker = &self.ledger.trackers[id.index()];
-        // A tracker's machine numbers its heartbeats upwards, so this one was answered already, or
-        // was overtaken. The numbers continue over a restart of the JobTracker: otherwise an old
-        // heartbeat would pass for a new one. In Hadoop such a heartbeat never arrives, since it
-        // ends with its connection.
+        // A tracker's machine numbers its heartbeats upwards, so a heartbeat with no higher number
+        // was answered already, or was overtaken by a later one. The JobTracker keeps these numbers
+        // over its restart: otherwise an old heartbeat would pass for a new one. In Hadoop such a
+        // heartbeat never arrives, since it ends with its connection.
         if number <= tracker.answer.call || tracker.is_excluded() {
             return None;
         }
@@ -219,18 +224,18 @@ impl JobTracker {
             }
             (None, Heartbeat::Full(status)) => {
                 if tracker.is_registered {
-                    // Its process has restarted before it was lost: the attempts of the old process
-                    // have ended.
+                    // The tracker's process has restarted before the tracker was declared lost: the
+                    // attempts of the old process have ended.
                     self.ledger.lose_tracker(id, out);
                 }
-                // A restarted process clears its faults; a process that the JobTracker told to
-                // start anew does not.
+                // A restart of the process clears the tracker's faults; an order of the JobTracker
+                // to start anew does not.
                 if status.restarted {
                     self.ledger.clear_faults(id, out);
                 }
                 self.ledger.register(id, status.slots, out);
-                // The answer's number is one more and wraps around: the first one is 0, as in
-                // Hadoop.
+                // The number of the answer is one more and wraps around, so the first answer has
+                // number 0, as in Hadoop.
                 Some(u16::MAX)
             }
             (Some(last), _)
@@ -255,7 +260,7 @@ impl JobTracker {
         let Some(record) = self.ledger.find_try(attempt).filter(|t| t.is_on(tracker)) else {
             if matches!(report.state, S::Unassigned | S::Running | S::Suspended | S::CommitPending)
             {
-                // Its job has ended, or the attempt was lost: kill it.
+                // The job has ended, or the JobTracker has given the attempt up: kill it.
                 self.ledger.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
             }
             return;
@@ -264,21 +269,22 @@ impl JobTracker {
         let was = record.state;
         match report.state {
             S::Unassigned | S::Running | S::Suspended => {
-                // Hadoop does not let an attempt go back from waiting for its commit to running,
-                // nor revive one that has ended.
+                // In Hadoop an attempt that waits for its commit does not go back to running, and
+                // an attempt that has ended does not run again.
                 if record.is_active() && was != S::CommitPending {
                     record.state = report.state;
                 }
             }
             S::CommitPending => {
-                // With this setting (no Hadoop version has it) the job stops counting the attempt
-                // already here.
+                // With `NotCounted`, which no Hadoop version has, the job stops counting the
+                // attempt here already.
                 let still_counts = self.ledger.hadoop.commit_pending != CommitPending::NotCounted;
                 if self.ledger.wait_for_commit(attempt, still_counts, out) {
                     commits.push(attempt);
                 }
             }
-            // The removal of the attempt's output has ended: in any case, the attempt ends now.
+            // The removal of the attempt's output has ended, and with it the attempt, however the
+            // removal went.
             S::Succeeded | S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean
                 if is_cleaner =>
             {

@@ -1,5 +1,5 @@
-//! A JobTracker driven by hand: heartbeats in, orders out. This file has the test bench; the tests
-//! are in the submodules, by topic.
+//! Tests of a JobTracker alone: they send it heartbeats, and look at its orders. This file has the
+//! test bench; the tests are in the submodules, by topic.
 
 mod attempts;
 mod fetches;
@@ -39,7 +39,8 @@ struct Bench {
     now: SimTime,
     calls: [u32; 8],
     last: [Option<u16>; 8],
-    /// Whether a tracker that joins has just started, rather than been given up.
+    /// Whether the process of a tracker that joins has just started; otherwise the JobTracker had
+    /// declared the tracker lost.
     joins_restarted: bool,
     /// Whether the health scripts of all nodes report an error.
     is_unhealthy: bool,
@@ -55,7 +56,7 @@ struct Bench {
     progress: f32,
 }
 
-/// Fills every free slot, jobs in the order of their numbers.
+/// A policy that fills every free slot, with the jobs in the order of their numbers.
 struct Greedy;
 
 impl Scheduler for Greedy {
@@ -151,7 +152,7 @@ impl Bench {
                 other => unreachable!("a JobTracker sends {other:?}"),
             }
         }
-        // Jobs are read at once.
+        // The splits of jobs are read at once.
         while let Some(index) = self
             .own
             .iter()
@@ -163,7 +164,8 @@ impl Bench {
         self
     }
 
-    /// Sends a message to the outputs of maps; returns the answer, if the message was a question.
+    /// Sends a message to the core [`MapOutputs`]; returns the answer, if the message was a
+    /// question.
     fn befall(&mut self, msg: ToMapOutputs) -> Option<Vec<Missing>> {
         let mut out = Outbox::at(self.now);
         self.outputs.handle(&msg, &mut out);
@@ -245,7 +247,7 @@ impl Bench {
         self
     }
 
-    /// Notes the last reply, as a tracker does that has received it.
+    /// Notes that its tracker has received the last reply.
     fn receive(&mut self) -> &mut Self {
         let (to, reply, _) = self.replies.last().expect("there was a reply");
         self.last[to.index()] = if reply.reinit { None } else { Some(reply.id) };

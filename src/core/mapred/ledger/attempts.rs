@@ -28,8 +28,8 @@ impl Ledger {
         let tracker = record.tracker;
         self.unlist(out.now, attempt.task);
         let job = self.known(attempt.job());
-        // Without `kill_orphans`, as in Mumak, a job that ends lets its attempts run. They are
-        // marked as doomed all the same, so that policies leave them alone.
+        // Without `kill_orphans`, as in Mumak, a job that ends lets its attempts run. The attempts
+        // are still marked as to be killed, so that policies leave them alone.
         let is_orphan = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
         if !is_orphan || self.hadoop.kill_orphans {
             self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
@@ -109,7 +109,7 @@ impl Ledger {
             tasks.running -= 1;
             tasks.progress -= progress;
             let work = &mut self.trackers[tracker.index()].work;
-            // A tracker that was lost and came back starts with no work.
+            // A tracker that was lost and came back has no work to subtract from.
             *work = work.saturating_sub(progress);
         }
     }
@@ -135,8 +135,8 @@ impl Ledger {
         }
     }
 
-    /// Adds a report's progress to the sum of the job's maps. Rounds as often as Hadoop does:
-    /// rounding decides whether a cluster counts as overloaded.
+    /// Adds a report's progress to the sum of the job's maps. The sum is rounded as often as in
+    /// Hadoop: rounding decides whether a cluster counts as overloaded.
     pub(crate) fn follow_map(&mut self, report: &Report) {
         use AttemptState as S;
         let task = report.attempt.task;
@@ -146,7 +146,7 @@ impl Ledger {
             S::Unassigned => return,
             S::Running | S::Suspended | S::CommitPending => report.progress,
             S::Succeeded => 1.0,
-            // The progress of a lost attempt is subtracted from the job's.
+            // The progress of a lost attempt is subtracted from the sum.
             S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean => 0.0,
         };
         let job = self.known_mut(task.job);
@@ -178,8 +178,8 @@ impl Ledger {
         record
     }
 
-    /// Notes that an attempt has succeeded: its task is done, other attempts of the task are not
-    /// needed.
+    /// Notes that an attempt has succeeded: its task is done, and other attempts of the task are
+    /// not needed.
     pub(crate) fn succeed(&mut self, attempt: AttemptId, out: &mut Outbox) {
         let now = out.now;
         if self.known_try(attempt).is_kill_ordered {
@@ -212,7 +212,7 @@ impl Ledger {
             let job = self.known_mut(id);
             job.tasks_mut(attempt.slot()).finished += 1;
             if attempt.slot() == SlotKind::Map && job.maps_over() == job.maps.total {
-                // As in Hadoop: rounding has left the sum slightly beside 1.
+                // As in Hadoop, the sum is set to 1 here: rounding has left it slightly off.
                 job.map_progress = 1.0;
             }
             self.recount(now, id);
@@ -239,7 +239,8 @@ impl Ledger {
         }
     }
 
-    /// Notes that an attempt has ended and left output, which must be removed first.
+    /// Notes that an attempt has ended and left output, which must be removed before its task runs
+    /// again.
     pub(crate) fn leave_unclean(
         &mut self,
         attempt: AttemptId,
@@ -261,7 +262,7 @@ impl Ledger {
         }
     }
 
-    /// Returns whether the output of an ended attempt is still worth removing.
+    /// Returns whether the output of an ended attempt must be removed: only if its job still runs.
     pub(crate) fn cleans_up_after(&self, attempt: AttemptId) -> bool {
         self.hadoop.task_cleanup && attempt.task.is_work() && self.known(attempt.job()).is_running()
     }
@@ -289,7 +290,7 @@ impl Ledger {
             true => task.tries.iter().filter(|it| it.is_active()).map(|it| it.number).collect(),
             false => Vec::new(),
         };
-        // If another attempt of an exhausted task runs, the task is given up when that one has
+        // If another attempt of an exhausted task runs, the task is given up when that attempt has
         // ended, too.
         if is_last && is_exhausted {
             task.stage = TaskStage::Dead;
@@ -359,7 +360,7 @@ impl Ledger {
                 job.reduces.waiting += 1;
                 let Job { reduces, waiting_reduces, .. } = job;
                 let place = |index: u32| (Reverse(reduces.tasks[index as usize].failures), index);
-                // The queue is in this order from the start.
+                // The queue is always in this order, so it can be searched by bisection.
                 let before = match failed_first {
                     true => waiting_reduces.partition_point(|it| place(*it) < place(task.index)),
                     false => 0,
@@ -390,8 +391,8 @@ impl Ledger {
         }
         let is_fatal = if task.is_work() {
             if task.kind == TaskKind::Map {
-                // Reduces do without the output of a map that is given up, so it is not missing any
-                // more.
+                // Reduces do without the output of a map that is given up, so the output is not
+                // missing any more.
                 job.lost_outputs.remove(&task.index);
             }
             let tasks = job.tasks_mut(task.slot());

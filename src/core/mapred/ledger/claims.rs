@@ -1,8 +1,8 @@
 //! The rules of the ledger that hold between two messages; asserted in debug builds.
 //!
-//! After every message: the rules for the jobs and tasks that it touched, which costs a few
-//! look-ups for each event, and the counts of a job whenever its state changes. Now and then: all
-//! rules, with everything counted anew from the attempts of every task.
+//! After every message the rules for the jobs and tasks that it touched are checked, which costs a
+//! few look-ups for each event. The counts of a job are checked whenever its state changes. Now and
+//! then all rules are checked, with everything counted anew from the attempts of every task.
 
 use super::Ledger;
 use crate::cluster::{PerSlot, SlotKind};

@@ -1,17 +1,18 @@
 //! Trackers with many failures are blacklisted, and get no tasks for a while.
 //!
 //! A tracker that a job avoided gets a *fault* when that job succeeds: other trackers could do the
-//! job's work, and it could not. A tracker with enough faults, and one and a half times as many as
-//! the average tracker, is blacklisted, unless half of the cluster is. Attempts that run there go
-//! on; attempts that are suspended there are killed.
+//! job's work, and this one could not. A tracker with enough faults, and more than one and a half
+//! times as many as the average tracker, is blacklisted, unless half of the cluster is blacklisted
+//! already. Attempts that run there go on; attempts that are suspended there are killed.
 //!
-//! A day without a fault forgives one fault, and that ends the blacklisting however many are left,
-//! as in Hadoop. A restart of the tracker clears all faults.
+//! After a day without a new fault, one fault is forgiven; as in Hadoop, this ends the
+//! blacklisting, however many faults are left. A restart of the tracker clears all faults.
 //!
-//! Where trackers are not blacklisted, as in 1.x, they are *graylisted*: noted, and given tasks all
-//! the same. Then faults count in a window of three hours that moves by a quarter of an hour, and a
-//! tracker with too few faults in it leaves the list. Mumak has neither list. A node whose health
-//! script reports an error is blacklisted in any case, until the script reports none.
+//! Where trackers are not blacklisted, as in 1.x, they are *graylisted*: they are noted, and still
+//! get tasks. For the graylist faults count in a window of three hours that moves by a quarter of
+//! an hour, and a tracker with too few faults in the window leaves the list. Mumak has neither
+//! list. A node whose health script reports an error is blacklisted in any case, until the script
+//! reports none.
 
 use super::{Ledger, Tracker};
 use crate::cluster::TrackerId;
@@ -21,11 +22,12 @@ use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// A fault is forgiven after a longer time than this without a fault.
+/// One fault is forgiven after more than this time without a new fault.
 // JobTracker.java, UPDATE_FAULTY_TRACKER_INTERVAL: 24 hours.
 const GRUDGE: SimSpan = SimSpan::from_secs(24 * 60 * 60);
 
-/// Faults are counted in buckets of this length, by the clock.
+/// The graylist counts faults in buckets of this length; each bucket begins at a multiple of this
+/// length.
 // 1.x: `mapred.jobtracker.blacklist.fault-bucket-width`, 15 minutes by default.
 const BUCKET: SimSpan = SimSpan::from_secs(15 * 60);
 
@@ -58,7 +60,7 @@ impl RecentFaults {
 }
 
 impl Ledger {
-    /// Adds a fault to each tracker that a job avoided; the job has succeeded.
+    /// Adds a fault to each tracker that a successful job avoided.
     pub(super) fn count_faults(&mut self, job: JobId, out: &mut Outbox) {
         let most = self.hadoop.tracker_failures.get();
         // Mumak's trackers have no faults.
@@ -129,7 +131,7 @@ impl Ledger {
     fn is_too_much(&self, faults: u32) -> bool {
         let all = self.trackers.iter().map(|tracker| u64::from(tracker.faults)).sum();
         let blacklisted = self.blacklisted().count();
-        // Fewer blacklisted trackers than active ones: less than half of all.
+        // Fewer blacklisted than active trackers means that less than half of all are blacklisted.
         self.exceeds_average(faults, all) && blacklisted < self.active as usize
     }
 
@@ -147,13 +149,13 @@ impl Ledger {
         self.trackers.iter().filter(|tracker| tracker.is_registered && tracker.is_blacklisted)
     }
 
-    /// Forgives a tracker one fault if its last fault is long ago.
+    /// Forgives a tracker one fault if its last fault was a day ago, and updates the graylist.
     pub(crate) fn forget_old_fault(&mut self, id: TrackerId, out: &mut Outbox) {
         self.look_at_graylist(id, out);
         let tracker = &mut self.trackers[id.index()];
         if 0 < tracker.faults && GRUDGE < out.now.saturating_since(tracker.faults_changed_at) {
             tracker.faults -= 1;
-            // Forgive one fault a day: the next one waits another day.
+            // Forgive one fault a day: the next fault waits another day.
             tracker.faults_changed_at = out.now;
             self.lift_blacklisting(id, out);
         }

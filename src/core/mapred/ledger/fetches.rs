@@ -4,7 +4,7 @@
 //! The JobTracker does not know which machines are out of reach. Reduces find out, each for itself,
 //! and their complaints come with heartbeats. After enough complaints the map has failed and runs
 //! again; otherwise it runs again when its tracker is lost.
-//! [`MapOutputs`](crate::mapred::MapOutputs) knows the truth, and gets from here which outputs
+//! [`MapOutputs`](crate::mapred::MapOutputs) knows the truth; this file sends it the outputs that
 //! count.
 
 use super::Ledger;
@@ -46,8 +46,8 @@ impl Ledger {
         }
     }
 
-    /// Notes a reduce's complaint about a map's output: the map fails once there are three
-    /// complaints, and one for every two running reduces.
+    /// Notes a reduce's complaint about a map's output: the map fails once there are at least three
+    /// complaints, and at least half as many as running reduces.
     pub(crate) fn complain(&mut self, FailedFetch { reduce, map }: FailedFetch, out: &mut Outbox) {
         let now = out.now;
         let job = self.known_mut(map.job());

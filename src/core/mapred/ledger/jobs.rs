@@ -71,7 +71,8 @@ impl Ledger {
         }
     }
 
-    /// Reads a job's splits; its setup task, or its tasks, may then be launched.
+    /// Reads a job's splits; then its setup task may be launched or, without a setup, its maps and
+    /// reduces.
     pub(crate) fn initialise(&mut self, id: JobId, out: &mut Outbox) {
         let job = entry(&mut self.jobs, id);
         // The job may have been killed while its splits were read.
@@ -88,7 +89,7 @@ impl Ledger {
         let spec = job.spec.clone();
         let locate = |map, holders: &mut Vec<TrackerId>| job.locate(map, holders);
         job.cache = MapCache::new(spec.maps, locate, &self.topology, &mut self.racks);
-        // After a restart attempts have higher numbers, so that all attempts of a job have
+        // After a restart, new attempts have higher numbers, so that all attempts of a job have
         // different names.
         let first = job.first_attempt;
         job.maps.tasks.resize_with(spec.maps as usize, || Task::new(first));
@@ -167,7 +168,8 @@ impl Ledger {
         self.wants_setup.remove(&id);
         self.wants_cleanup.remove(&id);
         self.forget_outputs(id, out);
-        // The slower attempt of a task, a second setup task, or attempts of a job that has failed.
+        // These may be the slower attempt of a task, a second setup task, or attempts of a job that
+        // has failed.
         for attempt in self.attempts_on(id, None) {
             self.end_needless_attempt(attempt, out);
         }

@@ -17,7 +17,7 @@ use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use mumakil_base::units::SimSpan;
 
-/// A launch that is decided.
+/// A launch that the ledger has decided on, before its order and its event.
 struct LaunchDecision {
     attempt: AttemptId,
     wish: LaunchWish,
@@ -87,7 +87,7 @@ impl Ledger {
         };
         let record = job.known_task(task);
         let is_speculative = record.tries.iter().any(KnownAttempt::is_active);
-        // A reduce waits only from slow start on, and a task only from when its job runs.
+        // A reduce waits only since the slow start, and a map only since its job runs.
         let waited = now.saturating_since(record.since.max(ready_at));
         let number = record.next;
         record.next += 1;
@@ -116,7 +116,7 @@ impl Ledger {
             tasks.seconds += u32::from(is_speculative);
             self.seconds[task.slot()] += u32::from(is_speculative);
         }
-        // A task with a second attempt must leave the list of slow ones.
+        // A task with a second attempt must leave the list of slow tasks.
         self.unlist(now, task);
         self.recount(now, task.job);
         self.open_tries += 1;
@@ -127,7 +127,7 @@ impl Ledger {
             role: Role::Work,
             locality,
             speculative: is_speculative,
-            // The task did not wait for a second attempt.
+            // The wait of a task ends with its first attempt, so a second attempt has none.
             waited: if task.is_work() && !is_speculative { waited } else { SimSpan::ZERO },
         };
         self.order_launch(handout, out)
@@ -137,11 +137,12 @@ impl Ledger {
     ///
     /// A tracker that has received a launch reports it with its next heartbeat. So an attempt
     /// without a report is lost with its tracker before it expires, unless the tracker breaks the
-    /// protocol. An attempt that waits for its slot all the time, such as for a slot that a resumed
-    /// attempt has taken, does expire. Walks each launch once.
+    /// protocol. An attempt does expire if it waits for its slot all the time, for example since a
+    /// resumed attempt has taken the slot. Walks each launch once.
     pub(crate) fn expire_launches(&mut self, out: &mut Outbox) {
         let Hadoop { expiry, launch_expiry, .. } = self.hadoop;
-        // Launches are in the order of time: the first one that is recent enough ends the search.
+        // Launches are in the order of time: the first launch that is recent enough ends the
+        // search.
         while let Some((assigned, attempt)) = self.launches.front().copied()
             && expiry < out.now.saturating_since(assigned)
         {
@@ -185,7 +186,7 @@ impl Ledger {
         self.job(id).is_none_or(is_empty)
     }
 
-    /// Launches the best waiting map of the job for a node within reach. If there is none and the
+    /// Launches the job's waiting map that suits a node best within reach. If there is none and the
     /// reach is unlimited, launches a second attempt of a slow map.
     pub(crate) fn launch_map(
         &mut self,
@@ -209,7 +210,7 @@ impl Ledger {
         if looks_anywhere { self.launch_second(wish, SlotKind::Map, out) } else { None }
     }
 
-    /// Returns whether a job accepts a tracker, and the tracker has this many slots at all.
+    /// Returns whether a job accepts a tracker, and the tracker has this many slots, free or not.
     pub(crate) fn suits(&self, job: &Job, tracker: TrackerId, kind: SlotKind, slots: u32) -> bool {
         slots <= self.trackers[tracker.index()].slots[kind] && !self.avoids(job, tracker)
     }
@@ -267,7 +268,7 @@ impl Ledger {
         near.map(|near| (near + failed as u32).min(most))
     }
 
-    /// Launches the job's first waiting reduce, or else a second attempt of a slow one.
+    /// Launches the job's first waiting reduce, or else a second attempt of a slow reduce.
     pub(crate) fn launch_reduce(
         &mut self,
         wish: LaunchWish,
@@ -357,7 +358,7 @@ impl Ledger {
     }
 }
 
-/// Returns whether a tracker may run a map from a list.
+/// Judges a map from a list: whether it still waits, and may run on a tracker.
 fn verdict(
     task: TaskId,
     maps: &[Task],
@@ -374,7 +375,7 @@ fn verdict(
 }
 
 /// Returns whether a task avoids a tracker because an attempt failed there; a task that has failed
-/// on all of `hosts` trackers avoids none.
+/// on all `hosts` trackers avoids no tracker.
 pub(super) fn bars(failed_on: &[TrackerId], tracker: TrackerId, hosts: u32) -> bool {
     failed_on.contains(&tracker) && (failed_on.len() as u32) < hosts
 }

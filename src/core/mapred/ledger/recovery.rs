@@ -1,16 +1,16 @@
-//! Jobs and trackers after the JobTracker's process has died and comes back.
+//! Jobs and trackers when the JobTracker's process has died and comes back.
 //!
 //! Without recovery all jobs fail, and trackers must start anew. With recovery there are two ways:
 //!
 //! - Hadoop 0.20 *replays* the history of each job, which says what has ended, and where. It waits
-//!   for the trackers in the history: until each of them has sent a heartbeat or is lost, no task is
-//!   launched. Attempts that such a tracker still runs join in with its first heartbeat. All other
-//!   trackers are unknown and must start anew, so the attempts there are lost.
-//! - From 0.21 on it *submits each job again*: only the submission is on disk, all tasks run anew,
-//!   and all trackers must start anew.
+//! for the trackers in the history: until each of them has sent a heartbeat or is lost, no task is
+//! launched. Attempts that such a tracker still runs are kept at its first heartbeat. All other
+//! trackers are unknown and must start anew, so the attempts there are lost.
+//! - Hadoop from 0.21 on *submits each job again*: only the submission is on disk, all tasks run
+//! anew, and all trackers must start anew.
 //!
-//! The ledger is reduced at the moment of death. No history says that a kill was requested, but the
-//! ledger keeps that here: a user who wants a job killed would ask again.
+//! When the process dies, the ledger drops all that is not on disk. A request to kill a job is not
+//! on disk, but the ledger keeps it: the user would ask again.
 
 use super::Ledger;
 use crate::cluster::{SlotKind, TrackerId};
@@ -47,7 +47,7 @@ impl Ledger {
         self.forget_trackers(|_| true, out);
     }
 
-    /// Keeps the content of the jobs' histories, and the trackers that they name.
+    /// Keeps the content of the jobs' histories, and the trackers named there.
     pub(crate) fn keep_history(&mut self, out: &mut Outbox) {
         let mut named = vec![false; self.trackers.len()];
         for id in self.open.clone() {
@@ -90,7 +90,7 @@ impl Ledger {
         0 < self.rejoining
     }
 
-    /// Notes that launches no longer wait for a tracker.
+    /// Notes that launches no longer wait for this tracker.
     pub(super) fn expect_no_more(&mut self, id: TrackerId) {
         let rejoins = std::mem::take(&mut self.trackers[id.index()].rejoins);
         self.rejoining -= u32::from(rejoins);
@@ -123,8 +123,8 @@ impl Ledger {
             match self.known(id).state {
                 JobState::Submitted => {}
                 JobState::Preparing => self.change(now, id, JobChange::Initialised),
-                // The same changes in the same order as for a new job, so that policies need no
-                // second way to learn.
+                // The policy gets the same changes in the same order as for a new job, so that it
+                // needs no code of its own for a restart.
                 JobState::Running | JobState::Cleaning => {
                     self.change(now, id, JobChange::Initialised);
                     self.change(now, id, JobChange::Running);
@@ -149,7 +149,7 @@ impl Ledger {
     /// does not report are lost; attempts that are no longer needed are ordered to end.
     pub(crate) fn rejoin(&mut self, id: TrackerId, reports: &[Report], out: &mut Outbox) {
         self.expect_no_more(id);
-        // Include ended jobs: their attempts may still hold slots there.
+        // Include ended jobs: their attempts may still hold slots on the tracker.
         for attempt in self.all_attempts_on(id) {
             let Some(record) = self.find_try(attempt) else { continue };
             if !reports.iter().any(|report| report.attempt == attempt) {
@@ -202,7 +202,7 @@ impl Ledger {
         jobs.flat_map(|job| self.attempts_on(job.id(), Some(id))).collect()
     }
 
-    /// Removes an attempt from those whose output must be removed.
+    /// Takes an attempt off the list of those whose output must be removed.
     fn remove_cleanup(&mut self, attempt: AttemptId) {
         let (id, kind) = (attempt.job(), attempt.slot());
         let unclean = &mut self.known_mut(id).unclean[kind];
@@ -212,8 +212,8 @@ impl Ledger {
         }
     }
 
-    /// Forgets all of a job but its submission. Its attempts get higher numbers than before, as in
-    /// Hadoop, which adds a thousand for each restart, so that no two have the same name.
+    /// Forgets all of a job but its submission. Its attempts get higher numbers than before, so
+    /// that no two attempts have the same name; Hadoop adds a thousand for each restart.
     fn begin_anew(&mut self, id: JobId, out: &mut Outbox) {
         // Its splits were not read, so there is only its submission.
         if self.known(id).state == JobState::Submitted {
@@ -237,7 +237,7 @@ impl Ledger {
         }
         let job = self.known_mut(id);
         let tasks = job.all_tasks().into_iter().flat_map(|(_, tasks)| tasks);
-        // Read this before the tasks are dropped: numbers go on after the highest one.
+        // Read this before the tasks are dropped: new numbers go on after the highest number.
         let first = tasks.map(|task| task.next).max().unwrap_or(0);
         let fresh = Job::new(job.spec.clone(), job.submitted_at, job.splits.clone());
         let service = || [Task::new(first), Task::new(first)];

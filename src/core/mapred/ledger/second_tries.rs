@@ -2,8 +2,8 @@
 //! attempt.
 //!
 //! The rules are in [`speculation`](crate::mapred::speculation); this file gives them the facts and
-//! applies them: a job's slow tasks count among those that it could launch, as long as they have
-//! one attempt. A policy is not asked and need not know.
+//! applies them. A slow task with one attempt counts among the tasks that its job could launch.
+//! Policies are not asked, and need not know of second attempts.
 
 use super::{Ledger, entry};
 use crate::cluster::{SlotKind, TrackerId};
@@ -28,8 +28,8 @@ const LOOKS: SimSpan = SimSpan::from_millis(500);
 pub(super) const MILLIONTHS: f64 = 1e6;
 
 impl Ledger {
-    /// Finds the slow tasks, unless it has just done so. Walks the tasks of jobs that have running
-    /// tasks and no waiting ones.
+    /// Finds the slow tasks, unless the last search was only just before. Walks the tasks of jobs
+    /// that have running tasks and no waiting tasks.
     pub(crate) fn look_for_slow_tasks(&mut self, now: SimTime) {
         let Some(rule) = self.hadoop.speculation.rule() else { return };
         if self.looked_at.is_some_and(|last| now.saturating_since(last) < LOOKS) {
@@ -39,8 +39,8 @@ impl Ledger {
         if let Rule::Late(late) = rule {
             let work = self.trackers.iter().filter(|tracker| tracker.is_active());
             let work: Vec<f64> = work.map(|tracker| tracker.work as f64).collect();
-            // The paper on LATE: a slow node must not get second attempts. Computed once for all
-            // jobs.
+            // By the paper on LATE, a slow node must not get second attempts. The limit is the same
+            // for all jobs.
             self.least_work = late.least_work(&work);
         }
         // A copy, as recounting borrows the ledger.
@@ -64,8 +64,8 @@ impl Ledger {
 
     /// Returns how long nothing may change before a task is found to be slow.
     ///
-    /// With rules that compare rates, the rate of an attempt that stands still falls with time: in
-    /// a day to below the mean of any cluster whose tasks take minutes.
+    /// With rules that compare rates, the rate of an attempt that stands still falls with time.
+    /// After a day it is below the mean of any cluster whose tasks take minutes.
     pub(crate) fn slowness(&self) -> SimSpan {
         const DAY: SimSpan = SimSpan::from_secs(24 * 60 * 60);
         match self.hadoop.speculation.rule() {
@@ -75,7 +75,7 @@ impl Ledger {
         }
     }
 
-    /// Takes a task off the list of slow ones, if it is there.
+    /// Takes a task off the list of slow tasks, if it is there.
     pub(super) fn unlist(&mut self, now: SimTime, task: TaskId) {
         let job = entry(&mut self.jobs, task.job);
         let slow = &mut job.slow[task.slot()];
@@ -107,8 +107,8 @@ impl Ledger {
         let tasks = job.tasks(kind);
         let seconds = Seconds {
             of_job: tasks.seconds,
-            // First attempts only; with `not-counted`, the count may be lower than that of second
-            // attempts.
+            // These are the first attempts only. With `not-counted` fewer attempts may count as
+            // running than there are second attempts.
             running: tasks.running.saturating_sub(tasks.seconds),
             of_all: self.seconds[kind],
             slots: self.capacity[kind],
@@ -120,7 +120,7 @@ impl Ledger {
     fn is_slow_node(&self, rule: Rule, job: &Job, tracker: TrackerId) -> bool {
         match rule {
             Rule::Hadoop020(_) => false,
-            // Hadoop tests both kinds, whichever is to be launched.
+            // Hadoop tests the times of maps and of reduces, whichever is to be launched.
             Rule::Hadoop021(rates) => SlotKind::BOTH.into_iter().any(|kind| {
                 let times = &job.times_on[kind];
                 let all = || times.values().map(|times| times.mean()).collect::<Vec<f64>>();
@@ -148,8 +148,8 @@ impl Ledger {
             Locality::of(tracker, &self.holders, &self.topology)
         };
         match rule {
-            // Maps with input on the node first, then in its rack, then elsewhere, and last maps
-            // without input.
+            // Maps with input on the node come first, then maps with input in its rack, then
+            // elsewhere, and last maps without input.
             Rule::Hadoop020(_) if kind == SlotKind::Map => slow
                 .map(|task| (task, locality(task)))
                 .min_by_key(|(task, level)| (level.is_none(), *level, task.index)),
@@ -167,7 +167,7 @@ impl Ledger {
         self.trackers[record.tracker.index()].work += MILLIONTHS as u64;
         let job = self.known_mut(task.job);
         let took = now.saturating_since(record.launched);
-        // The rate over the whole attempt replaces the last reported one.
+        // The rate over the whole attempt replaces the last reported rate.
         job.known_task(task).rate = rate(1.0, took);
         job.times_on[task.slot()].entry(record.tracker).or_default().add(took);
     }
@@ -220,7 +220,7 @@ impl Tasks {
 }
 
 impl Task {
-    /// Returns the progress of its best attempt, from 0 to 1.
+    /// Returns the progress of the task's best attempt, from 0 to 1.
     fn far(&self) -> f64 {
         match self.stage {
             TaskStage::Done(..) => 1.0,
@@ -232,8 +232,7 @@ impl Task {
         }
     }
 
-    /// Returns its attempt, if there is only one, which runs or waits to start and is not to be
-    /// killed.
+    /// Returns the task's only attempt, if it runs or waits to start and is not to be killed.
     fn lone_try(&self) -> Option<&KnownAttempt> {
         let works = |t: &&KnownAttempt| {
             matches!(t.state, AttemptState::Unassigned | AttemptState::Running)
@@ -245,7 +244,7 @@ impl Task {
         }
     }
 
-    /// Notes the progress a second of an attempt.
+    /// Notes the progress per second of an attempt.
     pub(super) fn note_rate(&mut self, now: SimTime, number: u32) {
         // A task that is done keeps the rate of the attempt that won.
         if self.stage != TaskStage::Active {
@@ -258,7 +257,7 @@ impl Task {
     }
 }
 
-/// Returns the progress a second, as in Hadoop: over a millisecond at least.
+/// Returns the progress per second; as in Hadoop, the time counts as at least a millisecond.
 fn rate(progress: f64, took: SimSpan) -> f32 {
     (progress / took.as_secs_f64().max(0.001)) as f32
 }

@@ -1,8 +1,9 @@
-//! An idle cluster: whether the JobTracker sees any change, and what each part of a job waits for.
+//! An idle cluster: whether the JobTracker sees any change, and what the tasks and attempts of each
+//! job wait for.
 //!
 //! The JobTracker alone cannot know that a run has stalled: a task may end the next moment. It says
 //! since when it has been [idle](Ledger::idle_state), and the clock, which knows everything that is
-//! due, decides whether that is the end.
+//! due, decides whether the run is over.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,22 +21,24 @@ use crate::mapred::unfetched::longest_trial;
 use mumakil_base::units::{SimSpan, SimTime};
 
 impl Ledger {
-    /// Returns since when heartbeats have changed nothing: every tracker has sent two heartbeats
-    /// after the last change and after the policy's patience; `None` otherwise. With the first one
-    /// the tracker got its last order, with the second it would have reported the effect.
+    /// Returns since when heartbeats have changed nothing; `None` unless every tracker has sent two
+    /// heartbeats after the last change and after the policy's patience. With the reply to the
+    /// first heartbeat the tracker got its last order; with the second it would have reported the
+    /// effect.
     ///
     /// Walks all trackers, and each launch once after its attempt has begun.
     pub(crate) fn idle_state(&mut self, patience: SimSpan) -> Option<IdleState> {
         let registered = || self.trackers.iter().filter(|tracker| tracker.is_registered);
-        // A silent tracker will be lost and a blacklisted one forgiven: either may change
+        // A silent tracker will be lost and a blacklisted tracker forgiven: either may change
         // something.
         let heard = registered().map(|tracker| tracker.seen_before).min();
-        // Without trackers no heartbeat can change anything.
+        // Without trackers there are no heartbeats, so nothing changes, however recently something
+        // moved.
         let since = heard.unwrap_or(SimTime::NEVER);
         let since = SimTime::ZERO + (since.saturating_since(SimTime::ZERO + patience));
         let is_unchanged = self.moved_at < since
             && registered().all(|tracker| !tracker.is_blacklisted && tracker.orders.is_empty());
-        // The cheap tests first: a busy cluster does not get to the walks below.
+        // The cheap tests come first: a busy cluster does not get to the walks below.
         if !is_unchanged {
             return None;
         }
@@ -62,7 +65,7 @@ impl Ledger {
         trials.max().unwrap_or_default()
     }
 
-    /// Returns what each part of each job waits for. Walks all tasks of all jobs.
+    /// Returns what every job, its tasks and its attempts wait for. Walks all tasks of all jobs.
     pub(crate) fn stall(&self) -> Stall {
         let mut stall = Stall { trackers: self.active, slots: self.capacity, ..Stall::default() };
         for job in self.jobs.iter().flatten() {
@@ -87,7 +90,7 @@ impl Ledger {
                         let (who, wait) = self.wait_of(job, id, attempt);
                         *waits.entry((who, wait)).or_default() += 1;
                         // An attempt whose output must be removed has left its slot, and so has a
-                        // suspended one.
+                        // suspended attempt.
                         if !attempt.waits_for_cleaner() && wait != WaitCause::Resumption {
                             *held.entry(id.slot()).or_default() += attempt.slots;
                         }
@@ -123,11 +126,11 @@ impl Ledger {
         [unread, setup, cleanup].into_iter().flatten()
     }
 
-    /// Returns what a task of a job waits for if it may use either kind of slot.
+    /// Returns what a setup or cleanup task of a job waits for.
     fn wait_of_service(&self, job: &Job) -> WaitCause {
         let waits = SlotKind::BOTH.map(|kind| self.wait_for_slot(kind, |at| self.avoids(job, at)));
-        // A setup or cleanup task may use either kind of slot: the greater cause is nearer to a
-        // launch.
+        // The task may use either kind of slot, so take the greater of the two causes: it is nearer
+        // to a launch.
         waits.into_iter().max().unwrap_or(WaitCause::Slot)
     }
 
@@ -147,7 +150,7 @@ impl Ledger {
         })
     }
 
-    /// Returns what a task waits for that needs a slot of a kind and avoids some trackers.
+    /// Returns what a task waits for, if it needs a slot of this kind and avoids some trackers.
     fn wait_for_slot(&self, kind: SlotKind, avoids: impl Fn(TrackerId) -> bool) -> WaitCause {
         if self.active == 0 {
             return WaitCause::Trackers;
@@ -163,7 +166,8 @@ impl Ledger {
         if open.peek().is_none() {
             return WaitCause::Slot;
         }
-        // A slot is free on a tracker that the job accepts: so the policy does not give it.
+        // If a slot is free on a tracker that the job accepts, it is the policy that holds the slot
+        // back.
         if open.all(|(at, _)| avoids(at)) { WaitCause::OtherTracker } else { WaitCause::Policy }
     }
 

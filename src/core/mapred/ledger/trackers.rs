@@ -14,7 +14,7 @@ impl Ledger {
         self.change_tracker(id, |tracker| {
             tracker.is_registered = true;
             tracker.slots = slots;
-            // Reports and orders of an earlier process do not concern this one.
+            // Reports and orders of an earlier process do not concern the new process.
             tracker.reports.clear();
             tracker.orders.clear();
         });
@@ -50,7 +50,7 @@ impl Ledger {
     pub(crate) fn set_occupied(&mut self, id: TrackerId, occupied: PerSlot<u32>) {
         let tracker = &mut self.trackers[id.index()];
         for kind in SlotKind::BOTH {
-            // In this order no value goes below zero.
+            // Adding comes before subtracting, so that no value goes below zero.
             self.occupied[kind] = self.occupied[kind] + occupied[kind] - tracker.occupied[kind];
         }
         tracker.occupied = occupied;
@@ -77,7 +77,7 @@ impl Ledger {
         self.trackers[id.index()].work = 0;
     }
 
-    /// Removes a lost tracker from the active ones.
+    /// Removes a lost tracker from the active trackers.
     pub(super) fn remove_tracker(&mut self, id: TrackerId, out: &mut Outbox) {
         self.set_occupied(id, PerSlot::default());
         self.change_tracker(id, |tracker| {
@@ -143,7 +143,8 @@ impl Ledger {
         let lost: Vec<AttemptId> = (0..)
             .zip(&job.maps.tasks)
             .filter_map(|(index, task)| match task.stage {
-                // As in Hadoop, even if all reduces have fetched the output already.
+                // As in Hadoop, the map runs again even if all reduces have fetched the output
+                // already.
                 TaskStage::Done(number, at) if at == tracker => {
                     Some(TaskId { job: id, kind: TaskKind::Map, index }.attempt(number))
                 }

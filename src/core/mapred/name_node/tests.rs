@@ -77,7 +77,7 @@ impl Bench {
         self
     }
 
-    /// Turns a node off at the beginning, until it is dead.
+    /// Turns a node off at the beginning, and waits until the NameNode counts it as dead.
     fn loses(&mut self, node: u32) -> &mut Self {
         let node = TrackerId(node);
         self.hear(at(0), ToNameNode::Off(node));
@@ -215,7 +215,7 @@ fn what_is_under_way_for_a_node_that_comes_back_is_not_needed() {
 #[test]
 fn a_block_with_fewer_copies_overtakes_those_that_wait() {
     let mut bench = bench(&[&[0, 1, 3], &[0, 1, 3], &[2, 4]]);
-    // One node copies at a time: the other nodes are not there yet, but can be read.
+    // One node copies at a time: the other nodes have not joined yet, but can be read.
     bench.absent(&[1, 2, 4, 5]);
     bench.node.nodes[0].presence = NodePresence::Off;
     bench.hear(at(10), ToNameNode::On(TrackerId(5)));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The criteria that order groups of jobs (pools, queues), and the jobs within a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Precedence {
-    /// The criterion between groups; without groups, the one between all jobs.
+    /// The criterion between groups; without groups, the criterion between all jobs.
     pub groups: PrecedenceBy,
     /// The criterion between jobs of a group.
     pub jobs: PrecedenceBy,

@@ -1,4 +1,5 @@
-//! A policy driven by hand: jobs arrive, trackers ask, tasks end, time passes; launches come out.
+//! A test bench for policies: a test submits jobs, offers trackers, ends tasks and sets the time,
+//! and looks at the launches.
 //!
 //! Everything takes effect at once, and a tracker's report is always true, since only the policy is
 //! tested. Trackers are in one rack by default, and reduces need not wait for maps.
@@ -56,7 +57,7 @@ impl<P: Scheduler> Bench<P> {
         Self { policy, ledger, jobs: 0, out, running }
     }
 
-    /// Sets the time to so many seconds.
+    /// Sets the time to this many seconds.
     pub fn at(&mut self, secs: f64) -> &mut Self {
         self.out.now = SimTime::ZERO + SimSpan::ceil_from_secs(secs);
         self
@@ -297,7 +298,7 @@ impl Node {
     }
 }
 
-/// Returns input on these trackers, one for each map.
+/// Returns an input for maps, each with its split on one of these trackers.
 pub fn input_on<const N: usize>(holders: [u32; N]) -> Option<Input> {
     let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };
     Some(Input::Splits(holders.map(split).into()))

@@ -14,10 +14,10 @@ use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 /// Whether slow tasks get a second attempt, and by which rule they are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Speculation {
-    /// No task gets one.
+    /// No task gets a second attempt.
     #[default]
     Off,
-    /// By this rule.
+    /// Slow tasks are found by this rule.
     By(Rule),
 }
 
@@ -197,7 +197,7 @@ impl Serialize for Speculation {
 
 impl<'de> Deserialize<'de> for Speculation {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        /// The names, for messages about misspelt ones.
+        /// The names of the rules, so that the message about a misspelt name lists them.
         #[derive(Deserialize)]
         enum RuleName {
             #[serde(rename = "off")]

@@ -1,4 +1,4 @@
-//! One attempt on its tracker, from its launch over its phases to its end.
+//! One attempt on its tracker: its launch, its phases and its end.
 //!
 //! A phase that ends by itself has a timer with a number. If the phase is cut short, the attempt
 //! forgets the number, and the timer has no effect. [`going`] moves a phase forward;
@@ -27,8 +27,9 @@ use mumakil_base::units::{Bytes, SimSpan, SimTime};
 
 /// An attempt on its tracker.
 ///
-/// The order of fields is that in memory, in four cache lines. The attempts of a thousand trackers
-/// do not fit into the fast caches, and to read one more line costs more than the work on it.
+/// Fields lie in memory in this order, in four cache lines. The attempts of a thousand trackers do
+/// not fit into the fast caches, so reading one more cache line costs more than the work on its
+/// fields.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Attempt {
@@ -43,7 +44,7 @@ pub(super) struct Attempt {
     is_reported: bool,
     /// Whether it is suspended and waits for a slot to resume.
     wants_slot: bool,
-    /// Whether it waits for permission to commit its output.
+    /// Whether it needs permission to commit its output after its work.
     commits: bool,
     /// Whether phases that take no time are passed at once.
     at_once: bool,
@@ -57,7 +58,7 @@ pub(super) struct Attempt {
     doom: Option<Box<PlannedEnd>>,
 
     // The end of a phase reads these as well.
-    /// The progress of the phase; for a shuffle that shares nothing, `gathering` has it.
+    /// The progress of the phase; for a shuffle that shares nothing, `gathering` has the progress.
     course: PhaseProgress,
     /// When the current phase began, and how long it was suspended since.
     phase_began: SimTime,
@@ -80,8 +81,8 @@ pub(super) struct Attempt {
     swaps_for: SimSpan,
 }
 
-// Asserts the layout that is described above: a new field must not push a hot one out of its cache
-// line.
+// Asserts the layout that is described above: a new field must not push a hot field out of its
+// cache line.
 const _: () = assert!(offset_of!(Attempt, course) <= 64 && offset_of!(Attempt, job) <= 3 * 64);
 const _: () = assert!(size_of::<Attempt>() <= 4 * 64);
 
@@ -119,7 +120,7 @@ impl Attempt {
         speeds: Option<Arc<Speeds>>,
     ) -> Self {
         let AttemptPlan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
-        // Most attempts are maps that do not fail, and thousands run at a time.
+        // Boxed to keep attempts small: thousands run at a time, and most of them do not fail.
         let doom = breaks.map(|breaks| Box::new(PlannedEnd { breaks, hangs_since: None }));
         // The cleanup of a reduce fetches nothing: for its tracker it is no reduce.
         let gathering = launch.is_reduce().then(|| Box::new(ReduceFetching::new(shuffle, sort)));
@@ -176,8 +177,8 @@ impl Attempt {
         self.job.memory[self.slot()]
     }
 
-    /// Returns whether this is the attempt with that number, not ended. The attempt that removes
-    /// its output has the same number, but takes no orders.
+    /// Returns whether this is the attempt with this id and has not ended. The attempt that removes
+    /// its output has the same id, but takes no orders.
     pub(super) fn is(&self, id: AttemptId) -> bool {
         self.id == id && self.role == Role::Work && !self.has_ended()
     }
@@ -195,7 +196,7 @@ impl Attempt {
         self.has_ended() && self.is_reported
     }
 
-    /// Returns whether no heartbeat makes the JobTracker or its tracker act on it.
+    /// Returns whether neither the JobTracker nor its tracker acts on it with each heartbeat.
     pub(super) fn needs_no_heartbeat(&self) -> bool {
         self.state.needs_no_action() && !self.fetches() && !self.hangs()
     }
@@ -225,15 +226,15 @@ impl Attempt {
         waits && self.wants_slot
     }
 
-    /// Returns whether heartbeats count it as holding a slot; `slot_held` is for the wait for a
-    /// commit.
+    /// Returns whether heartbeats count it as holding a slot; `slot_held` says whether they do so
+    /// while it waits for its commit.
     pub(super) fn is_reported_in_slot(&self, slot_held: bool) -> bool {
         match self.state {
             // Hadoop counts an attempt in its slot from the launch on, even while it waits for the
             // slot.
             AttemptState::Unassigned | AttemptState::Running => true,
             // A suspended attempt has given its slot up; after an order to resume, it waits for a
-            // slot like a new one.
+            // slot like a new attempt.
             AttemptState::Suspended => self.wants_slot,
             AttemptState::CommitPending => slot_held,
             AttemptState::FailedUnclean
@@ -244,8 +245,8 @@ impl Attempt {
         }
     }
 
-    /// Returns its report for a heartbeat. With `told_every`, progress is that of the process's
-    /// last report at this interval; with `None` it is left out.
+    /// Returns its report for a heartbeat, with the progress that its process last told the
+    /// tracker. The process does so at intervals of `told_every`; with `None` progress is left out.
     pub(super) fn report(&mut self, now: SimTime, told_every: Option<SimSpan>) -> Report {
         // If this heartbeat is lost, the same status is sent again, so the end cannot get lost.
         self.is_reported = self.has_ended();
@@ -264,15 +265,15 @@ impl Attempt {
         }
     }
 
-    /// Returns its progress, how long it ran and how long it worked, by the process's last report
-    /// at the interval.
+    /// Returns its progress, how long it ran and how long it worked, as its process last reported
+    /// them; the process reports once in this interval.
     fn told(&self, now: SimTime, interval: SimSpan) -> (f32, SimSpan, SimSpan) {
         let told = if interval.is_zero() || self.state == AttemptState::Unassigned {
             now
         } else {
             let running = now.saturating_since(self.started).as_micros();
             // Hadoop's child reports its progress every 3 s (Task.PROGRESS_INTERVAL), counted from
-            // its start, so the progress in a heartbeat is up to that old.
+            // its start, so the progress in a heartbeat may be 3 s old.
             let stale = running % interval.as_micros();
             SimTime::from_micros(now.as_micros() - stale)
         };
@@ -300,7 +301,7 @@ impl Attempt {
         at.saturating_since(self.started).saturating_sub(self.phases.suspended)
     }
 
-    /// Returns how much of `ran` was a map's work or reducing.
+    /// Returns how much of `ran` a map spent in its work, or a reduce in reducing.
     fn worked(&self, ran: SimSpan) -> SimSpan {
         if !matches!(self.phase, AttemptPhase::Work | AttemptPhase::Reduce | AttemptPhase::Commit) {
             return SimSpan::ZERO;
@@ -315,7 +316,7 @@ impl Attempt {
         }
         let at = self.suspended_at().map_or(at, |stopped| stopped.min(at));
         // An attempt that fails or hangs does only a part of the phase, so its progress stops
-        // there. Without a timer the phase does not go on, and the clock does not count.
+        // there. Without a timer the phase stands still, so the time now does not count.
         let share = || self.course.share(self.timer.map(|_| at)) * self.part_of(self.phase);
         let progress = match self.phase {
             AttemptPhase::Start => 0.0,
@@ -336,12 +337,12 @@ impl Attempt {
         progress as f32
     }
 
-    /// Returns how much of a phase it does: all, unless it fails or hangs there.
+    /// Returns the share of a phase that it does: 1 unless it fails or hangs there.
     fn part_of(&self, phase: AttemptPhase) -> f64 {
         self.break_in(phase).map_or(1.0, |it| it.share)
     }
 
-    /// Returns where it fails or hangs in a phase; `None` if it does not.
+    /// Returns where it fails or hangs in a phase; `None` if it does neither there.
     fn break_in(&self, phase: AttemptPhase) -> Option<FailurePoint> {
         self.doom.as_ref().map(|doom| doom.breaks).filter(|it| it.phase == phase)
     }
@@ -359,8 +360,8 @@ impl Attempt {
         self.speeds.as_deref().copied().unwrap_or(Speeds::USUAL)
     }
 
-    /// Returns how long its part of a phase after the start-up takes, if it shares nothing and
-    /// waits for nothing.
+    /// Returns how long a phase after the start-up takes, up to the point where it fails or hangs,
+    /// if it shares nothing and waits for nothing.
     fn span_of(&self, phase: AttemptPhase) -> SimSpan {
         let whole = self.effort(phase).map_or(SimSpan::ZERO, |effort| effort.alone);
         match self.part_of(phase) {
@@ -503,12 +504,13 @@ impl Attempt {
             // No suspension to subtract: an attempt that waits for its commit is never suspended.
             AttemptPhase::Commit => self.phases.commit = Some(now - self.phase_began),
             AttemptPhase::Start => self.phases.start_up = span,
-            // Their time is what the other phases leave of the attempt's time.
+            // The time of these phases is the attempt's time less the times of the other phases.
             AttemptPhase::Work | AttemptPhase::Reduce => {}
         }
     }
 
-    /// Ends the phase, or the part of it, whose timer has fired; returns the next step.
+    /// Ends the phase, or the current part of the phase, as its timer has fired; returns the next
+    /// step.
     pub(super) fn finish_part(&mut self, now: SimTime) -> AttemptStep {
         self.timer = None;
         self.course.end_part();
@@ -551,8 +553,8 @@ impl Attempt {
         AttemptStep::After(next_poll(self.phase_began, now, poll) - now + span)
     }
 
-    /// Asserts that a timer or a flow will end the phase of a running attempt, and that other
-    /// attempts have neither.
+    /// Asserts that a running attempt has a timer or a flow that ends its phase, and that any other
+    /// attempt has neither.
     pub(super) fn assert_sound(&self, now: SimTime) {
         let (id, state, phase) = (self.id, self.state, self.phase);
         let is_driven = self.timer.is_some() || self.flow.is_some();

@@ -1,8 +1,8 @@
 //! When a tracker's heartbeats are due, which one is under way, and which answers came.
 //!
 //! Most heartbeats bring no news and change nothing. All fields that such a heartbeat uses are
-//! here, side by side: in a cluster of thousands the rest of a tracker has long left the
-//! processor's cache when its next heartbeat is due.
+//! here, side by side: in a cluster of thousands the rest of a tracker has left the processor's
+//! cache long before its next heartbeat is due.
 
 use std::mem;
 
@@ -107,7 +107,7 @@ impl HeartbeatState {
         self.last_reply = None;
     }
 
-    /// Ends with the process: the heartbeat that is planned or under way is void.
+    /// Ends with the process: the heartbeat that is planned or under way no longer counts.
     pub(super) fn stop(&mut self) {
         self.is_up = false;
         self.is_under_way = false;
@@ -125,8 +125,8 @@ impl HeartbeatState {
         self.is_under_way
     }
 
-    /// Returns whether the timer of this heartbeat is valid: the heartbeat may have been moved, or
-    /// the process may have died since.
+    /// Returns whether the timer of this heartbeat still counts: since it was set, the heartbeat
+    /// has not been moved and the process has not died.
     pub(super) fn is_due(&self, number: u32) -> bool {
         number == self.number && self.is_up
     }
@@ -163,11 +163,11 @@ impl HeartbeatState {
     fn fuzzy_interval(&mut self, IntervalFuzz { early, late }: IntervalFuzz) -> SimSpan {
         let Some(draws) = &mut self.fuzz else { return self.interval };
         let shifted = self.interval + draws.up_to(early + late);
-        // A heartbeat after no time at all would repeat for ever at one instant.
+        // The interval is never zero: heartbeats would repeat for ever at one instant.
         shifted.saturating_sub(early).max(SimSpan::from_millis(1))
     }
 
-    /// Makes the next heartbeat come at once, also if it is not planned yet.
+    /// Makes the next heartbeat come at once, even if it is not planned yet.
     pub(super) fn request_heartbeat(&mut self, out: &mut Outbox) {
         // While a heartbeat is under way, or its answer is being executed, the next one is planned
         // afterwards, and then at once since `is_hurried` is set.
@@ -185,8 +185,8 @@ impl HeartbeatState {
         self.was_brief
     }
 
-    /// Returns whether this answers the heartbeat that is under way, and emits how long that took.
-    /// A reply to an earlier heartbeat, or a second copy, is ignored.
+    /// Returns whether this answers the heartbeat that is under way, and emits how long the answer
+    /// took. A reply to an earlier heartbeat, or a second copy of a reply, is ignored.
     pub(super) fn is_answered(&mut self, call: u32, queued: SimSpan, out: &mut Outbox) -> bool {
         // `take`, so that only the first copy of the reply counts.
         if call != self.number || !mem::take(&mut self.is_under_way) {

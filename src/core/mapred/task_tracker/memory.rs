@@ -1,4 +1,5 @@
-//! The memory of a node: suspended attempts keep theirs, and are paged out if it does not suffice.
+//! The memory of a node. Suspended attempts keep their memory, and are paged out if the node's
+//! memory does not suffice.
 //!
 //! An attempt that starts or resumes waits for its memory: suspended attempts are written to disk,
 //! the longest suspended first, and if the attempt itself was paged out, it is read back. Running
@@ -35,8 +36,8 @@ impl Memory {
     fn moving(&self, moves: &[Bytes]) -> SimSpan {
         let all: Bytes = moves.iter().copied().sum();
         let Some(SwapSpec { beyond, rate }) = self.swap else { return self.disk.time_for(all) };
-        // The bound holds for each move alone: the part of each process beyond it is slow, not that
-        // of the sum.
+        // The bound holds for each move alone: a move is slow for its own bytes beyond the bound,
+        // however many bytes all moves have together.
         let slow: Bytes = moves.iter().map(|bytes| bytes.saturating_sub(beyond)).sum();
         self.disk.time_for(all.saturating_sub(slow)) + rate.time_for(slow)
     }
@@ -56,8 +57,8 @@ impl Memory {
     /// Notes that a process is suspended and may be paged out.
     pub(super) fn stop(&mut self, attempt: AttemptId) {
         let process = self.take_out(attempt);
-        // Behind processes that were suspended before and in front of running ones: `make_room`
-        // takes from the front, and ends at the first running process.
+        // Insert it behind processes that were suspended before and in front of running ones:
+        // `make_room` takes from the front, and ends at the first running process.
         let after_stopped = self.processes.iter().take_while(|p| p.is_stopped).count();
         self.processes.insert(after_stopped, AttemptMemory { is_stopped: true, ..process });
     }
@@ -138,7 +139,7 @@ mod tests {
         let mut memory = memory(gb(6), Some(swap));
         memory.start(attempt(0), gb(6));
         memory.stop(attempt(0));
-        // 5 GB at 100 MB/s and one at 50 MB/s, out and in.
+        // 5 GB move at 100 MB/s and one more at 50 MB/s, both out and in.
         assert_eq!(memory.start(attempt(1), gb(6)), SimSpan::from_secs(50 + 20));
         memory.end(attempt(1));
         assert_eq!(memory.go_on(attempt(0)), SimSpan::from_secs(50 + 20));

@@ -2,7 +2,7 @@
 //!
 //! Amounts of work are the times that they take if nothing is shared. A phase that shares nothing
 //! has one part and the pace 1; otherwise the pace is the share of its full speed that other flows
-//! leave.
+//! leave to it.
 
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -10,11 +10,11 @@ use mumakil_base::units::{SimSpan, SimTime};
 #[derive(Debug, Default)]
 pub(super) struct PhaseProgress {
     whole: SimSpan,
-    /// When the part went on; later than now while it waits.
+    /// When the part last went on; in the future while the part waits to begin.
     since: SimTime,
-    /// The time left in the phase at that instant.
+    /// The time left in the phase at the instant `since`.
     left: SimSpan,
-    /// The time left in the part at that instant; zero while it only waits.
+    /// The time left in the part at the instant `since`; zero for a part that is only a wait.
     part: SimSpan,
     pace: f64,
 }
@@ -44,12 +44,12 @@ impl PhaseProgress {
 
     /// Returns the share of the phase that is done; `at` is `None` if the phase stands still.
     pub(super) fn share(&self, at: Option<SimTime>) -> f64 {
-        // A phase without length ends as it begins; the quotient below would be no number.
+        // A phase without length ends as it begins; the quotient below would not be a number.
         if self.whole.is_zero() {
             return 1.0;
         }
         let ran = at.map_or(SimSpan::ZERO, |at| self.ran(at));
-        // Whole numbers, so that only the share is rounded.
+        // Both are whole numbers, so that only the share is rounded.
         (self.done() + ran).min(self.whole).as_micros() as f64 / self.whole.as_micros() as f64
     }
 
@@ -58,16 +58,16 @@ impl PhaseProgress {
         (self.since, self.part, self.pace) = (at, part.min(self.left), pace);
     }
 
-    /// Adds the work done up to now.
+    /// Counts the work up to now as done.
     pub(super) fn settle(&mut self, now: SimTime) {
         let ran = self.ran(now);
         self.left = self.left.saturating_sub(ran);
         self.part = self.part.saturating_sub(ran);
-        // A part that is yet to begin keeps the instant at which it will.
+        // A part that has not begun yet keeps the instant at which it will begin.
         self.since = self.since.max(now);
     }
 
-    /// Adds the rest of the current part.
+    /// Counts the rest of the current part as done.
     pub(super) fn end_part(&mut self) {
         // Not by the clock: a timer is rounded up, so counting time could leave or overshoot a
         // microsecond.
@@ -75,7 +75,7 @@ impl PhaseProgress {
         self.part = SimSpan::ZERO;
     }
 
-    /// Goes on at another pace; the part is settled.
+    /// Goes on at another pace; the caller has settled the part.
     pub(super) fn set_pace(&mut self, pace: f64) {
         self.pace = pace;
     }

@@ -1,4 +1,4 @@
-//! A tracker driven by hand: a message in, letters and events out.
+//! Tests of a tracker alone: they send it messages, and look at its letters and events.
 
 mod brief;
 mod failures;
@@ -41,7 +41,7 @@ fn job(reduces: u32) -> Arc<JobSpec> {
     Arc::new(job)
 }
 
-/// A tracker with its own small world: letters to itself come back when they are due.
+/// A tracker without a cluster: its letters to itself come back when they are due.
 struct Bench {
     tracker: TaskTracker,
     now: SimTime,
@@ -63,12 +63,13 @@ struct Bench {
     asked: Vec<bool>,
 }
 
-/// Two map slots and one reduce slot; one second of start-up, a poll every second, commits of 1 s.
+/// A tracker with two map slots and one reduce slot; tasks start up for 1 s, poll every second and
+/// commit for 1 s.
 fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
     tracker_with(change, Vec::new())
 }
 
-/// A tracker as above, on which attempts fail or hang by these causes.
+/// A tracker as above, on which attempts fail or hang for these causes.
 fn tracker_with(change: impl FnOnce(&mut Hadoop), planned_failures: Vec<PlannedFailure>) -> Bench {
     tracker_of(change, planned_failures, HeartbeatManner::default())
 }
@@ -322,7 +323,7 @@ fn progress_is_what_the_child_said_last() {
     let launch = bench.launch(map(0));
     bench.until(secs(0)).reply(vec![launch]);
     bench.until(secs(3)).reply(vec![]);
-    // At 6 s the child's last report is of 6 s: 5 s into ten seconds of work.
+    // At 6 s the child has just reported, after five of its ten seconds of work.
     bench.until(secs(6));
     assert_eq!(bench.report(map(0)).unwrap().progress, 0.5);
     bench.until(secs(8)).reply(vec![]);
@@ -544,7 +545,7 @@ fn a_heartbeat_that_is_refused_is_sent_again_each_second_until_somebody_answers(
     let call = bench.status().call.number;
     for sent in 1..4 {
         assert_eq!(bench.statuses.len(), sent as usize);
-        // Two copies have come, and both are refused.
+        // Two copies of the heartbeat have arrived, and both are refused.
         bench.hear(ToTracker::Refused(call));
         bench.hear(ToTracker::Refused(call));
         bench.until(secs(sent));

@@ -47,14 +47,15 @@ fn a_task_that_fails_too_often_fails_its_job() {
         let at = u64::from(number) * 10 + 20;
         let map = launches(&bench.at(at).beat_and_receive(number, &[]))[0];
         assert_eq!(map.number, number);
-        // The tracker on which it failed does not get it again.
+        // The tracker on which the map failed does not get it again.
         let failed = [(map, AttemptState::Failed)];
         assert_eq!(launches(&bench.at(at + 3).beat_and_receive(number, &failed)), []);
     }
     assert!(matches!(bench.to_injector[0], ToInjector::JobEnded(JobId(0), Outcome::Failed)));
 }
 
-/// A map is assigned at 20 s to a tracker that then reports it in this state, or not at all.
+/// A map is assigned at 20 s to a tracker, which then reports it in this state, or with `None` not
+/// at all.
 fn launched_and(launch_expiry: LaunchExpiry, says: Option<AttemptState>) -> (Bench, AttemptId) {
     let mut bench = bench(Hadoop { launch_expiry, ..hadoop() });
     bench.everybody_joins().submit(job(0, 1, 0));

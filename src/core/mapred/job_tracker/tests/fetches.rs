@@ -20,7 +20,7 @@ fn a_reduce_is_told_what_it_cannot_fetch_beside_what_is_done() {
     };
     bench.at(8).beat_and_receive(1, &[(reduces[0], AttemptState::Running)]);
     assert_eq!(bench.told(), (vec![2], missing(false)));
-    // The other attempts go on, and so does this reduce; the tracker of the maps is lost.
+    // The reduce and two other attempts go on; the tracker of the maps is lost.
     let runs = (reduces[0], AttemptState::Running);
     bench.at(600).beat_and_receive(1, &[runs]);
     bench.at(606).hear(ToJobTracker::Expire);
@@ -104,7 +104,7 @@ fn a_map_whose_output_cannot_be_fetched_for_the_fourth_time_fails_its_job() {
         }
         for (reduce, at) in reduces.iter().zip(1..) {
             bench.failed_fetches.push(FailedFetch { reduce: *reduce, map });
-            // Its slots are taken, so that the map does not run again here.
+            // The slots of this tracker are taken, so that the map does not run again here.
             let others = [8, 9].map(|number| maps[1].task.attempt(number));
             let running = [*reduce, others[0], others[1]].map(|id| (id, AttemptState::Running));
             bench.next(at, &running);
@@ -145,7 +145,8 @@ fn what_ended_on_a_lost_disk_before_it_was_reported_cannot_be_read_either() {
     let mut bench = bench(Hadoop { slow_start: Fraction::of(1.0), ..hadoop() });
     bench.submit(job(0, 2, 1));
     let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
-    // The first map has ended when its disk is lost; the second runs on and ends with its output.
+    // When the disk is lost, the first map has ended; the second runs on and ends with a readable
+    // output.
     bench.at(3).befall(ToMapOutputs::DiskLost(TrackerId(0)));
     bench.befall(ToMapOutputs::Spoilt(maps[0].into()));
     bench.at(4).end_maps(&maps);
@@ -222,7 +223,7 @@ fn an_answer_is_about_the_maps_that_the_reply_counts() {
     let runs = (reduces[0], AttemptState::Running);
     bench.next(1, &[runs]);
     let old = bench.replies.last().unwrap().clone();
-    // The first output was lost since: the trackers with the old reply do not get it, though the
+    // The first output has been lost since the reply: the trackers cannot fetch it, though the
     // reply counts it.
     for (reduce, at) in reduces.iter().zip(1..) {
         bench.complain(at, *reduce, maps[0]);

@@ -26,8 +26,8 @@ fn a_heartbeat_waits_while_another_is_served() {
     assert_eq!((*to, reply.queued), (TrackerId(1), SimSpan::from_millis(1)));
 }
 
-/// A clock that is late by 1.5 ms does not make services longer: the second has ended by then, and
-/// half of the third is done.
+/// A clock that is late by 1.5 ms does not make services longer: the second service has ended by
+/// then, and half of the third is done.
 #[test]
 fn a_jobtracker_that_hears_late_that_it_is_free_has_worked_since() {
     let mut bench = bench(hadoop());
@@ -115,8 +115,8 @@ fn while_an_attempt_commits_its_slot_is_offered_and_its_job_counts_it() {
     assert_eq!(running, Some(3), "three run by the job's count, in two slots");
 }
 
-/// Launches a map of the first job at every heartbeat, and suspends a running one if there is no
-/// room.
+/// A policy that launches a map of the first job at every heartbeat, and suspends a running map if
+/// no slot is free.
 struct Pushy;
 
 impl Scheduler for Pushy {
@@ -140,7 +140,7 @@ fn where_more_is_held_than_there_are_slots_one_may_be_taken_for_another() {
     let mut bench = bench_under(Box::new(Pushy), hadoop());
     bench.submit(job(0, 9, 0));
     let mut running = Vec::new();
-    // Two slots; an attempt that is to be suspended does not obey.
+    // The tracker has two slots, and does not suspend an attempt when it is ordered to.
     for beat in 1..5 {
         let launched = launches(&bench.at(beat * 3).beat_and_receive(0, &running));
         assert_eq!(launched.len(), 1, "at heartbeat {beat}");
@@ -167,7 +167,7 @@ fn ticks_of_mumak_are_counted_from_the_start_and_come_after_the_heartbeats_of_th
     assert_eq!(ticks(&bench), [1_000]);
 }
 
-/// Has a tick twice a second that does nothing.
+/// A policy with a tick twice a second, at which it does nothing.
 struct Ticking;
 
 impl Scheduler for Ticking {
@@ -178,7 +178,7 @@ impl Scheduler for Ticking {
     }
 }
 
-/// Holds its job back this many times.
+/// A policy that names its job this many times as held back.
 struct SlotStanding(u32);
 
 impl Scheduler for SlotStanding {
@@ -189,9 +189,9 @@ impl Scheduler for SlotStanding {
     fn offer(&mut self, _: &mut Offer<'_>) {}
 }
 
-/// Heartbeats come every three seconds: with five hundred jobs the JobTracker asks the policy in
-/// every fifth, with thousands of jobs within half a minute; open refusals are emitted at the end
-/// of the run.
+/// Heartbeats come every three seconds. With five hundred jobs the JobTracker asks the policy in
+/// every fifth interval, with thousands of jobs within half a minute. Open refusals are emitted at
+/// the end of the run.
 #[test]
 fn the_more_jobs_are_held_back_the_less_often_it_asks_for_them() {
     for (jobs, asked) in [(99, 40), (250, 20), (500, 8), (9_000, 4)] {

@@ -89,7 +89,7 @@ fn a_twentieth_of_the_maps_is_taken_in_single_precision() {
     }
 }
 
-/// Has the first job's splits read at its first tick.
+/// A policy that has the splits of the first job read at its first tick.
 struct ReadsLater;
 
 impl Scheduler for ReadsLater {

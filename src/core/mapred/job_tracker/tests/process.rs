@@ -62,7 +62,7 @@ fn what_a_dead_process_had_planned_starts_no_second_chain_of_turns() {
     let mut bench = bench(hadoop());
     bench.at(10).hear(ToJobTracker::Pause(SimSpan::from_secs(100)));
     bench.at(11).beat(0, &[]);
-    // It dies while a heartbeat waits, and is back long before the heartbeat's turn.
+    // The process dies while a heartbeat waits, and is back long before the heartbeat's turn.
     bench.at(12).hear(ToJobTracker::Restart(SimSpan::from_secs(1)));
     assert_eq!(bench.refused, [(TrackerId(0), 1)], "who waits hears of it at once");
     bench.at(13).hear(ToJobTracker::Wake);
@@ -81,7 +81,7 @@ fn a_process_that_is_gone_cannot_die_again() {
     let mut bench = bench(of_line(HadoopLine::V020));
     bench.submit(job(0, 4, 1));
     bench.at(10).hear(restart(true));
-    // It is back when the second restart is over, and has its job.
+    // The process is back when the second restart is over, and still has its job.
     bench.at(40).hear(restart(false));
     bench.at(70).hear(ToJobTracker::Wake).beat(3, &[]);
     assert_eq!(bench.refused, [(TrackerId(3), 1)]);
@@ -98,7 +98,7 @@ fn the_heartbeats_that_find_nobody_are_refused() {
     assert_eq!((bench.refused.as_slice(), bench.replies.len()), (&[(TrackerId(3), 1)][..], 0));
 }
 
-/// Launches nothing until it has learned of a job.
+/// A policy that launches nothing until it has learned of a job.
 struct Attentive(u32);
 
 impl Scheduler for Attentive {
@@ -213,7 +213,7 @@ fn in_020_what_runs_joins_in_again_and_what_never_arrived_runs_anew() {
     assert_eq!(third.len(), 1);
     bench.at(10).hear(restart(true));
     bench.at(70).hear(ToJobTracker::Wake);
-    // The reply with the third map was lost with the process.
+    // The reply that launched the third map was lost with the process.
     let told = bench.next(0, &[(maps[1], AttemptState::Running)]);
     assert_eq!(last(&bench, third[0]), Some(AttemptState::Killed));
     assert_ne!(last(&bench, maps[1]), Some(AttemptState::Killed));
@@ -236,14 +236,14 @@ fn in_020_what_waits_for_its_slot_over_a_restart_fails_in_the_end() {
     for at in [300, 600, 670] {
         bench.at(at).beat_and_receive(0, &[waits]);
     }
-    // Its ten minutes begin with the first heartbeat of its tracker.
+    // The ten minutes until the launch expires begin with the first heartbeat of its tracker.
     bench.at(673).hear(ToJobTracker::Expire);
     assert!(!bench.has_failed(maps[1]));
     bench.at(674).hear(ToJobTracker::Expire);
     assert!(bench.has_failed(maps[1]));
 }
 
-/// Notes at each change whether the second job was there.
+/// A policy that notes at each change whether the second job has arrived.
 #[derive(Default)]
 struct Patient(Arc<std::sync::Mutex<Vec<bool>>>);
 
@@ -290,7 +290,7 @@ fn a_job_that_is_submitted_again_finds_the_copies_that_were_made_meanwhile() {
     };
     let before = hosts(&bench);
     bench.at(10).hear(restart(true));
-    // The process is dead when the node with the block loses it, and when the copy arrives.
+    // The JobTracker is down while the node loses its block and while the copy arrives.
     let mut files = Replicas::clone(&bench.tracker.ledger.files);
     files.wiped.insert_mut(before[0]);
     let to = TrackerId(7 - before[0].0);

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Four maps run: two on the first tracker, which are almost done, and two on the second, which are
-/// not. The third tracker gets second attempts of the latter two.
+/// Four maps run: the two on the first tracker are almost done, the two on the second tracker are
+/// slow. The third tracker gets second attempts of the slow maps.
 fn race(reduces: u32) -> (Bench, [AttemptId; 2], [AttemptId; 2]) {
     let by = Rule::Hadoop020(Hadoop020Options::default());
     let mut bench = bench(Hadoop { speculation: Speculation::By(by), ..hadoop() });
@@ -76,7 +76,7 @@ fn the_first_to_succeed_wins_and_the_other_is_killed() {
     assert_eq!(by_whom, Some((beaten, one)));
     let reports = slow.map(|map| (map, AttemptState::Running));
     assert_eq!(kills(&bench.at(81).beat_and_receive(1, &reports)), [beaten]);
-    // Its success comes too late.
+    // The success of the beaten attempt comes too late.
     let reports = slow.map(|map| {
         (map, if map == beaten { AttemptState::Succeeded } else { AttemptState::Running })
     });

@@ -38,7 +38,7 @@ fn of_a_lost_tracker_only_what_still_worked_is_cleaned_up_after() {
     }
 }
 
-/// Resumes the first map at every tick, whatever its state.
+/// A policy that resumes the first map at every tick, whatever its state.
 struct Hopeful;
 
 impl Scheduler for Hopeful {
@@ -61,7 +61,7 @@ fn a_tracker_that_was_given_up_gets_no_orders() {
     bench.hear(ToJobTracker::Tick);
     assert_eq!(bench.tracker.ledger.trackers[0].orders.len(), 1);
     bench.at(606).hear(ToJobTracker::Expire);
-    // Its output is still to be removed, so the ledger has its record.
+    // The map's output is still to be removed, so the ledger has its record.
     assert!(bench.tracker.ledger.attempt(map).is_some());
     bench.hear(ToJobTracker::Tick);
     assert!(bench.tracker.ledger.trackers[0].orders.is_empty());
@@ -81,7 +81,8 @@ fn unforgiving(tracker_faults: u32) -> Bench {
 }
 
 impl Bench {
-    /// A job of one map fails on a tracker and succeeds on the last one, all within ten seconds.
+    /// Lets the only map of a job fail on a tracker and succeed on the last tracker, all within ten
+    /// seconds.
     fn avoids(&mut self, id: u32, number: u32, secs: u64) {
         self.at(secs).submit(job(number, 1, 0));
         let map = launches(&self.beat_and_receive(id, &[]))[0];
@@ -98,7 +99,7 @@ impl Bench {
         listed.collect()
     }
 
-    /// Returns whether a tracker without running tasks gets one of a job that has many.
+    /// Returns whether a tracker without running tasks gets a task of a job that has many.
     fn gets_tasks(&mut self, id: u32, secs: u64) -> bool {
         !launches(&self.at(secs).beat_and_receive(id, &[])).is_empty()
     }
@@ -150,7 +151,7 @@ fn trackers_are_blacklisted_only_if_they_are_worse_than_the_others() {
     for id in 0..4 {
         bench.avoids(id, id, 20 + u64::from(id) * 10);
     }
-    // For the fourth the average is four faults on five trackers.
+    // For the fourth tracker the average is four faults on five trackers.
     assert_eq!(bench.blacklisted(), [0, 1, 2]);
 }
 
@@ -213,10 +214,10 @@ fn without_blacklisting_a_bad_tracker_is_noted_until_its_faults_are_three_hours_
     };
     bench.avoids(0, 0, 20);
     assert_eq!(graylist(&bench), []);
-    // In the second quarter of an hour.
+    // This fault comes in the second quarter of an hour.
     bench.avoids(0, 1, 1_000);
     assert_eq!(graylist(&bench), [(0, true)]);
-    // The first fault counts until twelve quarters have begun after its own.
+    // The first fault counts until twelve more quarters of an hour have begun.
     bench.at(3 * 3_600 - 1).beat_and_receive(0, &[]);
     assert_eq!(graylist(&bench).len(), 1);
     bench.at(3 * 3_600).beat_and_receive(0, &[]);

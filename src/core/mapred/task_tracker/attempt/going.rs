@@ -38,11 +38,11 @@ pub(super) struct ReduceFetching {
     /// The amount fetched by the instant `since`, if the shuffle shares nothing.
     done: SimSpan,
     pub(super) since: SimTime,
-    /// The amount that can be fetched, by the maps that have ended.
+    /// The amount that can be fetched from the maps that have ended.
     available: SimSpan,
     /// Whether all maps have ended.
     is_complete: bool,
-    /// How many maps' outputs it can fetch, by the last news.
+    /// How many maps' outputs it can fetch, as its tracker last learned.
     known: u32,
     /// The outputs that are out of reach; `None` if there are none.
     missing: Option<Box<Unfetched>>,
@@ -81,7 +81,8 @@ impl Attempt {
             self.course.go_on(begins, part, pace);
             AttemptStep::After(wait + at_pace(part, pace))
         } else if wait.is_zero() {
-            // The part does not move until the fabric sends the flow's rate, at the same instant.
+            // The part stands still until the fabric sends the flow's rate, which it does at the
+            // same instant.
             self.course.go_on(begins, part, 0.0);
             AttemptStep::Flow
         } else {
@@ -92,7 +93,7 @@ impl Attempt {
     }
 
     /// Returns how much is left of the current part of the phase, the resources that the part
-    /// shares, and the part of the node that it uses.
+    /// shares, and the resource of the node that it uses.
     fn under_way(&self) -> (SimSpan, Option<&Demand>, NodeResource) {
         let whole = self.course.left();
         let usual = if self.phase == AttemptPhase::Shuffle {
@@ -104,7 +105,7 @@ impl Attempt {
             return (whole, None, usual);
         };
         let (left, part) = effort.under_way(self.course.done());
-        // An attempt that is going to fail may not come to the end of the part.
+        // An attempt that is going to fail may not reach the end of the part.
         (
             left.min(whole),
             part.and_then(|part| part.demand.as_ref()),
@@ -112,7 +113,7 @@ impl Attempt {
         )
     }
 
-    /// Returns the pace of the current part if that shares nothing.
+    /// Returns the pace of the current part if the part shares nothing.
     fn own_pace(&self) -> f64 {
         let Speeds { cpu, disk, network } = self.speeds();
         match self.under_way().2 {
@@ -135,7 +136,7 @@ impl Attempt {
         match self.phase {
             AttemptPhase::Shuffle if !self.shares_fetching() => {
                 if let Some(gathering) = self.gathering.as_mut().filter(|_| is_running) {
-                    // The part fetched so far was fetched at the old speed.
+                    // The outputs so far were fetched at the old speed.
                     gathering.settle(now, was.network);
                 }
                 if is_running && self.timer.is_some() {
@@ -159,7 +160,7 @@ impl Attempt {
         }
     }
 
-    /// Returns the effort of a phase, for phases that may share resources.
+    /// Returns the effort of a phase; `None` for a phase that cannot share resources.
     pub(super) fn effort(&self, phase: AttemptPhase) -> Option<&PhaseEffort> {
         match phase {
             AttemptPhase::Shuffle => Some(&self.gathering.as_ref()?.shuffle),
@@ -169,7 +170,8 @@ impl Attempt {
         }
     }
 
-    /// Begins the flow with this number; returns the resources that it uses.
+    /// Begins the flow with this number; returns the resources that it uses, or `None` if the
+    /// current part shares nothing.
     pub(in super::super) fn begin_flow(&mut self, number: u32) -> Option<Demand> {
         // The timer that led here has fired; the next one needs the fabric's rate.
         self.timer = None;
@@ -206,7 +208,7 @@ impl Attempt {
 
     // ---- shuffles ----
 
-    /// Returns whether it fetches the outputs of maps, or will.
+    /// Returns whether it fetches the outputs of maps, or will fetch them.
     pub(in super::super) fn fetches(&self) -> bool {
         matches!(self.phase, AttemptPhase::Start | AttemptPhase::Shuffle)
             && self.is_reduce()
@@ -248,10 +250,11 @@ impl Attempt {
             if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
         let whole = gathering.shuffle.alone;
         let there = SimSpan::from_micros((whole.as_micros() as f64 * share) as u64);
-        // A reduce that fails or hangs while it fetches needs no more than that part.
+        // A reduce that fails or hangs while it fetches needs only the outputs up to that point.
         let is_enough = all < whole && !all.is_zero() && all <= there;
         let is_complete = maps.done == maps.total || is_enough;
-        // The end of the shuffle is planned; to plan it again would only delay it to the next poll.
+        // The end of the shuffle is planned already; to plan it again would only delay it to the
+        // next poll.
         if is_complete && gathering.is_complete {
             return AttemptStep::Nothing;
         }
@@ -266,7 +269,7 @@ impl Attempt {
         gathering.available = if is_complete { all } else { there.max(fetched) };
         gathering.is_complete = is_complete;
         if is_running {
-            // It may have to wait longer than to the next poll: for its memory, after a resumption.
+            // After a resumption it may wait for its memory beyond the next poll.
             let next = self.go_on(now, asks.max(self.course.since()) - now);
             self.pass(now, next)
         } else {
@@ -315,7 +318,8 @@ impl Attempt {
         let unfetched = self.gathering.as_mut().and_then(|it| it.missing.as_mut());
         let Some(unfetched) = unfetched else { return (Vec::new(), false) };
         if self.phase != AttemptPhase::Shuffle || self.state != AttemptState::Running {
-            // An attempt that is not running cannot try, so it must not give up for these failures.
+            // An attempt that is not running cannot try to fetch, so the missed tries are no
+            // failures.
             unfetched.wait(now);
             return (Vec::new(), false);
         }
@@ -327,7 +331,7 @@ impl Attempt {
     }
 
     /// Fetches the available outputs as a flow; ends the shuffle if these are all. Outputs that
-    /// come while a flow runs join it at once, and do not wait for the child's next poll.
+    /// come while a flow runs join the flow at once, without waiting for the child's next poll.
     fn fetch_what_is_there(&mut self, now: SimTime, wait: SimSpan) -> AttemptStep {
         let Some(gathering) = &self.gathering else { return AttemptStep::Nothing };
         let there = gathering.available.saturating_sub(self.course.done());
@@ -336,8 +340,8 @@ impl Attempt {
             self.course.go_on(now, there, self.course.pace());
             return self.flow_ends();
         }
-        // It has fetched all available outputs and waits for more maps; the next news of maps goes
-        // on from here.
+        // It has fetched all available outputs and waits for more maps; the next news of maps makes
+        // it go on.
         if there.is_zero() && !gathering.is_complete {
             self.timer = None;
             self.course.go_on(now, SimSpan::ZERO, 1.0);

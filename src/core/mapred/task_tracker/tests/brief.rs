@@ -8,7 +8,7 @@ fn brief(change: impl FnOnce(&mut Hadoop)) -> Bench {
     brief_with(change, Vec::new())
 }
 
-/// A tracker as above, on which attempts fail or hang by these causes.
+/// A tracker as above, on which attempts fail or hang for these causes.
 fn brief_with(change: impl FnOnce(&mut Hadoop), planned_failures: Vec<PlannedFailure>) -> Bench {
     let mut bench = tracker_with(change, planned_failures);
     bench.tracker.pulse.manner.is_brief = true;
@@ -43,7 +43,7 @@ impl Bench {
 fn a_tracker_without_news_says_just_that() {
     let mut bench = brief(|_| {});
     bench.reply(vec![]);
-    // The first one says that the process has started, the second one that it has not.
+    // The first heartbeat says that the process has just started, the second that it has not.
     assert_eq!(bench.noted_until(secs(3)), (1, 0));
     assert_eq!(bench.noted_until(secs(30)), (0, 9));
 }
@@ -61,7 +61,7 @@ fn a_launch_a_new_phase_and_the_end_are_told_in_full_and_once() {
     let mut bench = brief(|_| {});
     let launch = bench.launch(map(0));
     bench.reply(vec![launch]);
-    // Its process starts by 1 s and works until 11 s.
+    // The map's process has started at 1 s, and works until 11 s.
     assert_eq!(bench.noted_until(secs(3)), (1, 0), "it runs");
     assert_eq!(bench.noted_until(secs(9)), (0, 2), "it goes on");
     assert_eq!(bench.noted_until(secs(12)), (1, 0), "it waits for its commit");
@@ -76,7 +76,7 @@ fn how_far_an_attempt_is_only_those_tell_who_are_not_brief() {
         let launch = bench.launch(map(0));
         bench.reply(vec![launch]);
         bench.noted_until(secs(3));
-        // With news, so that the heartbeat is a full one.
+        // The node becomes unhealthy, so the next heartbeat is a full one.
         bench.hear(ToTracker::Health(false));
         bench.noted_until(secs(6));
         let Report { progress, ran, state, .. } = bench.report(map(0)).unwrap();

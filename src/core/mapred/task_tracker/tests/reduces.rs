@@ -75,7 +75,7 @@ fn a_reduce_does_without_outputs_that_it_has_and_waits_for_the_others() {
         answer(&mut bench, 12..=30, 4);
         let phase = bench.report(reduce(0)).map(|report| report.phase);
         assert_eq!(phase == Some(AttemptPhase::Shuffle), !ends, "{order}: {phase:?}");
-        // Its map runs again, and then has ended.
+        // The map of the missing output runs again, and ends after 36 s.
         bench.missing = vec![missing(order, true)];
         answer(&mut bench, 33..=36, 3);
         bench.missing.clear();
@@ -221,7 +221,7 @@ fn what_gives_up_as_a_heartbeat_is_written_calls_for_no_second_one() {
     let launch = bench.launch(reduce(0));
     let there = vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }];
     bench.until(secs(0)).reply_with(vec![launch], there.clone());
-    // It gives up after a day: thirty pauses, each longer by 1.3.
+    // It gives up after a day: thirty pauses, each 1.3 times as long as the one before.
     for _ in 0..100_000 {
         let next = bench.own.iter().map(|(at, _)| *at).min().unwrap();
         let (before, ended) = (bench.statuses.len(), bench.ends.len());
