@@ -3,11 +3,11 @@
 //! Without recovery all jobs fail, and trackers must start anew. With recovery there are two ways:
 //!
 //! - Hadoop 0.20 *replays* the history of each job, which says what has ended, and where. It waits
-//! for the trackers in the history: until each of them has sent a heartbeat or is lost, no task is
-//! launched. Attempts that such a tracker still runs are kept at its first heartbeat. All other
-//! trackers are unknown and must start anew, so the attempts there are lost.
+//!   for the trackers in the history: until each of them has sent a heartbeat or is lost, no task is
+//!   launched. Attempts that such a tracker still runs are kept at its first heartbeat. All other
+//!   trackers are unknown and must start anew, so the attempts there are lost.
 //! - Hadoop from 0.21 on *submits each job again*: only the submission is on disk, all tasks run
-//! anew, and all trackers must start anew.
+//!   anew, and all trackers must start anew.
 //!
 //! When the process dies, the ledger drops all that is not on disk. A request to kill a job is not
 //! on disk, but the ledger keeps it: the user would ask again.
