@@ -215,7 +215,7 @@ fn read<T: Record>(bytes: &[u8], strictness: Strictness) -> Vec<T> {
     records
 }
 
-/// Lets a program answer the questions of a small run with these lines. Whatever the lines are, the
+/// Lets a program answer the questions of a small run with these lines. The
 /// run must end or blame the program. Returns the words of the blame; `None` if the run ended.
 pub(crate) fn protocol(bytes: &[u8]) -> Option<String> {
     const RUN: &str = "
