@@ -18,7 +18,7 @@ mod studies;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use self::first::FirstParting;
+use self::first::FirstDifferenceReport;
 use self::runs::ComparedRun;
 use self::studies::ComparedStudy;
 use super::failure::Failure;
@@ -93,9 +93,9 @@ impl CompareArguments {
                 let folders = found.paths.iter().zip(names);
                 let runs = folders.map(|(folder, name)| ComparedRun::read(folder, name));
                 let runs = runs.collect::<Result<Vec<_>, _>>()?;
-                let first = self.first.then(|| FirstParting::find(&runs, self.by));
+                let first = self.first.then(|| FirstDifferenceReport::find(&runs, self.by));
                 let first = first.transpose()?;
-                let mark = first.as_ref().and_then(FirstParting::mark);
+                let mark = first.as_ref().and_then(FirstDifferenceReport::mark);
                 let page =
                     self.out.is_some().then(|| page::of_runs(registry, &runs, mark.as_ref()));
                 let mut page = page.transpose()?;

@@ -11,7 +11,7 @@ use super::lines::TerminalLines;
 use super::packed::Folders;
 use super::table::{Align, table};
 use super::terminal;
-use crate::explain::{self, ExplainedJob, PartSum, SlotHolders, ToldJob, ToldRun};
+use crate::explain::{self, ExplainedJob, JobToExplain, PartSum, RunToExplain, SlotHolders};
 use crate::nearest::nearest;
 use crate::output::results::RunResults;
 use crate::tables::JobEnd;
@@ -83,17 +83,17 @@ impl ExplainArguments {
 }
 
 /// Reads the run in a folder, with its explanations.
-fn read(folder: &Path) -> Result<ToldRun, Failure> {
+fn read(folder: &Path) -> Result<RunToExplain, Failure> {
     compare::expect_run(folder)?;
     compare::expect_tasks(folder, "explain reads there what jobs waited for")?;
     RunResults::new(folder).told().map_err(compare::unreadable)
 }
 
 /// Returns the index of the job with this number or name.
-fn find(told: &ToldRun, name: &str) -> Result<usize, Failure> {
+fn find(told: &RunToExplain, name: &str) -> Result<usize, Failure> {
     let number: Option<u32> = name.parse().ok();
-    let has_number = |job: &ToldJob| Some(job.row.job) == number;
-    let named = |job: &ToldJob| job.row.name == name;
+    let has_number = |job: &JobToExplain| Some(job.row.job) == number;
+    let named = |job: &JobToExplain| job.row.name == name;
     let jobs = &told.jobs;
     // Try the number first: it is unique, and a job may be called `3`.
     if let Some(place) = jobs.iter().position(has_number).or_else(|| jobs.iter().position(named)) {
@@ -108,7 +108,7 @@ fn find(told: &ToldRun, name: &str) -> Result<usize, Failure> {
 
 // ---- for readers ----
 
-fn story_of(told: &ToldRun, one: &ExplainedJob) -> TerminalLines {
+fn story_of(told: &RunToExplain, one: &ExplainedJob) -> TerminalLines {
     let job = &told.jobs[one.place];
     let mut lines = TerminalLines::default();
     let took = span(one.sojourn_ms as f64 / 1e3);
@@ -127,7 +127,7 @@ fn story_of(told: &ToldRun, one: &ExplainedJob) -> TerminalLines {
 /// Returns the most delayed jobs. The delay is the sojourn divided by the isolated time if the run
 /// has it, else by the time without other jobs and mishaps.
 fn worst_of(
-    told: &ToldRun,
+    told: &RunToExplain,
     all: &[ExplainedJob],
     alone: &BTreeMap<u32, u64>,
     holders: &SlotHolders,
@@ -173,7 +173,7 @@ fn worst_of(
 }
 
 /// Returns a line for each part of a job's time.
-fn parts(told: &ToldRun, sums: &[PartSum], total: u64) -> TerminalLines {
+fn parts(told: &RunToExplain, sums: &[PartSum], total: u64) -> TerminalLines {
     let mut rows = Vec::new();
     for sum in sums {
         rows.push(vec![
@@ -188,7 +188,7 @@ fn parts(told: &ToldRun, sums: &[PartSum], total: u64) -> TerminalLines {
 }
 
 /// Returns a part of the time in a few words.
-fn described(told: &ToldRun, sum: &PartSum, total: u64) -> String {
+fn described(told: &RunToExplain, sum: &PartSum, total: u64) -> String {
     let mut text = format!("{} {}", sum.share_of(total), sum.part.word());
     if let Some(rule) = sum.rule {
         text += &format!(", {}", rule.word());
@@ -199,7 +199,7 @@ fn described(told: &ToldRun, sum: &PartSum, total: u64) -> String {
     text
 }
 
-fn group(told: &ToldRun, job: &ToldJob) -> String {
+fn group(told: &RunToExplain, job: &JobToExplain) -> String {
     let group = told.group_of(job);
     if group.is_empty() { String::new() } else { format!(" · {group}") }
 }
@@ -244,7 +244,7 @@ enum OneHolder<'a> {
 }
 
 impl<'a> OneJob<'a> {
-    fn of(told: &'a ToldRun, one: &ExplainedJob, holders: &SlotHolders) -> Self {
+    fn of(told: &'a RunToExplain, one: &ExplainedJob, holders: &SlotHolders) -> Self {
         let job = &told.jobs[one.place];
         Self {
             job: job.row.job,
@@ -261,7 +261,12 @@ impl<'a> OneJob<'a> {
 }
 
 impl<'a> OnePart<'a> {
-    fn of(told: &'a ToldRun, one: &ExplainedJob, sum: &PartSum, holders: &SlotHolders) -> Self {
+    fn of(
+        told: &'a RunToExplain,
+        one: &ExplainedJob,
+        sum: &PartSum,
+        holders: &SlotHolders,
+    ) -> Self {
         let jobs =
             sum.jobs.iter().map(|(job, slot_ms)| OneHolder::Job { job: *job, slot_ms: *slot_ms });
         let pools = one.groups(sum, holders).into_iter().filter_map(|(group, slot_ms)| {

@@ -167,7 +167,7 @@ pub(super) fn tell(
         // In real time, or with a time limit, another machine may get other bytes.
         digest: (scenario.clock == ClockSpec::Virtual && emulated.stop != StopReason::TimeLimit)
             .then(|| digest.to_string()),
-        elsewhere: emulated.elsewhere,
+        external_work: emulated.external_work,
         violations: violations.map(|found| found.violations().len() as u64 + found.more()),
     };
     let start = if scenario.record.report { REPORT } else { SUMMARY };

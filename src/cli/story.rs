@@ -18,7 +18,7 @@ pub(super) struct RunStory<'a> {
     /// The digest of its outputs; `None` if another run may give other bytes.
     pub(super) digest: Option<String>,
     /// The work of the policy, if it is an external program.
-    pub(super) elsewhere: Option<ExternalWork>,
+    pub(super) external_work: Option<ExternalWork>,
     /// The number of broken invariants; `None` if they were not checked.
     pub(super) violations: Option<u64>,
 }
@@ -88,7 +88,9 @@ impl RunStory<'_> {
         line("ran", &[Some(format!("{of} of cluster time in {real}"))]);
         line(
             "policy",
-            &self.elsewhere.map_or([None, None], |elsewhere| external_lines(elsewhere, self.real)),
+            &self
+                .external_work
+                .map_or([None, None], |external_work| external_lines(external_work, self.real)),
         );
         line("lag", &[named("p99", self.lag.map(close))]);
         line("verified", &[self.violations.map(|found| counted(found, "violation"))]);
@@ -106,10 +108,10 @@ impl RunStory<'_> {
 
 /// Returns the number of questions that the external policy has answered, and its share of the
 /// time.
-fn external_lines(elsewhere: ExternalWork, real: Duration) -> [Option<String>; 2] {
-    let speed = tell::count(elsewhere.per_second() as u64);
-    let share = percent(elsewhere.share_of(real));
-    let questions = format!("{}, {speed} a second", counted(elsewhere.questions, "question"));
+fn external_lines(external_work: ExternalWork, real: Duration) -> [Option<String>; 2] {
+    let speed = tell::count(external_work.per_second() as u64);
+    let share = percent(external_work.share_of(real));
+    let questions = format!("{}, {speed} a second", counted(external_work.questions, "question"));
     [Some(questions), Some(format!("{share} of the time"))]
 }
 
@@ -175,7 +177,7 @@ mod tests {
         let real = Duration::from_millis(40);
         let digest = Some("jetaniro".to_owned());
         let story =
-            RunStory { summary, real, lag: None, digest, elsewhere: None, violations: None };
+            RunStory { summary, real, lag: None, digest, external_work: None, violations: None };
         story.tell().bare()
     }
 

@@ -27,7 +27,7 @@ use tokio::sync::watch;
 use super::gate::{Gate, GateTurn, LiveRequest, LiveStep, Speed};
 use super::holdings::AskedPolicy;
 use super::picture::{Frame, HoldReason, JobStory, LivePicture, PageLayout};
-use super::user_action::{TimedDeed, UserAction, before, with};
+use super::user_action::{TimedAction, UserAction, before, with};
 use super::what_if::{WhatIfRow, WhatIfs};
 use crate::emulation::{Prepared, WrapPolicy};
 use crate::mapred::Event;
@@ -121,9 +121,9 @@ struct RunBefore {
 }
 
 /// A changed list of actions, and the scenario with them. This value holds the lock of the session.
-struct DeedsMade<'s> {
+struct PreparedActions<'s> {
     state: MutexGuard<'s, SessionState>,
-    done: Vec<TimedDeed>,
+    done: Vec<TimedAction>,
     prepared: Arc<Prepared>,
     warnings: Vec<Warning>,
     /// The phase before the change.
@@ -147,7 +147,7 @@ struct SessionState {
     past: RunPast,
     prepared: Arc<Prepared>,
     /// The actions so far.
-    done: Vec<TimedDeed>,
+    done: Vec<TimedAction>,
     /// The past that the current run must repeat; `None` if it need not repeat any.
     same: Option<Box<RunBefore>>,
     next: Option<LiveScene>,
@@ -504,7 +504,7 @@ impl Session {
     /// As [`Self::act`], or if another what-if is running.
     pub fn foresee(&self, deed: UserAction) -> Result<TwoFutures, SessionRefusal> {
         let words = deed.words();
-        let DeedsMade { mut state, done, prepared, warnings, stood } =
+        let PreparedActions { mut state, done, prepared, warnings, stood } =
             self.prepare(|state, done| {
                 done.push((state.gate.now() + SimSpan::from_micros(1), deed));
                 Ok(())
@@ -554,8 +554,8 @@ impl Session {
     /// actions, steps and runs are refused.
     fn prepare(
         &self,
-        change: impl FnOnce(&SessionState, &mut Vec<TimedDeed>) -> Result<(), SessionRefusal>,
-    ) -> Result<DeedsMade<'_>, SessionRefusal> {
+        change: impl FnOnce(&SessionState, &mut Vec<TimedAction>) -> Result<(), SessionRefusal>,
+    ) -> Result<PreparedActions<'_>, SessionRefusal> {
         let (done, stood) = {
             let mut state = self.state.lock();
             state.must_stand()?;
@@ -576,7 +576,7 @@ impl Session {
         }
         match made {
             Ok((prepared, warnings)) => {
-                Ok(DeedsMade { state, done, prepared: Arc::new(prepared), warnings, stood })
+                Ok(PreparedActions { state, done, prepared: Arc::new(prepared), warnings, stood })
             }
             Err(refusal) => {
                 self.settle(&mut state, stood);

@@ -64,7 +64,7 @@ impl UserAction {
 }
 
 /// An action, and the instant when it takes effect.
-pub(super) type TimedDeed = (SimTime, UserAction);
+pub(super) type TimedAction = (SimTime, UserAction);
 
 /// Returns the pause at which an action was taken: a microsecond before it takes effect.
 pub(super) fn before(deed: SimTime) -> SimTime {
@@ -74,7 +74,7 @@ pub(super) fn before(deed: SimTime) -> SimTime {
 /// Returns a scenario with actions added, and its warnings.
 pub(super) fn with(
     scenario: &Scenario,
-    done: &[TimedDeed],
+    done: &[TimedAction],
     registry: &Registry,
 ) -> Result<(Prepared, Vec<Warning>), SessionRefusal> {
     let wrong = |error: &dyn std::fmt::Display| SessionRefusal::Wrong(error.to_string());

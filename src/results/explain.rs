@@ -25,7 +25,7 @@ mod tell;
 
 pub use holders::{AttemptHold, HolderTime, SlotHolders};
 pub use part::{SojournPart, WaitRule};
-pub use read::{ToldJob, ToldRun, read};
+pub use read::{JobToExplain, RunToExplain, read};
 pub use refused::{RefusedTime, ruled};
 pub use story::{JobAttempt, StoryPart, story};
 pub use sums::{ExplainedJob, PartSum};

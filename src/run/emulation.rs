@@ -95,7 +95,7 @@ pub struct Emulated {
     /// How long each decision of the policy took, in real nanoseconds.
     pub decision_time: Histogram<u64>,
     /// The cost of a policy that runs as another program; `None` for built-in policies.
-    pub elsewhere: Option<ExternalWork>,
+    pub external_work: Option<ExternalWork>,
     /// How late timers fired, in virtual microseconds; `None` on the virtual clock.
     pub lag: Option<Histogram<u64>>,
     /// Doubts that a reader should know before trusting the results.
@@ -394,12 +394,12 @@ impl Prepared {
         let verifier =
             verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
         let thinking = thinking.lock();
-        let mut elsewhere = None;
+        let mut external_work = None;
         // A policy that failed has already ended its program.
         if let Ending::Stopped(_) = ending {
             for farewell in farewells.into_inner() {
                 let done = farewell().map_err(|words| EmulationError::PolicyFailed { words })?;
-                *elsewhere.get_or_insert_default() += done;
+                *external_work.get_or_insert_default() += done;
             }
         }
         // Under both warnings the statistics are empty, but the remedies differ.
@@ -410,7 +410,7 @@ impl Prepared {
         match ending {
             Ending::Stopped(stop) => Ok(Emulated {
                 decision_time: thinking.decision_time.clone(),
-                elsewhere,
+                external_work,
                 warnings: (self.doubts.iter().cloned().map(RunWarning::Policy))
                     .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
                     .chain((recording.summary.jobs == 0).then_some(nothing))

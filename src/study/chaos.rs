@@ -76,7 +76,7 @@ pub struct HuntTally {
     /// The questions that external programs answered in runs that ended, and the time of the
     /// answers.
     #[serde(skip)]
-    pub elsewhere: ExternalWork,
+    pub external_work: ExternalWork,
     /// The real time of all runs.
     #[serde(skip)]
     pub real: Duration,
@@ -96,7 +96,7 @@ impl HuntTally {
         self.deadlocks += other.deadlocks;
         self.unended += other.unended;
         self.repeated += other.repeated;
-        self.elsewhere += other.elsewhere;
+        self.external_work += other.external_work;
         self.real += other.real;
     }
 }

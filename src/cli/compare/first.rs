@@ -21,14 +21,14 @@ use crate::units::tell::{counted, grouped};
 const SHOWN: usize = 10;
 
 /// Two runs of the same jobs, and their first difference.
-pub(super) struct FirstParting<'a> {
+pub(super) struct FirstDifferenceReport<'a> {
     runs: [&'a ComparedRun; 2],
     by: SimSpan,
     parting: Option<FirstDifference>,
     changed: Vec<ChangedJob<'a>>,
 }
 
-impl<'a> FirstParting<'a> {
+impl<'a> FirstDifferenceReport<'a> {
     /// Finds the first difference of two runs, and the jobs that take longer or shorter by more
     /// than `by`.
     pub(super) fn find(runs: &'a [ComparedRun], by: SimSpan) -> Result<Self, Failure> {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::pairs::{Pairs, Spread};
-use super::side::{Side, SideRow, ratio};
+use super::side::{SideBySideTable, SideRow, ratio};
 use super::unreadable;
 use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
@@ -121,7 +121,7 @@ impl ComparedRun {
 }
 
 /// Returns the table of headline numbers.
-pub(super) fn headline(runs: &[ComparedRun]) -> Side {
+pub(super) fn headline(runs: &[ComparedRun]) -> SideBySideTable {
     let row = |(name, path, unit): (&str, &str, Unit)| SideRow {
         keys: vec![name.to_owned()],
         unit,
@@ -131,7 +131,7 @@ pub(super) fn headline(runs: &[ComparedRun]) -> Side {
 }
 
 /// Returns the table of node-local maps, by the size of their jobs.
-pub(super) fn locality(runs: &[ComparedRun]) -> Side {
+pub(super) fn locality(runs: &[ComparedRun]) -> SideBySideTable {
     let shares: Vec<_> = runs.iter().map(|run| locality_by_size(&run.jobs)).collect();
     let row = |(size, (_, name)): (usize, &(u32, &str))| SideRow {
         keys: vec![(*name).to_owned()],
@@ -144,8 +144,8 @@ pub(super) fn locality(runs: &[ComparedRun]) -> Side {
     side(runs, "Node-local maps by size of job", "maps of the job", rows)
 }
 
-fn side(runs: &[ComparedRun], caption: &str, key: &str, rows: Vec<SideRow>) -> Side {
-    Side {
+fn side(runs: &[ComparedRun], caption: &str, key: &str, rows: Vec<SideRow>) -> SideBySideTable {
+    SideBySideTable {
         caption: caption.to_owned(),
         keys: vec![key.to_owned()],
         names: runs.iter().map(|run| run.name.clone()).collect(),

@@ -9,7 +9,7 @@ use crate::units::tell;
 
 /// A table that compares runs or studies.
 #[derive(Clone, Debug)]
-pub(super) struct Side {
+pub(super) struct SideBySideTable {
     /// Its title.
     pub(super) caption: String,
     /// The headings of the columns that identify a row.
@@ -40,7 +40,7 @@ enum Difference {
     Points(f64),
 }
 
-impl Side {
+impl SideBySideTable {
     /// Returns the lines for a terminal.
     pub(super) fn lines(&self) -> TerminalLines {
         let others = self.names[1..].iter().flat_map(|name| [name.as_str(), "change"]);
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn times_are_told_by_their_ratio_and_shares_by_their_difference() {
-        let side = Side {
+        let side = SideBySideTable {
             caption: String::new(),
             keys: vec!["metric".to_owned()],
             names: vec!["fifo".to_owned(), "fair".to_owned()],

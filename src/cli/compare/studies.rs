@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::side::{Side, SideRow};
+use super::side::{SideBySideTable, SideRow};
 use super::unreadable;
 use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
@@ -96,7 +96,7 @@ impl ComparedStudy {
 }
 
 /// Returns a table for each metric that all studies have, with the cells that all have.
-pub(super) fn side_by_side(studies: &[ComparedStudy]) -> Result<Vec<Side>, Failure> {
+pub(super) fn side_by_side(studies: &[ComparedStudy]) -> Result<Vec<SideBySideTable>, Failure> {
     let first = &studies[0];
     let places: Vec<_> = studies.iter().map(ComparedStudy::places).collect();
     let table = |metric: &ComparedMetric| {
@@ -112,14 +112,14 @@ pub(super) fn side_by_side(studies: &[ComparedStudy]) -> Result<Vec<Side>, Failu
             // `None`.
             Some(SideRow { keys: cell.clone(), unit, values: means.collect::<Option<_>>()? })
         };
-        Side {
+        SideBySideTable {
             caption: metric.metric.clone(),
             keys: first.sheet.axes.iter().map(|axis| axis.short().to_owned()).collect(),
             names: studies.iter().map(|study| study.name.clone()).collect(),
             rows: first.cells.iter().filter_map(row).collect(),
         }
     };
-    let mut tables: Vec<Side> = first.metrics.iter().map(table).collect();
+    let mut tables: Vec<SideBySideTable> = first.metrics.iter().map(table).collect();
     tables.retain(|table| !table.rows.is_empty());
     match tables.is_empty() {
         true => Err(nothing_in_common(studies)),
@@ -141,7 +141,7 @@ fn nothing_in_common(studies: &[ComparedStudy]) -> Failure {
 }
 
 /// Returns the lines that compare studies.
-pub(super) fn tell(tables: &[Side]) -> TerminalLines {
+pub(super) fn tell(tables: &[SideBySideTable]) -> TerminalLines {
     let mut lines = TerminalLines::default();
     for (place, table) in tables.iter().enumerate() {
         let more = table.rows.len().saturating_sub(MOST_CELLS);
@@ -150,7 +150,7 @@ pub(super) fn tell(tables: &[Side]) -> TerminalLines {
             lines.end();
         }
         lines.bold(&table.caption, "");
-        lines += Side { rows, ..table.clone() }.lines();
+        lines += SideBySideTable { rows, ..table.clone() }.lines();
         if 0 < more {
             let more = tell::count(more as u64);
             lines.line(format!("  … and {more} more cells (--out writes them all)"));
@@ -160,10 +160,10 @@ pub(super) fn tell(tables: &[Side]) -> TerminalLines {
 }
 
 /// Returns the page that compares studies.
-pub(super) fn page(studies: &[ComparedStudy], tables: &[Side]) -> HtmlPage {
+pub(super) fn page(studies: &[ComparedStudy], tables: &[SideBySideTable]) -> HtmlPage {
     let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
     // Write the heading in words; the expression stands below it.
-    let section = |table: &Side| {
+    let section = |table: &SideBySideTable| {
         Section::new(in_words(&table.caption), vec![PageBlock::Table(table.table())])
     };
     HtmlPage {

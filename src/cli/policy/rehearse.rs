@@ -180,10 +180,10 @@ fn find(program: &str) -> Result<(), Failure> {
 
 /// Returns a line about the cases, and about the program's speed.
 fn told(tally: HuntTally, is_right: bool) -> TerminalLines {
-    let HuntTally { elsewhere, real, .. } = tally;
+    let HuntTally { external_work, real, .. } = tally;
     let mut rest = String::new();
     if is_right {
-        rest = format!(", {}, nothing wrong", counted(elsewhere.questions, "question"));
+        rest = format!(", {}, nothing wrong", counted(external_work.questions, "question"));
     }
     let mut lines = TerminalLines::default();
     lines.bold(counted(tally.runs, "case"), rest);
@@ -193,25 +193,25 @@ fn told(tally: HuntTally, is_right: bool) -> TerminalLines {
             "  {cases} reached two days of simulated time or 20 s of real time: that counts as no mistake"
         ));
     }
-    if 0 < elsewhere.questions {
+    if 0 < external_work.questions {
         lines.line(format!(
             "  it answers {} questions a second; {} of the time is the policy's",
-            count(elsewhere.per_second() as u64),
-            percent(elsewhere.share_of(real))
+            count(external_work.per_second() as u64),
+            percent(external_work.share_of(real))
         ));
     }
     lines
 }
 
 fn as_json(tally: HuntTally, flaws: &[HuntCatch]) -> serde_json::Value {
-    let HuntTally { runs, unended, elsewhere, real, .. } = tally;
-    let has_answered = 0 < elsewhere.questions;
+    let HuntTally { runs, unended, external_work, real, .. } = tally;
+    let has_answered = 0 < external_work.questions;
     json!({
         "runs": runs,
-        "questions": elsewhere.questions,
+        "questions": external_work.questions,
         "unended": unended,
-        "questions_per_s": has_answered.then(|| elsewhere.per_second()),
-        "share_of_time": has_answered.then(|| elsewhere.share_of(real)),
+        "questions_per_s": has_answered.then(|| external_work.per_second()),
+        "share_of_time": has_answered.then(|| external_work.share_of(real)),
         "wrong": flaws,
     })
 }

@@ -128,7 +128,7 @@ struct Flow {
 }
 
 /// A summary of the flows on a resource: the load on it and the highest rate of a flow.
-struct Crowd {
+struct ResourceLoad {
     load: f64,
     fastest: f64,
     /// The rate of the slowest awake flow that has the resource as its bottleneck.
@@ -311,7 +311,7 @@ impl SharedResources {
     fn wake_disturbed_flows(&mut self) {
         for met in 0..self.met.len() {
             let id = self.met[met];
-            let Crowd { load, fastest, slowest_held } = self.crowd(id);
+            let ResourceLoad { load, fastest, slowest_held } = self.crowd(id);
             let Resource { capacity, .. } = self.resources[id.index()];
             // A resource with room is no flow's bottleneck any more.
             let has_room = is_below(load, capacity.total);
@@ -329,9 +329,9 @@ impl SharedResources {
         }
     }
 
-    fn crowd(&self, id: ResourceId) -> Crowd {
+    fn crowd(&self, id: ResourceId) -> ResourceLoad {
         let Resource { capacity, users, .. } = &self.resources[id.index()];
-        let mut crowd = Crowd { load: 0.0, fastest: 0.0, slowest_held: f64::INFINITY };
+        let mut crowd = ResourceLoad { load: 0.0, fastest: 0.0, slowest_held: f64::INFINITY };
         for user in users {
             let flow = &self.flows[user.flow.index()];
             crowd.load += user.weight * flow.rate;

@@ -47,7 +47,7 @@ pub struct JobTracker {
     scheduler: Box<dyn Scheduler>,
     spec: JobTrackerSpec,
     /// Heartbeats that wait, with the instants of their arrival.
-    line: VecDeque<(SimTime, Heartbeat)>,
+    queue: VecDeque<(SimTime, Heartbeat)>,
     busy_until: SimTime,
     /// Jobs whose splits wait to be read.
     unread: VecDeque<JobId>,
@@ -111,7 +111,7 @@ impl JobTracker {
             reads_on_order,
             scheduler,
             spec,
-            line: VecDeque::new(),
+            queue: VecDeque::new(),
             busy_until: SimTime::ZERO,
             unread: VecDeque::new(),
             reading: 0,
@@ -132,7 +132,7 @@ impl JobTracker {
     /// Makes it draw the attempts' properties that traces leave open, as Mumak does with this seed;
     /// otherwise trackers draw them.
     pub fn draw_as_mumak(&mut self, seed: u64) {
-        self.ledger.stories = Some(MumakJobs::new(seed, self.ledger.topology.len()));
+        self.ledger.mumak_draws = Some(MumakJobs::new(seed, self.ledger.topology.len()));
     }
 
     /// Makes it keep no answers. Use this only for runs in which no heartbeat is [sent
@@ -221,7 +221,7 @@ impl JobTracker {
         // A pause ends with the process.
         self.stands_until = out.now;
         self.note_process(ProcessState::Gone, out);
-        for (_, heartbeat) in self.line.drain(..) {
+        for (_, heartbeat) in self.queue.drain(..) {
             refuse(&heartbeat, out);
         }
         // The threads that read splits die with the process. `recover` queues recovered jobs again.

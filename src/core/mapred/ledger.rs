@@ -111,7 +111,7 @@ pub(super) struct Ledger {
     /// Whether `MapOutputs` gets each change of the outputs that count.
     pub(super) tells_outputs: bool,
     /// Draws the values that traces leave open, as Mumak does; with `None`, trackers draw them.
-    pub(super) stories: Option<MumakJobs>,
+    pub(super) mumak_draws: Option<MumakJobs>,
     /// Why jobs got no slot; `None` if refusals are not kept.
     pub(super) refusals: Option<Refusals>,
     /// Whether heartbeats contain progress. If not, [reports](Tracker::reports) contain only
@@ -192,7 +192,7 @@ struct FileDemand {
     /// How many of its blocks were read while it was hot, including blocks that got no extra
     /// copies, because no node with a copy could be read.
     blocks: u32,
-    barren: Arc<[u32]>,
+    without_extra_copies: Arc<[u32]>,
 }
 
 impl Tracker {
@@ -247,7 +247,7 @@ impl Ledger {
             to_read: Vec::new(),
             racks: RackOrder::default(),
             tells_outputs: false,
-            stories: None,
+            mumak_draws: None,
             refusals: None,
             // True until it is certain that no policy reads progress: see
             // `JobTracker::forgo_progress`.

@@ -114,7 +114,7 @@ pub enum Input {
         more_copies: u32,
         /// The blocks without extra copies, since no node with a copy could be read when the file
         /// became hot.
-        barren: Arc<[u32]>,
+        without_extra_copies: Arc<[u32]>,
     },
     /// Map *i* reads the split that a trace lists for it.
     Splits(Arc<[Split]>),
@@ -167,7 +167,9 @@ impl Input {
     pub fn more_copies(&self, map: u32) -> u32 {
         match self {
             // The list was made map by map and is sorted.
-            Self::File { more_copies, barren, .. } if barren.binary_search(&map).is_err() => {
+            Self::File { more_copies, without_extra_copies, .. }
+                if without_extra_copies.binary_search(&map).is_err() =>
+            {
                 *more_copies
             }
             Self::File { .. } | Self::Splits(_) => 0,

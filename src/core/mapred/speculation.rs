@@ -52,7 +52,7 @@ pub(super) struct LoneAttempt {
 
 /// The running second attempts of a kind, and the numbers to which they are compared.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seconds {
+pub(super) struct SecondAttempts {
     /// The job's second attempts.
     pub(super) of_job: u32,
     /// The running tasks of the job.
@@ -101,8 +101,8 @@ impl Rule {
     }
 
     /// Returns whether one more second attempt may be launched.
-    pub(super) fn has_room(self, seconds: Seconds) -> bool {
-        let Seconds { of_job, running, of_all, slots } = seconds;
+    pub(super) fn has_room(self, seconds: SecondAttempts) -> bool {
+        let SecondAttempts { of_job, running, of_all, slots } = seconds;
         let part = |share: Fraction, of: u32| share.get() * f64::from(of);
         match self {
             Self::Hadoop020(_) => true,
@@ -253,19 +253,32 @@ mod tests {
 
     #[test]
     fn no_more_than_a_part_is_tried_again() {
-        let seconds = Seconds { of_job: 10, running: 100, of_all: 10, slots: 90 };
+        let seconds = SecondAttempts { of_job: 10, running: 100, of_all: 10, slots: 90 };
         assert!(Rule::Hadoop020(Hadoop020Options::default()).has_room(seconds));
         let late = Rule::Late(LateOptions::default());
         assert!(!late.has_room(seconds), "ten are more than a tenth of 90 slots");
-        assert!(late.has_room(Seconds { of_all: 8, ..seconds }));
-        assert!(late.has_room(Seconds { of_all: 0, slots: 2, ..seconds }), "the first always may");
+        assert!(late.has_room(SecondAttempts { of_all: 8, ..seconds }));
+        assert!(
+            late.has_room(SecondAttempts { of_all: 0, slots: 2, ..seconds }),
+            "the first always may"
+        );
         let rates = Rule::Hadoop021(Hadoop021Options::default());
         assert!(!rates.has_room(seconds), "ten are a tenth of the hundred that run");
-        assert!(rates.has_room(Seconds { of_job: 9, running: 10, ..seconds }), "nine always may");
-        assert!(rates.has_room(Seconds { running: 101, ..seconds }));
-        assert!(rates.has_room(Seconds { slots: 1_001, ..seconds }), "a hundredth of the slots");
+        assert!(
+            rates.has_room(SecondAttempts { of_job: 9, running: 10, ..seconds }),
+            "nine always may"
+        );
+        assert!(rates.has_room(SecondAttempts { running: 101, ..seconds }));
+        assert!(
+            rates.has_room(SecondAttempts { slots: 1_001, ..seconds }),
+            "a hundredth of the slots"
+        );
         let none = Hadoop021Options { always: Count::of(0), ..Hadoop021Options::default() };
-        assert!(!Rule::Hadoop021(none).has_room(Seconds { of_job: 1, running: 5, ..seconds }));
+        assert!(!Rule::Hadoop021(none).has_room(SecondAttempts {
+            of_job: 1,
+            running: 5,
+            ..seconds
+        }));
     }
 
     #[test]

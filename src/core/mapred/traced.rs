@@ -324,8 +324,8 @@ mod tests {
         let mut traced = traced();
         traced.map_times[2] = bent();
         traced.reduce_times = bent();
-        let mut stories = MumakJobs::new(42, 0);
-        let story = stories.of(4, "job_200904211745_0006");
+        let mut mumak_draws = MumakJobs::new(42, 0);
+        let story = mumak_draws.of(4, "job_200904211745_0006");
         let attempt = |kind, index| TaskId { job: JobId(4), kind, index }.attempt(0);
         // The job's first random number is 0.341: below a half, so the map succeeds. The share
         // drawn from the first distribution that is used is 0.6917: 2 s and 0.3834 of the other 3

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shared::delay::Delay;
-use super::shared::places::move_place;
+use super::shared::places::move_entry;
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -57,7 +57,7 @@ impl<O> FewestFirst<O> {
                 Some(place) => self.places[kind].insert(job, place),
                 None => self.places[kind].remove(&job),
             };
-            move_place(&mut self.lines[kind], was, place);
+            move_entry(&mut self.lines[kind], was, place);
         }
     }
 

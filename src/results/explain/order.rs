@@ -2,7 +2,7 @@
 
 use super::part::{SojournPart, WaitRule};
 use super::story::StoryPart;
-use super::{SlotHolders, ToldJob, ToldRun};
+use super::{JobToExplain, RunToExplain, SlotHolders};
 
 /// Gives each wait without a refusal a rule, and joins neighbours of the same cause and rule. If
 /// more than half of all slots were free, the reason is unknown. If the job's own tasks held two
@@ -11,8 +11,8 @@ use super::{SlotHolders, ToldJob, ToldRun};
 /// most of the slots that other jobs held, else the order among groups.
 pub(super) fn ordered(
     stretches: Vec<StoryPart>,
-    job: &ToldJob,
-    told: &ToldRun,
+    job: &JobToExplain,
+    told: &RunToExplain,
     holders: &SlotHolders,
 ) -> Vec<StoryPart> {
     let in_orders = stretches.into_iter().flat_map(|stretch| by_order(stretch, told));
@@ -36,7 +36,7 @@ pub(super) fn ordered(
 
 /// Cuts a wait without a rule where the policy changed; each piece gets the index of the order in
 /// force.
-fn by_order(stretch: StoryPart, told: &ToldRun) -> Vec<(StoryPart, Option<usize>)> {
+fn by_order(stretch: StoryPart, told: &RunToExplain) -> Vec<(StoryPart, Option<usize>)> {
     if stretch.rule == Some(WaitRule::NextHeartbeat) {
         return vec![(StoryPart { part: SojournPart::Heartbeats, rule: None, ..stretch }, None)];
     }
@@ -56,8 +56,8 @@ fn by_order(stretch: StoryPart, told: &ToldRun) -> Vec<(StoryPart, Option<usize>
 fn rule(
     wait: &StoryPart,
     order: usize,
-    job: &ToldJob,
-    told: &ToldRun,
+    job: &JobToExplain,
+    told: &RunToExplain,
     holders: &SlotHolders,
 ) -> WaitRule {
     // Callers pass only waits for slots, so there is a kind.
@@ -92,8 +92,8 @@ mod tests {
     use mumakil_core::cluster::{PerSlot, SlotKind};
     use mumakil_core::mapred::{Precedence, PrecedenceBy};
 
-    fn job(id: u32, group: u32) -> ToldJob {
-        ToldJob {
+    fn job(id: u32, group: u32) -> JobToExplain {
+        JobToExplain {
             row: JobRow { job: id, ..JobRow::default() },
             group,
             ended: 0,
@@ -104,9 +104,9 @@ mod tests {
 
     /// Jobs 0 and 1 are of one group, job 2 is of another. There are ten slots; the jobs hold
     /// `slots` of them for the 100 ms that job 0 waits.
-    fn told(slots: [u32; 3], orders: Vec<(u64, Precedence)>) -> ToldRun {
+    fn told(slots: [u32; 3], orders: Vec<(u64, Precedence)>) -> RunToExplain {
         let hold = |(job, slots)| AttemptHold { job, kind: SlotKind::Map, from: 0, to: 100, slots };
-        ToldRun {
+        RunToExplain {
             jobs: vec![job(0, 0), job(1, 0), job(2, 1)],
             orders,
             groups: Vec::new(),

@@ -29,9 +29,9 @@ type LostOutputs = BTreeMap<(u32, u32, u32), (u64, Option<u64>)>;
 
 /// A run, read from its files for explanations.
 #[derive(Clone, Debug)]
-pub struct ToldRun {
+pub struct RunToExplain {
     /// Its jobs, in the order of their numbers.
-    pub jobs: Vec<ToldJob>,
+    pub jobs: Vec<JobToExplain>,
     /// The orders in which its policies served jobs, each with the millisecond from which it holds;
     /// the first holds from the beginning.
     pub orders: Vec<(u64, Precedence)>,
@@ -46,7 +46,7 @@ pub struct ToldRun {
     pub holds: Vec<AttemptHold>,
 }
 
-impl ToldRun {
+impl RunToExplain {
     /// Returns the holders of slots over time.
     pub fn holders(&self) -> SlotHolders {
         let group = |job| self.job(job).map_or(u32::MAX, |job| job.group);
@@ -54,17 +54,17 @@ impl ToldRun {
     }
 
     /// Returns the job with this number; `None` if there is none.
-    pub fn job(&self, id: u32) -> Option<&ToldJob> {
+    pub fn job(&self, id: u32) -> Option<&JobToExplain> {
         place_of(&self.jobs, id).map(|place| &self.jobs[place])
     }
 }
 
 /// A job.
 #[derive(Clone, Debug)]
-pub struct ToldJob {
+pub struct JobToExplain {
     /// Its row in `jobs.csv`.
     pub row: JobRow,
-    /// The index of its pool or user in [`ToldRun::groups`].
+    /// The index of its pool or user in [`RunToExplain::groups`].
     pub group: u32,
     /// The millisecond at which the job ended; for an unfinished job, the end of the run.
     pub ended: u64,
@@ -79,14 +79,17 @@ pub struct ToldJob {
 ///
 /// # Errors
 /// If its files cannot be read.
-pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<ToldRun, ReadError> {
+pub fn read(
+    results: &dyn Results,
+    orders: Vec<(u64, Precedence)>,
+) -> Result<RunToExplain, ReadError> {
     let number = |key| Ok::<_, ReadError>(results.number(key)?.unwrap_or_default().max(0.0));
     let whole = |key| number(key).map(|number| number as u64);
     let ended = (number("virtual_s")? * 1e3) as u64;
     // The approximate number of milliseconds between two heartbeats of a tracker. The summary has
     // no interval, so compute it from the number of heartbeats in the run.
     let heartbeat = ended * whole("nodes")? / whole("heartbeats")?.max(1);
-    let mut told = ToldRun {
+    let mut told = RunToExplain {
         jobs: Vec::new(),
         orders,
         groups: Vec::new(),
@@ -99,7 +102,7 @@ pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<Tol
         // Without pools, as under FIFO, users are the groups.
         let group = if row.pool.is_empty() { &row.user } else { &row.pool };
         let group = groups.insert_full(group.to_string()).0 as u32;
-        told.jobs.push(ToldJob {
+        told.jobs.push(JobToExplain {
             ended: row.finish_ms.unwrap_or(ended.max(row.submit_ms)),
             row,
             group,
@@ -117,7 +120,11 @@ pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<Tol
 }
 
 /// Reads the JobTracker's absences, and returns the instants at which nodes lost work.
-fn faults(results: &dyn Results, ended: u64, told: &mut ToldRun) -> Result<NodesGone, ReadError> {
+fn faults(
+    results: &dyn Results,
+    ended: u64,
+    told: &mut RunToExplain,
+) -> Result<NodesGone, ReadError> {
     let (mut went, mut since) = (NodesGone::new(), None);
     results.rows_if_any(|row: FaultRow| {
         let (at, what) = (row.at_ms, &*row.what);
@@ -143,9 +150,9 @@ fn tasks(
     ended: u64,
     heartbeat: u64,
     went: &NodesGone,
-    told: &mut ToldRun,
+    told: &mut RunToExplain,
 ) -> Result<(), ReadError> {
-    let ToldRun { jobs, holds, .. } = told;
+    let RunToExplain { jobs, holds, .. } = told;
     let mut losses = LostOutputs::new();
     let mut trackers = SlotsByNode::new();
     // For each attempt the indices of its job, of the attempt and of its tracker, in the order of
@@ -205,7 +212,7 @@ fn tasks(
 }
 
 /// Reads the refusals of slots to jobs.
-fn decisions(results: &dyn Results, jobs: &mut [ToldJob]) -> Result<(), ReadError> {
+fn decisions(results: &dyn Results, jobs: &mut [JobToExplain]) -> Result<(), ReadError> {
     results.rows_if_any(|row: DecisionRow| {
         if let Some((refused, place)) = refused(&row).zip(place_of(jobs, row.job)) {
             jobs[place].refusals.push(refused);
@@ -214,7 +221,7 @@ fn decisions(results: &dyn Results, jobs: &mut [ToldJob]) -> Result<(), ReadErro
     })
 }
 
-fn place_of(jobs: &[ToldJob], id: u32) -> Option<usize> {
+fn place_of(jobs: &[JobToExplain], id: u32) -> Option<usize> {
     // `jobs.csv` is in the order of numbers.
     jobs.binary_search_by_key(&id, |job| job.row.job).ok()
 }
@@ -228,7 +235,7 @@ fn refused(row: &DecisionRow) -> Option<RefusedTime> {
 /// Adds an attempt's row to its job, and its time in slots to the holds.
 fn attempt(
     row: &AttemptRow,
-    job: &mut ToldJob,
+    job: &mut JobToExplain,
     holds: &mut Vec<AttemptHold>,
     ended: u64,
 ) -> Result<(), String> {

@@ -8,7 +8,7 @@ use super::holders::Span;
 use super::order::ordered;
 use super::part::{SojournPart, WaitRule};
 use super::story::StoryPart;
-use super::{HolderTime, SlotHolders, ToldJob, ToldRun, ruled, story};
+use super::{HolderTime, JobToExplain, RunToExplain, SlotHolders, ruled, story};
 
 /// The explanation of a job's time.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,7 @@ pub struct PartSum {
 
 impl ExplainedJob {
     /// Explains the job with index `place`. The cost is that of sorting its attempts and refusals.
-    pub fn of(told: &ToldRun, place: usize, holders: &SlotHolders) -> Self {
+    pub fn of(told: &RunToExplain, place: usize, holders: &SlotHolders) -> Self {
         let job = &told.jobs[place];
         // The order matters: an absence overrides refusals, and the policy's order explains only
         // the remaining waits.
@@ -89,7 +89,7 @@ impl ExplainedJob {
 
     /// Returns whether the parts cover the time from the job's arrival to its end without gaps, and
     /// the sums add up to the same time.
-    pub fn is_whole(&self, job: &ToldJob) -> bool {
+    pub fn is_whole(&self, job: &JobToExplain) -> bool {
         let submitted = job.row.submit_ms;
         let mut at = submitted;
         let follows = |stretch: &StoryPart| {
@@ -131,7 +131,7 @@ impl PartSum {
     /// Returns the share of this time that the job would have taken without other jobs and faults.
     /// For a wait for slots this is the share of slots that the job itself held: of all held slots
     /// if others came first, of all slots of the cluster if the job was refused.
-    fn undelayed(&self, told: &ToldRun) -> f64 {
+    fn undelayed(&self, told: &RunToExplain) -> f64 {
         if !self.part.is_delay() {
             return 1.0;
         }

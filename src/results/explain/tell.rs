@@ -1,6 +1,6 @@
 //! The explanation of a job in words, for terminals and pages.
 
-use super::{HolderTime, PartSum, ToldJob, ToldRun, WaitRule};
+use super::{HolderTime, JobToExplain, PartSum, RunToExplain, WaitRule};
 use mumakil_base::units::tell::{percent, span};
 
 /// The largest number of holders of slots that one line names. Chosen: the line should stay
@@ -15,7 +15,7 @@ impl PartSum {
 
     /// Returns the rule of the wait and the holders of the slots, in words; empty if neither is
     /// known.
-    pub fn why(&self, told: &ToldRun) -> String {
+    pub fn why(&self, told: &RunToExplain) -> String {
         let rule = self.rule.map_or("", WaitRule::word);
         match self.holders(told) {
             held if held.is_empty() => rule.to_owned(),
@@ -24,7 +24,7 @@ impl PartSum {
     }
 
     /// Returns a line with cause, length, share of `total` milliseconds, rule and holders.
-    pub fn line(&self, told: &ToldRun, total: u64) -> String {
+    pub fn line(&self, told: &RunToExplain, total: u64) -> String {
         let (part, took) = (self.part.word(), span(self.ms as f64 / 1e3));
         let why = match self.why(told) {
             why if why.is_empty() => why,
@@ -33,7 +33,7 @@ impl PartSum {
         format!("{part} {took}, {}{why}", self.share_of(total))
     }
 
-    fn holders(&self, told: &ToldRun) -> String {
+    fn holders(&self, told: &RunToExplain) -> String {
         let share = |slot_ms: u64| percent(slot_ms as f64 / self.held.max(1) as f64);
         let tell =
             |(job, slot_ms): &HolderTime| format!("{} {}", told.name_of(*job), share(*slot_ms));
@@ -46,9 +46,9 @@ impl PartSum {
     }
 }
 
-impl ToldRun {
+impl RunToExplain {
     /// Returns the pool of a job; without pools, the user of the job.
-    pub fn group_of(&self, job: &ToldJob) -> &str {
+    pub fn group_of(&self, job: &JobToExplain) -> &str {
         self.groups.get(job.group as usize).map_or("", String::as_str)
     }
 

@@ -85,10 +85,10 @@ impl Prepared {
                 self.report(folder, registry, &emulated, &verdicts, digest)?.html(),
             )?;
         }
-        let Emulated { summary, decision_time, elsewhere, .. } = &emulated;
+        let Emulated { summary, decision_time, external_work, .. } = &emulated;
         // The digest leaves out `perf.json`, so it is written last: wall times differ from run to
         // run.
-        write_perf(folder, real, summary.messages, decision_time, *elsewhere)?;
+        write_perf(folder, real, summary.messages, decision_time, *external_work)?;
         Ok(KeptRun { emulated, digest, alone, verdicts, real })
     }
 

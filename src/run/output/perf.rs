@@ -21,11 +21,11 @@ pub fn write_perf(
     wall: Duration,
     messages: u64,
     decisions: &Histogram<u64>,
-    elsewhere: Option<ExternalWork>,
+    external_work: Option<ExternalWork>,
 ) -> Result<(), OutputError> {
     let mut perf = cost(wall, messages, decisions);
-    if let Some(elsewhere) = elsewhere {
-        perf["elsewhere"] = external_cost(wall, elsewhere);
+    if let Some(external_work) = external_work {
+        perf["elsewhere"] = external_cost(wall, external_work);
     }
     folder.write_json(PERF, &perf)
 }
@@ -54,12 +54,12 @@ fn cost(wall: Duration, messages: u64, decisions: &Histogram<u64>) -> Value {
 }
 
 /// Returns the time spent on a policy that is another program, communication included.
-fn external_cost(wall: Duration, elsewhere: ExternalWork) -> Value {
+fn external_cost(wall: Duration, external_work: ExternalWork) -> Value {
     json!({
-        "questions": elsewhere.questions,
-        "seconds": elsewhere.waited.as_secs_f64(),
-        "questions_per_s": elsewhere.per_second(),
-        "share": elsewhere.share_of(wall),
+        "questions": external_work.questions,
+        "seconds": external_work.waited.as_secs_f64(),
+        "questions_per_s": external_work.per_second(),
+        "share": external_work.share_of(wall),
     })
 }
 
@@ -109,9 +109,9 @@ mod tests {
 
     #[test]
     fn the_time_of_another_program_is_told_apart() {
-        let elsewhere = ExternalWork { questions: 100, waited: Duration::from_secs(2) };
+        let external_work = ExternalWork { questions: 100, waited: Duration::from_secs(2) };
         assert_eq!(
-            external_cost(Duration::from_secs(8), elsewhere),
+            external_cost(Duration::from_secs(8), external_work),
             json!({"questions": 100, "seconds": 2.0, "questions_per_s": 50.0, "share": 0.25})
         );
     }

@@ -22,7 +22,7 @@ use crate::record::RunFacts;
 use mumakil_base::files::{LATENCY, SUMMARY};
 use mumakil_base::units::SimTime;
 use mumakil_results::expect::Runs;
-use mumakil_results::explain::{self, ToldRun};
+use mumakil_results::explain::{self, RunToExplain};
 use mumakil_results::tables::{AloneRow, DecisionRow, ReadError, Results, SlotsRow, TableRow};
 
 /// The files of a run.
@@ -83,7 +83,7 @@ impl RunResults {
     ///
     /// # Errors
     /// If the run's files cannot be read.
-    pub fn told(&self) -> Result<ToldRun, ReadError> {
+    pub fn told(&self) -> Result<RunToExplain, ReadError> {
         let facts = self.facts()?;
         let orders = facts.deciders().map(|(from, _, precedence)| (from, precedence));
         explain::read(self, orders.collect())

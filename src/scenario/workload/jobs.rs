@@ -412,7 +412,7 @@ impl JobEntry {
             // The last map reads the rest, which may be up to
             // a tenth more than a block, or less than one.
             let last_split = Bytes::new(bytes.get() - split.get() * u64::from(maps - 1));
-            Input::File { file, split, last_split, more_copies: 0, barren: [].into() }
+            Input::File { file, split, last_split, more_copies: 0, without_extra_copies: [].into() }
         });
         let input = self.splits.clone().map(Input::Splits).or(input);
         let user: Arc<str> = self.user.as_str().into();

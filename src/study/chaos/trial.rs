@@ -92,7 +92,8 @@ impl<'h> Trial<'h> {
         }
         for run in [Some(first), again].into_iter().flatten() {
             tally.real += run.real;
-            tally.elsewhere += run.result.ok().and_then(|run| run.elsewhere).unwrap_or_default();
+            tally.external_work +=
+                run.result.ok().and_then(|run| run.external_work).unwrap_or_default();
         }
         (tally, wrong)
     }

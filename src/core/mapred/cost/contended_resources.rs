@@ -215,7 +215,7 @@ mod tests {
                     split,
                     last_split,
                     more_copies: 0,
-                    barren: [].into(),
+                    without_extra_copies: [].into(),
                 },
             )
         };

@@ -268,8 +268,13 @@ fn ten_readers_share_a_fabric_that_carries_less_than_the_wires() {
 /// A job whose maps read the blocks of a file.
 fn scanning(megabytes: u64) -> JobSpec {
     let (split, last_split) = (mb(megabytes), mb(megabytes));
-    let input =
-        Input::File { file: FileId(0), split, last_split, more_copies: 0, barren: [].into() };
+    let input = Input::File {
+        file: FileId(0),
+        split,
+        last_split,
+        more_copies: 0,
+        without_extra_copies: [].into(),
+    };
     JobSpec { input: Some(input), ..JobSpec::bare(0, 20, 1) }
 }
 

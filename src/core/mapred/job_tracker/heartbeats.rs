@@ -19,15 +19,15 @@ use mumakil_base::units::{SimSpan, SimTime};
 impl JobTracker {
     pub(super) fn queue_up(&mut self, heartbeat: &Heartbeat, out: &mut Outbox) {
         let now = out.now;
-        if self.line.is_empty() && self.busy_until <= now {
+        if self.queue.is_empty() && self.busy_until <= now {
             return self.serve(now, now, heartbeat, out);
         }
         // The first heartbeat in the queue plans its service here; `serve_next` plans the service
         // of all others.
-        if self.line.is_empty() {
+        if self.queue.is_empty() {
             self.plan_next(out);
         }
-        self.line.push_back((now, heartbeat.clone()));
+        self.queue.push_back((now, heartbeat.clone()));
     }
 
     fn plan_next(&self, out: &mut Outbox) {
@@ -36,7 +36,7 @@ impl JobTracker {
 
     pub(super) fn serve_next(&mut self, out: &mut Outbox) {
         let now = out.now;
-        while let Some((arrived, heartbeat)) = self.line.pop_front() {
+        while let Some((arrived, heartbeat)) = self.queue.pop_front() {
             // On a scaled clock the message that the JobTracker is free comes late. The service
             // begins when the JobTracker became free; otherwise every service would be longer by
             // that delay, and heartbeats would queue for no reason.
@@ -49,7 +49,7 @@ impl JobTracker {
             }
             self.tell_policy(now, None);
         }
-        if !self.line.is_empty() {
+        if !self.queue.is_empty() {
             self.plan_next(out);
         }
     }

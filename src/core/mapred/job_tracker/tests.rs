@@ -123,7 +123,7 @@ fn job(id: u32, maps: u32, reduces: u32) -> Arc<JobSpec> {
         split,
         last_split: split,
         more_copies: 0,
-        barren: [].into(),
+        without_extra_copies: [].into(),
     });
     Arc::new(JobSpec { input, ..JobSpec::bare(id, maps, reduces) })
 }

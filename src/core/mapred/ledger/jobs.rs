@@ -51,13 +51,16 @@ impl Ledger {
                 input.locate(*map, &self.hdfs, &mut first);
                 !self.files.can_read(input.block(spec.id, *map), &first)
             };
-            let barren = (heat.blocks..spec.maps).filter(is_barren);
-            heat.barren = heat.barren.iter().copied().chain(barren).collect();
+            let without_extra_copies = (heat.blocks..spec.maps).filter(is_barren);
+            heat.without_extra_copies =
+                heat.without_extra_copies.iter().copied().chain(without_extra_copies).collect();
         }
         heat.blocks = heat.blocks.max(spec.maps);
-        let found = heat.barren.clone();
-        if let Some(Input::File { more_copies, barren, .. }) = &mut Arc::make_mut(&mut spec).input {
-            (*more_copies, *barren) = (more, found);
+        let found = heat.without_extra_copies.clone();
+        if let Some(Input::File { more_copies, without_extra_copies, .. }) =
+            &mut Arc::make_mut(&mut spec).input
+        {
+            (*more_copies, *without_extra_copies) = (more, found);
         }
         spec
     }
@@ -83,8 +86,8 @@ impl Ledger {
         if job.spec.traced.as_ref().is_some_and(|traced| traced.is_unreadable) {
             return self.end_early(id, Outcome::Failed, out);
         }
-        if let Some(stories) = &mut self.stories {
-            place(&mut job.spec, stories);
+        if let Some(mumak_draws) = &mut self.mumak_draws {
+            place(&mut job.spec, mumak_draws);
         }
         let spec = job.spec.clone();
         let locate = |map, holders: &mut Vec<TrackerId>| job.locate(map, holders);
@@ -238,7 +241,7 @@ impl Ledger {
 }
 
 /// Draws the nodes with the input of maps, if the trace does not name them.
-fn place(spec: &mut Arc<JobSpec>, stories: &mut MumakJobs) {
+fn place(spec: &mut Arc<JobSpec>, mumak_draws: &mut MumakJobs) {
     let Some(traced) = spec.traced.clone().filter(|traced| !traced.unplaced.0.is_empty()) else {
         return;
     };
@@ -246,7 +249,7 @@ fn place(spec: &mut Arc<JobSpec>, stories: &mut MumakJobs) {
     let (maps, copies) = &traced.unplaced;
     let mut splits: Vec<Split> = splits.to_vec();
     for map in maps {
-        let machines = stories.machines(spec.id.0, &spec.name, *copies);
+        let machines = mumak_draws.machines(spec.id.0, &spec.name, *copies);
         splits[*map as usize].holders = machines.iter().copied().map(TrackerId).collect();
     }
     // Change a copy: the workload's own list of jobs stays as the trace has it.
@@ -277,9 +280,14 @@ mod tests {
     /// Submits a job of `maps` maps; returns the nodes with each block of the file, as the job
     /// finds them.
     fn submit(ledger: &mut Ledger, id: u32, maps: u32) -> Vec<Vec<TrackerId>> {
-        let (split, barren) = (Bytes::from_mib(1), [].into());
-        let input =
-            Input::File { file: FileId(0), split, last_split: split, more_copies: 0, barren };
+        let (split, without_extra_copies) = (Bytes::from_mib(1), [].into());
+        let input = Input::File {
+            file: FileId(0),
+            split,
+            last_split: split,
+            more_copies: 0,
+            without_extra_copies,
+        };
         let spec = JobSpec { input: Some(input), ..JobSpec::bare(id, maps, 0) };
         ledger.submit(Arc::new(spec), &mut Outbox::default());
         let input = ledger.known(JobId(id)).spec.input.clone().unwrap();

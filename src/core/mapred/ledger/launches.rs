@@ -46,9 +46,9 @@ impl Ledger {
         let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
         let is_as_written = job.splits.are_as_written();
         // Only Mumak's JobTracker draws, at the launch, how long an attempt will take.
-        let drawn = match (&mut self.stories, &spec.traced) {
-            (Some(stories), Some(traced)) if role == Role::Work && attempt.task.is_work() => {
-                Some(traced.draw(attempt, locality, stories.of(spec.id.0, &spec.name)))
+        let drawn = match (&mut self.mumak_draws, &spec.traced) {
+            (Some(mumak_draws), Some(traced)) if role == Role::Work && attempt.task.is_work() => {
+                Some(traced.draw(attempt, locality, mumak_draws.of(spec.id.0, &spec.name)))
             }
             _ => None,
         };

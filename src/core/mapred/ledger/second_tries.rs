@@ -14,7 +14,7 @@ use crate::mapred::job::{Job, JobChange, JobEvent, KnownAttempt, Task, TaskStage
 use crate::mapred::ledger::launches::bars;
 use crate::mapred::locality::Locality;
 use crate::mapred::outbox::Outbox;
-use crate::mapred::speculation::{BegunTask, LoneAttempt, ReportedTasks, Rule, Seconds};
+use crate::mapred::speculation::{BegunTask, LoneAttempt, ReportedTasks, Rule, SecondAttempts};
 use mumakil_base::units::{SimSpan, SimTime};
 
 use super::LaunchWish;
@@ -105,7 +105,7 @@ impl Ledger {
     /// Returns whether a job has slow tasks that may get a second attempt on this tracker.
     fn may_try_again(&self, rule: Rule, job: &Job, tracker: TrackerId, kind: SlotKind) -> bool {
         let tasks = job.tasks(kind);
-        let seconds = Seconds {
+        let seconds = SecondAttempts {
             of_job: tasks.seconds,
             // These are the first attempts only. With `not-counted` fewer attempts may count as
             // running than there are second attempts.

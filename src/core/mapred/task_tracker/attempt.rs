@@ -53,12 +53,12 @@ pub(super) struct Attempt {
     /// The current flow; `None` without one.
     flow: Option<Box<AttemptFlow>>,
     /// The fetching; `None` for all but reduces.
-    gathering: Option<Box<ReduceFetching>>,
+    fetching: Option<Box<ReduceFetching>>,
     /// Where it fails or hangs; `None` if it does neither.
-    doom: Option<Box<PlannedEnd>>,
+    planned_end: Option<Box<PlannedEnd>>,
 
     // The end of a phase reads these as well.
-    /// The progress of the phase; for a shuffle that shares nothing, `gathering` has the progress.
+    /// The progress of the phase; for a shuffle that shares nothing, `fetching` has the progress.
     course: PhaseProgress,
     /// When the current phase began, and how long it was suspended since.
     phase_began: SimTime,
@@ -121,9 +121,9 @@ impl Attempt {
     ) -> Self {
         let AttemptPlan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
         // Boxed to keep attempts small: thousands run at a time, and most of them do not fail.
-        let doom = breaks.map(|breaks| Box::new(PlannedEnd { breaks, hangs_since: None }));
+        let planned_end = breaks.map(|breaks| Box::new(PlannedEnd { breaks, hangs_since: None }));
         // The cleanup of a reduce fetches nothing: for its tracker it is no reduce.
-        let gathering = launch.is_reduce().then(|| Box::new(ReduceFetching::new(shuffle, sort)));
+        let fetching = launch.is_reduce().then(|| Box::new(ReduceFetching::new(shuffle, sort)));
         Self {
             id: launch.attempt,
             slots: launch.slots,
@@ -136,8 +136,8 @@ impl Attempt {
             at_once,
             timer: None,
             flow: None,
-            gathering,
-            doom,
+            fetching,
+            planned_end,
             course: PhaseProgress::default(),
             phase_began: SimTime::ZERO,
             suspended_in_phase: SimSpan::ZERO,
@@ -283,7 +283,7 @@ impl Attempt {
 
     /// Returns whether this is the work of a reduce, not the removal of its output.
     pub(super) fn is_reduce(&self) -> bool {
-        self.gathering.is_some()
+        self.fetching.is_some()
     }
 
     /// Returns when it was suspended; `None` if it is not.
@@ -323,9 +323,9 @@ impl Attempt {
             AttemptPhase::Work => share(),
             // Hadoop gives shuffle, sort and reduce a third of a reduce's progress each, however
             // long they take.
-            AttemptPhase::Shuffle => match &self.gathering {
-                Some(gathering) if !gathering.is_told_by_course() => {
-                    gathering.share(at, self.speeds().network) / 3.0
+            AttemptPhase::Shuffle => match &self.fetching {
+                Some(fetching) if !fetching.is_told_by_course() => {
+                    fetching.share(at, self.speeds().network) / 3.0
                 }
                 _ => share() / 3.0,
             },
@@ -344,11 +344,14 @@ impl Attempt {
 
     /// Returns where it fails or hangs in a phase; `None` if it does neither there.
     fn break_in(&self, phase: AttemptPhase) -> Option<FailurePoint> {
-        self.doom.as_ref().map(|doom| doom.breaks).filter(|it| it.phase == phase)
+        self.planned_end
+            .as_ref()
+            .map(|planned_end| planned_end.breaks)
+            .filter(|it| it.phase == phase)
     }
 
     fn hangs_since(&self) -> Option<SimTime> {
-        self.doom.as_ref()?.hangs_since
+        self.planned_end.as_ref()?.hangs_since
     }
 
     /// Returns whether it hangs.
@@ -405,9 +408,9 @@ impl Attempt {
             self.course.settle(now);
         }
         let network = self.speeds().network;
-        if let Some(gathering) = &mut self.gathering {
+        if let Some(fetching) = &mut self.fetching {
             // A shuffle that shares nothing fetches without a timer until all maps have ended.
-            gathering.settle(now, network);
+            fetching.settle(now, network);
         }
     }
 
@@ -423,9 +426,9 @@ impl Attempt {
         self.state = AttemptState::Running;
         self.wants_slot = false;
         let wait = self.swap(now, swapping);
-        if let Some(gathering) = &mut self.gathering {
+        if let Some(fetching) = &mut self.fetching {
             // It goes on fetching only when its memory is back.
-            gathering.since = now + wait;
+            fetching.since = now + wait;
         }
         self.go_on(now, wait)
     }
@@ -474,9 +477,9 @@ impl Attempt {
         self.phase_began = now;
         self.suspended_in_phase = SimSpan::ZERO;
         self.course = PhaseProgress::new(now, span);
-        if let Some(gathering) = &mut self.gathering {
+        if let Some(fetching) = &mut self.fetching {
             // Fetching begins with the shuffle, however long maps have been done.
-            gathering.since = now;
+            fetching.since = now;
         }
         let next = self.go_on(now, wait);
         self.pass(now, next)
@@ -525,9 +528,11 @@ impl Attempt {
     fn finish_phase(&mut self, now: SimTime) -> AttemptStep {
         self.close_phase(now);
         // An attempt that is to fail or hang does so at the end of its part of the phase.
-        if let Some(doom) = self.doom.as_mut().filter(|it| it.breaks.phase == self.phase) {
-            let hangs = doom.breaks.hangs;
-            doom.hangs_since = hangs.then_some(now);
+        if let Some(planned_end) =
+            self.planned_end.as_mut().filter(|it| it.breaks.phase == self.phase)
+        {
+            let hangs = planned_end.breaks.hangs;
+            planned_end.hangs_since = hangs.then_some(now);
             return if hangs { AttemptStep::Hangs } else { AttemptStep::Broken };
         }
         match self.phase {

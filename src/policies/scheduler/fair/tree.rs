@@ -14,7 +14,7 @@ use super::{FairOptions, FairVariant};
 use crate::scheduler::shared::delay::Delay;
 use crate::scheduler::shared::job_queue::JobQueue;
 use crate::scheduler::shared::names::SortName;
-use crate::scheduler::shared::places::move_place;
+use crate::scheduler::shared::places::move_entry;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::pools::{JobOrder, Pools};
 use crate::scheduler::shared::reduces::Reduces;
@@ -102,7 +102,7 @@ pub(super) struct Key {
     job: JobId,
     /// Whether the job has no task to launch, so that asking it is in vain. Comes after the unique
     /// `job`, so it never decides the order.
-    is_vain: bool,
+    is_unserved: bool,
 }
 
 /// The position of a pool among the asked child pools of its parent.
@@ -315,13 +315,13 @@ impl Tree {
                 is_new |= self.measure(&mut member, job, kind);
             }
             let is_asked = member.runnable_since.is_some() && self.is_asked(job, kind);
-            let is_vain = self.reduces.pending(job, kind) == 0;
-            let stands = member.key[kind].as_ref().map(|key| key.is_vain);
+            let is_unserved = self.reduces.pending(job, kind) == 0;
+            let stands = member.key[kind].as_ref().map(|key| key.is_unserved);
             // Most changes concern only the other kind of slot.
-            if !is_new && !measures && stands == is_asked.then_some(is_vain) {
+            if !is_new && !measures && stands == is_asked.then_some(is_unserved) {
                 continue;
             }
-            let key = is_asked.then(|| self.key_of(&member, id, kind, is_vain));
+            let key = is_asked.then(|| self.key_of(&member, id, kind, is_unserved));
             // The waiting time of an ended job no longer matters.
             let delay = job.is_running().then_some(&mut *delay);
             is_new |= self.place(&mut member, kind, key, delay);
@@ -363,14 +363,14 @@ impl Tree {
         is_new
     }
 
-    fn key_of(&self, member: &Member, job: JobId, kind: SlotKind, is_vain: bool) -> Key {
+    fn key_of(&self, member: &Member, job: JobId, kind: SlotKind, is_unserved: bool) -> Key {
         let measure = match self.pools.pool(member.pool).order {
             // The highest priority has the lowest number.
             JobOrder::Fifo => member.priority as u64,
             // In Hadoop jobs have no minimum shares, so this ratio alone decides.
             JobOrder::Fair => bits(f64::from(member.running[kind]) / member.weight[kind]),
         };
-        Key { measure, arrived: member.arrived, id: member.id.clone(), job, is_vain }
+        Key { measure, arrived: member.arrived, id: member.id.clone(), job, is_unserved }
     }
 
     // ---- counts, up the tree ----
@@ -423,7 +423,7 @@ impl Tree {
         let state = &mut self.states[member.pool.index()];
         let was = mem::replace(&mut member.key[kind], key.clone());
         // Jobs without a task to launch are asked only for maps.
-        if let Some(was) = was.as_ref().filter(|was| was.is_vain) {
+        if let Some(was) = was.as_ref().filter(|was| was.is_unserved) {
             // The journal's entries refer to positions, so read the job's wait while it still has
             // its old position.
             if let (Some(delay), Some(page)) = (delay, member.vain_since.take()) {
@@ -431,11 +431,11 @@ impl Tree {
             }
             state.vain.leave();
         }
-        if key.as_ref().is_some_and(|key| key.is_vain) {
+        if key.as_ref().is_some_and(|key| key.is_unserved) {
             member.vain_since = Some(state.vain.enter());
         }
-        let waits = |key: &Key| !key.is_vain;
-        move_place(&mut state.ready_jobs[kind], was.filter(waits), key.filter(waits));
+        let waits = |key: &Key| !key.is_unserved;
+        move_entry(&mut state.ready_jobs[kind], was.filter(waits), key.filter(waits));
         true
     }
 
@@ -478,7 +478,7 @@ impl Tree {
             let jobs = self.jobs_of(pool).filter_map(|id| self.jobs.get(id.index())?.as_ref());
             let keys = jobs.filter_map(|member| member.key.map.as_ref());
             let is_passed = |key: &Key| up_to.as_ref().is_none_or(|up_to| key < up_to);
-            keys.filter(|key| key.is_vain && is_passed(key)).count() as u32
+            keys.filter(|key| key.is_unserved && is_passed(key)).count() as u32
         });
         // A job with a map to launch must really be asked; otherwise it would starve.
         debug_assert!(
@@ -486,7 +486,7 @@ impl Tree {
                 let key = self.jobs[id.index()].as_ref().and_then(|member| member.key.map.as_ref());
                 let has_map =
                     offer.view().job(id).is_some_and(|job| 0 < job.pending(SlotKind::Map));
-                !key.is_some_and(|key| key.is_vain) || !has_map
+                !key.is_some_and(|key| key.is_unserved) || !has_map
             }),
             "{}: a job is asked in vain that has a map to launch",
             offer.view().now()
@@ -501,7 +501,7 @@ impl Tree {
         while let Some(parent) = self.pools.pool(pool).parent {
             let key = self.key_of_pool(pool, kind);
             let was = mem::replace(&mut self.states[pool.index()].key[kind], key.clone());
-            move_place(&mut self.states[parent.index()].ready_pools[kind], was, key);
+            move_entry(&mut self.states[parent.index()].ready_pools[kind], was, key);
             pool = parent;
         }
     }
@@ -578,7 +578,7 @@ impl Tree {
 impl Key {
     /// Returns the position of a job with this first criterion.
     pub(super) fn of_job(measure: u64, job: JobId) -> Self {
-        Self { measure, arrived: SimTime::ZERO, id: None, job, is_vain: true }
+        Self { measure, arrived: SimTime::ZERO, id: None, job, is_unserved: true }
     }
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::scheduler::shared::places::move_place;
+use crate::scheduler::shared::places::move_entry;
 use mumakil_core::mapred::{JobId, step};
 
 /// The rank of a job: jobs with lower ranks are served first.
@@ -152,8 +152,8 @@ impl Ranking {
         };
         let [waited, waits] = [was, now].map(|standing| place(standing, JobStanding::waits));
         let [held, holds] = [was, now].map(|standing| place(standing, JobStanding::holds));
-        move_place(&mut self.waiting, waited, waits);
-        move_place(&mut self.holding, held, holds);
+        move_entry(&mut self.waiting, waited, waits);
+        move_entry(&mut self.holding, held, holds);
         let held = |standing: Option<JobStanding>| standing.map_or(0, |standing| standing.held);
         // The sum contains the old count, so it never falls below zero.
         self.held = self.held + held(now) - held(was);

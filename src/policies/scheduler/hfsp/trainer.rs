@@ -13,7 +13,7 @@ use std::mem;
 use rustc_hash::FxHashMap;
 
 use super::options::{HfspRules, SampledTasks};
-use crate::scheduler::shared::places::move_place;
+use crate::scheduler::shared::places::move_entry;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptPhase, AttemptState, JobId, Outcome, Report, SlotKind, TaskBytes,
@@ -149,7 +149,7 @@ impl Trainer {
         let Some(sample) = self.samples.get_mut(&job) else { return };
         let waits = 0 < pending && 0 < sample.to_launch();
         let place = waits.then_some((left, job));
-        move_place(&mut self.queue, mem::replace(&mut sample.place, place), place);
+        move_entry(&mut self.queue, mem::replace(&mut sample.place, place), place);
     }
 
     /// Notes a launch. If the sample is not complete, the attempt joins it.

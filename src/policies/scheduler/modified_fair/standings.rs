@@ -17,7 +17,7 @@ use super::allotment::{Maximum, PoolNeed, PoolNeeds, Share};
 use super::classes::{Classes, SmallJobs};
 use super::order::{JobKey, SharingKey};
 use crate::scheduler::shared::job_queue::JobQueue;
-use crate::scheduler::shared::places::move_place;
+use crate::scheduler::shared::places::move_entry;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::pools::JobOrder;
 use crate::scheduler::shared::reduces::Reduces;
@@ -300,7 +300,7 @@ impl Standings {
         self.running[kind] = self.running[kind] - was.running + tasks.running;
         self.has_freed |= tasks.running < was.running;
         let key = member.key_in(pool.order, id, kind, self.options.sorting);
-        move_place(&mut pool.ready[kind], mem::replace(&mut member.key[kind], key), key);
+        move_entry(&mut pool.ready[kind], mem::replace(&mut member.key[kind], key), key);
         self.place_pool(at, kind);
     }
 
@@ -310,7 +310,7 @@ impl Standings {
         let pool = &mut self.pools[id.index()];
         let key = pool.key(id, kind, self.options.sorting);
         if pool.key[kind] != key {
-            move_place(&mut self.ready[kind], mem::replace(&mut pool.key[kind], key.clone()), key);
+            move_entry(&mut self.ready[kind], mem::replace(&mut pool.key[kind], key.clone()), key);
         }
     }
 

@@ -5,7 +5,7 @@ use super::{ReportBlocks, ReportSource, count};
 use mumakil_base::units::tell;
 use mumakil_draw::chart::{AxisUnit, SeriesLook};
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable, Slice};
-use mumakil_results::explain::{ExplainedJob, PartSum, SojournPart, ToldRun};
+use mumakil_results::explain::{ExplainedJob, PartSum, RunToExplain, SojournPart};
 
 /// The most rows of the table. Chosen: browsers are slow with the thousands of jobs of a large
 /// trace.
@@ -77,7 +77,7 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
 }
 
 /// Returns the table of jobs; the job that was delayed most comes first.
-fn table(told: &ToldRun, all: &[ExplainedJob]) -> PageTable {
+fn table(told: &RunToExplain, all: &[ExplainedJob]) -> PageTable {
     let jobs = match all.len() {
         ..=MOST => "All jobs".to_owned(),
         _ => format!("The {} most delayed jobs", count(MOST as f64)),
@@ -127,7 +127,7 @@ fn slices(sums: &[PartSum]) -> Vec<Slice> {
     KINDS.iter().filter_map(of).collect()
 }
 
-fn story(told: &ToldRun, one: &ExplainedJob) -> Vec<String> {
+fn story(told: &RunToExplain, one: &ExplainedJob) -> Vec<String> {
     one.sums.iter().map(|sum| sum.line(told, one.sojourn_ms)).collect()
 }
 

@@ -159,10 +159,11 @@ fn a_copying_that_ends_and_did_not_begin_is_found() {
 
 #[test]
 fn more_copies_of_what_nobody_had_are_found() {
-    let job = |id, more_copies, barren: &[u32]| {
+    let job = |id, more_copies, without_extra_copies: &[u32]| {
         let (file, split) = (FileId(0), Bytes::from_mib(1));
-        let barren = barren.into();
-        let input = Some(Input::File { file, split, last_split: split, more_copies, barren });
+        let without_extra_copies = without_extra_copies.into();
+        let input =
+            Some(Input::File { file, split, last_split: split, more_copies, without_extra_copies });
         let spec = JobSpec { input, ..JobSpec::bare(id, 2, 0) };
         Fact::Job(JobId(id), JobFact::Submitted(spec.into()))
     };

@@ -324,8 +324,8 @@ struct ResumedElsewhere {
 impl Mistake<ToJobTracker> for ResumedElsewhere {
     fn say(&mut self, out: &mut Outbox) {
         for (tracker, reply) in replies(out) {
-            let elsewhere = self.homeless.extract_if(.., |(at, _)| *at != tracker);
-            let moved: Vec<LaunchOrder> = elsewhere.map(|(_, launch)| launch).collect();
+            let external_work = self.homeless.extract_if(.., |(at, _)| *at != tracker);
+            let moved: Vec<LaunchOrder> = external_work.map(|(_, launch)| launch).collect();
             for directive in std::mem::take(&mut reply.directives) {
                 match &directive {
                     Directive::Launch(launch) => {

@@ -135,9 +135,9 @@ impl Attempt {
         let is_running = self.state == AttemptState::Running;
         match self.phase {
             AttemptPhase::Shuffle if !self.shares_fetching() => {
-                if let Some(gathering) = self.gathering.as_mut().filter(|_| is_running) {
+                if let Some(fetching) = self.fetching.as_mut().filter(|_| is_running) {
                     // The outputs so far were fetched at the old speed.
-                    gathering.settle(now, was.network);
+                    fetching.settle(now, was.network);
                 }
                 if is_running && self.timer.is_some() {
                     self.fetch_the_rest(now)
@@ -163,8 +163,8 @@ impl Attempt {
     /// Returns the effort of a phase; `None` for a phase that cannot share resources.
     pub(super) fn effort(&self, phase: AttemptPhase) -> Option<&PhaseEffort> {
         match phase {
-            AttemptPhase::Shuffle => Some(&self.gathering.as_ref()?.shuffle),
-            AttemptPhase::Sort => Some(&self.gathering.as_ref()?.sort),
+            AttemptPhase::Shuffle => Some(&self.fetching.as_ref()?.shuffle),
+            AttemptPhase::Sort => Some(&self.fetching.as_ref()?.sort),
             AttemptPhase::Work | AttemptPhase::Reduce => Some(&self.work),
             AttemptPhase::Start | AttemptPhase::Commit => None,
         }
@@ -232,42 +232,42 @@ impl Attempt {
             (self.span_of(AttemptPhase::Shuffle), next_poll(self.phase_began, now, poll));
         let is_running = self.phase == AttemptPhase::Shuffle && self.state == AttemptState::Running;
         let misses = |it: &ReduceFetching| !missing.is_empty() || it.missing.is_some();
-        let misses_some = self.gathering.as_deref().is_some_and(misses);
+        let misses_some = self.fetching.as_deref().is_some_and(misses);
         // Missing outputs matter only if they are not fetched yet. Usually none is missing, and the
         // count is not needed.
         let fetched = if misses_some { self.maps_fetched(now, maps.total) } else { 0 };
         let network = self.speeds().network;
-        let Some(gathering) = &mut self.gathering else { return AttemptStep::Nothing };
+        let Some(fetching) = &mut self.fetching else { return AttemptStep::Nothing };
         if misses_some {
-            let unfetched = gathering.missing.get_or_insert_default();
+            let unfetched = fetching.missing.get_or_insert_default();
             unfetched.hear(asks, maps.job, missing, fetched);
             maps.done = unfetched.at_hand(maps.done);
             if unfetched.is_empty() {
-                gathering.missing = None;
+                fetching.missing = None;
             }
         }
         let share =
             if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
-        let whole = gathering.shuffle.alone;
+        let whole = fetching.shuffle.alone;
         let there = SimSpan::from_micros((whole.as_micros() as f64 * share) as u64);
         // A reduce that fails or hangs while it fetches needs only the outputs up to that point.
         let is_enough = all < whole && !all.is_zero() && all <= there;
         let is_complete = maps.done == maps.total || is_enough;
         // The end of the shuffle is planned already; to plan it again would only delay it to the
         // next poll.
-        if is_complete && gathering.is_complete {
+        if is_complete && fetching.is_complete {
             return AttemptStep::Nothing;
         }
-        gathering.known = maps.done;
+        fetching.known = maps.done;
         if is_running {
             // Until the child asks again it can only fetch the outputs that it knew before.
-            gathering.settle(asks, network);
+            fetching.settle(asks, network);
             self.course.settle(now);
         }
         // A reduce keeps an output that it has fetched, even if the map's output is lost.
-        let fetched = if gathering.shares() { self.course.done() } else { gathering.done };
-        gathering.available = if is_complete { all } else { there.max(fetched) };
-        gathering.is_complete = is_complete;
+        let fetched = if fetching.shares() { self.course.done() } else { fetching.done };
+        fetching.available = if is_complete { all } else { there.max(fetched) };
+        fetching.is_complete = is_complete;
         if is_running {
             // After a resumption it may wait for its memory beyond the next poll.
             let next = self.go_on(now, asks.max(self.course.since()) - now);
@@ -280,28 +280,27 @@ impl Attempt {
     /// Returns whether it can only go on when more maps have ended.
     pub(super) fn waits_for_maps(&self) -> bool {
         let is_complete = |it: &ReduceFetching| it.is_complete;
-        self.phase == AttemptPhase::Shuffle && !self.gathering.as_deref().is_some_and(is_complete)
+        self.phase == AttemptPhase::Shuffle && !self.fetching.as_deref().is_some_and(is_complete)
     }
 
     /// Returns how many of `total` outputs it has fetched.
     fn maps_fetched(&mut self, now: SimTime, total: u32) -> u32 {
-        let Some(gathering) =
-            self.gathering.as_ref().filter(|_| self.phase == AttemptPhase::Shuffle)
+        let Some(fetching) = self.fetching.as_ref().filter(|_| self.phase == AttemptPhase::Shuffle)
         else {
             return 0;
         };
-        let all = gathering.shuffle.alone;
+        let all = fetching.shuffle.alone;
         // A shuffle that takes no time has fetched all known outputs once its wait is over.
         if all.is_zero() {
-            return if gathering.since <= now { gathering.known } else { 0 };
+            return if fetching.since <= now { fetching.known } else { 0 };
         }
-        let fetched = if gathering.shares() {
+        let fetched = if fetching.shares() {
             if self.timer.is_some() {
                 self.course.settle(now);
             }
             self.course.done()
         } else {
-            gathering.fetched(now, self.speeds().network)
+            fetching.fetched(now, self.speeds().network)
         };
         let share = fetched.as_micros() as f64 / all.as_micros() as f64;
         // Times are rounded down to microseconds, which must not make a fetched output count as
@@ -315,7 +314,7 @@ impl Attempt {
         if !self.fetches() {
             return (Vec::new(), false);
         }
-        let unfetched = self.gathering.as_mut().and_then(|it| it.missing.as_mut());
+        let unfetched = self.fetching.as_mut().and_then(|it| it.missing.as_mut());
         let Some(unfetched) = unfetched else { return (Vec::new(), false) };
         if self.phase != AttemptPhase::Shuffle || self.state != AttemptState::Running {
             // An attempt that is not running cannot try to fetch, so the missed tries are no
@@ -327,14 +326,14 @@ impl Attempt {
     }
 
     fn shares_fetching(&self) -> bool {
-        self.gathering.as_ref().is_some_and(|gathering| gathering.shares())
+        self.fetching.as_ref().is_some_and(|fetching| fetching.shares())
     }
 
     /// Fetches the available outputs as a flow; ends the shuffle if these are all. Outputs that
     /// come while a flow runs join the flow at once, without waiting for the child's next poll.
     fn fetch_what_is_there(&mut self, now: SimTime, wait: SimSpan) -> AttemptStep {
-        let Some(gathering) = &self.gathering else { return AttemptStep::Nothing };
-        let there = gathering.available.saturating_sub(self.course.done());
+        let Some(fetching) = &self.fetching else { return AttemptStep::Nothing };
+        let there = fetching.available.saturating_sub(self.course.done());
         if self.flow.is_some() {
             // The flow keeps its rate: more output does not change how the link is shared.
             self.course.go_on(now, there, self.course.pace());
@@ -342,7 +341,7 @@ impl Attempt {
         }
         // It has fetched all available outputs and waits for more maps; the next news of maps makes
         // it go on.
-        if there.is_zero() && !gathering.is_complete {
+        if there.is_zero() && !fetching.is_complete {
             self.timer = None;
             self.course.go_on(now, SimSpan::ZERO, 1.0);
             return AttemptStep::Nothing;
@@ -355,7 +354,7 @@ impl Attempt {
         // An end that was planned before no longer holds: an output may have been lost since.
         self.timer = None;
         let all = self.span_of(AttemptPhase::Shuffle);
-        let Some(ReduceFetching { is_complete: true, done, since, .. }) = self.gathering.as_deref()
+        let Some(ReduceFetching { is_complete: true, done, since, .. }) = self.fetching.as_deref()
         else {
             return AttemptStep::Nothing;
         };
