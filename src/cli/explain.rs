@@ -146,8 +146,11 @@ fn worst_of(
     // The sort is stable: equally delayed jobs stay in the order of their numbers.
     worst.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut lines = TerminalLines::default();
-    let by = if alone.is_empty() { "would have taken undelayed" } else { "take alone" };
-    let about = format!("   of {}, by the time that they {by}", counted(all.len() as u64, "job"));
+    let by = if alone.is_empty() { "undelayed" } else { "alone" };
+    let about = format!(
+        "   of {}, by how many times as long they took as {by}",
+        counted(all.len() as u64, "job")
+    );
     lines.bold("the most delayed jobs", about);
     let mut rows = vec![texts(["job", "name", "group", "took", "times", "above all"])];
     for (times, one) in worst.into_iter().take(WORST) {

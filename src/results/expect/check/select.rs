@@ -99,7 +99,7 @@ impl ExprChecker<'_> {
             return Ok(());
         }
         let axis = self.space.axes[*axis].name();
-        let message = format!("`{setting}` leaves no cell in which all lists of `{axis}` meet");
+        let message = format!("with `{setting}` the lists of `{axis}` have no value in common");
         let hint = format!("to compare two cells, write one value for each, such as `{axis}=…`");
         Err(ExprComplaint::new(setting.value.span.clone(), message).hint(hint))
     }

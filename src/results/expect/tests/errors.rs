@@ -315,7 +315,7 @@ fn lists_of_an_axis_must_have_a_value_in_common() {
     };
     let meet = |column: usize, setting: &str| {
         Some(format!(
-            "{column}: `{setting}` leaves no cell in which all lists of `nodes` meet; to compare \
+            "{column}: with `{setting}` the lists of `nodes` have no value in common; to compare \
              two cells, write one value for each, such as `nodes=…`"
         ))
     };
