@@ -8,8 +8,8 @@
 //!   terminal                 results to stdout, warnings and errors to stderr
 //!   failure                  a message and an exit code, if something went wrong
 //! ```
-//! A user's own binary with a policy or a format calls [`run`] with its registry, and gets every
-//! subcommand.
+//! A user's own binary adds a policy or a format to a registry, calls [`run`] with it, and so has
+//! every subcommand.
 //!
 //! | code | means |
 //! |---|---|
@@ -17,7 +17,7 @@
 //! | 1 | an expectation fails, or a run failed: the policy panicked, no job could continue, an invariant was broken |
 //! | 2 | the scenario or the command line is invalid |
 //! | 3 | the environment failed, such as a full disk, or Mumakil has a bug |
-//! | 130, 143 | ended by Ctrl-C, by SIGTERM |
+//! | 130, 143 | ended by Ctrl-C (130) or by SIGTERM (143) |
 
 use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
@@ -89,7 +89,7 @@ struct Arguments {
     command: Command,
 }
 
-/// The display order of an option that all commands have: after the command's own, before `--help`.
+/// The display order of the options that every command has: after its own options, before `--help`.
 const BEHIND_OWN: usize = 998;
 
 const EXAMPLES: &str = "\
@@ -126,13 +126,13 @@ enum Command {
 /// Executes the command line, with the policies and formats of a registry.
 pub fn run(mut registry: Registry) -> ExitCode {
     registry.set_voice(Arc::new(terminal::pass_on));
-    // Do this before the first write: a file that grows beyond `ulimit -f` must give an error, not
-    // end the process.
+    // Call this before the first write: from here on, a write beyond `ulimit -f` gives an error
+    // instead of ending the process.
     interrupt::outlive_limits();
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
-    // Parsing consumes the command's definition, so make another one for `help_in_front`.
+    // Parsing consumes a definition of the command line; this one is for `help_in_front`.
     let first = command(&registry);
-    // Do this before `help_in_front`, which knows only the new names.
+    // Replace old names before `help_in_front`, which knows only new names.
     renamed::in_new_words(&mut arguments);
     help_in_front(&mut arguments, &first);
     let parse = |command: clap::Command, arguments: Vec<OsString>| {
@@ -143,8 +143,8 @@ pub fn run(mut registry: Registry) -> ExitCode {
         Ok(arguments) => arguments,
         Err(mut message) => {
             suggest_command(&mut message, &command(&registry), &arguments);
-            // clap returns `--help` and `--version` as errors, too, but they go to stdout with code
-            // 0.
+            // clap returns the texts of `--help` and `--version` as errors, too. They go to stdout,
+            // with code 0.
             let code = if message.use_stderr() { failure::INPUT } else { 0 };
             let again = |arguments| parse(command(&registry), arguments).err();
             terminal::print_usage(message, arguments, again);
@@ -160,8 +160,8 @@ pub fn run(mut registry: Registry) -> ExitCode {
     }
 }
 
-/// Adds the nearest command to an error about an unknown command. The parser itself suggests
-/// nothing for short words such as `rnu`.
+/// Adds the most similar command to an error about an unknown command. clap itself suggests nothing
+/// for short words such as `rnu`.
 fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[OsString]) {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
@@ -169,8 +169,8 @@ fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[Os
     let around = arguments
         .iter()
         .skip(1)
-        // For `trace covnert`, suggest a command of `trace`; skip options and files on the way
-        // there.
+        // For `trace covnert`, suggest a command of `trace`. Words that are no commands are
+        // skipped.
         .fold(all, |command, argument| command.find_subcommand(argument).unwrap_or(command));
     let near = nearest(name, around.get_subcommands().map(clap::Command::get_name));
     if let Some(near) = near
@@ -225,7 +225,7 @@ impl Command {
     }
 }
 
-/// Returns the program's name as it was called: a user's own binary has another name.
+/// Returns the name by which the program was called: a user's own binary is not called `mumakil`.
 fn called() -> String {
     let path = std::env::args_os().next().unwrap_or_default();
     let name = std::path::Path::new(&path).file_stem().unwrap_or_default();
@@ -235,11 +235,11 @@ fn called() -> String {
 /// Calls `work`, and turns a panic in it into a failure.
 ///
 /// The panic hook prints nothing: most panics come from policies, and the run explains them. It
-/// notes the place of the panic, which a bug of Mumakil reports. With `RUST_BACKTRACE` it also
+/// notes the panic's place in the source, for the report of a bug. With `RUST_BACKTRACE` it also
 /// prints the panic.
 fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let last = Arc::new(Mutex::new(None));
-    // Keep the default panic hook: it prints the output of RUST_BACKTRACE.
+    // Keep the default hook, to print the backtrace if RUST_BACKTRACE is set.
     let (noted, print) = (last.clone(), panic::take_hook());
     panic::set_hook(Box::new(move |info| {
         if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
@@ -248,7 +248,7 @@ fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
         *noted.lock() = info.location().map(ToString::to_string);
     }));
     match panic::catch_unwind(AssertUnwindSafe(work)) {
-        // The run has caught this panic, without its place. The hook has noted the place.
+        // The run caught the panic but does not know its place; the hook has noted it.
         Ok(Err(Failure::Bug { words, .. })) => {
             Err(Failure::Bug { words, place: last.lock().take() })
         }
@@ -303,7 +303,7 @@ mod tests {
         command(&Registry::builtin()).debug_assert();
     }
 
-    /// A format: a list of names, one in a line.
+    /// A format of traces: a list of names, one a line.
     struct Names;
 
     impl Format for Names {

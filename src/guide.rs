@@ -94,8 +94,8 @@ chapters! {
     tour
 }
 
-/// Every key of scenarios and studies. In a terminal, `mumakil show reference` shows them, with the
-/// policies of your own program.
+/// Every key of scenarios and studies. In a terminal, `mumakil show reference` shows them, and with
+/// them the policies that your own program adds.
 #[doc = include_str!("guide/reference.md")]
 pub mod reference {}
 

@@ -27,7 +27,7 @@
 //! workload: see [`guide::extending`]. The [`guide`] is part of this documentation, too.
 //!
 //! # The order of events
-//! Mumakil itself relies on the following, and so may users of this crate.
+//! Mumakil relies on these rules, and users of this crate may do so, too.
 //!
 //! - Time is whole microseconds ([`units::SimTime`]). Only the clock advances it, and passes it to
 //!   the cores.
@@ -66,7 +66,7 @@
 //! | [`yaml`] | files that users write: trees, their layers, and mistakes with their places |
 //! | [`workload`] | the jobs, and the core that submits them |
 //! | [`scheduler`] | the policies, one file each |
-//! | [`external`] | a policy in another process, and the lines of JSON between |
+//! | [`external`] | a policy in another process, and the lines of JSON that it exchanges |
 //! | [`fault`] | the faults of a run: options, check and effects of each in one file |
 //! | [`scenario`] | the YAML: read, checked, resolved; the registry of policies and formats |
 //! | [`runtime`] | the only place that uses actix: actors, clocks, links |

@@ -1,5 +1,5 @@
-//! Lists indexed by dense numbers, such as those of jobs and trackers, which grow with each new
-//! number.
+//! Lists indexed by dense numbers, such as the numbers of jobs or trackers. A list grows when a new
+//! number needs an entry.
 
 /// Returns the entry of a list for a number; fills the list with defaults up to there.
 #[inline]

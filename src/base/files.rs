@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The results of a run in numbers; in a study's folder, those of the study.
+/// The results of a run in numbers; in a study's folder, the results of the study.
 pub const SUMMARY: &str = "summary.json";
 
 /// The events, one per line.
@@ -29,13 +29,13 @@ pub const PERF: &str = "perf.json";
 /// The report on the run, or on the study.
 pub const REPORT: &str = "report.html";
 
-/// The scenario with all its defaults, which is in every folder of a run.
+/// The scenario with all its defaults; every run's folder has this file.
 pub const RESOLVED: &str = "scenario.resolved.yaml";
 
-/// The study, which every folder of a study has.
+/// The study; every study's folder has this file.
 pub const STUDY: &str = "study.json";
 
-/// The study with everything that its runs are made from, with which it can be resumed.
+/// The study with everything that its runs need; a study is resumed from this file.
 pub const STUDY_RESOLVED: &str = "study.resolved.yaml";
 
 /// The folder in a study's folder with copies of the files that its scenarios name.

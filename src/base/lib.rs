@@ -4,8 +4,8 @@
 //! units        3s, 128MiB, 5 %: quantities with their unit, as people write them
 //! random       the random stream of each purpose
 //! statistics   means, intervals, tests
-//! theory       closed forms and fluid models that runs are held against
-//! files, disk  the names of a run's files, and all that changes the disk
+//! theory       closed forms and fluid models to compare with runs
+//! files, disk  the names of a run's files, and all changes of the disk
 //! ```
 //!
 //! This crate depends on no other crate of Mumakil; all others depend on it.

@@ -1,9 +1,9 @@
 //! Randomness: one named stream per purpose and subject, and the distributions drawn from it.
 //!
-//! A stream is derived from (seed, purpose, subject) and never shared or passed along, so that a
-//! new draw in one place changes no number in another: the same task takes the same time under
-//! every scheduler that is compared. The generator is ChaCha8, whose streams cannot collide and
-//! whose numbers are the same on every machine and with every release.
+//! A stream is derived from (seed, purpose, subject) and never shared or passed along. So a new
+//! draw in one place changes no number in another: the same task takes the same time under every
+//! scheduler that is compared. The generator is ChaCha8, whose streams cannot collide and whose
+//! numbers are the same on every machine and with every release.
 //!
 //! ```text
 //! seed      the key of ChaCha8
@@ -27,7 +27,7 @@ use rand::{Rng, RngExt, SeedableRng};
 #[repr(u8)]
 pub enum Purpose {
     // New purposes go to the end: a change of any other purpose's number would change all results.
-    // From 1: a generator without a purpose starts with stream 0.
+    // Numbers begin at 1, since a generator without a purpose uses stream 0.
     /// When a tracker sends its first heartbeat.
     Phase = 1,
     /// The random part of a tracker's heartbeat interval.
@@ -141,7 +141,7 @@ impl Dice for ChaCha8Rng {
     }
 }
 
-/// Draws one of several by their weights, at least one of them above zero; returns its index.
+/// Draws an index by the weights, at least one of which must be above zero.
 pub fn pick<R: Rng>(weights: impl Iterator<Item = f64> + Clone, rng: &mut R) -> usize {
     let mut left = rng.random::<f64>() * weights.clone().sum::<f64>();
     let mut place = 0;

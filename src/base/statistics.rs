@@ -1,13 +1,13 @@
 //! Statistics: means, quantiles, and how reliable they are.
 //!
 //! ```text
-//! estimate   a mean with its 95 % interval: of the seeds of one cell
-//! paired     the ratio of two sides and whether it is chance: of the same seeds
+//! estimate   a mean with its 95 % interval, such as over the seeds of one cell
+//! paired     the ratio of two sides over the same seeds, and whether it is chance
 //! fit        the straight line through points
 //! ```
 //!
-//! Every function takes a plain slice and documents its answer to an empty one. Only [`interval`]
-//! draws random numbers, the same ones each time.
+//! Every function takes a plain slice and documents its answer for an empty slice. Only
+//! [`interval`] draws random numbers, the same ones each time.
 
 mod estimate;
 mod fit;

@@ -5,9 +5,9 @@
 //! a run: a mean sojourn under HFSP    |  fluid: FluidDiscipline::Fsp.serve(jobs)
 //! ```
 //!
-//! A closed form takes plain numbers and returns a finite one, or an error that names a number out
-//! of range. The expectation language has the forms as functions, and `mumakil theory` prints them.
-//! A fluid model takes jobs and returns their whole course.
+//! A closed form takes plain numbers. It returns a finite number, or an error that names a number
+//! out of range. The expectation language has the forms as functions, and `mumakil theory` prints
+//! them. A fluid model takes jobs and returns their whole course.
 
 mod delay;
 pub mod fluid;

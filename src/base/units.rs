@@ -9,9 +9,9 @@
 //! Time is an integer number of microseconds ([`SimTime`], [`SimSpan`]); sizes are whole bytes
 //! ([`Bytes`]), speeds whole bytes a second ([`Rate`]). Floats occur inside models and reports and
 //! become integers once, here, with the rounding in the function's name. Every type reads the texts
-//! of a scenario (`3s`, `128MiB`, `1Gb/s`, `5 %`) and prints a text that reads back as the same
-//! value, so that a resolved scenario loses no digit. [`tell`] prints numbers for people, who want
-//! fewer digits.
+//! of a scenario (`3s`, `128MiB`, `1Gb/s`, `5 %`). It prints a text that reads back as the same
+//! value, so a resolved scenario loses no digit. [`tell`] prints numbers for people, who want fewer
+//! digits.
 
 /// Lets amounts in whole units be added and subtracted.
 macro_rules! amounts {

@@ -2,7 +2,7 @@
 //! ```text
 //! run     fair ------ 2 min ------ fair ------> out/…/run
 //! branch  fair ------ 2 min ------ hfsp ------> out/…/branch     `later: [{at: 2min, scheduler: hfsp}]`
-//!         the same events until 2 min, or refused           compare.html
+//!         equal until 2 min, or the branch is refused       compare.html
 //! ```
 
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::scenario::{ClockSpec, LaterChange, LoadedScenario, Registry, Scenario
 use crate::units::tell::{counted, span};
 use crate::units::{SimSpan, SimTime};
 
-/// The names of the two runs' folders.
+/// The names of the two runs' folders, and of the page that compares them.
 const RUN: &str = "run";
 const BRANCH: &str = "branch";
 const PAGE: &str = "compare.html";
@@ -72,8 +72,8 @@ impl BranchArguments {
         let LoadedScenario { scenario, .. } = load(&[])?;
         let LoadedScenario { scenario: set, warnings, .. } = load(&self.sets)?;
         warnings.iter().for_each(|warning| terminal::warn(warning));
-        // The scenario was loaded twice, without and with the settings: so loading has reported
-        // mistakes in the settings, with their places.
+        // The scenario was loaded once without the settings and once with them, so mistakes in the
+        // settings are reported already.
         let branch = branched(&scenario, set, self.at)?;
         let name = format!("out/{}-{}-branch", scenario.name, scenario.seed);
         let target = self.out.unwrap_or_else(|| name.into());
@@ -112,12 +112,12 @@ impl BranchArguments {
     }
 }
 
-/// Runs two scenarios into folders. Returns the number of events up to the instant `until`, equal
-/// in both, and the two finished runs. `progress` makes, for run 0 or 1, the function that the run
-/// calls with its progress.
+/// Runs two scenarios into folders. Returns the number of events up to the instant `until`, which
+/// is the same in both, and the two finished runs. `progress(0)` and `progress(1)` return the
+/// functions to which the two runs report their progress.
 ///
 /// # Errors
-/// If a run fails, or if the two differ before the instant.
+/// If a run fails, or if the two runs differ before the instant.
 pub(super) fn part(
     prepared: [&Prepared; 2],
     folders: &[RunFolder; 2],
@@ -157,8 +157,8 @@ fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scena
         ));
     }
     if set.scheduler != scenario.scheduler {
-        // In Mumak's model the JobTracker decides at its start that the policy orders the reading
-        // of splits, so the policy cannot change later.
+        // In Mumak the policy orders the reading of splits. The JobTracker sets this up at its
+        // start, so the policy cannot change later.
         if scenario.hadoop.behaviour().policy_reads {
             return Err(Failure::input(
                 "in Mumak the policy cannot change in a run, as it orders the reading of splits; set another \

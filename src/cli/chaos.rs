@@ -14,7 +14,7 @@ use crate::output::write_file;
 use crate::scenario::Registry;
 use crate::units::tell::{count, counted};
 
-/// The most real time spent on making a failing scenario smaller.
+/// The longest real time spent on making a failing scenario smaller.
 // Chosen: each try takes up to a second, and most scenarios are small after some dozens of tries.
 const PATIENCE: Duration = Duration::from_secs(60);
 

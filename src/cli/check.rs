@@ -35,7 +35,7 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
     let draft = source::open(path, "scenario")?.with(sets);
     if draft.is_study() {
         let study = Study::of(draft)?;
-        // Check only the first value of a search: the others differ in a single number.
+        // Check a search with its first value only: other values change just one number.
         let study = study.first();
         let plan = Plan::new(&study, registry)?;
         plan.warnings.iter().for_each(|warning| terminal::warn(warning));
@@ -69,7 +69,7 @@ impl CheckArguments {
                 }
             }
         }
-        // The mistakes are printed already, file by file.
+        // All mistakes are printed already, each after its file was checked.
         if wrong == 0 { Ok(()) } else { Err(Failure::Told) }
     }
 }

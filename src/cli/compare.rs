@@ -82,7 +82,7 @@ enum FolderKind {
 
 impl CompareArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        // Refuse an existing page now: the results of large runs take long to read.
+        // Refuse an existing page now, before the results are read: that may take long.
         if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
             return Err(file::exists(out));
         }
@@ -182,8 +182,8 @@ pub(super) fn expect_run(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Checks that a run's folder has the table of attempts; the error says, by `use_of_it`, what the
-/// table is needed for.
+/// Returns an error if a run's folder lacks the table of attempts. `use_of_it` tells the user what
+/// the table is needed for.
 pub(super) fn expect_tasks(folder: &Path, use_of_it: &str) -> Result<(), Failure> {
     if folder.join(AttemptRow::FILE).exists() {
         return Ok(());
@@ -226,7 +226,7 @@ impl FolderKind {
     fn of(folder: &Path) -> Option<Self> {
         let has = |name: &str| folder.join(name).is_file();
         let is_run = || has(RESOLVED) && has(SUMMARY);
-        // Look for a study first, as it has a summary, too.
+        // Look for a study first: its folder has a summary, too.
         if has(STUDY) { Some(Self::Study) } else { is_run().then_some(Self::Run) }
     }
 

@@ -15,7 +15,7 @@ pub(super) struct DriveOption {
 fn transports() -> impl TypedValueParser<Value = Transport> {
     PossibleValuesParser::new(["actors", "bare"]).map(|name| match &*name {
         "bare" => Transport::Bare,
-        // The parser accepts only the two names.
+        // The parser accepts only the names `bare` and `actors`.
         _ => Transport::Actors,
     })
 }

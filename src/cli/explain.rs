@@ -54,7 +54,8 @@ impl ExplainArguments {
         let folder = &folders.paths[0];
         let told = read(folder)?;
         let holders = told.holders();
-        // Finding the holders takes a pass over all slots: do it only for the jobs shown.
+        // Finding the jobs that held slots meanwhile takes a pass over all slots, so do it only for
+        // the jobs shown.
         let in_short = |place| ExplainedJob::of(&told, place, &holders);
         let explain = |place| {
             let mut one = in_short(place);
@@ -124,8 +125,9 @@ fn story_of(told: &RunToExplain, one: &ExplainedJob) -> TerminalLines {
     lines
 }
 
-/// Returns the most delayed jobs. The delay is the sojourn divided by the isolated time if the run
-/// has it, else by the time without other jobs and mishaps.
+/// Returns the most delayed jobs. The delay is the job's sojourn divided by its isolated time. If
+/// the run has no isolated times, it is divided by the estimated time without other jobs and
+/// mishaps.
 fn worst_of(
     told: &RunToExplain,
     all: &[ExplainedJob],
@@ -232,7 +234,7 @@ struct OnePart<'a> {
     part: explain::SojournPart,
     ms: u64,
     rule: Option<explain::WaitRule>,
-    /// The ten jobs that held most slots, largest first, and then the ten pools.
+    /// The ten jobs that held most slots, largest first, and then the ten pools that did.
     held_by: Vec<OneHolder<'a>>,
     /// The slot time of all other jobs, in milliseconds.
     #[serde(skip_serializing_if = "is_nothing")]

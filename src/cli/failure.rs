@@ -19,7 +19,7 @@ use crate::yaml::Finding;
 const RUN: u8 = 1;
 /// The exit code of invalid input or an invalid command line.
 pub(super) const INPUT: u8 = 2;
-/// The exit code of faults outside the user's files: the system, or a bug.
+/// The exit code if the system fails an operation, or if Mumakil has a bug.
 const ENVIRONMENT: u8 = 3;
 
 /// A reason why a command failed.
@@ -139,8 +139,8 @@ impl From<TraceError> for Failure {
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
         match error {
-            // The user has named the folder: another name or `--force` helps. A full disk is an
-            // environment failure.
+            // These count as invalid input: the user can name another folder or use `--force`.
+            // Other errors, such as a full disk, count as the environment's.
             OutputError::Exists { .. } | OutputError::Foreign { .. } | OutputError::Busy { .. } => {
                 Self::Input(error.into())
             }
@@ -171,7 +171,7 @@ impl From<EmulationError> for Failure {
     }
 }
 
-/// Only printing fails with a bare `io::Error`; errors of files come with their paths.
+/// A bare `io::Error` comes only from printing: errors of files carry their paths.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Environment(anyhow::Error::new(error).context("cannot write to stdout"))

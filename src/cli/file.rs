@@ -37,7 +37,8 @@ pub(super) fn exists(target: &Path) -> Failure {
 pub(super) fn cannot(target: &Path, error: io::Error) -> Failure {
     let kind = error.kind();
     let error = anyhow::Error::new(error).context(format!("cannot write {}", target.display()));
-    // A folder's name or an impossible name is the user's mistake, not the disk's.
+    // If the path names a folder, or no file can have the name, the user has made a mistake; other
+    // errors come from the system.
     match kind {
         io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => Failure::Input(error),
         _ => Failure::Environment(error),

@@ -1,5 +1,5 @@
-//! Tests with a disk that fails at any writing operation: each command reports the error, and
-//! leaves whole results or none.
+//! Tests that make each writing operation of a command fail: the command must report the error, and
+//! leave whole results or none.
 
 use std::ffi::OsString;
 use std::fs;
@@ -86,8 +86,8 @@ fn check(folder: &Path, told: &str) {
     assert!(!(has(STUDY) && has(SUMMARY)) || has(REPORT), "{told}: {}", folder.display());
 }
 
-/// Lets each writing operation of a command fail, alone and together with all later ones; returns
-/// the number of operations.
+/// Makes each writing operation of a command fail: once alone, and once with all later operations.
+/// Returns the number of operations.
 fn fail_at_each(before: &[&str], words: &str) -> usize {
     let ready = room();
     before.iter().for_each(|words| call(ready.path(), words).unwrap());
@@ -109,7 +109,7 @@ fn fail_at_each(before: &[&str], words: &str) -> usize {
             };
             let told = format!("{words}, {good} good, {bad} bad, {}: {error:#}", at.display());
             assert!(told.ends_with("no room, says a test"), "{told}");
-            // The error may name the file, its final name, or its folder.
+            // The error may name the file itself, the final name of a hidden file, or the folder.
             let name = at.file_name().unwrap().to_string_lossy();
             let is_named = error.to_string().contains(&*name) || name.starts_with(HIDDEN);
             assert!(is_named && error.to_string().starts_with("cannot write "), "{told}");
@@ -157,7 +157,7 @@ fn a_study_survives_a_disk_that_fails_at_any_operation() {
 fn a_packed_study_survives_a_disk_that_fails_at_any_operation() {
     let study = "study @study.yaml --quiet --jobs 1 --keep packed --out @out";
     assert!(40 < fail_at_each(&[], study));
-    // The folder already has a pack; the command first cuts off the pack's index.
+    // The folder already has a pack; this command first cuts off the pack's index.
     assert!(40 < fail_at_each(&[study], &format!("{study} --set sweep.seeds=2")));
 }
 

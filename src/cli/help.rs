@@ -52,7 +52,7 @@ impl HelpArguments {
     }
 }
 
-/// Returns the failure for a superfluous word after the name of a topic.
+/// Returns the failure for a superfluous word after the name of a chapter.
 fn too_much(chapter: &Chapter, more: &str) -> Failure {
     let name = chapter.name;
     Failure::input(format!(
@@ -60,11 +60,11 @@ fn too_much(chapter: &Chapter, more: &str) -> Failure {
     ))
 }
 
-/// Returns the command that a mistyped name probably means; for the first name (depth 0), also a
-/// chapter.
+/// Returns the command that a mistyped name probably means. The first name (depth 0) may also mean
+/// a chapter.
 fn near<'c>(command: &'c clap::Command, name: &str, depth: usize) -> Option<&'c str> {
     let commands = command.get_subcommands().map(clap::Command::get_name);
-    // No chapter can stand after a command, as in `help trace convert`.
+    // After a command, as in `help trace convert`, only another command can stand.
     let chapters = CHAPTERS.iter().map(|chapter| chapter.name).filter(|_| depth == 0);
     nearest(name, commands.chain(chapters))
 }

@@ -17,7 +17,7 @@ use super::progress::RunBar;
 use super::terminal;
 use crate::output::{HIDDEN, remove_unfinished};
 
-/// Handles signals that end the process, from now on. The message on stderr ends with `after`,
+/// From now on, handles the signals that end the process. The message on stderr ends with `after`,
 /// which says what happened to the results.
 pub(super) fn guard(bar: &RunBar, after: &'static str) {
     guard_with(bar, after, || {});
@@ -28,9 +28,10 @@ pub(super) fn guard_with(bar: &RunBar, after: &'static str, last: impl Fn() + Se
     let bar = bar.clone();
     let end = move |signal: Signal| {
         last();
-        // Hold this guard until the exit: meanwhile no thread may rename a file into its place.
+        // Hold this guard until the exit: until then, no thread may give a file its final name.
         let _removed = remove_unfinished();
-        // Clear the bar, or the message would begin in its line, after the terminal's `^C`.
+        // Clear the bar: otherwise the message would begin in the bar's line, after the terminal's
+        // `^C`.
         bar.clear();
         terminal::error(&format!("{}{after}", signal.told()));
         std::process::exit(signal.exit_code());
@@ -78,7 +79,8 @@ fn watch(end: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     // Messages and exit codes are computed from the number.
     assert_eq!(SIGINT, Signal::INTERRUPT.0, "the number is the same on every system");
     let mut wanted = vec![SIGINT, SIGTERM];
-    // `nohup` makes a process ignore SIGHUP, to outlive its terminal: respect that.
+    // `nohup` makes a process ignore SIGHUP, so that it outlives its terminal: go on ignoring it
+    // then.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !is_ignored(SIGHUP, &status) {
         wanted.push(SIGHUP);
@@ -112,14 +114,14 @@ pub(super) fn ignore_ctrl_c() {
     let _ = flag::register(SIGINT, std::sync::Arc::default());
 }
 
-/// Makes a write beyond the system's file limit (`ulimit -f`) an error, like a full disk. By
-/// default a signal would end the process without a message.
+/// Makes a write beyond the largest size of a file (`ulimit -f`) fail with an error, as on a full
+/// disk. By default a signal ends the process without a message.
 pub(super) fn outlive_limits() {
     #[cfg(unix)]
     {
         use signal_hook::{consts::SIGXFSZ, flag};
-        // The flag is never read: any handler makes the write fail with an error. If it cannot be
-        // registered, the signal ends the process as usual.
+        // Nothing reads the flag: with any handler, the write fails with an error. If the handler
+        // cannot be registered, the signal ends the process as usual.
         let _ = flag::register(SIGXFSZ, std::sync::Arc::default());
     }
 }

@@ -1,6 +1,6 @@
 //! Text for a terminal, made safe: no name in it can control the terminal.
 //!
-//! Text from files may have any characters; a trace's job may be called
+//! Text from files may have any characters. For example, a job of a trace may be called
 //! ```text
 //! "a\u{1b}[2J"                clears the screen
 //! "a
@@ -8,20 +8,20 @@
 //! "a\u{202e}txt.sh"           turns the direction of the following text
 //! ```
 //! So all output is [`TerminalLines`], and each piece of text passes through [`plain`], which shows
-//! such characters as escapes. Only this file ends lines and begins colours.
+//! such characters as escapes. Only this file writes line ends and colours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use anstyle::Style;
 
-/// The style of the words that a reader should see first; a block has few of them.
+/// The style of the few words in a block that a reader should see first.
 pub(super) const BOLD: Style = Style::new().bold();
 
 /// Lines with colours; `terminal` removes the colours where they cannot be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TerminalLines {
-    /// Holds only texts that [`plain`] returned, our styles, and line ends.
+    /// Only texts that [`plain`] returned, our styles, and line ends.
     text: String,
 }
 
@@ -45,12 +45,12 @@ impl TerminalLines {
         self.line(rest);
     }
 
-    /// Adds a part of a line.
+    /// Adds text in a style to the current line.
     pub(super) fn part(&mut self, style: Style, part: impl AsRef<str>) {
         let _ = write!(self.text, "{style}{}{style:#}", plain(part.as_ref()));
     }
 
-    /// Ends a line.
+    /// Ends the current line.
     pub(super) fn end(&mut self) {
         self.text.push('\n');
     }
@@ -115,7 +115,7 @@ pub(super) fn plain_file(text: &str) -> Cow<'_, str> {
 }
 
 fn shown(text: &str, is_shown: fn(char) -> bool) -> Cow<'_, str> {
-    // Nearly every text is harmless, and is not copied.
+    // Nearly every text is harmless: return it without a copy.
     if !text.contains(is_shown) {
         return Cow::Borrowed(text);
     }

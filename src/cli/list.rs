@@ -65,7 +65,7 @@ fn aligned<'a>(named: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Termi
     lines
 }
 
-/// Returns the tables, each with the first sentence of its description.
+/// Returns a line for each table, with the first sentence of its description.
 fn tables() -> TerminalLines {
     let first = |about: &'static str| about.split_once(". ").map_or(about, |(first, _)| first);
     let tables = tables::all();
@@ -101,7 +101,7 @@ fn schedulers(registry: &Registry) -> TerminalLines {
     lines
 }
 
-/// Returns the quantities with their descriptions, grouped by what they are measured on.
+/// Returns the quantities with their descriptions, grouped by the thing that they measure.
 fn quantities() -> TerminalLines {
     let mut groups: IndexMap<&str, Vec<(&str, &str)>> = IndexMap::new();
     for (name, of, about) in expect::quantities() {

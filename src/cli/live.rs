@@ -20,7 +20,7 @@ use crate::record::OnProgress;
 use crate::scenario::{ClockSpec, LoadedScenario, Registry};
 use crate::units::tell::span;
 
-/// How long the process stays after the session, so that browsers get the last picture.
+/// The time for which the process stays after the session, so that browsers get the last picture.
 // Chosen: long enough for several pictures, too short to notice.
 const FAREWELL: Duration = Duration::from_millis(300);
 
@@ -90,7 +90,8 @@ impl LiveResult {
         }
     }
 
-    /// Gives the folder its final name, and prints the same lines as `mumakil run`.
+    /// Gives the run's folder, if it has one, its final name, and prints the same lines as `mumakil
+    /// run`.
     fn close(self) -> Result<(), Failure> {
         let Self { prepared, ran } = self;
         let LiveOutput::Kept(folder, kept) = ran else { return Ok(()) };
@@ -101,7 +102,7 @@ impl LiveResult {
     }
 }
 
-/// The owner of a session, which compares two futures for it.
+/// The host of a session: ends it, and compares two futures of its run.
 struct Owner {
     registry: Registry,
     /// Whether the session writes results.
@@ -177,7 +178,7 @@ impl LiveArguments {
         let host = Owner { registry: registry.clone(), writes: self.out.is_some() };
         server.serve(session.clone(), host)?;
         let told = self.play(&session, registry);
-        // Do this after an error, too: the page has to show that the session is over.
+        // Finish after an error, too: the page has to show that the session is over.
         session.finish();
         farewell();
         // Remove the folders of futures in progress: they would stay when the process ends.
@@ -198,8 +199,7 @@ impl LiveArguments {
         loop {
             let played = self.scene(session, registry, &scene);
             let words = match &played {
-                // The user has started another scene, by an action or by going back in time, or has
-                // left.
+                // The user has acted or gone back in time, which starts another scene, or has left.
                 Ok(None) => match session.given_up() {
                     Some(next) => {
                         scene = next;

@@ -34,7 +34,7 @@ struct TerminalPage {
     lines: TerminalLines,
     /// Whether the last block was a list item: items stand close together, other blocks apart.
     ends_in_point: bool,
-    /// The lists around the block: the number of the next item, if the list has numbers.
+    /// The lists around the block, each with the number of its next item if it is a numbered list.
     lists: Vec<Option<u64>>,
     /// The marks of the items around the block, such as `- `; empty after the item's first line.
     marks: Vec<ListMark>,
@@ -51,7 +51,8 @@ enum LinkTarget {
     Told,
     /// The link's text is shown, and the target after it.
     Behind(String, Style),
-    /// The target is a chapter: the command that shows it stands instead of the text.
+    /// The target is a chapter: the command that shows the chapter stands instead of the link's
+    /// text.
     Instead(String),
 }
 
@@ -85,7 +86,7 @@ impl TerminalPage {
                 // The chapter's command stands instead of the link's text.
                 if matches!(self.link, Some(LinkTarget::Instead(_))) => {}
             Event::Text(text) => self.text.add(&text, self.text.style),
-            // Keep the backticks: without colours only these tell code from text.
+            // Keep the backticks: without colours only they distinguish code from text.
             Event::Code(code) => {
                 let style = CODE.effects(self.text.style.get_effects());
                 self.text.add(&format!("`{code}`"), style);
@@ -234,7 +235,7 @@ impl TerminalPage {
 
     fn table(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
-        // A table may have an empty heading, which Markdown requires: leave it out.
+        // Markdown requires a heading row: leave it out if all its cells are empty.
         if rows[0].iter().all(String::is_empty) {
             rows.remove(0);
         }
@@ -250,7 +251,7 @@ impl TerminalPage {
         let natural: usize = (0..columns).map(|column| widest(column).unwrap_or(0) + 2).sum();
         for row in rows {
             table.add_row(row);
-            // Cells will be wrapped: an empty row separates rows of several lines.
+            // The table is too wide, so its cells are wrapped: separate the rows by empty ones.
             if self.width < natural {
                 table.add_row([""]);
             }
@@ -276,8 +277,8 @@ impl StyledText {
                 self.lines.push(Vec::new());
             }
             let line = self.lines.last_mut().expect("there is a line");
-            // Without a space before it, this text continues the last word: `code`, then a full
-            // stop.
+            // If there is no space before this text, it continues the last word, as a full stop
+            // does.
             if std::mem::take(&mut self.is_apart) || line.is_empty() {
                 line.push(StyledWord::default());
             }
@@ -296,7 +297,7 @@ impl StyledText {
 
 impl LinkTarget {
     fn of(link_type: LinkType, address: &str) -> Self {
-        // A link to `policies.md` is a chapter; a link to `https://…/x.md` is not.
+        // A link to `policies.md` leads to a chapter; a link to `https://…/x.md` does not.
         let chapter = address.strip_suffix(".md").filter(|chapter| !chapter.contains(':'));
         let command = chapter.map(|chapter| match chapter {
             "reference" => "`mumakil show reference`".to_owned(),

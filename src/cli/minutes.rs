@@ -1,4 +1,4 @@
-//! A line a minute for readers of a log, if stderr is no terminal and so has no bar.
+//! A line a minute for readers of a log: if stderr is no terminal, there is no bar.
 //!
 //! The first line comes after a minute, so short work prints none. This file only makes the lines;
 //! `progress` counts and prints.
@@ -81,12 +81,12 @@ pub(super) struct Minutes {
 }
 
 impl Minutes {
-    /// Returns whether a line is due; `after` is the time since the beginning. Counts the line as
-    /// printed.
+    /// Returns whether a line is due, and counts it as printed; `after` is the time since the
+    /// beginning.
     pub(super) fn is_due(&mut self, after: Duration) -> bool {
         let minutes = after.as_secs() / MINUTE.as_secs();
         let is_due = self.told < minutes;
-        // This may be called rarely: several minutes since the last call get a single line.
+        // If several minutes have passed since the last call, print a single line for them.
         self.told = minutes.max(self.told);
         is_due
     }

@@ -12,13 +12,13 @@ use crate::output::{AsideFolder, OutputError, Packs, ReplacedFiles, RunPlace};
 pub(super) struct Folders {
     /// The paths of the folders.
     pub(super) paths: Vec<PathBuf>,
-    /// The temporary folder, which dropping removes.
+    /// The temporary folder of the unpacked runs; it is removed when this is dropped.
     _unpacked: Option<AsideFolder>,
 }
 
 impl Folders {
-    /// Finds the folders that the user has named. A folder that is not found keeps its path, for
-    /// the error message.
+    /// Finds the folders that the user has named, and unpacks packed runs. A folder that is not
+    /// found keeps its path, for the error message.
     pub(super) fn of(named: &[PathBuf]) -> Result<Self, Failure> {
         let (mut paths, mut unpacked) = (Vec::new(), None);
         for (place, path) in named.iter().enumerate() {

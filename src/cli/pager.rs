@@ -9,7 +9,7 @@ use super::lines::TerminalLines;
 use super::terminal;
 
 /// The pager if `$PAGER` names none; `-R` keeps colours. If `less` is missing, the text is printed
-/// without a message.
+/// directly.
 const DEFAULT: &str = "command -v less > /dev/null || exit 127; exec less -R";
 /// The exit codes of a shell that cannot run a program, or cannot find it.
 const NO_PROGRAM: [i32; 2] = [126, 127];
@@ -31,14 +31,13 @@ pub(super) fn print(lines: &TerminalLines) -> io::Result<()> {
     }
 }
 
-/// Shows a text with a pager; returns whether that worked. A shell runs it, as POSIX requires:
-/// `$PAGER` may have quotes, variables and pipes.
+/// Shows a text with a pager; returns whether that worked. A shell runs the pager, as POSIX
+/// requires: `$PAGER` may have quotes, variables and pipes.
 fn page(pager: &OsStr, text: &str) -> bool {
     let mut command = Command::new("sh");
     command.arg("-c").arg(pager).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
-        // `PAGER=less` without `-R` would show colours as letters; keep LESS if the user has set
-        // it.
+        // `less` without `-R` would show colour codes as letters. Keep LESS if the user has set it.
         command.env("LESS", "R");
     }
     // Leave Ctrl-C to the pager: if this process ended first, the shell and the pager would both

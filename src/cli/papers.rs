@@ -87,7 +87,8 @@ impl PapersArguments {
             for (_, file) in experiments.iter().filter(|(of, _)| *of == listed) {
                 self.repeat(file, &mut experiment, registry, &bar, &at_work)?;
             }
-            // The experiment is listed but has no file: report that rather than leave it out.
+            // The experiment is listed but has no file: report that instead of leaving the
+            // experiment out.
             if experiment.files.is_empty() {
                 let why = "no scenario repeats it yet".to_owned();
                 experiment.files.push(FileOutcome::Skipped(why));
@@ -212,7 +213,7 @@ fn table(rows: &[VerdictRow], markdown: bool) -> TerminalLines {
     table.set_header(["id", "what", "published", "ours", "verdict"]);
     for row in rows {
         let cells = [&row.id, &row.expectation, &row.published, &row.ours(), &row.told()];
-        // In Markdown a bar would end the cell.
+        // In Markdown, `|` would end the cell.
         let cell = |text: &String| if markdown { text.replace('|', "\\|") } else { text.clone() };
         table.add_row(self::cells(&cells.map(cell)));
     }

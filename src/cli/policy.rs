@@ -37,7 +37,8 @@ impl PolicyArguments {
     }
 }
 
-/// Returns the command for a program's file: without `./` the system would look in PATH.
+/// Returns the command that runs a program's file. A bare file name gets `./`: otherwise the system
+/// would look for it in PATH.
 fn as_program(file: &Path) -> String {
     let is_bare = file.parent().is_none_or(|parent| parent.as_os_str().is_empty());
     let file = file.display();

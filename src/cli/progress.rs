@@ -63,7 +63,7 @@ impl RunBar {
     }
 }
 
-/// A bar for the runs of a study, with the names of those in progress.
+/// A bar for the runs of a study, with the names of the runs in progress.
 #[derive(Debug)]
 pub(super) struct StudyBar {
     bar: RunBar,
@@ -163,14 +163,14 @@ fn show(bar: &ProgressBar, words: &str) {
 /// Returns the share of a run that is done: of its jobs, or of its time if that is more.
 pub(super) fn share(progress: &RunProgress, jobs: u64, until: Option<SimSpan>) -> f64 {
     let of_jobs = f64::from(progress.ended) / (jobs as f64).max(1.0);
-    // A run with `until` may end before its jobs do: the larger share counts.
+    // A run with `until` may end before its jobs do, so the larger share counts.
     let of_time = until.map_or(0.0, |until| progress.now.as_secs_f64() / until.as_secs_f64());
     of_jobs.max(of_time).clamp(0.0, 1.0)
 }
 
 fn message(progress: &RunProgress, jobs: u64, real: Duration) -> String {
     let cluster_time = progress.now.as_secs_f64();
-    // Avoid zero: the first call may come within the clock's resolution.
+    // Avoid a division by zero: the first call may come before the clock has advanced.
     let speed_up = cluster_time / real.as_secs_f64().max(1e-9);
     format!(
         "{} of {jobs} jobs   {} passed at {}",

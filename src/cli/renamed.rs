@@ -5,11 +5,11 @@
 
 use std::ffi::OsString;
 
-/// Replaces the old name of a command, also after `help`.
+/// Replaces the old name of a command, even if it stands after `help`.
 pub(super) fn in_new_words(arguments: &mut Vec<OsString>) {
     let is_option = |argument: &OsString| argument.to_string_lossy().starts_with('-');
     let Some(at) = (1..arguments.len()).find(|at| !is_option(&arguments[*at])) else { return };
-    // `help schedulers` shows the help of `list`, so it needs no second word.
+    // `help schedulers` becomes `help list`: the second word is dropped.
     if arguments[at] == "help" {
         if let Some(topic) = arguments.get_mut(at + 1)
             && let Some([command, _]) = new(topic, false)
@@ -24,7 +24,8 @@ pub(super) fn in_new_words(arguments: &mut Vec<OsString>) {
     }
 }
 
-/// Returns the new words for an old name; `has_more` says whether words follow it.
+/// Returns the new words for an old name; `None` for any other name. `has_more` is whether words
+/// follow the name.
 fn new(old: &OsString, has_more: bool) -> Option<[&'static str; 2]> {
     Some(match (old.to_str()?, has_more) {
         ("schedulers", _) => ["list", "schedulers"],

@@ -107,8 +107,8 @@ impl RunArguments {
         let bar = RunBar::new();
         // Handle signals before the folder exists: Ctrl-C removes the hidden, half-written folder.
         interrupt::guard(&bar, ", no results were written");
-        // Create the folder before the run: an existing one must not be refused after hours of
-        // work.
+        // Create the folder before the run, to refuse an existing folder now rather than after
+        // hours of work.
         let folder = RunFolder::create(&target, self.force)?;
         let trace = self.perfetto.map(|file| perfetto::create(&file, self.force));
         let trace = trace.transpose()?;
@@ -164,7 +164,8 @@ pub(super) fn tell(
         summary: &emulated.summary,
         real: *real,
         lag: emulated.lag.as_ref().map(|lag| lag.value_at_quantile(0.99) as f64 / 1e6),
-        // In real time, or with a time limit, another machine may get other bytes.
+        // A run in real time, or one that its time limit ended, may give other bytes on another
+        // machine.
         digest: (scenario.clock == ClockSpec::Virtual && emulated.stop != StopReason::TimeLimit)
             .then(|| digest.to_string()),
         external_work: emulated.external_work,
@@ -236,7 +237,8 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
     }
 }
 
-/// Returns an error if a run with a folder failed, or if its isolated times are missing.
+/// Returns an error if a run with a folder failed, or if it lacks the isolated times that it should
+/// have.
 pub(super) fn verdict_of_kept(prepared: &Prepared, kept: &KeptRun) -> Result<(), Failure> {
     verdict(prepared, &kept.emulated)?;
     kept.lacks_alone().map_or(Ok(()), |why| {

@@ -1,7 +1,7 @@
 //! `mumakil show`: shows a key, scenario, policy, quantity or table by its name.
 //!
 //! If several of these share the name, the message lists a command for each. Scenarios and schemas
-//! are printed exactly, for files; all other texts are wrapped to the terminal.
+//! are printed unchanged, so that they can be saved; all other texts are wrapped to the terminal.
 
 use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Table};
 use super::failure::Failure;
@@ -16,7 +16,7 @@ use crate::scenario::{self, Reference, Registry, STARTERS, Starter};
 use crate::study;
 use crate::tables::{self, CellKind, ColumnInfo, TableInfo};
 
-/// The most suggestions for a name: `w1` alone is an option of a dozen policies.
+/// The most suggestions for a name. There may be many: `w1` is an option of a dozen policies.
 const FEW: usize = 3;
 
 /// Show a key, a scenario, a policy, a quantity or a table
@@ -149,7 +149,8 @@ impl AllNames<'_> {
             Quantity => quantity(name).map(page),
             Table => tables::all().iter().find(|table| table.file == name).map(columns),
             Key if name == "reference" => Some(page(self.keys.markdown())),
-            // The key of an axis, such as `sweep.cluster.nodes`, is the path of its field.
+            // For an axis, such as `sweep.cluster.nodes`, show the key of its field,
+            // `cluster.nodes`.
             Key => part(name).or_else(|| part(name.strip_prefix("sweep.")?)).map(page),
             Schema => {
                 let schema = match name {
@@ -176,7 +177,7 @@ impl AllNames<'_> {
             Some((last, [])) => format!("did you mean {last}?"),
             Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
             None if kinds == [Key] => "`mumakil show reference` lists all keys".to_owned(),
-            // No name is near: the word may occur in the guide.
+            // No name is similar, but the word may occur in the guide.
             None => match places() {
                 none if none.is_empty() => "`mumakil list` says what there is".to_owned(),
                 places => places,
@@ -194,7 +195,7 @@ impl AllNames<'_> {
             Quantity => nearest(name, expect::quantities().map(|(name, ..)| name)),
             Schema => nearest(name, ["scenario", "study", "protocol"]),
             Table => {
-                // Compare without `.csv`, or all names would be near each other.
+                // Compare without `.csv`: otherwise all names would be similar.
                 let stems = tables::all().into_iter().map(|table| stem(table.file));
                 return Vec::from_iter(
                     nearest(stem(name), stems).map(|stem| format!("{stem}.csv")),

@@ -58,7 +58,8 @@ pub(super) fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
     if let Some(starter) = Starter::find(name) {
         return Ok(Draft::of(starter.name, starter.text)?);
     }
-    // A word without a dot or a slash is a name; otherwise the error is about a file.
+    // A word without a dot or a slash is meant as a name, so this error lists the known names; any
+    // other word is meant as a file.
     if !name.is_empty() && !name.contains(['/', '\\', '.']) && !path.exists() {
         let is_study = kind == "study";
         let known = STARTERS.iter().filter(|starter| starter.is_study() == is_study);
@@ -78,7 +79,7 @@ pub(super) fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
     }
 }
 
-/// Returns which file may be meant by a path that leads to a folder or to nothing.
+/// Returns a hint about a path that is a folder or does not exist: the file that the user may mean.
 fn hint_of_files(path: &Path) -> Option<String> {
     let files = |folder: &Path| {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -38,7 +38,8 @@ impl RunStory<'_> {
         lines.bold(&summary.run.scenario, about);
         let mut line = |word: &str, parts: &[Option<String>]| {
             let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
-            // Leave out a line that has no numbers, such as one about faults.
+            // Leave out a line without numbers, such as the one about faults in a run without
+            // faults.
             if !parts.is_empty() {
                 lines.line(format!("  {word:<9}{}", parts.join("   ")));
             }

@@ -150,7 +150,7 @@ impl StudyArguments {
 
 impl StudyRunArguments {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
-        let (path, out) = folder::find(self.study.expect("clap asks for it"), self.out)?;
+        let (path, out) = folder::find(self.study.expect("clap requires STUDY"), self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
         // A process that joins may do any run of the study: its shard is the whole study, shared
         // with other processes.
@@ -190,7 +190,8 @@ impl StudyRunArguments {
             real: session.began.elapsed(),
             workers: session.workers,
         };
-        // A shard writes no results: the process that ends last writes those of the whole study.
+        // A process with a shard does not write the results here: `leave` writes them, in the
+        // process that ends last.
         if let Some(shard) = shard {
             return session.leave(shard, &sheet, &done, self.quiet);
         }
@@ -214,7 +215,7 @@ pub(super) struct StudySession<'r> {
     /// The claim of the folder, from the first run on.
     claim: Option<FolderClaim>,
     pub(super) out: PathBuf,
-    /// The study that is still to be written into the folder.
+    /// The study that is still to be written into the folder; `None` if there is none.
     kept: Option<(Study, BroughtFiles)>,
     /// The part of the study to do; `None` for a process that has the folder for itself.
     shard: Option<Shard>,
@@ -226,7 +227,7 @@ pub(super) struct StudySession<'r> {
     at_work: &'r AtWork,
     /// The signs of life, from the first run on.
     signs: Option<SignsOfLife>,
-    /// The number of runs in the part, and how many of them were missing.
+    /// The number of runs in the part, and the number of runs that this process has tried.
     mine: usize,
     done: usize,
     /// The ids of the runs that failed.
@@ -293,7 +294,8 @@ impl<'r> StudySession<'r> {
     pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
         let done = self.run_missing(study, quiet);
         if let (Err(failure), Some(_)) = (&done, &self.signs) {
-            // The failure itself is reported; an unwritable sign does not matter beside it.
+            // The caller reports the failure; an error in writing the sign does not matter beside
+            // it.
             let _ = self.at_work.ends(End::Failed, Some(failure.words()));
         }
         done
@@ -313,7 +315,7 @@ impl<'r> StudySession<'r> {
         if self.claim.is_none() {
             self.claim = Some(self.claim(&sheet, quiet)?);
         }
-        // Other processes may have finished runs since the store was opened.
+        // Find the runs that other processes have finished since the store was opened.
         self.store.refresh()?;
         if self.signs.is_none() {
             self.signs = Some(self.at_work.begin(self.out.clone(), self.share())?);
@@ -368,14 +370,14 @@ impl<'r> StudySession<'r> {
         Err(outcome::failed(&failed, &self.store, rest.is_some())?)
     }
 
-    /// Does those missing runs of a part that no other process has taken.
+    /// Does the missing runs of a part, except runs that other processes have taken.
     fn run_shared(
         &mut self,
         part: Shard,
         plan: &Plan,
         sheet: &StudyManifest,
     ) -> Result<(), Failure> {
-        let sign = self.signs.as_ref().expect("it has begun").name.clone();
+        let sign = self.signs.as_ref().expect("`run_missing` has begun the signs").name.clone();
         self.mine = plan.part(part).count();
         if part != Shard::WHOLE {
             // Try the failed runs of a part again: the part has a folder of its own, so no other
@@ -392,21 +394,20 @@ impl<'r> StudySession<'r> {
         }
         self.say_study(plan, sheet)?;
         if 0 < left {
-            // Remove the summary: it means "complete", which the study is not before these runs are
-            // done.
+            // Remove the summary, which marks a complete study: these runs are still missing.
             let _ = fs::remove_file(self.out.join(SUMMARY));
         }
         self.work(plan, shared, left)
     }
 
-    /// Claims the folder. A process that joins waits while another one has the folder for itself:
-    /// that process may be the last one, which writes the results.
+    /// Claims the folder. A process that joins waits while another process has the folder for
+    /// itself, for example to write the results.
     fn claim(&self, sheet: &StudyManifest, quiet: bool) -> Result<FolderClaim, Failure> {
         let form =
             self.form.unwrap_or_else(|| StoreForm::usual(self.share(), sheet.runs().count()));
         let claim = || self.store.claim(&sheet.study, self.share(), form);
         let mut claimed = claim();
-        // A process that joins tries again until the other one ends. A process that wants the
+        // A process that joins tries again until the other process ends. A process that wants the
         // folder for itself gives up at once.
         while self.shard.is_some() && matches!(claimed, Err(OutputError::Busy { .. })) {
             if !quiet {
@@ -483,7 +484,8 @@ impl<'r> StudySession<'r> {
         Ok(())
     }
 
-    /// Ends the work on a part, or beside other processes. The last process writes the results.
+    /// Ends the work on a shard, which is a part of the study, or the whole study beside other
+    /// processes. The last process writes the results.
     fn leave(
         mut self,
         shard: Shard,
@@ -537,7 +539,8 @@ impl<'r> StudySession<'r> {
         Ok(())
     }
 
-    /// Searches; returns the manifest with all tried values, and the answer as lines.
+    /// Does the runs of a search; returns the manifest with all tried values, and the answer as
+    /// lines.
     fn search(
         &mut self,
         study: &Study,
@@ -546,7 +549,8 @@ impl<'r> StudySession<'r> {
     ) -> Result<(StudyManifest, TerminalLines), Failure> {
         let (mut hunt, mut measured) = (search.begin(), BTreeMap::new());
         while let Some(value) = hunt.next() {
-            // Warn only for the first value: warnings are about the base, which all values share.
+            // Warn only for the first value: warnings are about the base scenario, which all values
+            // share.
             let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
             let found = search.judge(&sheet, &self.store).map_err(outcome::unreadable)?;
             hunt.note(value, found.state == VerdictState::Holds);

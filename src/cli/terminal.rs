@@ -1,8 +1,9 @@
 //! Printing: results to stdout, messages to stderr; bold text and colours only on a terminal.
 //!
 //! Only this file writes to stdout and stderr. It prints [`TerminalLines`], in which no name can
-//! control the terminal, and files, which are exact except on a terminal. `anstream` removes
-//! colours where they cannot be seen (no terminal, `NO_COLOR`, `CLICOLOR`).
+//! control the terminal, and files: unchanged, except that control characters are escaped on a
+//! terminal. `anstream` removes colours where they cannot be seen (no terminal, `NO_COLOR`,
+//! `CLICOLOR`).
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -74,7 +75,7 @@ pub(super) fn error(message: &str) {
     error_of(lines);
 }
 
-/// Prints an error message that brings its own lines and colours.
+/// Prints an error message that has its own lines and colours.
 pub(super) fn error_of(lines: TerminalLines) {
     say(ERROR, "error", lines);
 }
@@ -92,13 +93,13 @@ pub(super) fn pass_on(line: &str) {
     let _ = anstream::stderr().write_all(TerminalLines::of(line).as_str().as_bytes());
 }
 
-/// Returns whether a user sees stderr while the command runs.
+/// Returns whether stderr is a terminal, on which a user may watch the command.
 pub(super) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
 /// Prints an error about the command line, or the help that it asks for. clap quotes arguments
-/// unchanged, so `of` repeats the error for arguments whose control characters are escaped.
+/// unchanged; if they have control characters, `of` makes the error again, from escaped arguments.
 pub(super) fn print_usage(
     error: clap::Error,
     arguments: Vec<OsString>,
@@ -117,12 +118,12 @@ pub(super) fn print_usage(
             None => return self::error(&error.kind().to_string()),
         }
     };
-    // Help goes to stdout and is no error; a closed pipe is none either.
+    // Help goes to stdout. A closed pipe is no error, so ignore it.
     if error.kind() != ErrorKind::ValueValidation {
         let _ = error.print();
         return;
     }
-    // The standard library says of numbers what is wrong in the words of Rust.
+    // Messages of the standard library about wrong numbers use words of Rust: replace them.
     let mut said = error.render().ansi().to_string();
     for (word, better) in NUMBERS {
         said = said.replace(word, better);

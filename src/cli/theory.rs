@@ -50,7 +50,7 @@ impl TheoryArguments {
             let (name, numbers) = assignment(text)?;
             asked.insert(name, numbers);
         }
-        // Check this before making the combinations: five lists of ten numbers are a hundred
+        // Check this before making the combinations: five lists of ten numbers have a hundred
         // thousand.
         if MOST_COLUMNS < asked.values().map(Vec::len).product() {
             return Err(Failure::input(format!("there are more than {MOST_COLUMNS} combinations")));
@@ -95,8 +95,8 @@ fn told(mut columns: Vec<IndexMap<&str, f64>>) -> Result<TerminalLines, DomainEr
         if !column.contains_key(SKIPS) {
             let [nodes, replicas, tasks] = ["nodes", "replicas", "tasks"].map(|name| column[name]);
             let skips = DelayedJob { nodes, replicas, tasks }.skips_for(column["locality"])?;
-            // The count of skipped offers is whole; rounding it down would miss the wanted
-            // locality.
+            // The count of skipped offers is whole. Round it up: with fewer, locality would be too
+            // small.
             column.insert(SKIPS, skips.ceil());
         }
     }

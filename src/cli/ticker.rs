@@ -32,7 +32,7 @@ impl Drop for Ticker {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // The panic hook has printed a panic of the thread.
+            // If the thread panicked, the panic hook has printed the panic already.
             let _ = thread.join();
         }
     }

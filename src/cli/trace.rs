@@ -59,7 +59,7 @@ impl TraceArguments {
     }
 }
 
-/// Allows for `--to` the formats in which jobs can be written.
+/// Limits `--to` to the formats in which jobs can be written.
 pub(super) fn with_targets(trace: clap::Command, formats: &Formats) -> clap::Command {
     let targets = formats.iter().filter_map(|format| format.target());
     let targets: Vec<PossibleValue> =
@@ -150,7 +150,7 @@ impl TraceOutput {
         if self.out.extension().is_some_and(|ending| ending == "gz") {
             let mut gzip = GzEncoder::new(&mut to, Compression::default());
             trace.write_to(&mut gzip)?;
-            // Finish it here: dropping would hide an error of the last bytes.
+            // Finish the stream here: dropping it would hide an error in writing the last bytes.
             gzip.finish()?;
         } else {
             trace.write_to(&mut to)?;

@@ -14,7 +14,7 @@ fn line(expected: &Expectation, found: &ExpectationVerdict) -> TerminalLines {
     let what = expected.what.as_ref().unwrap_or(&expected.that);
     let mut lines = TerminalLines::of(format!("  {:<9}{what}", word(found.state)));
     let mut more = |words: &str| lines.line(format!("           {words}"));
-    // The expression stands below the title, unless it is the title.
+    // Without a title, the expression stands in its place: show it only once.
     if expected.what.is_some() {
         more(&expected.that);
     }
@@ -43,7 +43,7 @@ fn line(expected: &Expectation, found: &ExpectationVerdict) -> TerminalLines {
     lines
 }
 
-/// Returns a published number beside the measured one, in words.
+/// Returns a published number and the measured number, in words.
 fn beside(figure: &Figure) -> String {
     let what = if figure.what.is_empty() { "" } else { &format!("{}: ", figure.what) };
     format!("{what}published {}, ours {}", figure.published.text, figure.compared())

@@ -11,8 +11,9 @@
 //!
 //! All reports look alike and work on a phone and on paper, in light and dark mode, by mouse and by
 //! keyboard. Styles and script are in the file, and the file's security policy forbids network
-//! access. Without the script all content is still there; the script sorts tables, shortens long
-//! tables, shows values under the pointer, copies commands and switches between light and dark.
+//! access. Without the script all content is still there. The script sorts tables, shortens long
+//! tables, shows values under the pointer, copies commands, and switches between light and dark
+//! mode.
 //!
 //! Every text is escaped, except in [drawings](Drawing), which are already escaped markup. Every
 //! page includes the style sheet of drawings.
@@ -103,7 +104,7 @@ pub struct JudgedExpectation {
 /// A published and a measured number, as texts.
 #[derive(Clone, Debug, Default)]
 pub struct PublishedComparison {
-    /// The name of the number among several; empty if it is the only one.
+    /// The name of the number; empty if the expectation has only one number.
     pub what: String,
     /// The published value.
     pub published: String,

@@ -6,8 +6,8 @@
 //! run     ask(2.0 s, wall)     ask(2.1 s, wall)    see(heartbeat)    ask(2.1 s)    ask(2.4 s)
 //! answer  Wait(30 ms), Go      Go                  -> wish: Pause    Go            Stand
 //! ```
-//! It pauses a run only between two instants, never between two messages of one instant, so that an
-//! action at a pause comes after everything that has happened.
+//! The gate pauses a run only between two instants, never between two messages of one instant, so
+//! that an action at a pause comes after all events of the instant.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,9 +16,9 @@ use std::time::Duration;
 use crate::mapred::{Event, Fact, JobFact, LedgerFact, TrackerFact, WorldFact};
 use crate::units::{SimSpan, SimTime};
 
-/// A run that is late by at most this hurries to catch up; after a longer delay it goes on at the
-/// set speed.
-// Chosen: users notice such a delay, but not the hurry after a shorter one.
+/// The longest delay that a run makes up by hurrying; after a longer one the run goes on at the set
+/// speed.
+// Chosen: users notice a longer delay, but do not notice how a run makes up a shorter one.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// The virtual seconds that pass in a real second; `None` for as many as the machine can.
@@ -176,7 +176,8 @@ impl Gate {
         self.since = None;
     }
 
-    /// Returns whether the run is paused until the user wants something else.
+    /// Returns whether the run is to pause; it then stands still until the user wants something
+    /// else.
     pub fn stands(&self) -> bool {
         self.wish == LiveRequest::Pause
     }

@@ -1,7 +1,7 @@
-//! The picture of a run on the page: the holders of slots, the progress of jobs, shares, and
-//! reasons.
+//! The picture of a run on the page: who holds each slot, how far each job is, the shares of the
+//! pools, and the reasons of decisions.
 //!
-//! It is made from the events alone, like the tables, and knows neither page nor clock.
+//! Like the tables, the picture is made from events alone; it knows neither the page nor the clock.
 //! ```text
 //! PageLayout (once)    node-1: 2 map slots, 1 reduce slot      node-2: 2 map slots, 1 reduce slot
 //! Frame.slots (often)  [  0,  0,            -1,                  0, -1,             -1 ]
@@ -31,7 +31,7 @@ pub const DOWN: i64 = -2;
 /// The number of decisions and incidents that the page lists.
 // Chosen: more lines than a screen shows beside the slots.
 const SAID: usize = 40;
-/// The number of heartbeats and launches over which latencies are taken.
+/// The number of latest heartbeats and launches whose latencies a frame summarises.
 // Enough for ten values above the 99th percentile; each frame sorts them anew.
 const WINDOW: usize = 1_000;
 /// The most jobs that the page lists.
@@ -48,7 +48,7 @@ pub struct LivePicture {
     jobs: Vec<JobTally>,
     /// The jobs that have not ended, in the order of their arrival.
     live: Vec<JobId>,
-    /// The jobs that have ended last.
+    /// The jobs that ended most recently.
     over: VecDeque<JobId>,
     /// The slots and shares of pools, as the policy last computed them.
     weighed: BTreeMap<String, PerSlot<Option<SlotStanding>>>,
@@ -61,7 +61,7 @@ pub struct LivePicture {
     policies: VecDeque<String>,
 }
 
-/// A node as its tracker sees it.
+/// A node: whether it is up, and which attempts hold its slots.
 struct PictureNode {
     is_up: bool,
     /// The attempt that holds each slot.
@@ -119,8 +119,8 @@ pub struct PageLayout {
     pub seed: u64,
     /// The names of the racks.
     pub racks: Vec<String>,
-    /// The nodes: name, index of the rack, map slots, reduce slots. The slots of a [`Frame`] have
-    /// this order, with maps first in each node.
+    /// The nodes: name, index of the rack, map slots, reduce slots. A [`Frame`] lists the slots in
+    /// this order, and in each node the map slots first.
     pub nodes: Vec<(String, u32, u32, u32)>,
     /// The names of all policies.
     pub policies: Vec<String>,
@@ -131,7 +131,7 @@ pub struct PageLayout {
 pub struct Frame {
     /// The number of the job that holds each slot, [`FREE`] or [`DOWN`].
     pub slots: Vec<i64>,
-    /// The listed jobs: first the jobs that have not ended, then those that ended last.
+    /// The listed jobs: first the jobs that go on, then the jobs that ended last.
     pub jobs: Vec<JobRow>,
     /// The numbers of submitted jobs, of ended jobs, and of jobs that go on but are not listed.
     pub counts: [u64; 3],
@@ -143,13 +143,13 @@ pub struct Frame {
     pub said: Vec<SaidRow>,
     /// The number of answered heartbeats.
     pub beats: u64,
-    /// Latencies from a heartbeat to its reply, in µs, of the last thousand: median, 99th
-    /// percentile, largest.
+    /// The times from a heartbeat to its reply, in µs: median, 99th percentile and largest of the
+    /// last thousand; `None` before the first reply.
     pub round_trip: Option<[u64; 3]>,
-    /// The parts of these latencies that heartbeats waited in the JobTracker's queue, in the same
+    /// The times that the last thousand heartbeats waited in the JobTracker's queue, in the same
     /// form.
     pub queued: Option<[u64; 3]>,
-    /// The times that the last thousand tasks waited for their launch, in µs and in the same form.
+    /// The times that the last thousand tasks waited for their launch, in the same form.
     pub waited: Option<[u64; 3]>,
     /// The current policy.
     pub policy: String,
@@ -204,12 +204,12 @@ pub struct SaidRow {
     pub at_us: u64,
     /// The kind: `launch`, `kill`, `suspend`, `resume`, `job`, `incident` or `policy`.
     pub what: &'static str,
-    /// The attempt, job, machine or policy that the line is about.
+    /// The attempt, job, machine or policy that the row is about.
     pub whom: String,
-    /// The node of the attempt; `None` if the line is about no attempt.
+    /// The node of the attempt; `None` if the row is about no attempt.
     #[serde(rename = "where")]
     pub place: Option<String>,
-    /// The reason, or the description.
+    /// The reason for a decision, or the description of an incident.
     pub why: String,
 }
 
@@ -234,15 +234,15 @@ pub struct HoldReason {
     pub started_us: Option<u64>,
     /// The locality of the attempt's input: on the node, in the rack, elsewhere.
     pub locality: Option<&'static str>,
-    /// Whether another attempt of the task was running when this one was launched.
+    /// Whether another attempt of the task was running when this attempt was launched.
     pub speculative: bool,
-    /// The code of the policy's reason.
+    /// The code of the policy's reason; `None` if no reason is known.
     pub code: Option<&'static str>,
     /// The policy's reason, in words.
     pub reason: Option<String>,
 }
 
-/// The details of a job, at the page's request.
+/// The details of a job, which the page asks for.
 #[derive(Debug, Serialize)]
 pub struct JobStory {
     /// The job's row in the list.
@@ -327,7 +327,7 @@ impl LivePicture {
         let at = event.at;
         match event.fact {
             Fact::Job(job, JobFact::Submitted(_)) => {
-                // Job numbers are dense but may arrive out of order: jobs of a trace mix with those
+                // Job numbers are dense but may arrive out of order: jobs of a trace mix with jobs
                 // of the scenario's `later`.
                 if self.jobs.len() <= job.index() {
                     self.jobs.resize(job.index() + 1, JobTally::default());
@@ -441,7 +441,8 @@ impl LivePicture {
         let work = attempt.task.is_work();
         if let Some(tally) = self.jobs.get_mut(attempt.job().index()).filter(|_| work) {
             let change = if 0 < shift.slots { moved } else { -moved };
-            // `moved` counts the positions found: slots beyond the node's are not shown as held.
+            // `moved` counts the positions found: slots beyond the node's own are not shown as
+            // held.
             tally.held[attempt.slot()] = tally.held[attempt.slot()].saturating_add_signed(change);
         }
     }
@@ -450,7 +451,7 @@ impl LivePicture {
     pub fn frame(&self) -> Frame {
         let [pools, users] = self.groups();
         let hidden = self.live.len().saturating_sub(JOBS - ENDED);
-        // List ended jobs with the newest first; jobs that go on keep the order of their arrival.
+        // List ended jobs with the newest first; unfinished jobs keep the order of their arrival.
         let ended = self.over.iter().rev();
         let listed = self.live.iter().take(JOBS - ENDED).chain(ended);
         Frame {
@@ -469,7 +470,7 @@ impl LivePicture {
     }
 
     fn slots(&self) -> Vec<i64> {
-        // Two map and two reduce slots a node are Hadoop's default; the capacity is only a guess.
+        // A guess of the capacity: Hadoop gives a node two map and two reduce slots by default.
         let mut all = Vec::with_capacity(self.nodes.len() * 4);
         for node in &self.nodes {
             // An attempt may hold a slot of a stopped machine until the tracker is declared lost.

@@ -10,8 +10,8 @@
 //! Headers keep browsers from reading an answer as another type of content, and keep the page from
 //! loading other resources.
 //!
-//! Pictures are server-sent events, and each is the newest: a slow browser misses some, and the run
-//! never waits for a browser.
+//! Pictures are server-sent events. Only the newest is sent: a slow browser misses some, and the
+//! run never waits for a browser.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -49,11 +49,11 @@ const LARGEST: usize = 64 << 10;
 /// The most connections served at once; further ones wait.
 // Chosen below the usual limit of 256 to 1024 open files; a browser opens six at most.
 const CONNECTIONS: usize = 128;
-/// A request must arrive within this time.
+/// The time within which a request must arrive.
 // Chosen: without a limit, a connection that sends nothing would keep its place for ever.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// After this long without a picture, a browser gets a comment, whose sending fails if the browser
-/// has closed.
+/// The time without a picture after which a browser gets a comment. Sending the comment fails if
+/// the browser has closed.
 // The standard of server-sent events suggests a comment every 15 seconds, because of proxies that
 // time out.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
@@ -96,7 +96,7 @@ pub enum ServerError {
     Start(#[source] io::Error),
 }
 
-/// The command that has opened the session.
+/// The subcommand that has opened the session.
 pub trait Host: Send + Sync + 'static {
     /// Called when the user ends the session in the browser.
     fn finish(&self, session: &Session);
@@ -128,9 +128,9 @@ impl Server {
         let address = SocketAddr::new(host, port);
         let listen = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(listen)?;
-        // The runtime requires this of a listener that it takes over.
+        // Tokio takes over only a listener that does not block.
         listener.set_nonblocking(true).map_err(listen)?;
-        // Port 0 has become a real port now.
+        // The system has replaced port 0 by a free port.
         let address = listener.local_addr().map_err(listen)?;
         Ok(Self { listener, address, token: token().map_err(ServerError::Token)? })
     }
@@ -284,7 +284,7 @@ impl PageCommand {
         }
     }
 
-    /// Returns the action on the cluster; an error if the command is none.
+    /// Returns the action on the cluster; an error if the command is of another kind.
     fn action(self) -> Result<UserAction, SessionRefusal> {
         Ok(match self {
             Self::Stop { node } => UserAction::Stop(node),
@@ -323,7 +323,7 @@ fn foresee(
     };
     thread::Builder::new().name("what-if".to_owned()).spawn(work).map(drop).map_err(|_| {
         let words = "the system gives no thread";
-        // Without this the comparison would be `Playing` for ever, and no other could begin.
+        // Otherwise this comparison would stay `Playing` for ever, and no other could begin.
         session.set_what_if_page(&futures, Err(words.to_owned()));
         SessionRefusal::Untimely(words)
     })
@@ -421,8 +421,8 @@ impl RequestContext {
             "/scenario" => {
                 let (name, yaml) = session.scenario();
                 let mut response = whole("text/yaml; charset=utf-8", yaml);
-                // A scenario's name needs no quoting in a header; if it did, the browser would
-                // choose a name.
+                // The name of a scenario needs no quoting in a header. If it does, send no name:
+                // the browser then chooses one.
                 let named = format!("attachment; filename=\"{name}-live.yaml\"");
                 if let Ok(named) = HeaderValue::try_from(named) {
                     response.headers_mut().insert(header::CONTENT_DISPOSITION, named);
@@ -444,8 +444,8 @@ impl RequestContext {
     ) -> Result<Response<HttpAnswer>, (StatusCode, String)> {
         let kind = request.headers().get(header::CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        // A form on another site cannot send this content type; a script there must ask first, and
-        // is refused.
+        // A form on another site cannot send this content type. A script there must first ask this
+        // server, which refuses.
         if kind.split(';').next().unwrap_or_default().trim() != "application/json" {
             let words = "a command is `application/json`".to_owned();
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, words));
@@ -506,8 +506,8 @@ fn is_ours(host: &str, address: SocketAddr) -> bool {
     })
 }
 
-/// Returns whether a given token is right, in a time that does not depend on the position of a
-/// difference.
+/// Returns whether a given token is right. The time that this takes does not reveal where the
+/// tokens differ.
 fn is_same(given: &[u8], token: &[u8]) -> bool {
     let pairs = given.iter().zip(token);
     // Look at all bytes, even after a difference; `black_box` keeps the compiler from stopping

@@ -12,8 +12,8 @@
 //! To go back in time, the session repeats the same scenario up to an earlier instant.
 //!
 //! The run has a thread of its own, which calls the session through a `SceneWatcher`; the web
-//! server and the console hold the [`Session`]. A channel with room for one picture holds the
-//! newest: a slow browser misses some.
+//! server and the console hold the [`Session`]. Pictures go through a channel that holds only the
+//! newest one, so a slow browser misses some of them.
 
 use std::mem;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ use crate::units::{SimSpan, SimTime};
 /// The least real time between two pictures: thirty pictures a second look smooth.
 const PICTURE: Duration = Duration::from_micros(33_333);
 
-/// The number of lines of the session's log on the page.
+/// The number of log lines that the page shows.
 const LOG: usize = 30;
 
 /// A reason to refuse a request of the user.
@@ -98,14 +98,15 @@ struct LogLine {
     text: String,
 }
 
-/// A run to play: a scenario, and how far it goes at first.
+/// A run of the session: its scenario, and how far the run goes at first.
 #[derive(Clone)]
 pub struct LiveScene {
     /// The scenario of the run.
     pub prepared: Arc<Prepared>,
-    /// The instant up to which it runs as fast as possible; `None` for a run that begins paused.
+    /// The instant up to which the run goes as fast as possible; `None` for a run that begins
+    /// paused.
     to: Option<SimTime>,
-    /// The past that the run must repeat up to that instant.
+    /// The earlier run whose events this run must repeat up to `to`; `None` if there is none.
     same: Option<Box<RunBefore>>,
 }
 
@@ -113,8 +114,8 @@ pub struct LiveScene {
 #[derive(Clone)]
 struct RunBefore {
     past: RunPast,
-    /// Whether the run was over. If so, it may have stopped within an instant, and a repetition may
-    /// have more events in that instant.
+    /// Whether the run was over. Such a run may have stopped in the middle of an instant; its
+    /// repetition then has more events in that instant.
     is_over: bool,
     prepared: Arc<Prepared>,
     words: String,
@@ -272,7 +273,7 @@ impl Session {
         }
         state.gate.end();
         state.log(words.to_owned());
-        // The run may end before the instant up to which it had to repeat: compare the events so
+        // The run may end before the instant up to which it repeats the past: compare the events so
         // far.
         if !state.takes_back() {
             state.phase = SessionPhase::Ended;
@@ -280,8 +281,8 @@ impl Session {
         }
         // Wait for the next scene, or for the end of the session.
         while state.next.is_none()
-            // While `prepare` works on an action, the phase is `Repeating`; then there is a next
-            // scene, or `settle` changes the phase.
+            // Go on waiting while `prepare` works on an action (phase `Repeating`): either a next
+            // scene follows, or `settle` changes the phase.
             && (state.last == SessionEnd::Open || state.phase == SessionPhase::Repeating)
         {
             self.turned.wait(&mut state);
@@ -395,7 +396,7 @@ impl Session {
     /// Goes to an instant, forward or back.
     ///
     /// # Errors
-    /// If the past is being repeated, or if the run was over before the instant.
+    /// If the past is being repeated, or if the run has ended before the instant.
     pub fn go(&self, to: SimTime) -> Result<(), SessionRefusal> {
         {
             let mut state = self.state.lock();
@@ -429,7 +430,7 @@ impl Session {
             state.last = SessionEnd::AtEnd;
         }
         let phase = state.phase;
-        // A repetition ends with `settle`, which looks at `last`: do not disturb it here.
+        // During a repetition do nothing here: its end calls `settle`, which looks at `last`.
         if phase != SessionPhase::Repeating {
             self.settle(&mut state, phase);
         }
@@ -444,15 +445,15 @@ impl Session {
         self.turned.notify_all();
     }
 
-    /// Takes an action on the cluster, a microsecond from now. This may take long if the jobs are
-    /// many.
+    /// Takes an action on the cluster, a microsecond from now. This takes long if there are many
+    /// jobs.
     ///
     /// # Errors
     /// If the run is not paused, or the action does not fit the scenario.
     pub fn act(&self, deed: UserAction) -> Result<(), SessionRefusal> {
         let words = deed.words();
-        // The action comes one microsecond later, the clock's smallest step, so that no past event
-        // can see it.
+        // Date the action one microsecond ahead, the clock's smallest step, so that it cannot
+        // affect any past event.
         let mut made = self.prepare(|state, done| {
             done.push((state.gate.now() + SimSpan::from_micros(1), deed));
             Ok(())
@@ -491,7 +492,7 @@ impl Session {
         let state = &mut *made.state;
         state.log("the last deed is taken back".to_owned());
         state.done = made.done;
-        // After going back, the user may be before the action: stay there, and never go forward.
+        // If the user has gone back to before the action, stay there: `undo` never goes forward.
         let to = state.gate.position().map(|now| now.min(before(last)));
         self.switch_to(state, LiveScene { prepared: made.prepared, to, same: None });
         Ok(())
@@ -531,14 +532,14 @@ impl Session {
         futures
     }
 
-    /// Notes how much of two futures is done, from 0 to 1.
+    /// Notes the share of the work on two futures that is done, from 0 to 1.
     pub fn foreseen(&self, futures: &TwoFutures, done: f64) {
         let mut state = self.state.lock();
         state.outlooks.go_on(futures.number, done);
         self.show(&mut state);
     }
 
-    /// Notes the page that compares two futures, or the reason of a failure.
+    /// Notes the page that compares two futures, or why the comparison failed.
     pub fn set_what_if_page(&self, futures: &TwoFutures, page: Result<String, String>) {
         let mut state = self.state.lock();
         state.outlooks.end(futures.number, page);
@@ -550,7 +551,7 @@ impl Session {
         self.state.lock().outlooks.page(number)
     }
 
-    /// Makes the first scenario with a changed list of actions. Meanwhile pictures are served, but
+    /// Adds a changed list of actions to the first scenario. Meanwhile pictures are served, but
     /// actions, steps and runs are refused.
     fn prepare(
         &self,
@@ -570,7 +571,7 @@ impl Session {
         // and the page must stay responsive.
         let made = with(&self.first, &done, &self.registry);
         let mut state = self.state.lock();
-        // The user has left in the meantime: the run's thread ends and plays no other scene.
+        // If the user has left in the meantime, stop here: the run's thread plays no other scene.
         if state.last == SessionEnd::Now {
             return Err(SessionRefusal::Untimely("the session is over"));
         }
@@ -585,7 +586,8 @@ impl Session {
         }
     }
 
-    /// Sets the phase; but if the session is to end with the run, lets the run go to its end.
+    /// Sets the phase. If the session is to end with the run, an unfinished run goes to its end
+    /// instead.
     fn settle(&self, state: &mut SessionState, phase: SessionPhase) {
         state.phase = match (state.last, phase) {
             (
@@ -632,8 +634,7 @@ impl SessionState {
     fn log(&mut self, text: String) {
         let at_us = self.gate.now().as_micros();
         self.log.push(LogLine { at_us, text });
-        // Cut seldom and many lines at once: removing the first line each time would move all
-        // others.
+        // Cut many lines at once: each cut moves all the lines that stay.
         if 2 * LOG < self.log.len() {
             self.log.drain(..LOG);
         }
@@ -656,12 +657,12 @@ impl SessionState {
     }
 
     /// Compares the repeated past with the original. If the last action has changed the past, logs
-    /// that, takes the action back and plans the run without it. Returns whether it did so.
+    /// that, takes the action back and plans a run without it. Returns whether it did so.
     fn takes_back(&mut self) -> bool {
         let Some(same) = self.same.take() else { return false };
         let RunBefore { past, is_over, prepared, words } = *same;
-        // A run that was over may have stopped within an instant: the new events must only begin
-        // with the old ones.
+        // A run that was over may have stopped in the middle of an instant, so it is enough if the
+        // new events begin with the old ones.
         let parted = match is_over {
             true => self.past.parts_before(&past),
             false => self.past.parts_from(&past),
@@ -750,8 +751,8 @@ impl ClockPace for SceneWatcher {
                 GateTurn::Leave => return false,
                 GateTurn::Wait(wait) => {
                     self.show(&mut state, wall);
-                    // Wake for the next picture at the latest: time advances between two distant
-                    // messages.
+                    // Wake for the next picture at the latest: the time on the page advances even
+                    // if the next message is far off.
                     session.turned.wait_for(&mut state, wait.min(self.rest(wall)));
                 }
                 GateTurn::Stand => {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::units::SimTime;
 
-/// The largest number of comparisons that are kept: the newest. A page has some hundred kilobytes.
+/// The number of comparisons that are kept, the newest ones. A page has some hundred kilobytes.
 const KEPT: usize = 8;
 
 /// The comparisons of a session.

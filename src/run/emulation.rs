@@ -67,7 +67,8 @@ pub struct Options {
     pub watchers: Vec<Box<dyn Watcher>>,
     /// The longest real time that the run may take; `None` sets no limit.
     pub time_limit: Option<Duration>,
-    /// Whether a run that the JobTracker finds stalled goes on, to check that it stays stalled.
+    /// Whether the run goes on after the JobTracker finds it stalled, to check that it stays
+    /// stalled.
     pub outlasts: bool,
     /// Wraps each policy of the run; `None` leaves the policies as they are.
     pub around: Option<WrapPolicy>,
@@ -81,7 +82,7 @@ pub struct Options {
 /// Wraps a policy in another policy that forwards all calls to the first.
 pub type WrapPolicy = Box<dyn Fn(Box<dyn Scheduler>) -> Box<dyn Scheduler>>;
 
-/// The results of a run that are not in its files.
+/// The results of a run, apart from its files.
 #[derive(Debug)]
 pub struct Emulated {
     /// The run in numbers.
@@ -123,7 +124,7 @@ pub enum RunWarning {
     NothingSubmitted,
     /// The run ended before some entries of the scenario were due.
     NeverDue {
-        /// The path of the first such entry in the scenario, such as `faults[0]`.
+        /// The path of the first of these entries, for example `faults[0]`.
         first: String,
         /// When the first entry was due.
         at: SimSpan,
@@ -132,7 +133,7 @@ pub enum RunWarning {
         /// When the run ended.
         end: SimSpan,
     },
-    /// A warning of the policy about jobs that come from files or are drawn.
+    /// A warning of the policy about jobs that come from files or are drawn at random.
     Policy(String),
 }
 
@@ -295,7 +296,8 @@ impl Prepared {
                 None => policy,
             })
         };
-        // All successors share this stopwatch, so the decision times cover the whole run.
+        // All later policies of the run share this stopwatch, so the decision times cover the whole
+        // run.
         let (policy, thinking) = Stopwatch::new(build(&scenario.scheduler)?);
         // Read this now: from `assemble` on, the JobTracker owns the policy.
         let precedence = policy.precedence();
@@ -303,10 +305,9 @@ impl Prepared {
         // The checker needs events in the order of time; on a scaled clock several threads send
         // them.
         let verifier = (options.verify && is_virtual).then(|| {
-            // The checker has a file system of its own: one shared with the emulator would share
-            // the emulator's mistakes.
+            // The checker has a file system of its own: a file system shared with the emulator
+            // would share the emulator's mistakes.
             let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
-            // The recorder's thread held the other reference, and that thread has ended.
             let verifier = Verifier::new(rules);
             let has_files = scenario.hadoop.behaviour().has_files;
             Arc::new(Mutex::new(if has_files { verifier.with_files(files) } else { verifier }))
@@ -390,7 +391,8 @@ impl Prepared {
         // Report an error of the recorder first: a full disk also breaks the sink, whose error says
         // less.
         let recording = recorder.finish(facts, stats.lag.clone())?;
-        let alone = "the recorder has let go of its watchers";
+        // The recorder's thread held the other reference to the checker, and that thread has ended.
+        let alone = "the recorder has dropped its watchers";
         let verifier =
             verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
         let thinking = thinking.lock();
@@ -402,7 +404,7 @@ impl Prepared {
                 *external_work.get_or_insert_default() += done;
             }
         }
-        // Under both warnings the statistics are empty, but the remedies differ.
+        // Both warnings mean that the statistics are empty, but their remedies differ.
         let nothing = match recording.submitted.is_empty() {
             true => RunWarning::NothingSubmitted,
             false => RunWarning::NothingCounted,
@@ -415,8 +417,8 @@ impl Prepared {
                     .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
                     .chain((recording.summary.jobs == 0).then_some(nothing))
                     .chain(
-                        // A run cut off by `until` or a limit says so itself, and entries after its
-                        // end are no mistake.
+                        // A run that `until` or a limit cuts off reports that itself. Entries that
+                        // are due after its end are no mistake.
                         (stop == StopReason::Done)
                             .then(|| never_due(scenario, stats.end))
                             .flatten(),
@@ -571,7 +573,8 @@ fn assemble(
         policy.foresee(&truth);
         successors.iter_mut().for_each(|policy| policy.foresee(&truth));
     }
-    // Only faults change the copies of blocks, so a run without faults of files needs no NameNode.
+    // Only faults change the copies of blocks, so a run whose faults lose no blocks needs no
+    // NameNode.
     let name_node = has_name_node.then(|| {
         let jobs = workload.arrivals.iter().map(|arrival| arrival.spec.clone()).collect();
         let upkeep = ReplicationUpkeep {
@@ -736,7 +739,7 @@ later: [{at: 2h, scheduler: fair}]
             panic!("{:?}", told("seed=1"));
         };
         assert_eq!(first, "faults[1]");
-        assert_eq!(told("until=30min"), [], "the check has told of it");
+        assert_eq!(told("until=30min"), [], "cut off by `until`: no warning");
     }
 
     #[test]

@@ -72,12 +72,12 @@ pub trait Watcher: Send {
         Ok(())
     }
 
-    /// Takes a count of equal heartbeats of the last few moments. Each watcher gets each heartbeat
-    /// in exactly one such count.
+    /// Takes a count of recent equal heartbeats. Each watcher gets each heartbeat in exactly one
+    /// such count.
     fn count(&mut self, _beats: &AlikeHeartbeats) {}
 
-    /// Returns whether [`see`](Self::see) gets each heartbeat as an event too. Most events are
-    /// heartbeats and few watchers need them, so the default is `false`.
+    /// Returns whether [`see`](Self::see) gets each heartbeat as an event, in addition to the
+    /// counts. Most events are heartbeats and few watchers need them, so the default is `false`.
     fn hears_heartbeats(&self) -> bool {
         false
     }
@@ -104,7 +104,7 @@ pub struct RunEnd<'a> {
     pub waste: Option<&'a WasteSummary>,
 }
 
-/// Properties of a run that are in no event. `summary.json` begins with those that are serialised.
+/// Properties of a run that are in no event. `summary.json` begins with the serialised fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {
@@ -135,7 +135,7 @@ pub struct RunFacts {
 }
 
 impl RunFacts {
-    /// Returns the policies of the run. Each has the millisecond from which it decided, its name,
+    /// Returns the policies of the run. Each has the millisecond at which it took over, its name,
     /// and the order in which it served jobs.
     pub fn deciders(&self) -> impl Iterator<Item = (u64, &str, Precedence)> {
         let later = self.later_policies.iter().map(|later| {

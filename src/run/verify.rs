@@ -41,8 +41,8 @@ const KEPT: usize = 100;
 pub struct VerifierRules {
     /// Whether the run is cut off at an instant, so that jobs may remain unfinished.
     pub cut_off: bool,
-    /// Whether the JobTracker leaves attempts that wait for their commit out of its counts of
-    /// running attempts.
+    /// Whether the JobTracker's counts of running attempts omit attempts that wait for their
+    /// commit.
     pub commit_not_counted: bool,
     /// Whether a job may succeed although some of its tasks failed.
     pub failed_tasks: bool,
@@ -120,7 +120,7 @@ impl Verifier {
             }
             Fact::Tracker(tracker, fact) => self.trackers.see(tracker, fact, &mut check),
             Fact::World(WorldFact::Incident { tracker: None, incident }) => {
-                // An incident without a tracker is one of the JobTracker: it pauses, dies, or is
+                // An incident without a tracker concerns the JobTracker, which pauses, dies, or is
                 // back.
                 self.is_away = incident != Incident::Back;
             }
@@ -188,7 +188,7 @@ impl Verifier {
     }
 }
 
-/// Checks, while the JobTracker is paused or down, that a fact does not need it.
+/// Checks that a fact does not need the JobTracker, which is paused or down.
 fn check_absent(fact: &Fact, check: &mut Check<'_>) {
     match *fact {
         Fact::Ledger(attempt, _, LedgerFact::Assigned { .. }) => {

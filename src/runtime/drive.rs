@@ -21,7 +21,7 @@ use mumakil_core::mapred::{
     ToTracker, TrackerFact, TrackerId,
 };
 
-/// How many messages are taken between two looks at the wall clock: so many take milliseconds,
+/// The number of messages between two looks at the wall clock. So many messages take milliseconds,
 /// which is precise enough for a limit in seconds.
 // Chosen: a look at each message would cost as much as the message.
 const LOOK_EVERY: u64 = 1 << 14;
@@ -93,10 +93,10 @@ impl<D: Drive> CoreSeats<D> {
 
 /// Returns the seat of a core that only some runs have.
 fn taken<S>(seat: &Option<S>) -> &S {
-    seat.as_ref().expect("nobody writes to a core that a run does not have")
+    seat.as_ref().expect("a message goes only to a core that the run has")
 }
 
-/// A core and its end of the network.
+/// A core, and the link through which it sends.
 pub(super) struct SeatedCore<M> {
     core: Box<dyn Core<Msg = M>>,
     link: Link,
@@ -117,8 +117,8 @@ impl<M: Message> SeatedCore<M> {
         self.core.handle(msg, out);
     }
 
-    /// Carries the core's letters: `post` gets each with the instant of its arrival. Returns how
-    /// the run ends, if the core ends it.
+    /// Sends the core's letters: calls `post` with each letter and the instant of its arrival.
+    /// Returns how the run ends, if the core ends it.
     pub(super) fn carry(
         &mut self,
         now: SimTime,
@@ -198,7 +198,7 @@ impl FactListeners {
         if events.is_empty() {
             return true;
         }
-        // Counted here, since only trackers know whether they run: the JobTracker learns it later.
+        // Count running trackers here: the JobTracker learns only later whether a tracker runs.
         for event in events.iter() {
             if let Fact::Tracker(_, TrackerFact::Up(_)) = event.fact {
                 self.machines += 1;
@@ -217,7 +217,8 @@ impl FactListeners {
 impl Agenda {
     /// Returns the agenda of a run; takes all parts of the plan but the cores and the links.
     pub(super) fn new(play: &mut RunPlan) -> Self {
-        // Taken out of the plan, from which the drive takes the cores and the links afterwards.
+        // Move these parts out of the plan: the drive takes the cores and the links out of it
+        // later.
         let opening = mem::take(&mut play.opening);
         let events = mem::replace(&mut play.events, Box::new(()));
         let pace = play.pace.take();
@@ -232,7 +233,7 @@ impl Agenda {
             taken: 0,
             moves: 0,
             moved_at: SimTime::ZERO,
-            // With `outlasts` the JobTracker is never informed: pretend that it was.
+            // With `outlasts` the JobTracker must never be informed: pretend that it has been.
             is_at_rest: outlasts,
             // A limit beyond the range of the machine's clock is never reached.
             wall_end: time_limit.and_then(|limit| wall_clock().checked_add(limit)),
@@ -242,8 +243,8 @@ impl Agenda {
         agenda
     }
 
-    /// Takes the next message and moves time on to it; [`step`](Self::step) counts it. If no
-    /// message is due before the end, the run is over. So a drive may call this only when all its
+    /// Takes the next message and advances time to it; [`step`](Self::step) counts the message. If
+    /// no message is due by the end, this ends the run. So a drive may call it only when all its
     /// cores are idle.
     pub(super) fn next(&mut self) -> Option<Mail> {
         if self.ending.is_some() {
@@ -320,7 +321,7 @@ impl Agenda {
         self.timers.next_time().map_or(self.until, |next| next.min(self.until))
     }
 
-    /// Lets a core handle a message, and takes its letters and events.
+    /// Lets a core handle a message, and takes the core's letters and events.
     pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: &M, body: &mut SeatedCore<M>) {
         let MessageEffect { counts, moves: moved } = msg.effect();
         self.messages += u64::from(counts);
@@ -337,14 +338,14 @@ impl Agenda {
         self.settle(now, moved, calm);
     }
 
-    /// Takes note of a handled message: whether it may have moved a slot or a job, and the
-    /// JobTracker's report that it is idle, if there was one. The run is at rest if no message that
-    /// may move something is due, and if none was handled since the JobTracker's last news from
-    /// every tracker.
+    /// Notes whether a handled message may have moved a slot or a job, and takes the JobTracker's
+    /// report that it is idle, if there was one. The run is at rest if no message that may move
+    /// something is due, and if none was handled since the JobTracker's last news from every
+    /// tracker.
     pub(super) fn settle(&mut self, now: SimTime, moved: bool, calm: Option<IdleState>) {
         if moved {
             self.moves -= 1;
-            // On a scaled clock the results of threads come here in any order.
+            // On a scaled clock the results of handled messages come here in any order.
             self.moved_at = self.moved_at.max(now);
         }
         if let Some(IdleState { trackers, since }) = calm

@@ -87,7 +87,8 @@ pub struct RunPlan {
     pub time_limit: Option<Duration>,
     /// Whether the run goes on when only rounds (messages that move nothing) are due.
     pub outlasts: bool,
-    /// The pace set by the watcher of a live run, if there is one; on the virtual clock only.
+    /// The pace set by the watcher of a live run, on the virtual clock only; `None` without a
+    /// watcher.
     pub pace: Option<Box<dyn ClockPace>>,
 }
 
@@ -109,7 +110,7 @@ pub struct RunCores {
     pub map_outputs: Option<Box<dyn Core<Msg = ToMapOutputs>>>,
 }
 
-/// How messages reach cores on the virtual clock. No result depends on it.
+/// How messages reach cores on the virtual clock. No result depends on the choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transport {
     /// Mailboxes of actors.
@@ -127,7 +128,7 @@ pub type OpeningMail = Vec<(SimTime, Mail)>;
 pub struct RunStats {
     /// The virtual time at which the run ended.
     pub end: SimTime,
-    /// How many messages were delivered, without the cores' own timers.
+    /// How many messages were delivered, not counting the cores' own timers.
     pub messages: u64,
     /// How late timers fired, in virtual microseconds; scaled runs only.
     pub lag: Option<Histogram<u64>>,

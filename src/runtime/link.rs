@@ -12,7 +12,7 @@ use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::cluster::{NetworkCut, NetworkSpec, PodId, RackId, Topology};
 use mumakil_core::mapred::{Letter, Mail, TrackerId};
 
-/// The network as messages use it.
+/// The network that messages travel through: its latencies, faults and cuts.
 #[derive(Clone, Debug)]
 pub struct Links {
     /// The seed of the random streams of all senders.
@@ -67,8 +67,8 @@ impl Links {
 
     /// Returns whether messages may be lost, doubled or late at random.
     fn is_faulty(&self) -> bool {
-        // With all shares zero nothing may be drawn for these faults, so that latencies are drawn
-        // as in a run without them.
+        // If all shares are zero, draw nothing for these faults: latencies must be drawn as in a
+        // run without them.
         [self.loss, self.duplication, self.late].iter().any(|share| *share > Fraction::ZERO)
     }
 }
@@ -175,7 +175,7 @@ impl Link {
             return [None, Some(after)];
         }
         let to = Address::of(mail);
-        // The cut must hold when the message leaves, which may be later than it was written.
+        // Look for a cut at the instant when the message leaves, which may be later than now.
         if self.is_cut(now + after, to) {
             return [None, None];
         }

@@ -2,8 +2,8 @@
 //!
 //! Exactly one message is under way at any moment: when an actor has handled it, the actor's
 //! letters go to the clock, and the clock at once delivers the next message. So time moves only
-//! when all actors are idle, the order of events is that of the queue, and the clock needs no task
-//! of its own that must be woken.
+//! when all actors are idle, and the order of events is the order of the queue. The clock needs no
+//! task of its own, which would have to be woken.
 //!
 //! An actor's own timer (a heartbeat that is due, say) is no message and needs no mailbox: the
 //! clock passes it to the core directly, while all actors are idle, and goes on.
@@ -32,10 +32,10 @@ pub fn run_virtual(mut play: RunPlan) -> (RunStats, Ending) {
         clock.seats.get_or_init(|| CoreSeats::new(cast, links, &clock));
         clock.deliver_next();
     });
-    // Every run ends by stopping the system; the agenda knows why.
+    // Every run ends by stopping the system; the agenda knows why the run ended.
     let _ = system.run();
     let (mut agenda, seats) = (clock.agenda.borrow_mut(), clock.seats.get());
-    let seats = seats.expect("they were taken before the first message");
+    let seats = seats.expect("the cores got their seats before the first message");
     agenda.flush_job_tracker(&mut seats.job_tracker.body.borrow_mut());
     agenda.result()
 }
@@ -56,7 +56,7 @@ struct MailboxActor<M: Message> {
 impl VirtualClock {
     /// Delivers the next message, after the timers that are due before it.
     fn deliver_next(self: &Rc<Self>) {
-        let seats = self.seats.get().expect("everybody is seated before the first message");
+        let seats = self.seats.get().expect("the cores get their seats before the first message");
         loop {
             let mut agenda = self.agenda.borrow_mut();
             let (next, at) = (agenda.next(), agenda.now());

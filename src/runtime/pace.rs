@@ -8,7 +8,7 @@ use mumakil_core::mapred::Event;
 
 /// Decides when a run on the virtual clock may move on.
 pub trait ClockPace: Send {
-    /// Gets the events of a core at once, on the thread of the run.
+    /// Gets the events of a core before the run goes on, on the thread of the run.
     fn see(&mut self, events: &[Event]);
 
     /// Waits until the next message, which is due at `at`, may be delivered; returns whether the

@@ -1,13 +1,13 @@
 //! The scaled drive: virtual time is wall time times a factor.
 //!
 //! A pacer, on the caller's thread, holds the timers and delivers each message when the wall clock
-//! reaches its time. Actors run on several other threads, the JobTracker on one of its own, so
-//! queueing and the cost of decisions are real. All letters and events of an actor go to the pacer
-//! in one parcel, so events reach the recorder in an order in which causes precede effects.
+//! reaches its time. The JobTracker runs on a thread of its own and the other actors on several
+//! more, so queueing and the cost of decisions are real. An actor sends all its letters and events
+//! to the pacer in one parcel, so the recorder gets causes before their effects.
 //!
 //! Tokio's timers count whole milliseconds, which at 600x are 0.6 s; so the pacer sleeps only while
-//! the next message is far away, and polls the clock otherwise. The clock's *lag* is the virtual
-//! time by which a message reaches its core late: the sum of the delays of pacer, mailbox and busy
+//! the next message is far away, and polls the clock otherwise. The clock's *lag* is how late a
+//! message reaches its core, in virtual time: the sum of the delays of pacer, mailbox and busy
 //! threads.
 
 use std::cell::{Cell, RefCell};
@@ -27,7 +27,7 @@ use super::{Ending, RunPlan, RunStats};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, IdleState, Mail, Message, Outbox, StopReason};
 
-/// The pacer sleeps only if the next message is further away than this, since waking takes as long.
+/// The pacer sleeps only if the next message is further away than this: waking up takes as long.
 const NAP: Duration = Duration::from_micros(200);
 
 /// Runs the cores on the wall clock, `factor` times as fast, until a core stops the run or the
@@ -37,7 +37,7 @@ pub fn run_scaled(mut play: RunPlan, factor: f64) -> (RunStats, Ending) {
     let RunPlan { cast, links, .. } = play;
     // The arbiters, which are actix's threads, belong to the system of this thread.
     let system = System::new();
-    // Unbounded, as an actor that waits for the pacer could wait for ever.
+    // Unbounded: an actor that had to wait for room in the channel could wait for ever.
     let (pacer, parcels) = unbounded();
     let wall = Wall::new(factor);
     let threads =
@@ -106,7 +106,7 @@ struct ActorOutput {
 
 impl ActorClock for ScaledClock {
     fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>) {
-        // Messages that were in the mailbox at the end of the run are not part of it.
+        // Messages that were in the mailbox at the end of the run are not part of the run.
         if self.is_over.get() {
             return;
         }
@@ -139,11 +139,11 @@ impl ActorClock for ScaledClock {
     }
 }
 
-/// The threads of the actors, the JobTracker's first. They end when this is dropped.
+/// The threads of the actors, the JobTracker's first. Dropping this value ends them.
 struct Threads {
     arbiters: Vec<Arbiter>,
     clock: ScaledClock,
-    /// How many actors have a place on the shared threads.
+    /// How many actors have got one of the shared threads.
     seated: Cell<usize>,
 }
 
@@ -249,7 +249,7 @@ impl Pacer<'_> {
         let wait = wait.min(self.agenda.patience());
         let mut is_idle = wait <= NAP;
         if !is_idle && !self.agenda.is_over() {
-            // There is time now: readers of a live run get the events that were held back.
+            // No message is due soon: use the time to hand on the events that were held back.
             self.agenda.flush();
             if let Ok(parcel) = self.parcels.recv_timeout(wait - NAP) {
                 self.take(parcel);
@@ -270,7 +270,7 @@ impl Pacer<'_> {
     fn take(&mut self, parcel: ActorOutput) {
         let ActorOutput { lag, letters, mut events, ending, handled: (now, moved), calm } = parcel;
         self.under_way -= 1;
-        // A histogram that grows takes any value; one that saturates would hide the largest.
+        // The histogram grows to take any value: a saturating one would hide the largest.
         self.lag.record(lag.as_micros()).expect("the histogram grows");
         self.agenda.post(letters);
         self.agenda.take_over(&mut events, ending);
@@ -393,7 +393,7 @@ mod tests {
         play.opening = vec![(ms(1), call(0)), (ms(1), call(1)), (ms(1), beat(0, 0))];
         let (stats, _) = factor(1_000.0)(play);
         let lag = stats.lag.expect("a scaled run has some");
-        assert_eq!(lag.len(), 3, "clockwork counts, it may be late as well");
+        assert_eq!(lag.len(), 3, "timers count, as they may be late, too");
         // Twenty milliseconds are twenty virtual seconds; the histogram keeps three digits.
         assert!(19_900_000 <= lag.max(), "{}", lag.max());
     }
@@ -449,7 +449,7 @@ mod tests {
             })
         };
         play.cast.trackers = (0..9).map(tracker).collect();
-        play.cast.job_tracker = job_tracker(|_, _| panic!("nobody calls when the run is over"));
+        play.cast.job_tracker = job_tracker(|_, _| panic!("a message after the end of the run"));
         play.opening = (0..9).map(|id| (ms(1), tell(id, 0))).collect();
         let (_, ending) = factor(1_000.0)(play);
         assert_eq!(ending, Ending::Stopped(StopReason::Done));

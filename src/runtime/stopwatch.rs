@@ -2,7 +2,8 @@
 //! fault.
 //!
 //! The stopwatch wraps the policy, so neither the policy nor the JobTracker knows of it. Reading
-//! the clock costs as much as a simple policy's decision, so of many decisions only some are timed.
+//! the clock costs as much as a simple policy's decision, so in long runs only some decisions are
+//! timed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ const STRIDE: u64 = 32;
 #[derive(Debug)]
 pub struct StopwatchReadings {
     /// How long offers took, in nanoseconds. After the first 10,000 offers, one in 32 is timed and
-    /// counted for all of them.
+    /// counts as 32 offers.
     pub decision_time: Histogram<u64>,
     /// Whether the policy panicked.
     pub panicked: bool,

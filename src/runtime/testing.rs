@@ -127,7 +127,7 @@ pub(super) fn called(msg: &ToJobTracker) -> u32 {
 /// Returns the number in a message to a tracker.
 pub(super) fn told(msg: &ToTracker) -> u32 {
     match msg {
-        ToTracker::PhaseEnds(number) => u32::try_from(*number).expect("it was one"),
+        ToTracker::PhaseEnds(number) => u32::try_from(*number).expect("the number was a `u32`"),
         ToTracker::Beat(number) => *number,
         other => unreachable!("no test says {other:?}"),
     }

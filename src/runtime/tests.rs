@@ -51,14 +51,15 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
         let (stats, ending) = run(play);
         assert_eq!(ending, Ending::Stopped(StopReason::Stalled(Box::default())), "{drive}");
         assert_eq!(seen(&facts), [0, 1, 2, 3, 4, 5], "{drive}");
-        assert_eq!(stats.messages, 6 + 5, "{drive}: all but clockwork");
+        assert_eq!(stats.messages, 6 + 5, "{drive}: all but timers");
         assert!(ms(11) <= stats.end, "{drive}: {}", stats.end);
         assert!(stats.end == ms(11) || drive == SCALED, "{}", stats.end);
     }
 }
 
-/// The JobTracker has a timer every millisecond, each time reports that it is idle from now on, and
-/// stops the run when it learns that only rounds (messages that move nothing) are due.
+/// Returns a run whose JobTracker has a timer every millisecond, and each time reports that it is
+/// idle from now on. It stops the run when it learns that only rounds (messages that move nothing)
+/// are due.
 fn calm(trackers: u32) -> RunPlan {
     let mut play = play(1);
     play.cast.job_tracker = job_tracker(move |msg, out| {
@@ -193,7 +194,7 @@ fn a_core_ends_the_run() {
         play.opening = vec![(ms(1), call(0))];
         let (_, ending) = run(play);
         assert_eq!(ending, Ending::Stopped(StopReason::Done), "{drive}");
-        assert_eq!(seen(&facts), [0, 1, 2, 3], "{drive}: what it sees last is told");
+        assert_eq!(seen(&facts), [0, 1, 2, 3], "{drive}: the last event is passed on");
     }
 }
 
@@ -274,7 +275,7 @@ fn a_core_that_panics_ends_the_run_with_its_words() {
                 play.opening = vec![(ms(1), tell(0, 0)), (ms(2), mail), (ms(60_000), call(0))];
                 let (_, ending) = run(play);
                 assert_eq!(ending, Ending::Panicked(words.to_owned()), "{drive}");
-                assert_eq!(seen(&facts), [0], "{drive}: nobody hears what it was about to tell");
+                assert_eq!(seen(&facts), [0], "{drive}: a failed handler's events are lost");
             }
         }
     }
@@ -344,7 +345,7 @@ fn no_core_and_no_thread_is_left_behind() {
             play.links = links(9);
             play.cast.job_tracker = job_tracker(move |_, out| end(out));
             play.opening = (0..9).map(|id| (ms(1), tell(id, 0))).collect();
-            std::thread::scope(|scope| scope.spawn(|| run(play)).join()).expect("a run ends well");
+            std::thread::scope(|scope| scope.spawn(|| run(play)).join()).expect("it never panics");
             assert_eq!(Arc::strong_count(&cores), 1, "{drive}");
             assert_eq!(Arc::strong_count(&threads), 1, "{drive}");
         }

@@ -1,13 +1,13 @@
 //! A queue of entries, ordered by their due times; entries due at the same instant keep the order
 //! in which they were added.
 //!
-//! A calendar: time is cut into slots of about four milliseconds, and slots are grouped into blocks
-//! of eight seconds. A ring of slots holds the entries due in the current block and in the next
-//! one; each later block is a list. When time reaches a block, the entries of the block after it
-//! are dealt out to the slots; when time reaches a slot, its entries are sorted. So adding an entry
-//! costs a push into a list or two and a share of a short sort, however many trackers there are; a
-//! heap would cost the logarithm of the number of entries. Used-up lists are reused, the latest
-//! first, so that the processor's cache holds only as many lists as are in use, not one for each
+//! The queue is a calendar. Time is cut into slots of about four milliseconds, and slots are
+//! grouped into blocks of eight seconds. A ring of slots holds the entries due in the current block
+//! and in the next one; each later block is a list. When time reaches a block, the entries of the
+//! block after it are dealt out to the slots; when time reaches a slot, its entries are sorted. So
+//! an entry costs one or two pushes into lists and its share of a short sort, however many trackers
+//! there are; in a heap the cost would grow with the number of entries. Used-up lists are reused,
+//! the latest first, so the processor's cache need hold only the lists in use, not one for each
 //! slot of the ring.
 //!
 //! An entry goes to the end of its list, and sorting keeps the order of equal entries. So the queue
@@ -34,7 +34,7 @@ const SLOTS: u64 = 2 * BLOCK;
 pub struct Timers<T> {
     /// The slot that time has reached.
     slot: u64,
-    /// The entries due in the reached slot, the next to fire last.
+    /// The entries due in the reached slot; the entry that fires next is last.
     due: Vec<TimerEntry<T>>,
     /// The entries due in the slots after the reached one, to the end of the next block.
     ring: Vec<Vec<TimerEntry<T>>>,
@@ -49,10 +49,10 @@ pub struct Timers<T> {
 #[derive(Debug)]
 struct TimerEntry<T> {
     time: SimTime,
-    /// The value; the caller of [`Timers::pop`] drops it, or the queue at its end. `ManuallyDrop`
-    /// lets the compiler build an entry in place. Without it, the entry would be built on the
-    /// stack, in case a list cannot grow, and then copied. The processor must wait when it copies
-    /// as a whole bytes that were just written in parts.
+    /// The value. The caller of [`Timers::pop`] drops it, or else the queue when it is dropped
+    /// itself. `ManuallyDrop` lets the compiler build an entry in place. Otherwise it would build
+    /// the entry on the stack, in case a list cannot grow, and then copy it; copying bytes that
+    /// were just written in parts makes the processor wait.
     what: ManuallyDrop<T>,
 }
 
@@ -130,7 +130,7 @@ impl<T> Timers<T> {
         self.filled[index / 64] &= !(1 << (index % 64));
         self.reach(slot);
         if 1 < self.due.len() {
-            // The next to fire stands last; among equal times, the one that was added first.
+            // The entry that fires next must be last; of equal times, the entry that was added first.
             self.due.reverse();
             self.due.sort_by_key(|entry| Reverse(entry.time));
         }

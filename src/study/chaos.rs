@@ -106,10 +106,10 @@ impl HuntTally {
 pub struct HuntCatch {
     /// The seed of the first case that shows it.
     pub seed: u64,
-    /// The number of cases that show it; always 1 for a mistake of Mumakil, which is reported for
-    /// each case.
+    /// The number of cases that show it; always 1 if Mumakil is the subject, since each case is
+    /// then reported by itself.
     pub cases: u64,
-    /// The mistake in words, of one or more lines.
+    /// The mistake in words; may have several lines.
     pub words: String,
     /// The last lines that an external program wrote to stderr.
     pub said: Vec<String>,
@@ -124,11 +124,11 @@ pub fn without_programs(registry: &Registry) -> Registry {
     registry
 }
 
-/// Hunts for mistakes; calls `tell` with `None` after each case, and with each mistake. Mumakil is
-/// tried [without programs](without_programs), and the mistake in each case is reported at once. An
-/// external program shows few different mistakes in many cases, so each different mistake is
-/// reported only once. These reports come at the end, in the order of the first cases that show the
-/// mistakes.
+/// Hunts for mistakes. Calls `tell` with `None` after each case, and with `Some` for each mistake.
+/// If Mumakil is the subject, no case has an [external policy](without_programs), and the mistake
+/// in each case is reported at once. An external program mostly shows a few mistakes in many cases,
+/// so each different mistake is reported once. These reports come at the end, in the order of the
+/// mistakes' first cases.
 pub fn hunt(
     hunt: &Hunt,
     registry: &Registry,

@@ -140,9 +140,9 @@ struct Layout {
     by: Option<usize>,
     /// The compared axis, if each chart shows all its values.
     compared: Option<usize>,
-    /// The axes whose values the expressions choose themselves.
+    /// The axes for which every expression chooses a value, as in `makespan[nodes=10]`.
     chosen: Vec<usize>,
-    /// The cell of each chart; an axis whose values all lie on one chart has its first value.
+    /// The cell of each chart. It has the first value of an axis whose values all lie on one chart.
     charts: Vec<Vec<usize>>,
 }
 
@@ -196,12 +196,12 @@ pub(crate) fn draw(
     Ok(pictures)
 }
 
-/// Returns the axes whose values all expressions of a chart choose themselves.
+/// Returns the axes for which every expression of a chart chooses a value.
 fn chosen(kind: &dyn ChartKind, space: &Space) -> Vec<usize> {
     let Some(asked) = ask(kind, space) else { return Vec::new() };
     let chosen: Vec<Vec<usize>> = asked.iter().map(|asked| asked.plan.chosen()).collect();
-    // If only some expressions choose a value of an axis, the other expressions still differ along
-    // it.
+    // If only some expressions choose a value of an axis, the other expressions still vary along
+    // the axis.
     let by_all = |axis: &usize| !chosen.is_empty() && chosen.iter().all(|own| own.contains(axis));
     (0..space.axes.len()).filter(by_all).collect()
 }
@@ -272,7 +272,8 @@ impl ChartSpec {
         let mut choices: Vec<Vec<usize>> = Vec::new();
         for (place, axis) in space.axes.iter().enumerate() {
             let is_one = laid_out(place) || chosen.contains(&place);
-            // Such an axis makes no further charts: the cell of a chart has its first value.
+            // An axis makes no further charts if it lies on the chart or the expressions choose its
+            // value: use its first value.
             choices.push(if is_one { vec![0] } else { (0..axis.values.len()).collect() });
         }
         for (key, axis) in [("over", over), ("by", by)] {

@@ -1,6 +1,8 @@
-//! Many runs: studies vary a scenario and report the results; [`chaos`] hunts for mistakes.
+//! Many runs: a study varies a scenario and reports the results; [`chaos`] runs random scenarios to
+//! find mistakes in Mumakil.
 //!
-//! The topmost library: it makes scenarios, runs them with `mumakil-run`, and reads their results.
+//! This is the topmost library: it makes scenarios, runs them with `mumakil-run`, and reads their
+//! results.
 //! ```text
 //! sweep: {cluster.nodes: [10, 20], scheduler: [fair, hfsp], seeds: 3}
 //!   plan      4 cells, 12 runs, each named by a hash:  3f9a…, 81c2…, …
@@ -11,10 +13,10 @@
 //! - `plan`: turns a file into a [`Study`], and the study into a [`Plan`] of runs. The name of a
 //!   run is a hash of everything that decides its results. A [`StudyManifest`] in the study's
 //!   folder lists the runs of each cell.
-//! - `run`: workers do the missing runs; a run is kept whole or not at all. Several processes may
+//! - `run`: workers do the missing runs. The folder never has half a run. Several processes may
 //!   share the runs of a study.
-//! - `watch`: each process writes a file as a sign of life; these files and the runs show the
-//!   progress of a study.
+//! - `watch`: each process keeps writing a small file, its sign of life. These files and the
+//!   finished runs show the progress of a study.
 //! - `conclude`: makes the numbers, the tables, the charts (`draw`) and the report from the
 //!   manifest and the runs alone.
 //! - [`papers`]: the published experiments, each as a study; [`chaos`]: random scenarios.

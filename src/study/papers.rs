@@ -85,7 +85,7 @@ pub const LIST: &[ListedExperiment] = listed!(
     "MK-19" "Mumak's 19-job trace in Mumak's own model"
 );
 
-// The binary has the texts, so that `mumakil papers` runs anywhere, without the repository.
+// The texts are compiled into the binary, so that `mumakil papers` runs without the repository.
 macro_rules! files {
     ($($paper:literal / $name:literal)*) => {
         &[$((concat!($paper, "/", $name, ".yaml"), include_str!(concat!(
@@ -255,7 +255,7 @@ mod tests {
                 assert!(is_fine, "{}: {class:?}: {}", file.path.display(), gap.why);
             }
         }
-        assert!(0 < gaps, "none was read");
+        assert!(0 < gaps, "no gap found");
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub struct Document {
     layers: Vec<Layer>,
     /// All layers, laid over each other.
     tree: Value,
-    /// The outermost nodes that each layer wrote, with the layer's number; the last entry is the
-    /// topmost.
+    /// The outermost nodes that each layer wrote, with the layer's number; the topmost layer is
+    /// last.
     written: Vec<(Path, usize)>,
 }
 
@@ -57,8 +57,8 @@ enum OriginText {
     Text(NamedText, Path),
 }
 
-/// Settings of a user that are lost, since another choice or preset has replaced the one that they
-/// belong to.
+/// A user's settings that are lost, because another choice or preset has replaced the one to which
+/// they belong.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DisplacedSettings {
     /// The paths of the settings.
@@ -93,14 +93,14 @@ impl Layer {
         Self { target: Path::default(), entry: 0, value: Arc::new(tree), origin }
     }
 
-    /// Returns the value inside its keys, and the path of the list entry that contains these keys,
-    /// or of the root.
+    /// Returns the value wrapped in the last keys of its path, and the path of the list entry, or
+    /// of the root, that contains these keys.
     fn tree(&self) -> (Path, Value) {
         let (outer, keys) = self.target.0.split_at(self.entry);
         let value = Value::clone(&self.value);
         let tree = keys.iter().rev().fold(value, |value, step| match step {
             PathStep::Key(key) => Mapping::from_iter([(Value::from(key.as_str()), value)]).into(),
-            PathStep::Index(_) => unreachable!("behind the last entry of a list there are keys"),
+            PathStep::Index(_) => unreachable!("only keys follow the last entry of a list"),
         });
         (Path(outer.to_vec()), tree)
     }
@@ -147,8 +147,8 @@ impl Document {
         }
     }
 
-    /// Lays layers over each other; the first one is that of the text. Returns the settings that
-    /// are displaced.
+    /// Lays layers over each other; the first layer is the text's. Returns the settings that are
+    /// displaced.
     fn of(
         text: NamedText,
         layers: impl IntoIterator<Item = Layer>,
@@ -250,8 +250,8 @@ impl Document {
     fn displaced(&self, lost: &LostSettings, by: &str) -> Vec<DisplacedSettings> {
         let mut settings: IndexMap<&str, Vec<String>> = IndexMap::new();
         for setting in &lost.settings {
-            // Find the writers before this layer is noted as one: the layers below wrote the
-            // settings.
+            // `push` calls this before it notes the new layer as a writer, so `wrote` finds the
+            // lower layer that wrote the lost setting.
             let of = self.wrote(setting).origin.name();
             settings.entry(of).or_default().push(setting.to_string());
         }
@@ -275,7 +275,7 @@ impl Document {
     fn number(&self, path: &Path) -> usize {
         let topmost = self.written.iter().rev().find(|(node, _)| node.contains(path));
         // The first layer wrote the root, which contains every path.
-        topmost.expect("the first has written everything").1
+        topmost.expect("the first layer wrote the root").1
     }
 
     fn wrote(&self, path: &Path) -> &Layer {
@@ -289,7 +289,7 @@ impl Document {
             (OriginText::Text(text, at), Some(inside)) => {
                 Origin(OriginText::Text(text.clone(), at.join(inside)))
             }
-            // An argument has no places inside.
+            // An argument has no lines to point at.
             _ => layer.origin.clone(),
         }
     }
@@ -316,15 +316,15 @@ impl Document {
         let layer = self.wrote(&problem.path);
         let mut place = match (&layer.origin.0, layer.inside(&problem.path)) {
             (OriginText::Argument(argument), _) => FindingSpot::Argument(argument.to_string()),
-            // An axis of a study names the key that is wrong in front of the list of its values.
+            // A wrong key on a study's axis stands in front of the list of the axis's values.
             (OriginText::Text(text, at), Some([])) if problem.part == PointAt::Key => {
                 text.locate(&at.of_list(), PointAt::Key)
             }
             (OriginText::Text(text, at), Some(inside)) => {
                 text.locate(&at.join(inside), problem.part)
             }
-            // The mistake is around the value that this layer wrote: a field that is missing beside
-            // it, say.
+            // The mistake is outside the value that this layer wrote, such as a missing field
+            // beside it.
             (OriginText::Text(text, at), None) => text.locate(&at.of_list(), PointAt::Key),
         };
         if let (FindingSpot::Text { column, excerpt, .. }, Some(within)) =

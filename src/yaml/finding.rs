@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::read::TextSpan;
 
-/// The style of a place. Colours only repeat the meaning of signs: `-->` here, `^` below.
+/// The style of a place. Without colours, the signs `-->` and `^` mean the same.
 const PLACE: Style = AnsiColor::Cyan.on_default().bold();
 /// The style of the marked text, and of the hint.
 const MARK: Style = AnsiColor::Red.on_default().bold();

@@ -1,15 +1,15 @@
 //! Layers: a tree is laid over another one, by one rule for files, arguments and presets.
 //!
 //! Structs and maps are merged key by key, at any depth; scalars and lists replace the value below.
-//! A bare name is short for the mapping that names it. A choice keeps the options of the same
-//! choice below it, and replaces another choice with all its options. A value that names a preset
-//! replaces the value below. A choice beside fields, such as the source of a workload, leaves the
-//! fields as they are; but if it replaces the choice that a preset brought, the preset's name is
-//! removed as well. A `null` removes the value below.
+//! A bare name is short for the mapping that it names, as `ec2-100` is for `{preset: ec2-100}`. A
+//! choice keeps the options of the same choice below it, and replaces any other choice together
+//! with its options. A value that names a preset replaces the value below. A choice beside fields,
+//! such as the source of a workload, leaves the fields as they are. If it replaces the choice of a
+//! preset, the preset's name is removed as well. A `null` removes the value below.
 //!
 //! Layers are laid from the bottom, each over the result of all layers below. Two upper layers
-//! cannot be merged first: over `fifo`, `{fair: {x: 1}}` keeps no options of a `fair` further down;
-//! without the `fifo` between, it keeps them.
+//! cannot be merged first: over `fifo`, `{fair: {x: 1}}` keeps no options of a `fair` below the
+//! `fifo`; without the `fifo` in between, it keeps them.
 
 use serde_yaml::{Mapping, Value};
 
@@ -45,7 +45,7 @@ pub fn lay(under: &mut Value, over: Value, shape: &TreeShape) {
 /// which settings were lost.
 pub(super) fn lay_at(tree: &mut Value, at: &Path, over: Value, shape: &TreeShape) -> LaidTree {
     let mut laid = LaidTree::default();
-    let node = at.get_mut(tree).expect("a list that a layer brings is there when it is laid");
+    let node = at.get_mut(tree).expect("the node exists when a layer is laid over it");
     laid.lay(node, over, shape.at(at), at);
     laid
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! tree              a text becomes a tree of values
-//! shape, layer      trees are laid over each other, by what may stand in them
+//! shape, layer      trees are laid over each other, as the shape of their values allows
 //! document          a stack of layers, which knows where each value was written
 //! node, read        a tree becomes a typed value, with all mistakes at once
 //! locate, finding   the path of a mistake becomes a place in the text

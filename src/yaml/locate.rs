@@ -1,13 +1,13 @@
 //! The line and column of a path, found only if there is a mistake to show.
 //!
-//! The reader of YAML knows where an error was raised. So the tree is built once more, with an
-//! error raised at the end of the path, and the place of that error is the answer.
+//! The reader of YAML knows where an error was raised. So the tree is built once more with an error
+//! raised at the end of the path; the place of that error is the answer.
 
 use super::path::{Path, PathStep, PointAt};
 use super::tree::{FOUND, build};
 
-/// Returns the line and column, from 1, of a node, or of the innermost node around it that the text
-/// has; `None` if this would be the text as a whole.
+/// Returns the line and column, from 1, of a node. A node that the text lacks gets the place of the
+/// innermost node around it; `None` if that is the text as a whole.
 pub(crate) fn locate(text: &str, path: &Path, part: PointAt) -> Option<(usize, usize)> {
     let outermost = usize::from(!path.0.is_empty());
     (outermost..=path.0.len()).rev().find_map(|len| {

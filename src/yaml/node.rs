@@ -110,7 +110,7 @@ fn words(found: Unexpected<'_>) -> String {
 /// Returns the tree of a value, with choices in the form in which they are read.
 pub fn write(value: &impl Serialize) -> Value {
     singleton_map_recursive::serialize(value, serde_yaml::value::Serializer)
-        .expect("what is read from a tree can be written as one")
+        .expect("a value read from a tree can be written as one")
 }
 
 /// Returns the names of the fields of a struct that allows no others, in their order.

@@ -41,9 +41,9 @@ pub struct ConditionalSetting<'s> {
 }
 
 impl<'s> ConditionalSetting<'s> {
-    /// Returns the conditional settings that the user wrote, as `is_said` tells, in a tree at a
-    /// path. Parts that users can extend, such as policies with their options, are not searched:
-    /// they are trees of their own.
+    /// Returns the conditional settings in a tree at a path that the user wrote; `is_said` tells
+    /// whether the user wrote a setting. Parts that users can extend, such as policies with their
+    /// options, are not searched: they are trees of their own.
     pub fn find(
         shape: &'s TreeShape,
         tree: &Value,

@@ -178,7 +178,7 @@ impl YamlRepairs {
     }
 
     fn drop_entry(&mut self, list: Path, index: usize) {
-        // Paths inside this entry, or inside the entries behind it, no longer hold.
+        // Paths inside this entry, or inside the entries after it, are no longer valid.
         let stale = |path: &Path| {
             list.contains(path)
                 && matches!(path.0.get(list.0.len()), Some(PathStep::Index(at)) if *at >= index)
@@ -248,7 +248,7 @@ fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> YamlProblem {
     }
 }
 
-/// Returns how to write a value that has the wrong form, if that is a usual slip.
+/// Returns how to write a value that has the wrong form; `None` if the mistake is not a common one.
 fn form(message: &str, shape: &TreeShape) -> Option<String> {
     let (found, expected) = message.split_once(", expected ")?;
     let (_, found) = found.split_once(": ")?;

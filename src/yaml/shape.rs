@@ -4,7 +4,7 @@
 //! seed: 5                   a scalar needs no shape: it is replaced
 //! cluster: {nodes: 4}       a struct: known fields, merged key by key
 //! pools: {prod: {…}}        a map: free names, merged key by key
-//! scheduler: {fair: {…}}    a choice: one name, which another name replaces with all its options
+//! scheduler: {fair: {…}}    a choice: one name; another name replaces it with all its options
 //! jobs: [{…}]               a list is replaced; its entries have a shape
 //! ```
 //!
@@ -33,19 +33,19 @@ pub struct TreeShape {
     pub(super) items: Option<Arc<Self>>,
 }
 
-/// A shape that is made at its first use: a file names only few of all the possible choices.
+/// A shape that is made at its first use: a file uses only few of the possible choices.
 pub type LateShape = Arc<LazyLock<TreeShape, Box<dyn FnOnce() -> TreeShape + Send>>>;
 
 /// The meaning of a mapping.
 #[derive(Clone, Debug, Default)]
 pub(super) enum MappingForm {
-    /// An unknown value: either no mapping may stand here, or any mapping.
+    /// No known keys: either the value may not be a mapping, or any mapping is allowed.
     #[default]
     Free,
     /// Known fields.
     Struct {
         fields: IndexMap<String, Arc<TreeShape>>,
-        /// The conditions of fields that have an effect only under a condition; see `only_if`.
+        /// The conditions under which some fields have an effect, by field; see `only_if`.
         only_if: Box<IndexMap<String, Json>>,
         required: Vec<String>,
         /// The field that a bare value stands for: `ec2-100` is `{preset: ec2-100}`. This field
@@ -126,7 +126,7 @@ impl TreeShape {
         self.items.as_deref().map(Self::made)
     }
 
-    /// Returns whether the node is unknown.
+    /// Returns whether nothing is known about the node.
     pub(super) fn is_plain(&self) -> bool {
         matches!(self.form, MappingForm::Free) && self.items.is_none()
     }
@@ -148,9 +148,9 @@ impl TreeShape {
         }
     }
 
-    /// Returns the key that begins at a step of a path, and how many further steps belong to it: a
-    /// point divides the steps of a path, but some names contain a point. A name that is known by
-    /// itself takes no further steps.
+    /// Returns the key that begins at a step of a path, and how many further steps belong to it. A
+    /// path is split at its points, but some names contain points and so span several steps. A name
+    /// that is known by itself takes no further steps.
     pub(super) fn whole_name<'s>(
         &self,
         key: &'s str,
@@ -191,7 +191,7 @@ impl TreeShape {
         self.key(name).required().first().map(String::as_str)
     }
 
-    /// Returns where a key belongs that is none of the mapping in which it stands.
+    /// Returns advice where a misplaced key belongs; `around` is the mapping in which it stands.
     pub fn advice(&self, key: &str, around: &Path) -> Option<String> {
         if let Some((key, value)) = key.split_once(':') {
             return Some(format!("put a space after the colon: `{key}: {value}`"));
@@ -207,8 +207,9 @@ impl TreeShape {
         })
     }
 
-    /// Returns the mapping that knows a key: of several the one nearest to the mapping in which the key
-    /// was written, if one is nearest.
+    /// Returns the mapping that knows a key. If several know it, returns the one nearest to
+    /// `around`, the mapping in which the key was written. `None` if no mapping knows the key, or
+    /// if two are equally near.
     fn home_of(&self, key: &str, around: &Path) -> Option<String> {
         let mut homes = Vec::new();
         self.visit_homes(key, &mut Vec::new(), &mut homes);
@@ -229,7 +230,8 @@ impl TreeShape {
         Some(home.iter().map(step).collect::<Vec<_>>().join("."))
     }
 
-    /// Collects the mappings that know a key, each by the keys on the way and whether a list follows.
+    /// Collects the mappings that know a key. Each is given by the keys on the way; a flag after
+    /// each key says whether the way enters a list there.
     fn visit_homes<'s>(
         &'s self,
         key: &str,
@@ -297,8 +299,8 @@ impl TreeShape {
         beside.brought.get(name.as_str()?).map(String::as_str)
     }
 
-    /// Returns a field to begin a mapping with: for what is a list one that takes a list, or else one
-    /// that must be there, or else the first.
+    /// Returns a field to begin a mapping with: for a list, a field that takes a list; otherwise a
+    /// required field, or else the first.
     pub(super) fn field_for(&self, is_list: bool) -> Option<&str> {
         let MappingForm::Struct { fields, .. } = &self.form else { return None };
         let takes_list = |(name, inner): (_, &Arc<Self>)| inner.entry().map(|_| name);
@@ -313,8 +315,8 @@ impl TreeShape {
         }
     }
 
-    /// Returns the name in a value: of its choice, or of a struct's subject; `None` if it has no
-    /// name.
+    /// Returns the name in a value: the chosen name, or the value of the field that names the
+    /// struct; `None` if the value has no name.
     pub(super) fn name_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         match (&self.form, value) {
             (MappingForm::Choice { .. }, Value::Mapping(map)) if map.len() == 1 => {
@@ -449,7 +451,7 @@ impl<'s> SchemaReader<'s> {
         // which ends the recursion.
         self.types.insert(reference, Arc::default());
         let schema = self.root.pointer(reference.trim_start_matches('#'));
-        let shape = self.shape(schema.expect("a schema refers to what is in it"));
+        let shape = self.shape(schema.expect("references lead to types of the same schema"));
         self.types.insert(reference, Arc::clone(&shape));
         shape
     }

@@ -1,5 +1,5 @@
-//! Builds shapes, writes them as the text in which they are stored, which a test compares, and
-//! makes random layers that fit a shape.
+//! Builds shapes, writes the text in which shapes are stored, and makes random layers that fit a
+//! shape.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -78,7 +78,7 @@ impl TreeShape {
     /// Changes the shape of a field.
     pub fn change(&mut self, field: &str, change: impl FnOnce(&mut Self)) {
         let MappingForm::Struct { fields, .. } = &mut self.form else {
-            panic!("`{field}` is to be changed where there are no fields")
+            panic!("only a struct has a field `{field}` to change")
         };
         change(Arc::make_mut(fields.entry(field.to_owned()).or_default()));
     }
@@ -102,7 +102,7 @@ impl TreeShape {
     ) {
         let names = names.into_iter().map(|(name, options)| (name, Self::late(options))).collect();
         let MappingForm::Struct { beside, .. } = &mut self.form else {
-            panic!("a choice is to stand beside fields where there are none")
+            panic!("only a struct has fields beside a choice")
         };
         *beside = Some(SideChoice { names, brought });
     }
@@ -130,7 +130,7 @@ impl Writer {
         self.lines.iter().map(|(name, text)| format!("{name} {text}\n")).collect()
     }
 
-    /// Returns the text of a shape, as it stands behind a key; adds a line if the text is long.
+    /// Returns the text of a shape, as written after a key; adds a line if the text is long.
     fn inline(&mut self, key: &str, shape: &TreeShape) -> String {
         let text = self.shape(key, shape);
         if text.len() <= LONGEST_INLINE {

@@ -69,8 +69,8 @@ pub(super) fn build(
 /// The text of the error that marks the sought node. No scenario contains it.
 pub(crate) const FOUND: &str = "\u{1}found\u{1}";
 
-/// The size that a tree may have: every node and every byte of a scalar counts one. Without aliases
-/// that is at most three times the text; small documents may repeat themselves a little.
+/// Returns how large the tree of a text may be: each node and each byte of a scalar counts one. A
+/// text without aliases needs at most three times its length; a fixed allowance is for aliases.
 fn budget(text: &str) -> usize {
     3 * text.len() + 100_000
 }
@@ -89,7 +89,8 @@ fn refuse_deep_nesting(text: &str) -> Result<(), TreeError> {
                 b'[' | b'{' => brackets += 1,
                 b']' | b'}' => brackets = brackets.saturating_sub(1),
                 b'-' | b'?' if begins && stands_alone => lists += 1,
-                // Blanks between dashes do not end the row of dashes at the beginning of a line.
+                // Blanks between the dashes at the beginning of a line do not end the row of
+                // dashes.
                 b' ' | b':' => continue,
                 _ => {}
             }
@@ -138,7 +139,7 @@ impl TreeError {
     }
 }
 
-/// A text that YAML cannot be read from, and what its reader complains of.
+/// A text that is not YAML, and the reader's complaint.
 struct YamlSlip<'t> {
     complaint: &'t str,
     text: &'t str,
@@ -146,8 +147,8 @@ struct YamlSlip<'t> {
 }
 
 impl<'t> YamlSlip<'t> {
-    /// Says a usual slip in the words of its cause and at its place: the reader complains in its own
-    /// words, and often a line behind.
+    /// Returns a common mistake in plain words and at its true place: the reader's own message is
+    /// obscure, and often gives a later line. `None` if the mistake is not a common one.
     fn plainly(&self) -> Option<TreeError> {
         let (line, column) = self.at;
         let own = self.line(line);
@@ -161,7 +162,7 @@ impl<'t> YamlSlip<'t> {
                 at: Some(at),
             })
         };
-        // First, since the reader complains of a tab in many ways.
+        // Check this first: the reader complains of a tab in many ways.
         if own[..indent(own)].contains('\t') {
             let hint = "indent with spaces: YAML takes no tabs there";
             return told(self.at, "a tab indents this line", hint);
@@ -216,7 +217,7 @@ impl<'t> YamlSlip<'t> {
             return told(at, message, "put a text that has `: ` in it in quotes");
         }
         let at = (line, start(own));
-        // The lines before this one go on here: the reader has taken them for one text.
+        // The reader has joined this line and the lines before it to one text.
         let last = (1..line).rev().find(|line| !self.line(*line).trim().is_empty())?;
         let entry = self.line(last).trim().trim_start_matches("- ");
         let Some((key, value)) = entry.split_once(": ").filter(|_| !entry.starts_with('-')) else {
@@ -236,30 +237,31 @@ impl<'t> YamlSlip<'t> {
         }
     }
 
-    /// Returns a line, from 1; behind the last all are empty.
+    /// Returns a line by its number, from 1; an empty line after the last.
     fn line(&self, number: usize) -> &'t str {
         self.text.lines().nth(number.saturating_sub(1)).unwrap_or_default()
     }
 
-    /// Returns where what the reader was reading had begun.
+    /// Returns the line and column at which the value begins that the reader was reading.
     fn begun(&self) -> (usize, usize) {
         let place = self.complaint.rsplit_once(" at line ").map(|(_, place)| place);
         let numbers = place.and_then(|place| place.split_once(" column "));
         let numbers =
             numbers.and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?)));
-        // The reader leaves out the place of the complaint itself.
+        // The reader leaves out this place if it is the place of the complaint itself.
         numbers.unwrap_or(self.at)
     }
 
-    /// A bracket is open where its mapping or list cannot go on.
+    /// Returns the mistake of a bracket that is still open; `here` is the character at which the
+    /// reader stopped.
     fn unclosed(&self, here: Option<char>) -> Option<TreeError> {
         let (open, close) = match self.complaint.contains('}') {
             true => ('{', '}'),
             false => ('[', ']'),
         };
-        // Of a bracket at the very beginning the reader gives no place.
+        // For a bracket at the very beginning of the text, the reader gives no place.
         let begun = if self.complaint.contains(" at line ") { self.begun() } else { (1, 1) };
-        // A key further out than what the bracket encloses.
+        // Whether the line is indented no further than the line of the bracket.
         let is_out = || indent(self.line(self.at.0)) <= indent(self.line(begun.0));
         let (message, hint, at) = match here {
             _ if begun.0 < self.at.0 && (here != Some(':') || is_out()) => {
@@ -279,7 +281,7 @@ impl<'t> YamlSlip<'t> {
         Some(TreeError { message, hint: Some(hint), at: Some(at) })
     }
 
-    /// A line where a key is expected has no colon with a space behind it.
+    /// Returns the mistake of a line that needs a key, but has no colon with a space after it.
     fn no_key(&self, number: usize) -> TreeError {
         let line = self.line(number);
         let body = line.trim_start().trim_start_matches("- ").trim_end();
@@ -287,7 +289,7 @@ impl<'t> YamlSlip<'t> {
         let hint = match parts.map(|(key, value)| (key.trim(), value.trim())) {
             _ if body.starts_with(['{', '[']) => "begin an entry of a list with `- `".to_owned(),
             _ if body.starts_with('-') => "put a space after the `-`".to_owned(),
-            // Longer ones are no keys.
+            // A longer text is no key.
             _ if 60 < body.len() => "write `key: value`".to_owned(),
             Some((key, value)) if !value.is_empty() => format!("write `{key}: {value}`"),
             _ => format!("write `{body}:`"),

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
-/// A folder in which operations fail until this is dropped. Other tests of this process write
-/// elsewhere.
+/// A folder in which disk operations fail until this value is dropped. Other tests of the process
+/// use other folders.
 pub struct Failing(PathBuf);
 
 struct Plan {
     below: PathBuf,
     /// How many operations succeed first.
     good: usize,
-    /// How many operations fail then.
+    /// How many operations fail after these.
     bad: usize,
     /// The path at which the first operation failed.
     failed: Option<PathBuf>,
@@ -25,7 +25,7 @@ impl Failing {
     /// Lets `good` operations succeed and the next `bad` ones fail.
     pub fn new(below: &Path, good: usize, bad: usize) -> Self {
         if !cfg!(debug_assertions) {
-            panic!("no disk fails where there are no debug assertions");
+            panic!("a disk fails only with debug assertions");
         }
         let below = below.to_owned();
         PLANS.lock().push(Plan { below: below.clone(), good, bad, failed: None });

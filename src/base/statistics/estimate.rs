@@ -42,8 +42,8 @@ pub struct Band {
 impl Band {
     /// Returns the part of the interval that a chart shows. A computed interval may reach
     /// impossible values, but a reader takes all of a drawn interval for possible. So the interval
-    /// is cut at zero if no value is below zero, and at one if the values are shares, all of them
-    /// at most one.
+    /// is cut at zero if no value is below zero. It is also cut at one if the values are shares,
+    /// none of them above one.
     pub fn drawn(self, values: &[f64], shares: bool) -> Self {
         let all = |fits: fn(&f64) -> bool| values.iter().all(fits);
         let low = if all(|value| 0.0 <= *value) { 0.0 } else { f64::NEG_INFINITY };

@@ -30,7 +30,7 @@ impl LinearFit {
     /// Returns the largest deviation of a point from the line, as a share of the line's y there.
     pub fn largest_deviation(self, points: &[(f64, f64)]) -> f64 {
         let off = |(x, y): &(f64, f64)| match (y - self.at(*x)).abs() {
-            // Also if the line is at zero, where a share would be 0/0.
+            // Zero even if the line is at zero, where the share would be 0/0.
             0.0 => 0.0,
             off => off / self.at(*x).abs(),
         };

@@ -8,8 +8,8 @@ use statrs::distribution::ContinuousCDF;
 use super::estimate::{Band, Estimate, student, student_of};
 use super::{mean, quantile, standard_deviation};
 
-/// The usual significance level: a result that would be less likely than this if both sides were
-/// alike is significant.
+/// The usual significance level: a result is significant if it would be less likely than this with
+/// two sides that are alike.
 pub const LEVEL: f64 = 0.05;
 
 /// The usual power: the probability that the suggested number of pairs gives a significant result.
@@ -62,14 +62,14 @@ impl PairedRatio {
         self.centre == 0.0 && self.deviation.unwrap_or(0.0) == 0.0
     }
 
-    /// Returns how many pairs give a significant result at a level, in four of five studies, if the
-    /// true ratio and the scatter are those of the sample; `None` for one pair, which has no
-    /// scatter, or if more than [`MOST_PAIRS`] are needed.
+    /// Returns how many pairs a study needs so that four of five such studies find a significant
+    /// result at a level. The true ratio and the scatter are taken to be the sample's. `None` for
+    /// one pair, which has no scatter, or if more than [`MOST_PAIRS`] are needed.
     ///
     /// This is the least n for which (t(1 − level / 2) + t(0.8)) s / √n is at most the distance of
-    /// the mean, both quantiles with n − 1 degrees of freedom. With the first quantile alone the
-    /// end of the interval would be expected *at* one, and every second study would not be
-    /// significant.
+    /// the mean from zero; both quantiles have n − 1 degrees of freedom. With the first quantile
+    /// alone the end of the interval would be expected *at* one, and every second study would find
+    /// nothing.
     pub fn pairs_to_decide(&self, level: f64) -> Option<usize> {
         let deviation = self.deviation?;
         let decides = |n: usize| {
@@ -80,8 +80,8 @@ impl PairedRatio {
         if self.centre == 0.0 || !decides(MOST_PAIRS) {
             return None;
         }
-        // Bisection, since the condition holds for all n from the least on. One pair alone is never
-        // significant, so `few` starts at one.
+        // Bisect: if the condition holds for some n, it holds for every larger n. One pair alone is
+        // never significant, so `few` starts at one.
         let (mut few, mut enough) = (1, MOST_PAIRS);
         while few + 1 < enough {
             let middle = few.midpoint(enough);
@@ -139,7 +139,7 @@ pub struct Outlier {
     pub distance: f64,
 }
 
-/// Returns the outliers among the logarithms of ratios: those that are far from the others.
+/// Returns the outliers among the logarithms of ratios: the values that are far from the others.
 ///
 /// Far is more than eight robust standard deviations (1.4826 times the median of the distances from
 /// the median); for five to seven values it is more than twenty, and fewer values have no outliers.

@@ -3,19 +3,19 @@
 //! From M. Zaharia, D. Borthakur, J. Sen Sarma, K. Elmeleegy, S. Shenker, I. Stoica: "Delay
 //! Scheduling: A Simple Technique for Achieving Locality and Fairness in Cluster Scheduling",
 //! EuroSys 2010; section numbers are those of the paper. In the paper all tasks take the same time,
-//! blocks are anywhere, and each free slot is on any node with the same probability.
+//! a block may be on any node, and each free slot is on any node with the same probability.
 //!
-//! The paper counts the `D` slots that a job looks at. Its Algorithm 2 skips a job `D` times and
-//! then looks once more; and after a job has waited without success, it launches tasks at once
-//! until one of them is local again (footnote 4). [`DelayedJob::exact_locality`] counts as the
-//! algorithm does; the other forms count as the paper does.
+//! In the paper's formulas a job looks at `D` slots. Its Algorithm 2 skips a job `D` times and then
+//! looks once more. After a job has waited without success, the algorithm launches the job's tasks
+//! at once until one of them is local again (footnote 4). [`DelayedJob::exact_locality`] counts as
+//! the algorithm does; the other functions count as the formulas do.
 
 use super::{DomainError, MOST, check, count};
 
 /// Jobs with equal shares that get back the slots that they release (section 3.3.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StickySlots {
-    /// How many jobs share the cluster: one over the paper's `f`, so it need not be whole.
+    /// How many jobs share the cluster: `1 / f` in the paper, so it need not be whole.
     pub jobs: f64,
     /// `R`, the copies of a block.
     pub replicas: f64,
@@ -27,7 +27,7 @@ impl StickySlots {
     /// Returns the highest locality that such a job can have, `1 - (1 - f)^(R L)`: Figure 3.
     ///
     /// # Errors
-    /// If a number is out of its range: each is at least one.
+    /// If a number is below one or too large, or if replicas or slots are not whole.
     pub fn locality(self) -> Result<f64, DomainError> {
         let Self { jobs, replicas, slots } = self;
         check("jobs", jobs, (1.0..=MOST).contains(&jobs), "a number from 1 to 1000000")?;
@@ -59,10 +59,10 @@ impl DelayedJob {
     }
 
     /// Returns the locality without waiting if the copies of each block are on different nodes, as
-    /// in HDFS: the mean of `1 - (1 - R/M)^K` over the tasks, with `K` tasks left. The paper's
-    /// formula lets the copies of one block share a node, but places the first copies of all blocks
-    /// on different nodes, and likewise all second copies; with more than a few blocks these copies
-    /// cover more nodes.
+    /// in HDFS: the mean of `1 - (1 - R/M)^K` over the tasks, with `K` tasks left. In the paper's
+    /// formula, the copies of one block may share a node, but the first copies of all blocks are on
+    /// different nodes, and so are all second copies. With more than a few blocks the paper's
+    /// copies cover more nodes.
     ///
     /// # Errors
     /// If nodes, replicas or tasks are no whole numbers of at least one.
@@ -102,8 +102,8 @@ impl DelayedJob {
         Ok((1.0 - 1.0 / (self.tasks * exponent.exp_m1())).max(0.0))
     }
 
-    /// Returns the expected locality under Algorithm 2 itself, in which a job that was skipped
-    /// `skips` times does not wait again before it has launched a local task.
+    /// Returns the expected locality under Algorithm 2 itself: a job that was skipped `skips`
+    /// times does not wait again until it has launched a local task.
     ///
     /// A job is skipped a whole number of times, so `skips` is rounded up.
     ///
@@ -146,8 +146,8 @@ impl DelayedJob {
         check("tasks", tasks, tasks.is_finite() && tasks.fract() == 0.0 && 1.0 <= tasks, allowed)
     }
 
-    /// Returns how many tasks are launched while more tasks are left than there are nodes: `p` is 1
-    /// then.
+    /// Returns how many tasks are launched while more tasks are left than there are nodes; their
+    /// `p` is 1.
     fn sure_tasks(self) -> f64 {
         (self.tasks - self.nodes).max(0.0)
     }
@@ -191,7 +191,7 @@ fn check_skips(skips: f64) -> Result<(), DomainError> {
 
 /// Returns the probability that at least one of `tries` tries succeeds: `1 - (1 - chance)^tries`.
 fn some_of(chance: f64, tries: f64) -> f64 {
-    // Computed as a plain power, a small chance would be lost to rounding.
+    // A plain power would lose a small chance to rounding.
     if tries == 0.0 { 0.0 } else { -(tries * (-chance).ln_1p()).exp_m1() }
 }
 
@@ -239,8 +239,8 @@ mod tests {
     fn copies_on_different_nodes_come_to_a_little_less_at_the_head_of_the_line() {
         near(EXAMPLE.head_of_line_locality().unwrap(), 0.274, 5e-4);
         near(EXAMPLE.head_of_line_locality_of_distinct().unwrap(), 0.262, 5e-4);
-        // Two copies on four nodes: half of the nodes hold a given block, three quarters one of two
-        // blocks.
+        // Two copies on four nodes: half of the nodes hold a given block, and three quarters hold
+        // at least one of two blocks.
         let job = DelayedJob { nodes: 4.0, replicas: 2.0, tasks: 2.0 };
         near(job.head_of_line_locality_of_distinct().unwrap(), (0.5 + 0.75) / 2.0, 1e-12);
         near(job.head_of_line_locality().unwrap(), (1.0 - 0.5625 + 1.0 - 0.25) / 2.0, 1e-12);

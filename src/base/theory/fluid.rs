@@ -1,11 +1,10 @@
-//! Fluid models: the shares that jobs get of a system that can be divided at will, and when jobs
-//! end.
+//! Fluid models: which shares of a freely divisible system jobs get, and when the jobs end.
 //!
-//! The system has a capacity of one. A job brings work, measured in seconds of the whole system,
-//! and can use a share of at most [`FluidJob::most`] at once: a job of a few tasks does not fill a
-//! cluster. With `most` at one for every job this is the single server of queueing theory. Amounts
-//! need not be whole (there are no tasks or slots) and nothing costs time (no heartbeats, no
-//! preemption), so this is the result of a policy on an ideal cluster.
+//! The system has a capacity of one. A job brings work, measured in seconds of the whole system. It
+//! can use a share of at most [`FluidJob::most`] at once, since a job of a few tasks does not fill
+//! a cluster. If `most` is one for every job, the system is the single server of queueing theory.
+//! Amounts need not be whole (there are no tasks or slots) and nothing costs time (no heartbeats,
+//! no preemption), so a fluid model gives the result of a policy on an ideal cluster.
 //!
 //! From M. Pastorelli, D. Carra, M. Dell'Amico, P. Michiardi: "HFSP: Bringing Size-Based Scheduling
 //! To Hadoop", 2015, section 2.1, for jobs that need only a part of the system, and E. Friedman,
@@ -49,8 +48,8 @@ use super::DomainError;
 /// A quotient of whole numbers of any length: seconds, work, or a share.
 pub type Rational = BigRational;
 
-/// Returns the number that a float is written as: 0.55 is 11/20, though no float equals it. `None`
-/// for infinities and NaN.
+/// Returns the exact value of a float's decimal text: for 0.55 it is 11/20, which no float equals.
+/// `None` for infinities and NaN.
 pub fn exact(number: f64) -> Option<Rational> {
     let text = number.to_string();
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
@@ -100,16 +99,16 @@ pub enum FluidDiscipline {
     /// The fair sojourn protocol: one job after another, in the order in which they would end under
     /// [`Self::Ps`] if no more jobs came. Capacity that a job cannot use goes to the next.
     ///
-    /// A job that really ends early stays in the imagined sharing. A job that has ended there, but
-    /// not really, comes before all jobs that have not ended there. Jobs that end together are
-    /// served in the order of arrival.
+    /// The imagined run under [`Self::Ps`] keeps a job that really ends earlier. A job that has
+    /// ended in the imagined run, but not really, is served before all jobs that have not ended
+    /// there. Jobs that end together are served in the order of arrival.
     ///
     /// On a single server no job ends later than under [`Self::Ps`]. A job that can use only a part
     /// of the system may end later: it cannot make up for its waiting.
     Fsp,
     /// Shortest remaining processing time: the job with the least work left first. Capacity that
-    /// this job cannot use goes to the next. Of equal jobs the one that can use more comes first,
-    /// then the one that arrived first.
+    /// this job cannot use goes to the next. Of equal jobs, the job that can use more comes
+    /// first, then the job that arrived first.
     Srpt,
 }
 
@@ -130,9 +129,9 @@ impl FluidDiscipline {
     /// Serves the jobs until the last one ends. Of jobs that arrive at the same time, the first in
     /// the list comes first.
     ///
-    /// With `n` jobs there are up to `2 n` intervals (under SRPT `n²`, if jobs overtake each
-    /// other), each with a share for every job, and numbers get longer with every interval. FSP
-    /// computes the imagined sharing anew for every arrival: with a hundred jobs this takes
+    /// With `n` jobs there are up to `2 n` intervals, each with a share for every job; under SRPT
+    /// there are up to `n²` if jobs overtake each other. Numbers get longer with every interval.
+    /// FSP computes the imagined sharing anew for every arrival: with a hundred jobs this takes
     /// seconds.
     ///
     /// # Errors

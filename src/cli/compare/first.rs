@@ -17,7 +17,7 @@ use crate::page::{PageBlock, PageCell, PageColumn, PageTable, Section};
 use crate::units::SimSpan;
 use crate::units::tell::{counted, grouped};
 
-/// The number of jobs shown on a terminal.
+/// The most jobs shown on a terminal.
 const SHOWN: usize = 10;
 
 /// Two runs of the same jobs, and their first difference.
@@ -53,7 +53,7 @@ impl<'a> FirstDifferenceReport<'a> {
         Ok(Self { runs: [one, other], by, parting, changed: changed_jobs(jobs, by) })
     }
 
-    /// Returns the lines for a terminal; the user has named the `folders`.
+    /// Returns the lines for a terminal; `folders` are the paths that the user typed.
     pub(super) fn tell(&self, folders: &[PathBuf]) -> TerminalLines {
         let mut lines = TerminalLines::default();
         lines.bold(self.headline(), "");
@@ -109,7 +109,8 @@ impl<'a> FirstDifferenceReport<'a> {
         Section::new("Where they part", vec![PageBlock::Text(text + "."), PageBlock::Table(jobs)])
     }
 
-    /// Returns the instant of the first difference, in seconds, with its label in timelines.
+    /// Returns the instant of the first difference, in seconds, with its label in timelines; `None`
+    /// if the runs do not differ.
     pub(super) fn mark(&self) -> Option<(f64, String)> {
         let at = self.parting.as_ref()?.at();
         Some((at as f64 / 1e3, format!("they part at {}", instant(at))))
@@ -187,8 +188,8 @@ impl<'a> FirstDifferenceReport<'a> {
 
     /// Returns the commands that explain the difference.
     fn how_to_go_on(&self, folders: &[PathBuf]) -> String {
-        // Only called if a job has changed. The first in `changed` ended first, so it is nearest to
-        // the cause.
+        // This is called only if a job has changed. The first of `changed` ended first, so it is
+        // nearest to the cause.
         let job = self.changed[0].job.job;
         let explain = |folder: &PathBuf| format!("`mumakil explain {} {job}`", folder.display());
         let commands: Vec<String> = folders.iter().map(explain).collect();

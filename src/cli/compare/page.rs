@@ -66,7 +66,7 @@ fn slots(
     let runs: Vec<&ComparedRun> =
         runs.iter().filter(|run| RunResults::new(&run.folder).has_timeline()).collect();
     let ends = runs.iter().filter_map(|run| run.number("virtual_s"));
-    // Use one time axis for all runs, as long as the longest, to compare them by eye.
+    // Give all runs the time axis of the longest run, so that they can be compared by eye.
     let until = ends.fold(0.0, f64::max);
     let mut drawings = Vec::new();
     for kind in SlotKind::BOTH {

@@ -21,7 +21,7 @@ use crate::scenario::Registry;
 use crate::tables::{ReadError, RunJobs};
 use crate::units::tell::counted;
 
-/// The number of changes printed, the largest first; the page of `--out` has more.
+/// The most changes printed, the largest first; the page of `--out` has more.
 const SHOWN: usize = 10;
 
 /// The numbers of a summary that are compared: their names, paths and units.
@@ -139,7 +139,7 @@ pub(super) fn locality(runs: &[ComparedRun]) -> SideBySideTable {
         values: shares.iter().map(|of_run| of_run[size].map(|[node, ..]| node)).collect(),
     };
     let rows = SIZES.iter().enumerate().map(row);
-    // Leave out sizes without jobs in any run.
+    // Leave out a size if no run has jobs of it.
     let rows = rows.filter(|row| row.values.iter().any(Option::is_some)).collect();
     side(runs, "Node-local maps by size of job", "maps of the job", rows)
 }

@@ -31,7 +31,7 @@ pub(super) struct SideRow {
     pub(super) values: Vec<Option<f64>>,
 }
 
-/// The change of a number from the first.
+/// The change of a number from the number of the first run or study.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Difference {
     /// The ratio to the first number.
@@ -97,7 +97,7 @@ impl SideRow {
             return Some(Difference::Points(value - first));
         }
         let times = if first == value { 1.0 } else { value / first };
-        // A ratio to zero is infinite.
+        // A division by zero gives infinity: show no change then.
         times.is_finite().then_some(Difference::Times(times))
     }
 }

@@ -104,12 +104,13 @@ pub(super) fn side_by_side(studies: &[ComparedStudy]) -> Result<Vec<SideBySideTa
         let row = |cell: &Vec<String>| {
             let values = first.values(cell);
             let means = studies.iter().zip(&places).map(|(study, places)| {
-                // Look up by fields and labels: another study may have its axes in another order.
+                // Look the cell up by fields and labels: another study may have its axes in another
+                // order.
                 let place = places.get(&values)?;
                 study.mean(&metric.metric, *place)
             });
-            // A cell that one of the studies lacks gets no row; a mean that is no number stays
-            // `None`.
+            // A cell that one of the studies lacks gets no row. A mean that is not a number is a
+            // `None` in its row.
             Some(SideRow { keys: cell.clone(), unit, values: means.collect::<Option<_>>()? })
         };
         SideBySideTable {

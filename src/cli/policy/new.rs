@@ -96,7 +96,7 @@ fn package(path: &Path) -> Result<(), Failure> {
 
 /// Refuses a path that exists: the user's own policy would be lost.
 fn refuse(path: &Path) -> Result<(), Failure> {
-    // A link that leads nowhere counts as existing: writing through it would make a file elsewhere.
+    // A broken symbolic link counts as existing: writing through it would make a file elsewhere.
     if fs::symlink_metadata(path).is_err() {
         return Ok(());
     }

@@ -72,7 +72,7 @@ impl PolicyRehearseArguments {
             Some(file) => command_of(file)?,
             None => self.command.clone(),
         };
-        // A missing program would look like a policy that dies in every case.
+        // Refuse a missing program now: it would look like a policy that dies in every case.
         find(&command[0])?;
         if self.timeout.is_zero() {
             return Err(Failure::input(
@@ -140,7 +140,7 @@ fn command_of(file: &Path) -> Result<Vec<String>, Failure> {
             "there is no {text}\n   = `mumakil policy new {text}` writes one to change"
         )));
     }
-    // Go by the ending, even if the file is not executable: a new script seldom is.
+    // Choose the interpreter by the ending: a new script is seldom executable.
     let interpreter = match file.extension().and_then(|extension| extension.to_str()) {
         Some("py") => "python3",
         Some("jl") => "julia",
@@ -163,7 +163,7 @@ fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Looks for a program in the folders of PATH, as the system does.
+/// Returns an error if a program is not in the folders of PATH, where the system looks for it.
 fn find(program: &str) -> Result<(), Failure> {
     let folders = env::var_os("PATH").unwrap_or_default();
     let is_there = match program.contains('/') {

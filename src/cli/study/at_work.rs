@@ -44,7 +44,7 @@ struct LifeSigns {
 }
 
 impl AtWork {
-    /// Handles signals that end the process: writes a last sign first.
+    /// Handles the signals that end the process, and writes a last sign before it ends.
     pub(in crate::cli) fn guard(&self, bar: &RunBar) {
         let at_work = self.clone();
         let last = move || drop(at_work.ends(End::ToldToEnd, None));
@@ -105,7 +105,7 @@ impl AtWork {
         });
     }
 
-    /// Subtracts runs that other processes do.
+    /// Subtracts runs that other processes do from the runs of this process.
     pub(super) fn leaves(&self, runs: usize) {
         self.change(|voice| voice.life.leaves(runs as u64));
     }
@@ -145,8 +145,8 @@ impl LifeSigns {
     }
 }
 
-/// Signs that are written until this value is dropped. Dropping writes a last sign that the work
-/// has failed, unless another end was written.
+/// Signs that are written until this value is dropped. Dropping writes a last sign, which says that
+/// the work failed, unless a last sign is written already.
 #[derive(Debug)]
 pub(in crate::cli) struct SignsOfLife {
     at_work: AtWork,

@@ -44,7 +44,7 @@ impl StudyCancelArguments {
             is_queued = true;
             lines.line(format!("cancelled {}", submitted.told()));
         }
-        // Cancel the queue's job first: else the queue would restart a process that ends.
+        // Cancel the job in the queue first: otherwise the queue would restart a task that we end.
         let status = Status::read(&self.folder, WallInstant::now())?;
         let (own, mut ended, mut elsewhere) = (machine(), 0, Vec::new());
         for life in status
@@ -56,8 +56,8 @@ impl StudyCancelArguments {
             if life.machine == own && end(life.pid) {
                 ended += 1;
             } else if !is_queued {
-                // With a queue, the processes on other machines are its tasks, and the queue ends
-                // them.
+                // Only a queue could end the processes on other machines. Without one, list them
+                // for the user.
                 let machine = life.machine.as_deref().unwrap_or("an unknown machine");
                 elsewhere.push(format!("process {} on {machine}", life.pid));
             }

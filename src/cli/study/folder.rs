@@ -15,7 +15,7 @@ pub(super) fn find(
     if file.is_file() {
         return Ok((file, out.or(Some(study))));
     }
-    // A folder without results may bear the name of a bundled study: take the study.
+    // A folder without results may have the name of a bundled study: take that study.
     let is_name = study.to_str().is_some_and(|name| crate::scenario::Starter::find(name).is_some());
     if is_name || !study.is_dir() {
         return Ok((study, out));

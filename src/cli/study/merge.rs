@@ -73,7 +73,8 @@ impl StudyMergeArguments {
         }
         let merged = self.merge(sheet, claim, &at_work);
         if let Err(failure) = &merged {
-            // The failure itself is reported; an unwritable sign does not matter beside it.
+            // The caller reports the failure; an error in writing the sign does not matter beside
+            // it.
             let _ = at_work.ends(End::Failed, Some(failure.words()));
         }
         merged
@@ -93,7 +94,7 @@ impl StudyMergeArguments {
         let told = parts.iter().map(|part| Ok((part, failed::read(part)?)));
         let told = told.collect::<Result<Vec<_>, OutputError>>()?;
         for id in sheet.runs().filter(|id| !store.has(id)) {
-            // Two cells may share a run.
+            // Two cells may share a run: copy it once.
             if !taken.insert(id) {
                 continue;
             }
@@ -111,7 +112,7 @@ impl StudyMergeArguments {
                 missing += 1;
             }
         }
-        // Close the packs before `conclude` reads them: closing writes their index.
+        // Close the packs before `conclude` reads them: this writes their indexes.
         claim.close()?;
         store.refresh()?;
         failed::keep_only(store, &failed)?;

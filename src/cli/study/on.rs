@@ -45,7 +45,7 @@ use crate::units::tell::counted;
 const BINARY: [&str; 2] = ["bin", "mumakil"];
 
 /// The default number of tasks.
-// Chosen: enough to fill a user's share of a cluster, and a small part of Slurm's 1000.
+// Chosen: enough to fill a user's share of a cluster, and far below Slurm's limit of 1000.
 const TASKS: u32 = 200;
 
 /// The time between two queries to a queue, which has other users to serve.
@@ -61,7 +61,7 @@ trait Engine: Sync {
     /// Returns the engine's name, for messages.
     fn name(&self) -> &'static str;
 
-    /// Returns the options of this engine that another engine may lack.
+    /// Returns the options that this engine supports but another engine may lack.
     fn supported_options(&self) -> &'static [&'static str];
 
     /// Returns the largest number of tasks in a job.
@@ -173,7 +173,7 @@ impl ElsewhereArguments {
     /// Submits a study's missing runs, and waits for the end if the user wants that.
     pub(super) fn run(self, work: &ElsewhereStudy<'_>, registry: &Registry) -> Result<(), Failure> {
         let ElsewhereStudy { study, out, form, bring, pace, quiet } = *work;
-        let engine = self.on.as_deref().and_then(engine).expect("clap knows the engines");
+        let engine = self.on.as_deref().and_then(engine).expect("clap accepts only known engines");
         if study.search.is_some() {
             return Err(Failure::input(
                 "a search runs step by step, so it cannot be divided into tasks",
@@ -191,8 +191,8 @@ impl ElsewhereArguments {
             warn(&plan);
         }
         let earlier = SubmittedArray::read(out)?;
-        // Refuse a second submission while the first is in the queue: it would overwrite the first
-        // one's note.
+        // Refuse a second submission while the first is in the queue: the second would overwrite
+        // the note about the first.
         let in_queue = earlier.as_ref().filter(|_| !self.dry_run).and_then(SubmittedArray::state);
         if let Some(state) = in_queue {
             return Err(Failure::input(format!(
@@ -209,8 +209,8 @@ impl ElsewhereArguments {
         let tasks = EngineTasks {
             study: study.name.as_str(),
             folder: &fs::canonicalize(&folder).unwrap_or(folder),
-            // Use no more tasks than runs: the others would start only to end. With no runs
-            // missing, use one, to show an order.
+            // Use no more tasks than runs: further tasks would find no run to do. If no run is
+            // missing, use one task, to have an order that can be shown.
             count: most.min(missing).max(1),
             number: 1 + earlier.as_ref().map_or(0, SubmittedArray::number),
             words: task_words(pace),
@@ -229,8 +229,8 @@ impl ElsewhereArguments {
             return merge::conclude_all(&claim, quiet);
         }
         copy_binary(out)?;
-        // Remove the notes about failed runs: a task skips runs with a note, but a new submission
-        // repeats them.
+        // Remove the notes about failed runs: a task skips a run that has a note, and a new
+        // submission should repeat it.
         failed::keep_only(&store, &[] as &[&str])?;
         // Give the lock back before submitting: a task may start at once, and would wait for the
         // lock.
@@ -325,7 +325,8 @@ fn wait(
     }
     bar.clear();
     let claim = store.claim(&sheet.study, FolderAccess::Alone, StoreForm::Packed)?;
-    // The last task may have left failed runs out of the results: conclude again, to report them.
+    // If some runs failed, the last task has written the results without them. Conclude again, so
+    // that this command reports the failed runs.
     write_manifest(sheet, store.folder())?;
     merge::conclude_all(&claim, quiet)
 }
@@ -349,7 +350,7 @@ fn copy_binary(out: &Path) -> Result<(), Failure> {
 fn ask(words: &[impl AsRef<OsStr>], folder: impl AsRef<Path>) -> Result<String, String> {
     let program = words[0].as_ref();
     let mut command = Command::new(program);
-    // Give it no stdin: a program that asks for a password must fail rather than wait.
+    // Give the program no stdin: if it asks for a password, it must fail rather than wait.
     command.args(&words[1..]).current_dir(folder).stdin(Stdio::null());
     let asked = command.output();
     let asked =
@@ -432,7 +433,7 @@ mod tests {
     }
 
     /// Executes a pod's script, with a fake program that notes its arguments and exits with this
-    /// code.
+    /// code. Returns the exit code of the script, and the arguments.
     fn pod(code: i32) -> (Option<i32>, String) {
         let room = tempfile::TempDir::new().unwrap();
         fs::create_dir(room.path().join(BINARY[0])).unwrap();

@@ -19,12 +19,12 @@ use crate::tables::ReadError;
 use crate::units::tell::{self, counted};
 
 /// The most cells printed.
-// Chosen for a screen, like the two below; the report and the tables have everything.
+// Chosen to fit on a screen, like the next two numbers; the report and the tables have everything.
 const MOST_CELLS: usize = 40;
 
 /// The most comparisons printed.
 const MOST_SENTENCES: usize = 12;
-/// The most outlying seeds printed.
+/// The largest number of outlying seeds printed.
 const MOST_ODDITIES: usize = 3;
 
 /// The work that this process did on the study.
@@ -74,7 +74,7 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalLines {
     lines
 }
 
-/// Returns the comparisons in words, and the outlying seeds.
+/// Returns lines with the comparisons in words, and with the outlying seeds.
 fn compared(findings: &StudyFindings) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let all = &findings.comparisons;
@@ -98,7 +98,8 @@ fn compared(findings: &StudyFindings) -> TerminalLines {
     lines
 }
 
-/// Returns a mean with its interval, and the number of seeds with a value if some have none.
+/// Returns a mean with its interval; also the number of seeds with a value, if some seeds have
+/// none.
 fn estimate(Estimate { mean, band, n }: Estimate, seeds: usize, unit: Unit) -> String {
     // Give the interval's ends the digits of the mean: `3.42 ± 0.08`.
     let parts = band.map_or([0.0; 2], |Band { low, high }| [high - mean, mean - low]);

@@ -44,7 +44,7 @@ impl StudyPlanArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study, self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
-        // The values that a search will try are unknown: the first stands for all.
+        // The values that a search will try are unknown, so estimate all of them by the first.
         let probes = study.search.as_ref().map_or(1, |search| search.begin().most());
         let study = study.first();
         let plan = Plan::new(&study, registry)?;
@@ -89,7 +89,7 @@ impl StudyPlanArguments {
     }
 }
 
-/// Tries a few runs, and shows the progress.
+/// Tries a few runs, and shows the progress; returns the estimate.
 fn forecast(plan: &Plan, runs: &[usize], registry: &Registry) -> Result<Forecast, Failure> {
     let bar = StudyBar::new("run", false);
     let samples = Plan::samples(runs);

@@ -13,7 +13,7 @@ use crate::units::tell::{count, counted, percent, span};
 
 /// The most running runs, failed runs and processes printed.
 const SHOWN: usize = 10;
-/// The most slow runs printed.
+/// The largest number of slow runs printed.
 const SLOWEST: usize = 5;
 
 /// Show the progress of a study
@@ -63,7 +63,8 @@ struct FullStatus {
     engines: Vec<String>,
 }
 
-/// Checks that a folder belongs to a study; the error says what else it is.
+/// Returns an error if a folder does not belong to a study; the error says what the folder is
+/// instead.
 pub(super) fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
     if folder.join(STUDY).is_file() {
         return Ok(());

@@ -45,7 +45,8 @@ impl TraceConvertArguments {
                 self.input.read(found)?
             }
         };
-        // Write the trace as it was read: a list of jobs would lose fields of the format.
+        // The format stays the same, so write the trace as it was read: a list of jobs would lose
+        // some of its fields.
         if trace.format == format {
             return self.output.write(&trace);
         }
@@ -72,8 +73,8 @@ impl TraceConvertArguments {
     }
 }
 
-/// Returns the first property that jobs lose in a list of jobs, and the number of jobs that lose
-/// such a property.
+/// Returns the first property that is lost when jobs are written as a list, and the number of jobs
+/// that lose any; an empty name and zero if nothing is lost.
 fn beyond(jobs: &[TraceJob]) -> (&'static str, usize) {
     let mut parts = jobs.iter().filter_map(|job| job.foreign()?.lost_in_list());
     parts.next().map_or(("", 0), |part| (part, 1 + parts.count()))

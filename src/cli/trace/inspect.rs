@@ -92,7 +92,8 @@ fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> TerminalLines {
     let length = submits().fold(0.0, f64::max) - submits().fold(f64::INFINITY, f64::min);
     // If all jobs arrive at the same time, there is no rate.
     if 0.0 < length {
-        // The rate counts the gaps, so that `60 an hour` and `mean gap 1 min` agree.
+        // Compute the rate from the gaps between jobs, so that `60 an hour` and `mean gap 1 min`
+        // agree.
         let gaps = (jobs.max(2) - 1) as f64;
         let (an_hour, gap) = (gaps * 3_600.0 / length, span(length / gaps));
         let length = span(length);
@@ -199,8 +200,7 @@ fn measures(entries: &[JobEntry]) -> Vec<Measure> {
     all.into_iter().filter(is_known).collect()
 }
 
-/// Returns the percentile of sorted values: the smallest value that this share of them does not
-/// exceed.
+/// Returns a percentile of sorted values: the value at the nearest rank, rounded up.
 fn at(values: &[f64], per_cent: u8) -> f64 {
     let rank = (values.len() * usize::from(per_cent)).div_ceil(100);
     // Measures without values were left out, so the list is not empty.

@@ -110,7 +110,8 @@ impl FoldArguments {
     }
 }
 
-/// Writes a trace; if its first job comes late, warns how a run can skip the idle beginning.
+/// Writes a trace. If its first job comes late, a warning tells how a run can skip the idle
+/// beginning.
 fn finish(trace: &Trace, output: &TraceOutput) -> Result<(), Failure> {
     if let Some(idle) = trace.idle_start() {
         terminal::warn(&format!(

@@ -1,9 +1,10 @@
 //! Where the blocks of the file system lie.
 //!
-//! The nodes that hold a block are a pure function of (seed, file, block): nothing is stored, all
-//! jobs that read a file find its blocks on the same nodes, and no scheduler can move a block. By
-//! Hadoop's rule the first copy stays on the node that writes it, or goes to any node if the writer
-//! is outside of the cluster; the second copy goes into another rack, the third beside the second.
+//! The nodes that hold a block are a pure function of (seed, file, block). So nothing is stored,
+//! all jobs that read a file find its blocks on the same nodes, and no scheduler can move a block.
+//! By Hadoop's rule the first copy stays on the node that writes it, or goes to any node if the
+//! writer is outside of the cluster. The second copy goes into another rack, the third into the
+//! rack of the second.
 
 use std::sync::Arc;
 
@@ -85,8 +86,8 @@ impl Hdfs {
     fn next_by_rule<R: Rng>(&self, chosen: &[TrackerId], copies: u32, rng: &mut R) -> TrackerId {
         let topology = &*self.topology;
         let rack = |index: usize| topology.rack(chosen[index]);
-        // ReplicationTargetChooser.chooseTarget: the third copy goes beside the second, or into
-        // another rack if the first two had to share one.
+        // ReplicationTargetChooser.chooseTarget: the third copy goes into the rack of the second,
+        // or into another rack if the first two had to share one.
         let beside_or_away = match chosen.len() {
             1 => in_another_rack(topology, rack(0), chosen, rng),
             2 if rack(0) == rack(1) => in_another_rack(topology, rack(0), chosen, rng),
@@ -99,9 +100,9 @@ impl Hdfs {
     }
 
     /// Chooses a fit node for one more copy of a block that has lost copies, by Hadoop's rule: the
-    /// second copy goes into another rack; the third goes beside one of the first two, or into
-    /// another rack if both share one; any other copy goes into a rack below Hadoop's limit of
-    /// copies per rack, if there is such a rack. Returns `None` if no node is fit.
+    /// second copy goes into another rack; the third goes into the rack of one of the first
+    /// two, or into another rack if both share one; any other copy goes into a rack below Hadoop's
+    /// limit of copies per rack, if there is such a rack. Returns `None` if no node is fit.
     pub fn place_again<R: Rng>(
         &self,
         holders: &[TrackerId],

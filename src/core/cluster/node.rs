@@ -46,7 +46,7 @@ pub struct Node {
     pub slots: PerSlot<u32>,
     /// How many cores the node has.
     pub cores: u32,
-    /// How fast the node computes; 1 is the speed that times in a workload are given for.
+    /// How fast the node computes; 1 is the speed for which a workload gives its times.
     pub speed: Factor,
     /// The memory for attempts: the node's memory less that of the system and Hadoop's daemons.
     pub memory: Bytes,

@@ -1,10 +1,10 @@
 //! The resources that attempts share: disks, wires and cores, each with a number.
 //!
 //! A node has its cores, two directions of its connection, its page cache and its disks. A rack has
-//! two directions of its uplink, and so has a pod, if racks are grouped. The cluster's fabric, if
-//! it has one, limits the sum of all transfers between nodes, within racks and between them. In a
-//! real network each switch has a limit, but users seldom know which nodes share a switch; so here
-//! the switch of a rack has no limit of its own.
+//! two directions of its uplink; if racks are grouped into pods, so does a pod. The cluster may
+//! have a fabric, which limits the sum of all transfers between nodes, within racks and between
+//! them. In a real network each switch has a limit, but users seldom know which nodes share a
+//! switch. So here the switch of a rack has no limit of its own.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ const NIC_OUT: u32 = 2;
 const PAGE_CACHE: u32 = 3;
 const DISKS: u32 = 4;
 
-/// The offsets of the resources of a rack or a pod, in the same way.
+/// The offsets of a rack's or a pod's resources from the number of its first resource.
 const UPLINK_IN: u32 = 0;
 const UPLINK_OUT: u32 = 1;
 const OF_A_RACK: u32 = 2;
@@ -167,8 +167,8 @@ impl Resources {
         Demand { reread: self.has_page_caches.then(reread), ..self.read(from, to) }
     }
 
-    /// Returns the resources that a transfer to a node uses, from `source`, a disk or the page
-    /// cache of any node.
+    /// Returns the resources that a transfer to a node uses. The transfer reads from `source`,
+    /// which is a disk or the page cache of any node.
     fn moving(
         &self,
         source: ResourceId,
@@ -207,8 +207,8 @@ impl Resources {
             (self.of_rack(rack, UPLINK_IN), 1.0 - near),
         ];
         let from_other_pods = 1.0 - self.topology.part_in_pod(to.node, 1.0);
-        // Without pods the weight is 0, so the filter below drops this use, whose number is another
-        // resource's.
+        // Without pods this use has the number of another resource; but its weight is then 0, so
+        // the filter below drops it.
         let uplink = (self.of_pod(self.topology.pod(to.node), UPLINK_IN), from_other_pods);
         // Map outputs on the reduce's own node do not cross the fabric.
         let from_others = 1.0 - 1.0 / f64::from(self.topology.len());
@@ -252,7 +252,7 @@ impl Resources {
     }
 
     fn fabric(&self) -> Option<ResourceId> {
-        // The fabric comes behind the last pod.
+        // The fabric comes after the last pod.
         let of_all_others = self.of_pod(PodId(self.pods), 0);
         (of_all_others.index() < self.capacities.len()).then_some(of_all_others)
     }
@@ -342,7 +342,7 @@ mod tests {
             let uplink = Rate::from_mb_per_s(60);
             spec.racks = Count::of(4);
             spec.network.pods = Some(PodSpec { count: Count::of(2), uplink, latency: None });
-            // The fabric, which comes behind the pods, is large enough for everything.
+            // The fabric, which comes after the pods, is large enough for everything.
             spec.network.fabric = Some(Rate::from_mb_per_s(1_000));
         });
         let read = |from, to| resources.read(disk(from, 0), TrackerId(to));

@@ -12,13 +12,13 @@
 //! ```
 //!
 //! The definition by bottlenecks makes changes cheap. A flow is *awake* while its rate is computed
-//! anew. When flows begin or end, only a few are awake at first. These share, by progressive
-//! filling, the capacity that the sleeping flows leave. Then every sleeping flow on a resource of
-//! an awake flow is checked. A sleeping flow wakes if it has lost its bottleneck, or if it is
-//! faster than an awake flow on that flow's bottleneck. If a flow woke, all awake flows share
-//! again. When no flow wakes any more, every flow has a bottleneck; and as max-min fair rates are
-//! unique, flows farther off need no check. The work grows with the flows on the resources that the
-//! awake flows use.
+//! anew. When flows begin or end, only a few flows are awake at first. The awake flows share, by
+//! progressive filling, the capacity that the sleeping flows leave. Then every sleeping flow on a
+//! resource of an awake flow is checked. A sleeping flow wakes if it has lost its bottleneck, or if
+//! it is faster than an awake flow on that flow's bottleneck. If a flow woke, all awake flows share
+//! again. When no more flows wake, every flow has a bottleneck. Max-min fair rates are unique, so
+//! flows farther off need no check. The work grows with the flows on the resources that the awake
+//! flows use.
 //!
 //! This module knows neither time nor messages. Units are the caller's: bytes a second, or cores.
 
@@ -45,8 +45,8 @@ impl ResourceCapacity {
         Self { total, each: f64::INFINITY }
     }
 
-    /// Returns the rate of each flow if no others use the resource; `weight` is the sum of their
-    /// weights.
+    /// Returns the rate of each flow of a group that has the resource to itself; `weight` is the
+    /// sum of the group's weights.
     pub fn alone(self, weight: f64) -> f64 {
         (self.total / weight).min(self.each)
     }
@@ -61,7 +61,7 @@ pub struct ResourceUse {
     pub weight: f64,
 }
 
-/// The number of a flow. After the flow's end another one may get the number.
+/// The number of a flow. After the flow's end, another flow may get the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowIndex(u32);
 
@@ -89,8 +89,8 @@ pub struct SharedResources {
     awake: Vec<FlowIndex>,
     /// The resources that the awake flows use, in the order in which they were found.
     met: Vec<ResourceId>,
-    /// The rate at which each resource becomes full, as the bits of a float: the bits of floats
-    /// that are not negative have the same order as the floats.
+    /// The rate at which each resource becomes full, as the bits of a float: numbers from zero up
+    /// have the same order as their bits.
     levels: BinaryHeap<Reverse<(u64, ResourceId)>>,
 }
 
@@ -102,8 +102,8 @@ struct Resource {
     is_met: bool,
     /// The capacity that the flows with settled rates leave.
     spare: f64,
-    /// The sum of the weights of the flows whose rates are not settled yet; `rising_flows` is their
-    /// number.
+    /// The sum of the weights of the flows whose rates still rise; `rising_flows` is the number of
+    /// these flows.
     rising_weight: f64,
     // Counted beside the sum, because rounding may keep the sum from reaching zero.
     rising_flows: u32,
@@ -235,8 +235,8 @@ impl SharedResources {
             if is_below(flow.rate, flow.told) || is_below(flow.told, flow.rate) {
                 changed(index, flow.rate);
             } else {
-                // Keep the old bits: otherwise each settling would move the rate by rounding,
-                // without a call of `changed`.
+                // Keep the old rate exactly: otherwise rounding would move it a little at each
+                // settling, without a call of `changed`.
                 flow.rate = flow.told;
             }
         }
@@ -273,8 +273,8 @@ impl SharedResources {
             }
         }
         while let Some(Reverse((bits, id))) = self.levels.pop() {
-            // A level can only rise when the rates of other flows stop, so an entry that is now too
-            // low is pushed again.
+            // A level rises when the rates of other flows stop, so push an entry again if its level
+            // has risen.
             match self.resources[id.index()].level() {
                 Some(level) if f64::from_bits(bits) < level => {
                     self.levels.push(Reverse((level.to_bits(), id)));

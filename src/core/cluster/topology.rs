@@ -40,8 +40,8 @@ impl Topology {
     /// Returns the nodes that a scenario describes: first the nodes of its groups, in order, then
     /// all other nodes.
     ///
-    /// Groups with racks of their own get the last racks; all other nodes are spread over the
-    /// common racks in runs of equal length.
+    /// Groups with racks of their own get the last racks. All other nodes fill the common racks one
+    /// after another, with at most one node more in one rack than in another.
     pub fn new(spec: &ClusterSpec) -> Self {
         let plain_count = spec.nodes.get() - spec.groups.iter().map(|g| g.count.get()).sum::<u32>();
         let plain = std::iter::repeat_n(None, plain_count as usize);

@@ -34,10 +34,10 @@ pub enum TraceError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The gzip is cut off or corrupt, or more bytes follow it.
+    /// The gzip is cut off or corrupt, or other bytes follow it.
     #[error(
         "{}:{}: the gzip cannot be read beyond byte {} of its text{}", path.display(), place.line,
         place.offset, prefix(", after job ", after.as_ref().map(|job| format!("{job:?}")))
@@ -79,7 +79,7 @@ pub enum TraceError {
         /// The kinds of file that could be used.
         expected: &'static str,
     },
-    /// The file is not the one that the scenario was written for.
+    /// The file's content does not match the digest in the scenario.
     #[error(
         "{} has changed: its SHA-256 is {found}, the scenario says {expected}\n  \
          hint: leave `sha256` out to take the file as it is", path.display()

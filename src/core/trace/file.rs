@@ -37,9 +37,9 @@ struct TraceFileSpec {
 impl TraceFile {
     /// Returns the path at which the file is found. A relative path is looked up in the scenario's
     /// folder, then in the folder where the command was called. If the hash is known, the study's
-    /// own copy is tried first, and the folders around the scenario's last: a resolved scenario
-    /// lies among the results, but names files as its scenario did. For a file that is nowhere,
-    /// returns its path in the scenario's folder.
+    /// own copy is tried first, and the folders around the scenario's folder last: a resolved
+    /// scenario lies among the results, but names files as the original scenario did. If the file
+    /// is nowhere, returns its path in the scenario's folder.
     pub fn find(&self, folder: &Path) -> PathBuf {
         // A study's own copy goes first: files beside the scenario may have changed since.
         let found = self.kept(folder).or_else(|| self.near(folder));
@@ -51,9 +51,9 @@ impl TraceFile {
         files::kept(folder, &self.path, self.sha256.as_ref()?)
     }
 
-    /// Returns the file in the scenario's folder, or else the one where the command was called. If
-    /// both exist and the hash is known, the hash decides: beside a resolved scenario lie the
-    /// tables of its run, and a trace may have the name of such a table.
+    /// Returns the file in the scenario's folder, or else the file in the folder where the command
+    /// was called. If both exist and the hash is known, the hash decides: a resolved scenario lies
+    /// beside the tables of its run, and a trace may have the name of such a table.
     fn near(&self, folder: &Path) -> Option<PathBuf> {
         let (beside, here) = (folder.join(&self.path), self.path.exists());
         // The hash is taken only where there are two candidates: traces have gigabytes.
@@ -64,7 +64,7 @@ impl TraceFile {
     }
 
     fn find_above(&self, folder: &Path) -> Option<PathBuf> {
-        // Without the hash, any file of that name in a folder further out would be taken.
+        // Search further out only with a hash: without it, any file of that name would be taken.
         self.sha256.as_ref()?;
         // The folder may be an empty path, which cannot be made absolute without the dot.
         let folder = std::path::absolute(folder.join(".")).ok()?;
@@ -82,7 +82,7 @@ impl TraceFile {
     /// Stores the path at which the file was found, and the hash of its content.
     ///
     /// # Errors
-    /// If the content is not the one that the scenario expects.
+    /// If the content does not match the hash in the scenario.
     pub fn pin(&mut self, folder: &Path, sha256: Option<&str>) -> Result<(), TraceError> {
         let found = sha256.unwrap_or_default();
         match &self.sha256 {

@@ -21,7 +21,7 @@ pub struct Opening {
 pub enum FirstRecord {
     /// The file is empty.
     Nothing,
-    /// A JSON object with these attributes; of a broken object, those before the break.
+    /// A JSON object with these attributes; of a broken object, only the attributes before the break.
     Object(Vec<String>),
     /// Any other line.
     Line(Vec<u8>),

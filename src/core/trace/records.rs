@@ -11,12 +11,12 @@ use super::first_few::FirstFew;
 use super::json;
 use super::text::TraceText;
 
-/// The longest id of a job, in bytes: all ids of a trace are kept in memory.
+/// The longest id of a job, in bytes. All ids of a trace are kept in memory.
 // Chosen: ids of real traces have some dozen bytes.
 const LONGEST_ID: usize = 1 << 10;
 
 /// The largest number of tasks that the jobs of a trace may have beyond those that the trace lists.
-/// So many tasks take some hundred megabytes.
+/// This many tasks take some hundred megabytes.
 // Chosen: a file of a few bytes must not be able to fill the memory.
 const MOST_IMPLIED: u64 = 2_000_000;
 
@@ -47,7 +47,7 @@ pub trait Record: Sized {
     /// The unit of [`Self::submitted`].
     const TIME_UNIT: &'static str = "s";
 
-    /// Whether a job that stands below one with a later time is an error; if not, it is only
+    /// Whether it is an error to list a job after a job with a later time; otherwise it is only
     /// suspicious.
     const IN_ORDER: bool = true;
 
@@ -68,8 +68,8 @@ pub trait Record: Sized {
         None
     }
 
-    /// Returns how many tasks the job has beyond those that it lists: they take memory that the
-    /// size of the file does not show.
+    /// Returns how many tasks the job has beyond those that it lists. These tasks take memory that
+    /// the size of the file does not show.
     fn implied(&self) -> u64 {
         0
     }
@@ -103,7 +103,7 @@ pub struct Records<T> {
     ids: FxHashSet<String>,
     /// When the latest job so far was submitted.
     latest: u64,
-    /// Whether jobs may stand in any order.
+    /// Whether jobs may come in any order of their times.
     goes_back: bool,
     /// How many tasks the jobs so far have beyond those that they list.
     implied: u64,
@@ -118,13 +118,13 @@ pub struct Records<T> {
     kind: PhantomData<fn() -> T>,
 }
 
-/// The notes of a pass, beside its records.
+/// The notes of a pass about broken and doubtful records.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Notes {
     /// Broken records that were left out.
     pub skipped: FirstFew<TraceError>,
-    /// Names of attributes that no reader here knows; they were ignored.
+    /// Names of attributes that the format does not know; they were ignored.
     pub unknown: FirstFew<String>,
     /// Records that were kept though something is wrong with them.
     pub suspicious: FirstFew<Suspicion>,
@@ -145,7 +145,7 @@ impl<T: Record> Records<T> {
     /// Opens a file.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn open(path: &Path, strictness: Strictness) -> Result<Self, TraceError> {
         Ok(Self::new(TraceText::open(path)?, strictness))
     }
@@ -153,7 +153,7 @@ impl<T: Record> Records<T> {
     /// Returns a pass over the bytes of a reader, which messages call `name`.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the reader fails.
     pub fn from_reader(
         name: &str,
         reader: impl Read + Send + 'static,
@@ -238,7 +238,7 @@ impl<T: Record> Records<T> {
             Err(fault) => {
                 let unframed = fault.unframed;
                 let error = fault.within(self.text.path(), place, &self.record);
-                // If the end of the object is in doubt, the next record may be inside it: give that
+                // If the end of the object is in doubt, the next record may be inside it: give its
                 // text back.
                 return Err(if unframed { self.resumed(error)? } else { self.named(error) });
             }
@@ -247,8 +247,8 @@ impl<T: Record> Records<T> {
             let fault = fault.of(read.job());
             return Err(fault.within(self.text.path(), place, &self.record));
         }
-        // A record that is no job leaves `last` as it is: an error of a damaged gzip names the last
-        // job before the damage.
+        // A record that is no job leaves `last` unchanged: the error of a damaged gzip names the
+        // last job before the damage.
         self.last = read.job().map(str::to_owned).or(self.last.take());
         if let Some(what) = read.suspicious() {
             self.suspect(&read, what);
@@ -340,8 +340,8 @@ impl<T: Record> Iterator for Records<T> {
             match self.read() {
                 Ok(Some(record)) => return Some(Ok(record)),
                 Ok(None) => {
-                    // Set first: if the rest of the file cannot be hashed, that error is the last
-                    // item.
+                    // Set this first: if hashing the rest of the file fails, that error must be the
+                    // last item.
                     self.ended = true;
                     match self.text.sha256() {
                         Ok(sha256) => self.sha256 = Some(sha256),

@@ -1,8 +1,8 @@
 //! The text of a trace file, cut into records: lines, JSON objects or entries of a YAML list.
 //!
 //! A file may be gzipped, whatever its name. Places refer to the unpacked text; the hash is that of
-//! the file itself. Only buffers are read ahead; a record that is too large is kept only up to the
-//! limit.
+//! the file itself. Only one buffer is read ahead. A record that is too large is kept only up to
+//! the limit.
 //!
 //! An object ends where its first bracket is closed. If a closing bracket is missing, that end is
 //! found far too late, so the text that a broken object consumed can be given back
@@ -149,7 +149,7 @@ impl TraceText {
         Ok(hex(&file.get_ref().get_ref().1.hash.clone().finalize()))
     }
 
-    /// Returns whether the next byte was consumed by a broken object before.
+    /// Returns whether the next byte is from text that a broken object has given back.
     fn is_again(&self) -> bool {
         self.again.position() < self.again.get_ref().len() as u64
     }
@@ -224,8 +224,8 @@ impl TraceText {
         Ok(next)
     }
 
-    /// Reads an entry of a YAML list into `entry`: the lines from one that begins with a dash up to
-    /// the next such line. Returns where the entry begins; `None` at the end of the file.
+    /// Reads an entry of a YAML list into `entry`: from a line that begins with a dash up to the
+    /// next such line. Returns where the entry begins; `None` at the end of the file.
     pub(super) fn entry(&mut self, entry: &mut Vec<u8>) -> Result<Option<TextPlace>, TraceError> {
         entry.clear();
         let (mut start, mut line) = (None, Vec::new());
@@ -312,7 +312,7 @@ impl TraceText {
         Err(fault.within(&self.path, start, &[]))
     }
 
-    /// Goes on behind a broken object, at the first `{` that begins a line. If the object has
+    /// Goes on after a broken object, at the first `{` that begins a line. If the object has
     /// consumed that `{`, the object is cut off there.
     ///
     /// The text that is given back is cut at every such `{`, so no byte is read more than twice.
@@ -506,7 +506,7 @@ mod tests {
                 Err("t:3: the file ends in the middle of this object".to_owned()),
             ]
         );
-        assert_eq!(objects(b"\xef\xbb\xbf{}"), [object(1, 0, "{}")], "a mark is no text");
+        assert_eq!(objects(b"\xef\xbb\xbf{}"), [object(1, 0, "{}")], "the mark is skipped");
         assert_eq!(
             objects(b"[{}]")[0],
             Err("t:1: `[` where an object should begin\n  hint: write the objects one after the \

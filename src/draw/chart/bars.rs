@@ -142,7 +142,7 @@ impl Bars {
                 if !seen.see(&self.y, bar.value) {
                     continue;
                 }
-                // The interval of a single seed may be infinite.
+                // The confidence interval of a single seed may be infinite.
                 let whisker = bar.whisker.filter(|(low, high)| is_number(high - low));
                 let (base, whisker) = match self.arrangement {
                     Arrangement::Grouped => (0.0, whisker),

@@ -163,8 +163,8 @@ impl ChartSheet {
         self.axes_within(x, y, height, Self::widest(y))
     }
 
-    /// Draws both axes, with room for y labels as wide as `widest`. Plots with the same `widest`
-    /// show equal times exactly above each other.
+    /// Draws both axes, with room for y labels as wide as `widest`. In plots with the same
+    /// `widest`, equal times are exactly above each other.
     pub(super) fn axes_within(
         &mut self,
         x: &AxisScale,

@@ -3,8 +3,8 @@
 //! Every bar is drawn, and is wide enough to be seen. For too many bars,
 //! [`Density`](super::Density) shows how busy each row was.
 //!
-//! Bars that differ only in their places share a path. The path has the texts of its bars in the
-//! same order, for the page's script; without the script, the path still has one text that
+//! Bars that differ only in their positions share a path. For the page's script, the path has the
+//! texts of its bars in the same order. For readers without the script, it has one text that
 //! describes all its bars together.
 
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ impl BarFate {
     }
 }
 
-/// Bars that differ only in their places: the common path, and the text of each bar.
+/// Bars that differ only in their positions: the common path, and the text of each bar.
 #[derive(Debug, Default)]
 struct AlikeBars {
     path: String,

@@ -120,9 +120,10 @@ impl Lanes<'_> {
         html! { @if !d.is_empty() { path class="c-grid tint" d=(d) {} } }
     }
 
-    /// Returns the labels beside the lanes, each with the lane of its middle. The labels are the
-    /// names of rows if a lane is high enough, else the names of owners if the lanes of each owner
-    /// together are high enough. Otherwise there are no labels.
+    /// Returns the labels beside the lanes, each with the position of its middle, counted in lanes
+    /// from the top. The labels are the names of rows if a lane is high enough. Otherwise they are
+    /// the names of owners if the lanes of each owner together are high enough. If neither fits,
+    /// there are no labels.
     fn labels(&self, lane: f64) -> Vec<(f64, String)> {
         let is_high = |lanes: usize| SIZE + 1.0 <= lane * lanes as f64;
         if is_high(1) {

@@ -58,7 +58,7 @@ impl LegendKey {
 /// A legend with only empty names is left out. If there are too many keys, the legend ends with the
 /// number of keys left out.
 pub(super) fn draw(keys: &[LegendKey], left: f64, top: f64, room: f64) -> (Markup, f64) {
-    // The title explains a chart of one nameless series.
+    // A chart of one series without a name needs no legend: its title explains it.
     if keys.iter().all(|key| key.name.is_empty()) {
         return (Markup::default(), 0.0);
     }

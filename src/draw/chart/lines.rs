@@ -1,4 +1,4 @@
-//! Charts of values over a number, as lines with confidence bands, and lines of theory.
+//! Line charts: values over a number, with confidence bands, and lines of theory.
 
 use maud::{Markup, html};
 
@@ -83,7 +83,7 @@ impl ValueLines {
             published.push(points);
         }
         // Keep the extents of the points, since notes are about points only. Bands and references
-        // widen the extents below.
+        // are added to the extents later.
         let seen = (over, extent);
         let levels: Vec<(usize, &ReferenceLine)> = self.references.iter().enumerate().collect();
         let bands = lines.iter().flatten().filter_map(|point| point.band);
@@ -159,7 +159,7 @@ impl LinePlot<'_> {
 
     /// Returns the bands: one area for each sequence of neighbouring points with a band. If a
     /// logarithmic axis cannot show the lower end of a band, the band reaches down to the axis.
-    /// This band stands alone: joined to its neighbours, it would look like a spike.
+    /// Such a band is drawn apart from its neighbours: joined to them, it would look like a spike.
     fn bands(&self, number: usize, points: &[LinePoint]) -> Markup {
         let name = &self.chart.lines[number].name;
         let sane = |(low, high): &(f64, f64)| self.chart.y.shows(*high) && low <= high;

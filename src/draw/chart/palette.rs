@@ -3,8 +3,8 @@
 //! Series have the colours of Okabe and Ito, which readers with any colour vision can distinguish.
 //! From the ninth series on, colours repeat: lines then have dashes and other markers, and areas
 //! have a tint and other hatches. Cells of heat maps have the colours of Cividis, whose lightness
-//! rises evenly. In the style sheet a fixed colour precedes each custom property, for programs that
-//! do not know custom properties (most programs that print figures).
+//! rises evenly. Most programs that print figures do not know custom properties, so in the style
+//! sheet a fixed colour precedes each custom property.
 
 use std::collections::BTreeSet;
 
@@ -35,16 +35,16 @@ const ROLES: [(&str, &str, &str); 12] = [
     ("7", "#b5a400", "#f0e442"),
 ];
 
-/// The look of a series: the index of the series in its chart, or of its name on the page. The
-/// index determines colour, marker and hatch.
+/// The look of a series: the index of the series in its chart, or the index of its name on the
+/// page. The index determines colour, marker and hatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SeriesLook(pub usize);
 
 /// The names of a page in a fixed order; each name has the same look in all charts.
 ///
 /// A page uses one such list for all series named after pools, users, jobs, classes or runs. So a
-/// name has one colour on the whole page, and pages whose lists begin alike give these names the
-/// same colours.
+/// name has one colour on the whole page, and pages whose lists begin with the same names give
+/// these names the same colours.
 #[derive(Clone, Debug, Default)]
 pub struct SeriesStyles {
     names: IndexSet<String>,
@@ -70,8 +70,8 @@ impl SeriesStyles {
 }
 
 /// Returns the style sheet of all charts. It applies only within elements of the class `mk`.
-/// Colours follow the light or dark mode of the reader's system, unless an element around the chart
-/// has the attribute `data-theme="light"` or `"dark"`.
+/// Colours follow the light or dark mode of the reader's system. The attribute `data-theme="light"`
+/// or `"dark"` of an element around the chart overrides that mode.
 pub fn style() -> String {
     let [light, dark] = [false, true].map(properties);
     let colours: String = ROLES

@@ -1,5 +1,5 @@
 //! Percentile plots of latencies: the axis gives each further nine (90 %, 99 %, 99.9 %) the same
-//! room. So rare, long latencies can be seen.
+//! room. This makes long, rare latencies visible.
 
 use std::ops::RangeInclusive;
 
@@ -136,10 +136,10 @@ mod tests {
         assert_eq!(
             (linear[0], linear.len()),
             ((0.0, 0.0), 8),
-            "to three quarters, and the largest"
+            "shares up to three quarters, and the largest"
         );
         assert!(linear[7].0 == 1.0 && (linear[7].1 - 3.0).abs() < 0.01, "{linear:?}");
-        assert!(linear[6].0 < 0.75, "one of four is not measured more finely: {linear:?}");
+        assert!(linear[6].0 < 0.75, "four values have no finer share: {linear:?}");
         let log = curve(ChartAxis::log("Wait", AxisUnit::Seconds));
         assert!(log.len() < linear.len() && log.iter().all(|(_, value)| 0.0 < *value), "{log:?}");
     }

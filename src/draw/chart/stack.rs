@@ -360,7 +360,7 @@ fn totals<'m>(layers: impl Iterator<Item = &'m Vec<f64>>, intervals: usize) -> V
 }
 
 /// Returns the layers with a minimum share, and for each interval the height of its line above the
-/// axis. A minimum share is in force while its layer holds something or waits.
+/// axis. A minimum share is in force while its layer holds slots or has waiting tasks.
 fn promises(drawn: &[Drawn], intervals: usize) -> Vec<(&Drawn, Vec<Option<f64>>)> {
     let mut feet = vec![0.0; intervals];
     let mut promises = Vec::new();

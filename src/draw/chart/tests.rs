@@ -324,5 +324,5 @@ fn a_hundred_series_have_a_legend_of_a_few_rows() {
     };
     let svg = chart.draw().inline();
     assert!(svg.contains("more</text>"));
-    assert!(svg.contains("policy-99: 2 jobs"), "its curve is there all the same");
+    assert!(svg.contains("policy-99: 2 jobs"), "its curve is drawn all the same");
 }

@@ -3,7 +3,7 @@
 //! On a linear axis, steps are 1, 2 or 5 times a power of ten. Times have the round steps of a
 //! clock instead. Sizes have steps of 1, 2 or 5 times a power of ten in KiB, MiB and so on. On a
 //! logarithmic axis, ticks are decades, round times of a clock, or powers of two, with minor ticks
-//! between.
+//! between them.
 
 use super::unit::AxisUnit;
 use mumakil_base::units::tell::{grouped, power, significant};
@@ -198,7 +198,7 @@ mod tests {
     fn linear_steps_are_one_two_or_five() {
         let steps = [0.7, 1.3, 2.1, 5.0, 0.03].map(|least| step(AxisUnit::Plain, least));
         assert_eq!(steps, [1.0, 2.0, 5.0, 5.0, 0.05]);
-        assert_eq!(step(AxisUnit::Count, 0.2), 1.0, "there is no half job");
+        assert_eq!(step(AxisUnit::Count, 0.2), 1.0, "a count has no fractions");
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Default for ExternalOptions {
             name: None,
             command: Vec::new(),
             options: Value::Null,
-            // Chosen: a policy may think for long, but a study should notice one that hangs.
+            // Chosen: a policy may think for long, but a study should notice a policy that hangs.
             timeout: SimSpan::from_secs(10),
             environment: Vec::new(),
             files: BTreeMap::new(),
@@ -145,7 +145,7 @@ fn called<'w>(
     }
     let is_script = |word: &&str| {
         let extension = Path::new(word).extension().and_then(OsStr::to_str);
-        // `python3.11` is no script: its extension is a number.
+        // `python3.11` is not a script: its extension is a number.
         let is_one = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
         !word.starts_with('-') && extension.is_some_and(is_one)
     };
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(options.files.keys().collect::<Vec<_>>(), ["mine.py"]);
         assert_eq!(options.called(), "mine.py");
         assert!(Path::new(&options.found(folder.path())[2]).is_absolute());
-        assert_eq!(said(&mut options, folder.path()), [""; 0], "it is as it was");
+        assert_eq!(said(&mut options, folder.path()), [""; 0], "the file has not changed");
         fs::write(folder.path().join("mine.py"), "two").unwrap();
         let mut other = options.clone();
         assert_eq!(said(&mut other, folder.path()), ["`mine.py` is another file than it was"]);

@@ -1,5 +1,5 @@
-//! The adapter between the JobTracker and a policy in another process. It remembers what it has
-//! sent, so that it sends only changes, and carries out the answers.
+//! The adapter between the JobTracker and a policy in another process. It sends only the changes
+//! since its last message, and carries out the answers.
 
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
@@ -23,7 +23,7 @@ use mumakil_core::mapred::{
     Scheduler, Setting, SlotKind, SlotShare, SlotStanding, TrackerId, TrueDurations, View,
 };
 
-/// The reason that is recorded for an order if the policy gives no reason.
+/// The reason that is recorded for an order to which the policy gives no reason.
 const UNSAID: Reason = Reason::Other("its policy gave no reason");
 
 /// A policy that runs as another process.
@@ -86,7 +86,8 @@ impl Scheduler for External {
             let (name, tell) = (name.clone(), setting.tell.clone());
             Arc::new(move |line: &str| tell(&format!("{name}: {line}")))
         };
-        // The scenario of another person may name any program; `--no-external` protects from that.
+        // A scenario from another person may name any program; `--no-external` protects against
+        // this.
         if !setting.may_start {
             let words = "it is a program of the scenario's, and --no-external forbids to start it";
             return Err(blame(words.to_owned()));
@@ -115,7 +116,7 @@ impl Scheduler for External {
                 "it did not answer `hello` with `hello`".to_owned() + &process.told(),
             ));
         };
-        // For a policy of another version, the same words might have another meaning.
+        // In another version of the protocol, the same words might have another meaning.
         if wishes.protocol != VERSION {
             let theirs = wishes.protocol;
             return Err(blame(format!(
@@ -126,7 +127,7 @@ impl Scheduler for External {
             return Err(blame("`tick_us` is 0, and time would stand still".to_owned()));
         }
         self.wishes = wishes;
-        // The farewell below shares the process; it runs after the policy's last answer.
+        // The process is shared with the farewell below, which runs after the policy's last answer.
         let process = Arc::new(Mutex::new(process));
         self.process = Some(process.clone());
         Ok(Some(Box::new(move || {
@@ -168,8 +169,8 @@ impl Scheduler for External {
                     WireNews::Attempt { job: id.0, attempt: attempt.into(), state: state.into() },
                 ));
             }
-            // These changes are not sent as news, but they may change the counts of the job, noted
-            // below.
+            // These changes are not sent as news, but they may change the counts of the job, so
+            // `note` follows below.
             JobChange::Attempt(..) | JobChange::SlowTasks => {}
             JobChange::Ended(outcome) => {
                 self.news.push((at, WireNews::Ended { job: id.0, outcome: outcome.into() }));
@@ -185,7 +186,8 @@ impl Scheduler for External {
     }
 
     fn patience(&self, _: &View<'_>) -> SimSpan {
-        // A day, if the policy does not say: with too long a time a stall is only reported late.
+        // A day, if the policy gives no time. A time that is too long does no harm: a stall is just
+        // reported late.
         self.wishes.patience_us.map_or(SimSpan::from_secs(24 * 60 * 60), SimSpan::from_micros)
     }
 
@@ -216,8 +218,8 @@ impl Scheduler for External {
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
         // A job may have waiting tasks but none to launch on this tracker, since each has failed on
-        // it. Only the attempt to launch shows this. Later orders of the answer may rely on that
-        // launch, so ask the policy again without this job.
+        // it. This shows only when the job is asked to launch one. Later orders of the answer may
+        // rely on that launch, so ask the policy again without this job.
         let mut unlaunchable = PerSlot::<Vec<u32>>::default();
         while let Some((job, kind)) = self.offer_but(offer, &unlaunchable)
             // If the policy names this job again, although it knows that the job can launch nothing
@@ -249,7 +251,7 @@ impl External {
         // again only if some task is left to launch.
         let is_first = SlotKind::BOTH.iter().all(|kind| unlaunchable[*kind].is_empty());
         let is_wanted = is_first && self.wants(Want::AllOffers);
-        // No task could be launched, and a question takes real time.
+        // Do not ask if no task could be launched, since a question takes real time.
         if !has_some && !is_wanted {
             return None;
         }
@@ -322,7 +324,8 @@ impl External {
     fn look(&mut self, view: &View<'_>) {
         for id in std::mem::take(&mut self.changed) {
             self.told[id.index()].is_noted = false;
-            // For an ended job, the policy knows of the end and `forget` has dropped the counts.
+            // Skip ended jobs: the policy knows of their ends, and `forget` has dropped their
+            // counts.
             let Some(job) = view.job(id).filter(|job| !matches!(job.state(), JobState::Ended(_)))
             else {
                 continue;
@@ -384,7 +387,7 @@ impl External {
         Question {
             number: self.asked,
             now_us: view.now().as_micros(),
-            // Left out if it is unchanged, as in most heartbeats.
+            // Leave the cluster out if it is unchanged, as in most heartbeats.
             cluster: (was != cluster).then_some(cluster),
             news: std::mem::take(&mut self.news),
             ..Question::default()
@@ -432,14 +435,14 @@ impl External {
         parsed.map_err(|error| format!("what it says is no answer: {error}{}", process.told()))
     }
 
-    /// Carries out an order at an offer. If it is a launch that gives nothing, returns its job and
-    /// kind.
+    /// Carries out an order at an offer. If the order is a launch that gives nothing, returns its
+    /// job and kind.
     fn play(&mut self, offer: &mut Offer<'_>, deed: WireAction) -> Option<(JobId, SlotKind)> {
         let now = offer.view().now();
         let (job, kind, reach, why) = match deed {
             WireAction::Map { job, reach, why } => (job, SlotKind::Map, reach.into(), why),
             WireAction::Reduce { job, why } => (job, SlotKind::Reduce, MapReach::Any, why),
-            // This goes only into the record of decisions; it has no other effect.
+            // A refusal goes only into the record of decisions; it has no other effect.
             WireAction::Refuse { job, kind, why } => {
                 let id = self.known(&offer.view(), now, job);
                 offer.refuse(id, kind.into(), reason(Some(why)));
@@ -454,8 +457,8 @@ impl External {
         };
         let id = self.known(&offer.view(), now, job);
         let word = kind.word();
-        // The JobTracker would just launch nothing. But a policy that counts wrongly should learn
-        // of it at once.
+        // The JobTracker would simply launch nothing. But this mistake in the policy's counting
+        // should show at once.
         if offer.view().job(id).is_none_or(|job| job.pending(kind) == 0) {
             let words = format!(
                 "it launches a {word} of job {job}, of which none waits: there are as many as `pending` of \
@@ -511,7 +514,7 @@ impl External {
         None
     }
 
-    /// Returns the id of a job; ends the run if no such job has arrived.
+    /// Returns the id of the job with this number; ends the run if no such job has arrived.
     fn known(&self, view: &View<'_>, now: SimTime, job: u32) -> JobId {
         let id = JobId(job);
         if view.job(id).is_none() {
@@ -533,8 +536,8 @@ impl External {
     fn give_up(&self, now: Option<SimTime>, words: &str) -> ! {
         let name = self.options.called();
         let at = now.map_or_else(String::new, |now| format!(" at {now} of the run"));
-        // Not `panic!`, since its message and backtrace would blame Mumakil. The run's driver
-        // catches this unwinding.
+        // Do not use `panic!`, since its message and backtrace would blame Mumakil. The run's
+        // driver catches this unwinding.
         resume_unwind(Box::new(PolicyFailed(format!("`{name}`{at}: {words}"))))
     }
 }
@@ -542,7 +545,7 @@ impl External {
 fn write(line: &mut Vec<u8>, what: &WireToPolicy) -> Result<(), String> {
     line.clear();
     serde_json::to_writer(&mut *line, what).map_err(|error| error.to_string())?;
-    // JSON text contains no line break, so this one ends the message.
+    // JSON text contains no line break, so this line break ends the message.
     line.push(b'\n');
     Ok(())
 }

@@ -17,23 +17,26 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use mumakil_core::mapred::{ExternalWork, PolicyWords};
 
-/// The largest length of an answer in bytes; it may be exceeded by one read.
+/// The largest length of an answer, in bytes. One read may exceed it.
 const LONGEST: usize = 16 << 20;
 /// How many past exchanges an error shows.
 const RECENT: usize = 3;
-// How many characters of each line are shown. Chosen: the mistake is visible and fits a terminal.
+// How many characters of each line an error shows. Chosen: the mistake is visible and fits a
+// terminal.
 const SHOWN: usize = 300;
 /// How many lines of standard error are shown.
 const LINES: usize = 1_000;
-// How many bytes of each are shown. Chosen: a policy that logs every offer cannot flood a terminal.
+// How many bytes of each line of standard error are shown. Chosen: a policy that logs every offer
+// cannot flood a terminal.
 const LINE: u64 = 4 << 10;
 /// The initial size of the buffer for answers, in bytes.
 // A pipe of Linux holds as much.
 const CHUNK: usize = 64 << 10;
-/// How long to wait for the rest of standard error once the process has ended.
+/// How long to wait for the rest of standard error after the end of the process.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// The environment variables that programs need to be found and to find their own files.
+/// The environment variables through which the system finds programs, and programs find their own
+/// files.
 const ENVIRONMENT: [&str; 16] = [
     "PATH",
     "HOME",
@@ -59,8 +62,8 @@ pub(super) struct Process {
     /// The pipe to the process; `None` once the process has been asked to end.
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
-    /// Bytes that the process has written. Those up to `filled` were read; of these, those up to
-    /// `taken` belong to past answers.
+    /// Bytes that the process has written. The bytes up to `taken` belong to past answers; the
+    /// bytes from there up to `filled` were read after these answers.
     buffer: Vec<u8>,
     filled: usize,
     taken: usize,
@@ -94,13 +97,13 @@ impl Process {
                 start.env(name, value);
             }
         }
-        // Without this, Python orders its sets differently in each process.
+        // Without this variable, Python orders its sets differently in each process.
         start.env("PYTHONHASHSEED", "0");
         start.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         {
             use std::os::unix::process::CommandExt as _;
-            // With a group of its own, all its children can be killed, and Ctrl-C reaches only
-            // Mumakil.
+            // Give the process a group of its own, so that Mumakil can kill all its children, and
+            // Ctrl-C reaches only Mumakil.
             start.process_group(0);
         }
         let mut child = start
@@ -110,8 +113,8 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err("the system gives no pipes".to_owned());
         };
-        // Non-blocking, since a process that does not read could otherwise hold us beyond the
-        // time-out.
+        // Make the pipe non-blocking, since a process that does not read could otherwise hold us
+        // beyond the time-out.
         rustix::io::ioctl_fionbio(&stdin, true)
             .map_err(|error| format!("its pipe cannot be set up: {error}"))?;
         let (done, silent) = channel();
@@ -123,7 +126,8 @@ impl Process {
         // A thread reads standard error; otherwise a policy that writes much there would stop at a
         // full pipe.
         let thread = thread::Builder::new().name("policy".to_owned()).spawn(listen);
-        // Made before an error of `spawn` is returned, so that dropping it ends the child.
+        // Make this before an error of `spawn` is returned, so that dropping the `Process` ends the
+        // child.
         let process = Self {
             child,
             stdin: Some(stdin),
@@ -169,7 +173,7 @@ impl Process {
                 return Err(self.tell(words, line));
             }
             self.wait(deadline, line)?;
-            // The size is doubled, so that a long line is copied only a few times.
+            // Double the size, so that a long line is copied only a few times.
             if self.filled == self.buffer.len() {
                 self.buffer.resize(2 * self.filled, 0);
             }
@@ -220,7 +224,7 @@ impl Process {
     pub(super) fn end(&mut self, line: &[u8]) -> Result<(), String> {
         let deadline = now() + self.timeout;
         self.say(line, deadline)?;
-        // A policy that does not know `end` will see that its input is closed.
+        // A policy that does not know the message `end` sees that its input is closed.
         self.stdin = None;
         // Discard what the process still writes, so that it does not block at a full pipe.
         let mut scrap = [0; 4096];
@@ -240,7 +244,7 @@ impl Process {
             // `poll` does not notice the end of a process, so check every 5 ms.
             let soon = deadline.min(now() + Duration::from_millis(5));
             let says = ready(PollFd::new(&self.stdout, PollFlags::IN), soon).unwrap_or(false);
-            // A closed output is always ready: without a pause, this loop would spin until the
+            // A closed output is always ready, so without a pause this loop would spin until the
             // process ends.
             if says && self.stdout.read(&mut scrap).unwrap_or(0) == 0 {
                 pause(Duration::from_millis(1));
@@ -257,7 +261,7 @@ impl Process {
     /// Returns an error message that says why the process writes nothing more.
     fn exit_reason(&mut self, line: &[u8]) -> String {
         // A process that ends closes its output just before its status is available, so wait a
-        // moment. It may also go on running without an output.
+        // moment. But a process may also close its output and go on running.
         pause(Duration::from_millis(20));
         let words = match self.child.try_wait() {
             Ok(Some(status)) => format!("it ended with {}", told(status)),
@@ -312,7 +316,7 @@ fn listen(stderr: ChildStderr, tell: &PolicyWords) {
     let mut line = Vec::new();
     for number in 0.. {
         line.clear();
-        // The rest of a longer line counts as the next line.
+        // A line longer than this is cut; its rest counts as the next line.
         match (&mut stderr).take(LINE).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) if number < LINES => tell(String::from_utf8_lossy(&line).trim_end()),
@@ -341,8 +345,8 @@ fn ready(pipe: PollFd<'_>, deadline: Instant) -> io::Result<bool> {
     }
 }
 
-/// Returns the bytes of a line that may be shown, at four bytes a character. One character more is
-/// kept, so that [`shown`] can see that the line is cut.
+/// Returns the bytes of a line that may be shown, at four bytes a character, and one character
+/// more, so that [`shown`] can see that the line is cut.
 fn beginning(line: &[u8]) -> Vec<u8> {
     line[..line.len().min(4 * (SHOWN + 1))].to_vec()
 }

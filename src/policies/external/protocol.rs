@@ -18,7 +18,7 @@ use serde_json::Value;
 use mumakil_core::mapred::{self, AttemptId, JobId, TaskId, TaskKind};
 
 /// The protocol's version. A run refuses a policy with another version.
-// Raise it when a line may mean something else to a policy that was written before.
+// Raise this when a message may mean something else to a policy written for the old version.
 pub const VERSION: u32 = 1;
 
 /// A line from Mumakil to the policy.

@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 /// How many different reasons are kept.
 const MOST: usize = 4_096;
-// How many characters of each are kept. Chosen: a line of a table. At four bytes each, all take 2
-// MB.
+// How many characters of each reason are kept. Chosen: a reason fits on a line of a table. At four
+// bytes a character, all reasons together take 2 MB.
 const LONGEST: usize = 120;
 
 static KEPT: Mutex<Option<FxHashMap<String, &'static &'static str>>> = Mutex::new(None);

@@ -1,13 +1,13 @@
 //! `capacity`: Hadoop's capacity scheduler.
 //!
-//! Queues form a tree and have guaranteed shares of the slots. Slots that a queue leaves idle may
-//! be used by other queues, up to their maximums; the queue gets them back as their tasks end. A
-//! free slot goes to the queue that uses the smallest part of its guaranteed slots, and there to
-//! the first job whose user is below its limit. Trackers are reserved for jobs whose tasks take
-//! several slots ([`reserved`]).
+//! Queues form a tree and have guaranteed shares of the slots. Other queues may use the slots that
+//! a queue leaves idle, up to their own maximums. The queue gets these slots back as the tasks of
+//! the other queues end. A free slot goes to the queue that uses the smallest part of its
+//! guaranteed slots, and there to the first job whose user is below its limit. Trackers are
+//! reserved for jobs whose tasks take several slots ([`reserved`]).
 //!
-//! Three Hadoop versions have very different rules, and the policy follows those of one version
-//! ([`Rules`]). A few features work with all rules: the tree, which 0.20 and 1.x do not have;
+//! Three Hadoop versions have very different rules, and the policy follows the rules of one version
+//! ([`Rules`]). A few features work with all rules: nested queues, which 0.20 and 1.x do not have;
 //! maximum shares, which 0.20 does not have; and reclaiming slots by killing ([`reclaim`]), which
 //! only 0.20.0 has.
 
@@ -74,7 +74,8 @@ impl Policy for Capacity {
     fn promised(options: &Self::Options, slots: PerSlot<u64>) -> PromisedSlots {
         let CapacityOptions { rules, queue_by, allocations, .. } = &options.own;
         let queues = allocations.given();
-        // With one queue for each user, jobs name no queue. A single queue shares with no other.
+        // With a queue for each user, jobs name no queue. If no queues are declared, there is a
+        // single queue, which shares with no other queue.
         if *queue_by == QueueBy::User || queues.queues.is_empty() {
             return PromisedSlots::new();
         }
@@ -131,8 +132,8 @@ impl Scheduler for Capacity {
         }
         let Some(job) = view.job(event.job) else { return };
         match event.change {
-            // A job counts from its arrival: up to 0.21 the limit of a user is the queue divided by
-            // all users with a job in it.
+            // A job counts from its arrival, since up to 0.21 the queue is divided among all users
+            // that have a job in it.
             JobChange::Submitted => {
                 let queue = self.tree.leaf(self.options.queue_by.of(job.spec()));
                 self.tree.enter(job, queue, self.options.width(job.spec().memory));
@@ -141,8 +142,8 @@ impl Scheduler for Capacity {
                 }
             }
             JobChange::Ended(_) => {
-                // Do this before the tree forgets the job, since admission needs its queue and
-                // user.
+                // Remove the job from admission before the tree forgets it, since admission needs
+                // its queue and user.
                 if let Some(member) = self.tree.member(event.job) {
                     self.admission.leave(member);
                 }
@@ -211,7 +212,8 @@ impl Scheduler for Capacity {
             orders.read(job);
             self.tree.admit(&orders.view(), job);
         }
-        // Do this before the claims are updated, so that outdated reservations do not affect them.
+        // End outdated reservations before the claims are updated, so that they do not affect the
+        // claims.
         self.reserved.prune(&orders.view(), &mut self.tree);
         if let Some(reclaim) = &mut self.reclaim {
             reclaim.look(orders, &mut self.tree, self.init_poll);
@@ -246,7 +248,8 @@ impl Scheduler for Capacity {
                         break;
                     }
                 }
-                // As in Hadoop, also after the largest number of maps has been launched.
+                // As in Hadoop, launch a reduce even after the largest number of maps has been
+                // launched.
                 self.serve(offer, reduce);
             }
         }
@@ -288,7 +291,8 @@ impl Capacity {
             JobAnswer::Keep => return None,
             JobAnswer::No => {}
         }
-        // As in 1.x, sorted for each task: a launch may change which queue uses the smallest part.
+        // As in 1.x, sort the queues for each task, since a launch may change which queue uses the
+        // smallest part.
         let mut leaves = std::mem::take(&mut self.leaves);
         self.tree.sort(kind, &mut leaves);
         let answers = leaves.iter().map(|leaf| self.serve_queue(offer, *leaf, kind));
@@ -308,7 +312,8 @@ impl Capacity {
             self.refuse_others(offer, job, kind);
             return JobAnswer::Keep;
         }
-        // Do this before the launch; otherwise the job would count both its task and the tracker.
+        // End the reservation before the launch; otherwise both the task and the reserved tracker
+        // would count as used by the job.
         self.reserved.free(&offer.view(), &mut self.tree, offer.tracker(), kind);
         let why = Reason::Reserved;
         self.launch(offer, job, kind, true, why).map_or(JobAnswer::No, JobAnswer::Launched)
@@ -330,7 +335,7 @@ impl Capacity {
         }
     }
 
-    /// Returns whether a job with a reserved tracker needs more slots than are free on it.
+    /// Returns whether a job with a reserved tracker needs more slots than are free on the tracker.
     fn lacks_slots(&self, offer: &Offer<'_>, job: JobId, kind: SlotKind) -> bool {
         let member = self.tree.member(job).filter(|member| 0 < member.pending[kind]);
         member.is_some_and(|member| offer.free(kind) < member.width[kind])
@@ -383,7 +388,7 @@ impl Capacity {
         })
     }
 
-    /// Asks a job for a task. If `limits_users`, its user must be below its limit.
+    /// Asks a job for a task. If `limits_users`, the job's user must be below the user's limit.
     fn ask(
         &mut self,
         offer: &mut Offer<'_>,
@@ -427,8 +432,8 @@ impl Capacity {
         JobAnswer::Keep
     }
 
-    /// Returns the limit that denies an admitted job slots on every tracker: that of its queue or,
-    /// if `limits_users`, that of its user. `None` if neither limit is reached.
+    /// Returns the limit that denies an admitted job slots on every tracker: the limit of its queue
+    /// or, if `limits_users`, of its user. `None` if neither limit is reached.
     fn limit(&self, member: &QueueMember, kind: SlotKind, limits_users: bool) -> Option<Reason> {
         let (width, user) = (member.width[kind], &member.user);
         let may_have = || self.tree.node(member.queue).may_have(self.rules, kind, user, width);

@@ -7,23 +7,23 @@
 //! passed over for a while ([`delay`]). For a pool that has been below its share for too long,
 //! tasks of other pools are killed ([`starvation`]).
 //!
-//! There are two variants. `hadoop` follows the code. Twice a second it computes the demand of
-//! jobs, and uses this number until the next time, although it always counts running tasks exactly.
-//! A tracker takes no more than its part of the load. A job without a map to launch is passed over
+//! There are two variants. `hadoop` follows the code. It computes the demand of jobs twice a second
+//! and uses this number until the next update. But it always counts running tasks exactly. A
+//! tracker takes no more than its part of the load. A job without a map to launch is passed over
 //! like a job that waits for its input. `paper` follows the paper on delay scheduling (Zaharia et
 //! al., EuroSys 2010, section 4): demands are always up to date, trackers have no load limit,
 //! minimum shares are scaled down if they exceed the cluster, and a pool is starved as soon as it
-//! is below its share, not only below half of it.
+//! is below its whole share (in `hadoop`, below half of it).
 //!
 //! The reduces of a pool's jobs may get slots in another order than the maps, or in step with the
 //! maps ([`reduces`](super::shared::reduces)).
 //!
-//! Some details differ from Hadoop. Jobs beyond a limit have their splits read, but do not count.
-//! Of equal jobs the one with the lower number comes first (in Mumak, the one whose id is the lower
-//! text). In a job that allows failed tasks, a task that has failed for good is no longer demanded.
-//! The slots that a pool lacks are reduced by ordered kills, by free slots, and by the slots of
-//! setups and cleanups. An attempt that its tracker has not started yet counts as one of the
-//! latest; Hadoop counts it as the oldest.
+//! Some details differ from Hadoop. The splits of a job beyond a limit are read, but the job does
+//! not count. Of two equal jobs, the job with the lower number comes first (in Mumak, the job whose
+//! id comes first as a text). In a job that allows failed tasks, a task that has failed for good is
+//! no longer demanded. The number of slots that a pool lacks is lowered by ordered kills, by free
+//! slots, and by the slots of setups and cleanups. An attempt that its tracker has not started yet
+//! counts as one of the latest attempts; Hadoop counts it as the oldest.
 
 mod starvation;
 #[cfg(test)]
@@ -59,7 +59,8 @@ pub struct FairOptions {
     /// Whether to follow the paper or Hadoop's code where they differ.
     pub variant: FairVariant,
     /// The pools, and the defaults of undeclared pools.
-    // Hadoop's time-outs end all waiting for input, even if `preemption` is off.
+    // When a time-out of Hadoop has passed, jobs no longer wait for their input, even if
+    // `preemption` is off.
     #[schemars(extend("x-only-if" = {"inside": {
         "fair_share_after": {"variant": "hadoop", "preemption": true},
         "min_share_after": {"variant": "hadoop", "preemption": true},
@@ -131,7 +132,8 @@ impl FairOptions {
     /// Warns if preemption has no effect because no pool is ever starved.
     fn warn_of_idle_preemption(&self) -> Option<Complaint> {
         let pools = self.allocations.given();
-        // By default Hadoop's time-outs never end, so its preemption does nothing until one is set.
+        // By default Hadoop's time-outs are infinite, so its preemption does nothing until a
+        // time-out is set.
         let has_time = pools.fair_share_after.is_some()
             || pools.min_share_after.is_some()
             || pools.pools.values().any(Pool::is_ever_starved);
@@ -149,13 +151,13 @@ pub struct Fair {
     tree: Tree,
     delay: Delay,
     starvation: Starvation,
-    /// Whether an event has changed something, so that the paper's variant computes everything
-    /// anew.
+    /// Whether something has changed since the last update, so that the paper's variant must
+    /// compute everything anew.
     wants_update: bool,
     /// The number of slots of the cluster when the minimum shares were last scaled.
     promised_of: PerSlot<u32>,
-    /// Working space: the pools that were asked for a map. Each has the position of the job that
-    /// launched one, and whether its jobs were allowed to launch anywhere.
+    /// Working space: the pools that were asked for a map. Each pool comes with the position of the
+    /// job that launched a map, and with whether the pool's jobs were allowed to launch anywhere.
     walked: Vec<(PoolId, Option<Key>, bool)>,
 }
 
@@ -167,7 +169,8 @@ impl Policy for Fair {
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
-        // Resolve `auto` now: later the policy sees only its options, not Hadoop's version.
+        // Resolve `auto` now, since later the policy sees only its options, not the version of
+        // Hadoop.
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
@@ -231,7 +234,8 @@ impl Scheduler for Fair {
     }
 
     fn tick_every(&self) -> Option<SimSpan> {
-        // The paper's variant computes after every change, and needs ticks only for its kills.
+        // The paper's variant computes everything after every change, and needs ticks only for its
+        // kills.
         let needs_ticks = self.options.variant == FairVariant::Hadoop || self.options.preemption;
         needs_ticks.then_some(self.options.update_interval)
     }
@@ -269,11 +273,11 @@ impl Scheduler for Fair {
             self.update(&offer.view());
         }
         self.delay.begin(&offer.view());
-        // Do this after the delay has begun this offer: the waiting time of jobs that were passed
-        // over ends where an offer begins.
+        // Begin the offer in the tree after the delay, since the waiting time of jobs that were
+        // passed over ends where an offer begins.
         self.tree.begin(offer.view().now(), &mut self.delay);
-        // If no pool has a task of a kind to launch, Hadoop tries no more of this kind in this
-        // heartbeat.
+        // If no pool has a task of a kind to launch, Hadoop tries no more tasks of this kind in
+        // this heartbeat.
         let mut refused: PerSlot<bool> = PerSlot::default();
         let counted = self.counted();
         while let Some(kind) =
@@ -294,8 +298,8 @@ impl Scheduler for Fair {
             if self.has_part_left(offer, kind) {
                 return None;
             }
-            // Either all tasks that the last update counted run already, or the tracker has its
-            // part of the load.
+            // Either all tasks that the last update counted are running already, or the tracker has
+            // its part of the load.
             let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
             Some((self.first(offer, kind)?, why))
         });
@@ -314,7 +318,8 @@ impl Fair {
             return false;
         }
         let beyond = self.options.max_load_difference.get();
-        // As in Hadoop, the demand of the last update: tasks that have come since do not count yet.
+        // As in Hadoop, use the demand of the last update: tasks that have come since do not count
+        // yet.
         let demand = self.tree.state(PoolId::ROOT).demand[kind];
         0 < room(offer, kind, f64::from(demand), beyond, self.counted())
     }
@@ -329,17 +334,18 @@ impl Fair {
         })
     }
 
-    /// Returns whether all tasks run that the last update counted as demand.
+    /// Returns whether all tasks that the last update counted as demand are running.
     fn is_sated(&self, kind: SlotKind) -> bool {
         let root = self.tree.state(PoolId::ROOT);
-        // As in Hadoop, the numbers are compared for equality: if more tasks run than the last
-        // update counted, slots are still given.
+        // As in Hadoop, compare for equality: if more tasks run than the last update counted, slots
+        // are still given.
         self.options.variant == FairVariant::Hadoop && root.running[kind] == root.demand[kind]
     }
 
     fn counted(&self) -> TrackerLoad {
         match self.options.variant {
-            // Used only to choose between map and reduce, which the paper leaves open.
+            // In the paper's variant this serves only to choose between map and reduce, which the
+            // paper leaves open.
             FairVariant::Paper => TrackerLoad::Reported,
             FairVariant::Hadoop => self.options.tracker_load,
         }
@@ -363,7 +369,8 @@ impl Fair {
             let launched = tree.places(pool, kind).find_map(|(job, place)| {
                 Some((delay.launch_map(offer, job, anywhere, reason)?, place))
             });
-            // Only noted here and applied below, since the walk borrows the tree.
+            // Only note the pool here and pass its jobs over below, since the walk borrows the
+            // tree.
             if tree.has_unserved_jobs() {
                 walked.push((pool, launched.map(|(_, place)| place.clone()), anywhere));
             }

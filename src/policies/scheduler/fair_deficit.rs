@@ -1,17 +1,17 @@
-//! `fair-deficit`: the fair scheduler of Hadoop 0.19 and 0.20, which later gives jobs the slots
-//! that they have lacked.
+//! `fair-deficit`: the fair scheduler of Hadoop 0.19 and 0.20. A job that has lacked slots gets
+//! more slots later.
 //!
 //! Each job has a deficit: the slots that it lacked, times how long it lacked them. A free slot
-//! goes first to jobs below their minimum share, then to the job with the largest deficit. Shares
-//! belong to jobs: the cluster is divided by the weights of pools, even if the jobs of a pool have
-//! too few tasks. No job waits for locality, and no task is killed. If reduces have an order of
-//! their own ([`reduces`](super::shared::reduces)), it sorts the jobs of each pool, and pools keep
-//! the order of their first jobs.
+//! goes first to jobs below their minimum share, then to the job with the largest deficit. Each job
+//! has a share. The jobs of a pool together get a share by the weight of the pool, even if they
+//! have too few tasks to use it. No job waits for locality, and no task is killed. If reduces have
+//! an order of their own ([`reduces`](super::shared::reduces)), it sorts the jobs of each pool, and
+//! pools keep the order of their first jobs.
 //!
-//! As in the code, everything is computed twice a second and when a job arrives. In between the
-//! policy counts launches but no ends: in deficits and in the trackers' parts of the load, ended
-//! tasks and jobs still count as running. Among equal deficits Hadoop's choice is arbitrary; here
-//! the job that arrived first comes first.
+//! As in the code, everything is computed twice a second and when a job arrives. Between updates
+//! the policy counts launches but not ends. So ended tasks and jobs still count as running, both in
+//! deficits and in the trackers' parts of the load. Among equal deficits Hadoop's choice is
+//! arbitrary; here the job that arrived first comes first.
 //!
 //! Reduces have an additional slow start: they are not demanded until a twentieth of the job's
 //! maps, and at least one map, has ended. Hadoop's general slow start applies as well.
@@ -103,16 +103,17 @@ struct DeficitJob {
 /// The numbers of a job for one kind of slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct SlotDeficit {
-    /// The slots that it has lacked, times milliseconds; negative if it had more than its share.
+    /// The slots that the job has lacked, times milliseconds; negative if it has had more than its
+    /// share.
     // An integer, as in Hadoop: a Java `long`, for which each update cuts off the fraction.
     deficit: i64,
     share: f64,
     weight: f64,
     min_slots: u32,
-    /// The attempts that ran at the last update, and those launched since; attempts that have ended
-    /// since still count.
+    /// The attempts that ran at the last update, and the attempts launched since then; attempts
+    /// that have ended since then still count.
     running: u32,
-    /// The tasks that could be launched at the last update, less those launched since.
+    /// The tasks that could be launched at the last update, less the tasks launched since then.
     needed: u32,
 }
 
@@ -212,7 +213,7 @@ impl Scheduler for FairDeficit {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
-        // Maps are tried first. A heartbeat launches at most one task of each kind.
+        // Try maps first. A heartbeat launches at most one task of each kind.
         for kind in SlotKind::BOTH {
             let is_full = offer.free(kind) == 0 || self.has_its_part(offer, kind);
             if !is_full && self.launch(offer, kind) && !self.options.assign_multiple {
@@ -331,16 +332,16 @@ impl FairDeficit {
         for kind in SlotKind::BOTH {
             for (id, job) in &mut self.jobs {
                 let part = &mut job.of[kind];
-                // Here share and running tasks are still those of the interval that ends now.
+                // Here `share` and `running` are still the values of the interval that ends now.
                 let lacked = (part.share - f64::from(part.running)) * millis;
                 part.deficit = (part.deficit as f64 + lacked) as i64;
                 let Some(known) = view.job(*id) else { continue };
-                // Counted even if the job may not run any more: its running tasks lower its
-                // deficit.
+                // Count the attempts even if the job may not run any more, since running tasks
+                // lower its deficit.
                 part.running = known.tasks(kind).running();
                 let may_run = job.runnable_since.is_some();
-                // Hadoop subtracts all running attempts, including second attempts, from the number
-                // of tasks.
+                // As in Hadoop, subtract all running attempts from the number of tasks, including
+                // second attempts.
                 let seconds = known.tasks(kind).seconds();
                 let needed = match kind {
                     SlotKind::Map => known.pending(kind),
@@ -357,7 +358,7 @@ impl FairDeficit {
         }
     }
 
-    /// Sets the weights of jobs, so that those of a pool's jobs add up to the weight of the pool.
+    /// Sets the weights of jobs, so that the weights in a pool add up to the weight of the pool.
     fn weigh(&mut self, kind: SlotKind) {
         let mut sums = vec![0.0; self.pools.ids().count()];
         for job in self.jobs.values_mut() {
@@ -406,8 +407,8 @@ impl FairDeficit {
                 }
                 has_more
             });
-            // No job was raised to its minimum in this pass, so the shares are final. As in Hadoop,
-            // if minimums exceed the cluster, the slots left to share are negative.
+            // If no job was raised to its minimum in this pass, the shares are final. As in Hadoop,
+            // the slots left to share are negative if minimums exceed the cluster.
             if open.len() == jobs {
                 return;
             }
@@ -460,8 +461,8 @@ fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut SlotDeficit)>) {
         if left == 0 || jobs.is_empty() {
             return;
         }
-        // All shares of this round were below one slot: one last pass rounds up, in Hadoop's order
-        // of jobs.
+        // If all shares of this round were below one slot, one last pass rounds them up, in
+        // Hadoop's order of jobs.
         if left == before {
             jobs.sort_by(|(arrived, a), (other, b)| {
                 let by_deficit = b.deficit.cmp(&a.deficit);
@@ -505,8 +506,8 @@ mod tests {
         let mut bench = bench("{a: {min_maps: 6}, b: {weight: 3}, c: {weight: 2}}");
         let jobs = ["a", "b", "c"].map(|pool| bench.job_of(pool, 100, 0));
         bench.tick();
-        // By weight `a` would get two of twelve slots. Its minimum is six; the other six slots are
-        // split three to two.
+        // By weight `a` would get two of twelve slots, but its minimum is six. The other six slots
+        // are split three to two.
         assert_eq!(of(&bench, jobs, |part| part.min_slots), [6, 0, 0]);
         let shares = of(&bench, jobs, |part| (part.share * 10.0).round() / 10.0);
         assert_eq!(shares, [6.0, 3.6, 2.4]);
@@ -530,7 +531,7 @@ mod tests {
         let mut bench = bench("{a: {}, b: {min_maps: 2}}");
         let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
         bench.tick().fill();
-        assert_eq!(bench.held(SlotKind::Map, jobs), [10, 2], "then the first of equals");
+        assert_eq!(bench.held(SlotKind::Map, jobs), [10, 2], "`b` gets its minimum first");
     }
 
     #[test]
@@ -541,12 +542,12 @@ mod tests {
         bench.tick().fill();
         assert_eq!(bench.held(SlotKind::Map, jobs), [12, 0]);
         bench.at(10.0).tick();
-        assert_eq!(deficits(&bench), [-40_000, 40_000], "four slots too many for ten seconds");
+        assert_eq!(deficits(&bench), [-40_000, 40_000], "four slots for ten seconds");
         bench.succeed(jobs[0], SlotKind::Map, 12);
         bench.tick().fill();
         assert_eq!(bench.held(SlotKind::Map, jobs), [0, 12]);
         bench.at(15.0).tick();
-        assert_eq!(deficits(&bench), [0, 0], "eight slots too few for half the time");
+        assert_eq!(deficits(&bench), [0, 0], "eight slots for five seconds");
     }
 
     /// Returns the jobs whose reduces are launched when the trackers make offers in turn, one
@@ -589,8 +590,8 @@ mod tests {
         }
     }
 
-    /// Two jobs demand ten and two of twelve slots. As long as the first job counts after its end,
-    /// a tracker may fill all its four slots; without it, only one.
+    /// Of twelve slots, the first job demands ten and the second job two. While the first job still
+    /// counts after its end, a tracker may fill all four of its slots; later it may fill only one.
     #[test]
     fn a_job_that_has_ended_counts_until_the_next_update() {
         for (updates, held) in [(false, 2), (true, 1)] {
@@ -619,10 +620,10 @@ mod tests {
         };
         bench.tick().beat(0);
         bench.beat(1);
-        assert_eq!(needed(&bench), [0, 0, 2], "no map has ended, and the last has none");
+        assert_eq!(needed(&bench), [0, 0, 2], "only the last job has no maps");
         bench.succeed(jobs[0], SlotKind::Map, 1);
         bench.tick();
-        assert_eq!(needed(&bench)[0], 0, "one is not a twentieth of them");
+        assert_eq!(needed(&bench)[0], 0, "a twentieth of the maps is two");
         bench.succeed(jobs[0], SlotKind::Map, 1);
         bench.tick();
         assert_eq!(needed(&bench)[0], 2);

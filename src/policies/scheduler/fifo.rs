@@ -1,14 +1,15 @@
 //! `fifo`: Hadoop's default policy, the JobQueueTaskScheduler, which is the same in all versions.
 //!
 //! Jobs are queued by priority, then arrival. Each free map slot goes to the first job in the queue
-//! that has maps: to a map with input in the node's rack or, if the job has none, to a far map.
-//! After a far map the heartbeat launches no more maps. A heartbeat launches at most one reduce.
+//! that has maps: to a map with input in the node's rack or, if the job has no such map, to a map
+//! with input in another rack (a *far* map). After a far map the heartbeat launches no more maps. A
+//! heartbeat launches at most one reduce.
 //!
 //! Two rules spread the load. First, a tracker takes no more than its part of the remaining work,
-//! so a small amount of work is spread over all nodes; the unfinished tasks of a failing job count
+//! so a small amount of work is spread over all nodes. The unfinished tasks of a failing job count
 //! as work until its cleanup has ended. Second, when the cluster is almost full, the last slots are
 //! kept for the first job (*padding*). As in Hadoop, padding counts only jobs with reduces, even
-//! for maps, so jobs without reduces never cause it.
+//! for map slots. So jobs without reduces never cause padding.
 //!
 //! With a `delay`, a job without input near the node is passed over for a while (see
 //! [`delay`](super::shared::delay)). If it later launches a far map, this still ends the maps of
@@ -54,7 +55,7 @@ pub struct Fifo {
     options: FifoOptions,
     /// The jobs that have begun and not ended, in the order of the queue.
     line: Vec<LinePlace>,
-    /// The jobs with maps to launch. It may still contain some without maps.
+    /// The jobs with maps to launch; may also contain jobs that no longer have any.
     with_maps: BTreeSet<LinePlace>,
     /// The number of all tasks of the jobs with reduces, from which padding is computed.
     padded: PerSlot<u64>,
@@ -102,8 +103,8 @@ impl Scheduler for Fifo {
         // Neither priority nor arrival ever changes, so the same position finds the job again when
         // it ends.
         let in_line = || self.line.binary_search(&place);
-        // A job may end without ever having been in the queue. The sums below change only if it was
-        // there.
+        // A job may end without ever having been in the queue. The sums below change only if the
+        // job was in the queue.
         let moved = match event.change {
             JobChange::Running => in_line().map_err(|at| self.line.insert(at, place)).is_err(),
             JobChange::Ended(_) => {
@@ -112,12 +113,12 @@ impl Scheduler for Fifo {
             }
             _ => false,
         };
-        // A job enters this set here, and leaves it only when the walk finds it without maps. So
-        // the many changes that only take maps away cost nothing.
+        // A job enters this set here. It leaves the set at its end, or when the walk finds it
+        // without maps. So the many changes that only take maps away cost nothing.
         if may_give_work(event.change) && job.is_running() && 0 < job.pending(SlotKind::Map) {
             self.with_maps.insert(place);
         }
-        // Hadoop's test for padding walks only jobs with reduces, even for maps.
+        // Hadoop's test for padding walks only along the jobs with reduces, even for map slots.
         if moved && 0 < job.spec().reduces {
             for kind in SlotKind::BOTH {
                 let tasks = u64::from(job.tasks(kind).total());
@@ -166,7 +167,8 @@ impl Fifo {
         // If the last slots are being kept, this heartbeat launches only one map.
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
-            // The load is that of the tracker's report, so `turns` is not computed again.
+            // `turns` depends on the tracker's last report, which a launch does not change, so it
+            // is not computed again.
             if offer.view().jobs_pending(SlotKind::Map) == 0 || !self.launch_map(offer) || is_full {
                 return;
             }
@@ -199,15 +201,16 @@ impl Fifo {
         while let Some(at) = next {
             next = self.with_maps.range((Bound::Excluded(at), Bound::Unbounded)).next().copied();
             let job = at.2;
-            // The job's last map was launched after the job entered the set.
+            // Drop a job without maps: its last map was launched after the job entered the set.
             if !has_map(offer.view(), job) {
                 self.with_maps.remove(&at);
                 continue;
             }
             // A job enters the set only while it is in the queue, and leaves both together when it
             // ends.
-            let place = self.line.binary_search(&at).expect("who has maps to launch is in line");
-            // Hadoop asks the jobs in between, too, so count the JobTracker's time for them.
+            let place = self.line.binary_search(&at).expect("a job with maps is in the queue");
+            // Hadoop also asks the jobs between the last job and this one, so count the
+            // JobTracker's time for them.
             offer.look_past(|| ASKED_FOR_MAPS * (place - asked) as u32);
             asked = place + 1;
             // Hadoop tries far maps of this job before near maps of the next job in the queue.
@@ -220,7 +223,7 @@ impl Fifo {
             }
         }
         offer.look_past(|| ASKED_FOR_MAPS * (self.line.len() - asked) as u32);
-        // Checks the shortcut: a job that has maps but is not in the set would starve.
+        // Check the shortcut: a job that has maps but is not in the set would starve.
         debug_assert!(
             self.line.iter().all(|at| self.with_maps.contains(at) || !has_map(offer.view(), at.2)),
             "a job with maps was not asked"
@@ -280,7 +283,7 @@ impl Fifo {
             0
         } else {
             let share = self.padded[kind] as f64 * self.options.padding.get();
-            // Rounded down as by Java's cast, and at most the slots of one tracker.
+            // Round down, as Java's cast does; at most the slots of one tracker.
             (share as u64).min(u64::from(offer.slots(kind)))
         };
         u64::from(view.capacity(kind)) <= u64::from(view.occupied(kind)) + padding
@@ -365,7 +368,7 @@ mod tests {
     fn an_almost_full_cluster_gives_its_last_slots_one_by_one() {
         // A fifth of twenty maps is four: all the slots that are left.
         assert_eq!(last(1, 0.2), 1);
-        assert_eq!(last(1, 0.1), 4, "two slots are fewer than are left");
+        assert_eq!(last(1, 0.1), 4, "two slots are kept, four are free");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Tests that the work of policies grows no faster with their input than sorting does.
 //!
 //! The tests compare the [steps](step) of a policy for n items and for 8 n items: the steps to add
-//! the items, and the steps of a fixed number of heartbeats, in each of which a job arrives, a task
-//! ends and tasks are launched.
+//! the items, and the steps of a fixed number of heartbeats. In each of these heartbeats a job
+//! arrives, a task ends and tasks are launched.
 
 use super::*;
 use mumakil_core::mapred::testing::{Bench, steps_of};
@@ -116,8 +116,8 @@ fn the_work_of_a_policy_grows_no_faster_than_sorting_what_there_is() {
         too_fast::<FairSkip>("{}", &ALL),
         too_fast::<Fair>("{}", &ALL),
         too_fast::<Fair>("{variant: paper}", &ALL),
-        // In Hadoop's code an arrival visits all jobs, so adding items is checked for two axes
-        // only.
+        // In Hadoop's code every arrival visits all jobs, so check the steps to add items for two
+        // axes only.
         too_fast::<FairDeficit>("{}", &[GrowthAxis::Tasks, GrowthAxis::Nodes]),
         too_fast::<Capacity>("{}", &ALL),
         too_fast::<ModifiedFair>("{}", &ALL),

@@ -6,12 +6,12 @@
 //! sharing would end each job, a [`Trainer`] estimates how large the jobs are, and a [`Ranking`]
 //! keeps their order.
 //!
-//! A slot goes first to the samples of new jobs, then to the jobs in order. A job uses it for an
-//! attempt that is suspended on the tracker, or for a task that it has for this node. If a job
-//! lacks slots that jobs behind it hold, attempts of the jobs behind are suspended or killed, or
-//! the job waits. No more attempts are preempted than slots are lacking, and no attempt that
-//! measures a job's size. A tracker on which too many attempts are suspended suspends no more, and
-//! jobs wait there.
+//! A slot goes first to the samples of new jobs, then to the jobs in order. A job uses the slot to
+//! resume an attempt that is suspended on the tracker, or to launch a task that may run on this
+//! node. If a job lacks slots that jobs behind it hold, attempts of the jobs behind are suspended
+//! or killed, or the job waits. Only as many attempts are preempted as slots are lacking. An
+//! attempt that measures a job's size is never preempted. A tracker on which too many attempts are
+//! suspended suspends no more, and jobs wait there.
 //!
 //! A reduce may start when few maps of its job are done. It then waits for the other maps, and
 //! holds a slot that another task could use. So in the papers the reduces of a job are a job of
@@ -113,7 +113,7 @@ impl Hfsp {
 
     /// Serves a tracker's slots of one kind.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
-        // Free slots are used first, since taking a slot from another job harms that job.
+        // Use free slots first, since taking a slot from another job harms that job.
         while 0 < offer.free(kind) && self.fill(offer, kind) {}
         let how = match self.means(kind) {
             SlotTaking::Wait => return,
@@ -132,15 +132,16 @@ impl Hfsp {
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let Self { phases, delay, .. } = self;
         let mut began = phases[kind].samples().find_map(|claim| begin(&claim, offer, delay, kind));
-        // Look this up only if no sample uses the slot, since the lookup may rank all jobs.
+        // Look for suspended attempts only if no sample uses the slot, since the lookup may rank
+        // all jobs.
         let here = if began.is_none() { self.suspended_here(offer, kind) } else { None };
-        // The lookup needed all of `self`, so borrow again.
+        // The lookup borrowed all of `self`, so borrow the fields again.
         let Self { phases, delay, .. } = self;
         let mut from = Some(Rank::FIRST);
         while began.is_none()
             && let Some(rank) = from
         {
-            // Ask the jobs that have a rank; only if all decline, rank more jobs.
+            // Ask the jobs that have a rank. If all of them decline, rank more jobs.
             began = phases[kind]
                 .in_line(here, rank)
                 .find_map(|claim| begin(&claim, offer, delay, kind));
@@ -166,7 +167,7 @@ impl Hfsp {
         let Self { phases, delay, rules, .. } = self;
         let phase = &phases[kind];
         // The number of slots that no job holds, such as free slots of other trackers. No attempt
-        // is preempted for claims on them.
+        // is preempted for a claim that these slots can meet.
         let spare = offer.view().capacity(kind).saturating_sub(phase.held());
         let mut takers = slot_takers(phase.claims(here), &candidates, spare, rules.victims);
         let found = takers.find_map(|(claim, victim)| {
@@ -215,7 +216,7 @@ impl Hfsp {
         if of_kind.is_empty() {
             return Vec::new();
         }
-        // Victims are sought from the last job on, so all jobs must be ranked.
+        // The search for a victim begins at the last job, so all jobs must be ranked.
         self.phases[kind].rank_all();
         let phase = &self.phases[kind];
         let placed = of_kind.into_iter();
@@ -238,8 +239,8 @@ impl Hfsp {
         givers.flat_map(candidate).collect()
     }
 
-    /// Returns the claim of an attempt that is suspended on the offer's tracker: the one whose job
-    /// ranks first. Ranks all jobs if any attempt is suspended there.
+    /// Returns the claim of the suspended attempt on the offer's tracker whose job ranks first.
+    /// Ranks all jobs if any attempt is suspended there.
     fn suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<SlotClaim> {
         if self.suspended.on(offer.tracker()).next().is_some() {
             // Suspended attempts are resumed in the order of their jobs, so these jobs must be
@@ -264,7 +265,8 @@ impl Hfsp {
     }
 }
 
-/// Launches or resumes a task for a claim; `None` if the job has no task for this node.
+/// Launches or resumes a task for a claim, and returns its attempt; `None` if the job has no task
+/// for this node.
 fn begin(
     claim: &SlotClaim,
     offer: &mut Offer<'_>,
@@ -287,15 +289,16 @@ fn begin(
     launched.map(|launched| launched.attempt)
 }
 
-/// Returns the claims that may take a slot from a job behind them, in order, each with its victim.
-/// `spare` is the number of slots that no job holds.
+/// Returns the claims that may take a slot from a job behind them, in order, each with the attempt
+/// that would lose its slot. `spare` is the number of slots that no job holds.
 fn slot_takers(
     claims: impl Iterator<Item = SlotClaim>,
     candidates: &[VictimCandidate],
     spare: u32,
     rule: Victims,
 ) -> impl Iterator<Item = (SlotClaim, AttemptId)> {
-    // The last position of a job with a candidate. Claims at or behind it find no victim here.
+    // The position of the last job with a candidate. Claims at or behind this position find no
+    // victim here.
     let last = candidates.iter().map(|candidate| candidate.giver.place).max();
     let mut wanted = 0;
     claims.take_while(move |claim| last.is_some_and(|last| claim.place < last)).filter_map(
@@ -304,8 +307,8 @@ fn slot_takers(
             // all claims up to this one.
             wanted += claim.tasks;
             let lacking = match claim.what {
-                // A suspended attempt can resume only on this tracker, so any job behind it gives
-                // up slots.
+                // A suspended attempt can resume only on this tracker, so any job behind it may
+                // have to give up a slot.
                 SlotUse::Resume(_) => u32::MAX,
                 _ => wanted.saturating_sub(spare),
             };
@@ -319,7 +322,8 @@ fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
 }
 
 /// Returns the candidate that gives up its slot to `claimant`, chosen by `rule` among the jobs
-/// behind it. A job gives up slots only if the jobs behind it have fewer than are lacking.
+/// behind it. A job gives up slots only if the jobs behind it can give up fewer slots than are
+/// lacking.
 fn victim(
     candidates: &[VictimCandidate],
     claimant: RankedPlace,
@@ -327,8 +331,8 @@ fn victim(
     rule: Victims,
 ) -> Option<AttemptId> {
     let able = candidates.iter().filter(|VictimCandidate { giver, .. }| {
-        // Jobs further behind give first: a job gives only if those jobs have too few slots. No job
-        // takes from itself.
+        // Jobs further behind give up slots first. A job gives up slots only if these jobs have too
+        // few, and no job takes slots from itself.
         claimant < giver.place && claimant.1 != giver.place.1 && giver.behind < lacking
     });
     let chosen = match rule {
@@ -399,8 +403,8 @@ impl Scheduler for Hfsp {
     fn patience(&self, view: &View<'_>) -> SimSpan {
         let phases =
             SlotKind::BOTH.into_iter().filter(|kind| self.means(*kind) != SlotTaking::Wait);
-        // As virtual time passes, jobs change their ranks, and a job that comes to the front may
-        // preempt others.
+        // As virtual time passes, ranks change, and a job that comes to the front may preempt
+        // attempts of other jobs.
         let ages = phases.map(|kind| self.phases[kind].ages()).max().unwrap_or(SimSpan::ZERO);
         self.delay.patience(view) + ages
     }
@@ -447,7 +451,7 @@ mod tests {
         let mut bench = Bench::new(Hfsp::new(options), 3, PerSlot { map: 1, reduce: 0 });
         let [larger, smaller] = [4, 3].map(|maps| bench.job(maps, 0, |_| {}));
         assert_eq!(bench.beat(0)[0].job(), smaller);
-        assert_eq!(bench.at(130.0).beat(1)[0].job(), larger, "nothing has happened meanwhile");
+        assert_eq!(bench.at(130.0).beat(1)[0].job(), larger, "only time has passed");
     }
 
     /// Returns a reduce that has run for `ran` seconds, of a job with this rank and size. The jobs
@@ -462,9 +466,9 @@ mod tests {
         }
     }
 
-    /// The large job has waited for long, and ranks before the middle one. For one slot, the last
-    /// job gives way. For three slots, attempts of both jobs may be preempted, and the rule
-    /// decides.
+    /// The large job has waited for long, and ranks before the middle one. If one slot is lacking,
+    /// the last job gives it up. If more slots are lacking, attempts of several jobs may be
+    /// preempted, and the rule decides.
     #[test]
     fn the_victim_is_of_the_largest_job_or_the_last_or_the_youngest() {
         let candidates = [
@@ -478,12 +482,12 @@ mod tests {
         };
         use Victims as V;
         for rule in [V::LargestJob, V::LastJob, V::LastJobOldest, V::Youngest] {
-            assert_eq!(chosen(1, rule), Some(3), "{rule:?}: the others do not have too many");
+            assert_eq!(chosen(1, rule), Some(3), "{rule:?}: the last job suffices");
         }
         assert_eq!(chosen(5, V::LargestJob), Some(1), "900 s of work");
         assert_eq!(chosen(3, V::LargestJob), Some(3), "500 s of work against 300 s");
         assert_eq!(chosen(5, V::LastJob), Some(3));
-        assert_eq!(chosen(5, V::Youngest), Some(1), "it has run for 50 s");
+        assert_eq!(chosen(5, V::Youngest), Some(1), "it has run for only 50 s");
         assert_eq!(victim(&candidates, (Rank(40.0), JobId(9)), 5, V::Youngest), None);
     }
 }

@@ -1,13 +1,13 @@
 //! `modified-fair`: a fair scheduler with five mechanisms that look at the needs of jobs.
 //!
 //! Source: the paper on a modified fair scheduler for Hadoop 1.x, section 3. Each mechanism has its
-//! own file and can be switched off alone; the corresponding rule of [`fair`](super::fair) then
-//! replaces it. With all mechanisms off, this policy is `fair` in its `hadoop` variant, but without
+//! own file and can be switched off alone; then the corresponding rule of [`fair`](super::fair)
+//! applies. With all mechanisms off, this policy is `fair` in its `hadoop` variant, but without
 //! killing and without weights by size.
 //!
-//! 1. [`classes`]: while small jobs are few, all jobs as small as the smallest job share a pool.
-//!    The pool is first come, first served, and has half of the slots that one of these jobs could
-//!    use.
+//! 1. [`classes`]: the small jobs are those with as few maps as the smallest job; while they are
+//!    few, they share a pool. This pool serves its jobs in the order of arrival, and has half of the
+//!    slots that one small job could use.
 //! 2. [`allotment`]: twice a second, and before serving a tracker that has freed slots, the free
 //!    slots are allotted to pools by their pending tasks.
 //! 3. [`order`]: jobs and pools are sorted by the slots that they lack and hold.
@@ -22,11 +22,10 @@
 //! ```
 //!
 //! The paper recomputes twice a second, and leaves open what happens to a slot that becomes free in
-//! between; here it is allotted before its tracker is served. Among equal pools the paper picks one
-//! at random (see [`order`]). The paper has only pools of users, so pools are not nested, and it
-//! kills no tasks. A pool with `order: fifo`, like the shared pool, orders jobs by the priorities
-//! with which they came. A job that may not run yet counts when jobs are classified: it may be the
-//! smallest.
+//! between; here the slot is allotted before its tracker is served. Among equal pools the paper
+//! picks one at random (see [`order`]). The paper has only pools of users, so pools are not nested,
+//! and it kills no tasks. A pool with `order: fifo`, like the shared pool, orders jobs by the
+//! priorities with which they came. The smallest job may be one that may not run yet.
 
 mod allotment;
 mod classes;
@@ -216,8 +215,8 @@ impl Scheduler for ModifiedFair {
         // for up to 500 ms.
         self.standings.allot_freed(&offer.view());
         self.delay.begin(&offer.view());
-        // If no pool has a task of a kind to launch, this heartbeat tries no more of it, as in
-        // `fair`.
+        // If no pool has a task of a kind to launch, this heartbeat tries no more tasks of this
+        // kind, as in `fair`.
         let mut refused: PerSlot<bool> = PerSlot::default();
         let counted = self.options.tracker_load;
         while let Some(kind) =
@@ -253,10 +252,10 @@ impl ModifiedFair {
         !self.is_sated(kind) && 0 < room(offer, kind, f64::from(demand), beyond, counted)
     }
 
-    /// Returns whether all tasks run that the last allotment counted as demand.
+    /// Returns whether all tasks that the last allotment counted as demand are running.
     fn is_sated(&self, kind: SlotKind) -> bool {
         let (running, demand) = self.standings.work(kind);
-        // Compared for equality, as in Hadoop's fair scheduler, which the paper modifies.
+        // Compare for equality, as in Hadoop's fair scheduler, which the paper modifies.
         running == demand
     }
 
@@ -273,7 +272,7 @@ impl ModifiedFair {
         }
         let jobs = |pool| standings.ready_in(pool, kind).map(move |job| (pool, job));
         pools.flat_map(jobs).find_map(|(pool, job)| {
-            // Read this before the launch, which resets the wait to zero.
+            // Read the waiting time before the launch, which resets it to zero.
             let waited = delay.waited(job);
             let reason = Reason::Share(standings.standing(pool, kind));
             let launched = delay.launch_map(offer, job, false, reason)?;

@@ -21,8 +21,8 @@ use mumakil_core::mapred::{
     SlotKind, SlotStanding, View,
 };
 
-/// Serves jobs by their number of running tasks, the fewest first. The type of the options decides
-/// which of the policies this is.
+/// Serves jobs by their number of running tasks, the fewest first. The type `O` of the options
+/// decides which policy this is.
 #[derive(Debug)]
 pub struct FewestFirst<O> {
     /// The jobs that could use a slot, in the order in which they are asked.
@@ -64,7 +64,8 @@ impl<O> FewestFirst<O> {
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { lines, delay, reduces, .. } = self;
         let line = lines[kind].iter().map(|(.., job)| *job);
-        // No job ever waits for admission, so SRT counts each job's time from its setup.
+        // No job ever waits for admission, so SRT counts the time of each job from the end of its
+        // setup.
         let mut line = reduces.in_order(kind, &offer.view(), line, |_| None);
         let held = |offer: &Offer<'_>, job| {
             let running = offer.view().job(job).map_or(0, |job| job.tasks(kind).running());
@@ -106,8 +107,8 @@ impl<O> Scheduler for FewestFirst<O> {
         self.delay.begin(&offer.view());
         for kind in SlotKind::BOTH {
             while 0 < offer.free(kind) {
-                // No job takes a slot of this kind here. To ask again would count each job as
-                // passed over twice.
+                // No job takes a slot of this kind here. If the jobs were asked again, they would
+                // count as passed over twice.
                 let Some(launched) = self.launch(offer, kind) else { break };
                 // The job now runs one task more, so another job may come first for the next slot.
                 self.place(&offer.view(), launched.attempt.job());
@@ -211,6 +212,6 @@ mod tests {
             bench.fill();
             bench.held(SlotKind::Reduce, [job])[0]
         });
-        assert_eq!(held, [1, 1, 2], "of two for one, two and three maps of four");
+        assert_eq!(held, [1, 1, 2], "a quarter, half, then three quarters");
     }
 }

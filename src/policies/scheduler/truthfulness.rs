@@ -1,6 +1,6 @@
-//! Tests that policies do what they report, with random jobs on small clusters. Jobs that are
+//! Tests with random jobs on small clusters that the reports of policies are true: jobs that are
 //! reported as held back get nothing, a job that is refused for a tracker's load is reported with
-//! that reason, and the reported slots of pools and queues are right.
+//! this reason, and the reported slots of pools and queues are right.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

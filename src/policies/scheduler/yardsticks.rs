@@ -3,9 +3,9 @@
 //!
 //! `ps` shares the slots: the job with the fewest running tasks comes first. `fsp` serves jobs in
 //! the order in which sharing would end them, and `srpt` the job with the least work left. The last
-//! two know the true sizes of jobs, which no real cluster does. They wait for free slots, unless
-//! the options let them preempt. [`theory`](mumakil_base::theory) has the same disciplines on a
-//! server that can be divided into any fractions.
+//! two know the true sizes of jobs, which a real cluster never knows. They wait for free slots,
+//! unless the options let them preempt. [`theory`](mumakil_base::theory) has the same disciplines
+//! on a server that can be divided into any fractions.
 
 use std::marker::PhantomData;
 
@@ -134,7 +134,7 @@ impl<D: Discipline> Policy for BySize<D> {
     const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut YardstickOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
-        // Here `hfsp` does not change its options, so it can check a copy.
+        // With these options `hfsp` changes nothing, so it can check a copy.
         Hfsp::settle(&mut options.in_order(D::ORDER), site)
     }
 

@@ -17,11 +17,12 @@ use mumakil_scenario::{ClockSpec, Registry, SchedulerChoice};
 /// A run whose results are in a folder.
 #[derive(Debug)]
 pub struct KeptRun {
-    /// The results of the run that are not in its files.
+    /// The results of the run, apart from its files.
     pub emulated: Emulated,
     /// The digest of the result files.
     pub digest: Digest,
-    /// Why the second run ended, if there was one. That run measures how long each job takes alone.
+    /// The reason for the end of the second run, which measures how long each job takes alone;
+    /// `None` if there was no second run.
     pub alone: Option<StopReason>,
     /// The verdicts on the scenario's expectations.
     pub verdicts: Vec<ExpectationVerdict>,
@@ -76,8 +77,7 @@ impl Prepared {
         }
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;
-        // The digest covers the verdicts, so it comes after them. The report shows the digest, so
-        // it comes last.
+        // Keep this order: the digest covers the verdicts, and the report shows the digest.
         let digest = Digest::of(folder.path())?;
         if self.scenario.record.report {
             folder.write(
@@ -86,7 +86,7 @@ impl Prepared {
             )?;
         }
         let Emulated { summary, decision_time, external_work, .. } = &emulated;
-        // The digest leaves out `perf.json`, so it is written last: wall times differ from run to
+        // Write `perf.json` last: the digest leaves it out, since wall times differ from run to
         // run.
         write_perf(folder, real, summary.messages, decision_time, *external_work)?;
         Ok(KeptRun { emulated, digest, alone, verdicts, real })

@@ -25,14 +25,14 @@ pub struct Prepared {
     /// The jobs of its workload.
     pub workload: Workload,
     /// Warnings of the policy about jobs and nodes that come from files, and a warning about names
-    /// that a spreadsheet would take for formulas.
+    /// that a spreadsheet would read as formulas.
     pub doubts: Vec<String>,
 }
 
 /// Returns the nodes of a scenario's cluster, which the scenario describes by numbers or in a file.
 fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, TraceError> {
     let Scenario { cluster, hadoop, workload, folder, .. } = scenario;
-    // The file is part of the cluster, so it cannot be borrowed while the cluster is.
+    // The file is a field of the cluster. Take it out, since the calls below borrow both.
     let mut own = cluster.topology.take();
     let topology = match workload.hosts_mut().or(own.as_mut()) {
         Some(file) => {
@@ -82,7 +82,7 @@ fn hosts_of(
     }
     // Record the checksum, so that a repetition of the run notices a changed file.
     file.pin(folder, sha256.as_deref())?;
-    // Input may lie on hosts that Mumak leaves out, so their racks are needed as well.
+    // Input may lie on hosts that Mumak leaves out, so the racks of these hosts are needed as well.
     Ok((hosts, (is_mumak && is_of_mumak).then_some(absent)))
 }
 
@@ -120,7 +120,7 @@ impl Prepared {
         // Put the workload back, now with the paths and checksums of its files.
         scenario.workload = spec;
         let mut prepared = Self { scenario, topology, workload, doubts: Vec::new() };
-        // Check this before asking the policy: it may rely on slots and jobs.
+        // Check this before asking the policy: the policy may rely on slots and jobs.
         prepared.check()?;
         prepared.doubts = prepared.ask_policy(registry)?;
         prepared.doubts.extend(prepared.formulas());
@@ -190,8 +190,8 @@ impl Prepared {
         Ok(doubts.into_iter().filter(|doubt| !said.contains(doubt)).collect())
     }
 
-    /// Returns a warning about names that a spreadsheet would take for formulas; `None` if there
-    /// are no such names.
+    /// Returns a warning about names that a spreadsheet would read as formulas; `None` if there are
+    /// no such names.
     fn formulas(&self) -> Option<String> {
         let specs = self.workload.arrivals.iter().map(|arrival| &arrival.spec);
         let names = specs.flat_map(|job| [&job.name, &job.user, &job.pool, &job.class]);
@@ -215,9 +215,9 @@ impl Prepared {
     }
 }
 
-/// Returns whether a spreadsheet takes a cell for a formula; a number such as `-1` is no formula.
+/// Returns whether a spreadsheet reads a cell as a formula; a number such as `-1` is no formula.
 fn is_formula(cell: &str) -> bool {
-    // Excel and LibreOffice take these first characters for a formula (OWASP's list on CSV
+    // In Excel and LibreOffice a formula begins with one of these characters (OWASP's list on CSV
     // injection).
     cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err()
 }

@@ -1,10 +1,10 @@
 //! Output files and folders are written under hidden names and renamed once they are complete.
 //!
 //! A hidden file or folder is filled beside its target, on the same file system, and renamed at the
-//! end. On Linux, an existing folder is exchanged with the new folder in one step; on other systems
-//! the old folder is renamed first, and for a moment has only a hidden name. Either way a killed
-//! process leaves complete results, old or new. At worst it also leaves a hidden file or folder
-//! beside them, which `leftovers` removes at the next start.
+//! end. On Linux, an existing folder is exchanged with the new folder in one step. On other systems
+//! the old folder first gets a hidden name, so for a moment the target does not exist. Either way a
+//! killed process leaves complete results, old or new. At worst it also leaves a hidden file or
+//! folder beside them. The next process that writes there removes it (`leftovers`).
 //!
 //! A hidden file that is dropped before it is renamed is removed. A signal ends a process without
 //! dropping anything, so the signal handler calls [`remove_unfinished`].
@@ -65,7 +65,7 @@ impl<H: AsRef<Path>> HiddenOutput<H> {
         &self.target
     }
 
-    /// Creates and locks the hidden file or folder with `make`, in the folder of `target`.
+    /// Creates the hidden file or folder with `make`, in the folder of `target`, and locks it.
     fn begin(
         target: &Path,
         over: ReplacedFiles,
@@ -85,7 +85,7 @@ impl<H: AsRef<Path>> HiddenOutput<H> {
         loop {
             let hidden = make(&aside, parent).map_err(error)?;
             let held = leftovers::hold(hidden.as_ref());
-            // If another process took the new file for a leftover before it was locked, make
+            // If another process treated the new file as a leftover before we locked it, make
             // another file.
             if !matches!(held, HiddenLock::Lost) {
                 let listed = UnfinishedLine::new(hidden.as_ref());
@@ -200,7 +200,8 @@ impl AsideFolder {
         over.check(&target)?;
         let placed = disk::change(&target, || {
             if target.exists() {
-                // After the exchange the hidden folder is the old one; dropping it removes it.
+                // After the exchange, `hidden` is the old folder; dropping `hidden` removes that
+                // folder.
                 exchange(hidden.path(), &target)
             } else {
                 fs::rename(hidden.path(), &target)

@@ -53,7 +53,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let head = self.0.first_chunk().expect("a hash has eight bytes");
+        let head = self.0.first_chunk().expect("a hash has more than eight bytes");
         // The first eight bytes suffice: the word has 80 to the power of 4 values, about 25 bits.
         let mut rest = u64::from_be_bytes(*head);
         for letters in [&CONSONANTS[..], VOWELS].repeat(4) {

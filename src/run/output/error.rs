@@ -12,12 +12,12 @@ pub enum OutputError {
         /// The target.
         path: PathBuf,
     },
-    /// The target exists, and Mumakil did not write it, or not all of it.
+    /// The target exists, and Mumakil did not write all of it.
     #[error("{} is not replaced: {why}", path.display())]
     Foreign {
         /// The target.
         path: PathBuf,
-        /// Why Mumakil does not take the target for a run's output.
+        /// Why Mumakil does not recognise the target as a run's output.
         why: String,
     },
     /// Another process is writing there.

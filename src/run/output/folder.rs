@@ -122,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder with a place for results, where an earlier run may have left some.
+    /// A folder with a target for results; an earlier run may have left results at the target.
     struct Room {
         folder: TempDir,
     }

@@ -28,7 +28,7 @@ static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub(super) enum HiddenLock {
     /// This process holds the lock until the value is dropped.
     Ours(File),
-    /// Another process took the file for a leftover before we could lock it.
+    /// Another process treated the file as a leftover before we could lock it.
     Lost,
     /// The file system has no locks.
     Unknown,
@@ -113,7 +113,7 @@ pub fn lock_of(file: &File) -> Option<bool> {
 }
 
 /// Opens a file or a folder in order to lock it. A file is opened for writing: some shared file
-/// systems lock only such files.
+/// systems lock only files that are open for writing.
 fn open(path: &Path) -> io::Result<File> {
     match fs::symlink_metadata(path)?.is_dir() {
         true => File::open(path),

@@ -100,7 +100,8 @@ impl Packs {
         if known.length == length {
             return Ok(());
         }
-        // A shorter pack has replaced the known pack, so it is read from its beginning.
+        // If the pack is shorter than its known runs, another pack has replaced it: read it from
+        // its beginning.
         let from = if length < known.end { 0 } else { known.end };
         let (runs, end) = runs_of(&mut File::open(path)?, from, length)?;
         (known.end, known.length) = (end, length);

@@ -12,10 +12,10 @@
 //! ```
 //!
 //! A slice lasts from the start of an attempt to its end, as its tracker saw them. The `outcome` of
-//! the slice is the JobTracker's verdict, or the outcome that the tracker saw if the JobTracker has
-//! not given a verdict by the end. An attempt takes the lowest free lane of its node and keeps the
-//! lane to its end. A suspended attempt gives up its slot but keeps its lane, so a node can have
-//! more lanes than slots.
+//! the slice is the JobTracker's verdict if it was given by then, else the outcome that the tracker
+//! saw. An attempt takes the lowest free lane of its node and keeps the lane to its end. A
+//! suspended attempt gives up its slot but keeps its lane, so a node can have more lanes than
+//! slots.
 //!
 //! An incident on a machine, such as a power failure or a slow disk, is a mark on its node.
 //!
@@ -55,7 +55,8 @@ use mumakil_core::mapred::{
     Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId, WorldFact,
 };
 
-/// The most maps of a job that have flows to its reduces, and so the most flows into one reduce.
+/// The maximum number of maps of a job that have flows to its reduces. It also limits the flows
+/// into one reduce.
 // Chosen: the page stays fast, and no reader can follow a hundred arrows into one sort.
 pub const FLOWS: u32 = 100;
 

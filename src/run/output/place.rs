@@ -65,7 +65,7 @@ impl RunPlace {
     }
 }
 
-/// Copies all files of a folder, also those in folders below, into another folder.
+/// Copies all files in a folder and below it into another folder.
 fn copy_all(from: &Path, to: &Path) -> Result<(), OutputError> {
     for (name, _) in files_below(from)? {
         let (source, target) = (from.join(&name), to.join(&name));

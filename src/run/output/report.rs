@@ -1,8 +1,9 @@
 //! `report.html`: a run on one page.
 //!
 //! The page is made from the scenario and from the run's own files, read row by row. It leaves out
-//! charts of tables that were not recorded. A chart that would need too many bars says so. The same
-//! scenario and seed give the same page, since the page shows no wall-clock time.
+//! charts of tables that were not recorded. With too many attempts for a bar each, a chart shows
+//! how busy each node was. The same scenario and seed give the same page, since the page shows no
+//! wall-clock time.
 //!
 //! ```text
 //! SECTIONS:  "Slots" ─ slots::blocks    ─ timeline.csv ─┐
@@ -86,7 +87,7 @@ pub struct RunReport<'a> {
     /// The known policies. The report asks the scenario's policy for the slots that it guarantees
     /// to pools.
     pub registry: &'a Registry,
-    /// The nodes of its cluster.
+    /// The nodes of the scenario's cluster.
     pub topology: &'a Topology,
     /// The names of the nodes in output files.
     pub labels: &'a [NodeLabel],

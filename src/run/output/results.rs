@@ -1,8 +1,8 @@
 //! Reads the files of a run.
 //!
 //! A file is read only when it is needed. Tables are read row by row. Summaries are small, so the
-//! last ones read are kept ([`RecentSummaries`]). Histograms are not kept: the histograms of one
-//! run take a megabyte, and a study has thousands of runs.
+//! most recently read ones are kept ([`RecentSummaries`]). Histograms are not kept: the histograms
+//! of one run take a megabyte, and a study has thousands of runs.
 
 mod log;
 
@@ -34,7 +34,7 @@ pub struct RunResults {
     recent: Rc<RecentSummaries>,
 }
 
-/// The summaries that were read last. A study may have too many runs to keep all their summaries in
+/// The most recently read summaries. A study may have too many runs to keep all their summaries in
 /// memory.
 #[derive(Debug)]
 pub struct RecentSummaries {

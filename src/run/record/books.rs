@@ -30,8 +30,8 @@ pub struct RunBooks {
     closed: Vec<(AttemptId, BookedAttempt)>,
     shift: Option<SlotShift>,
     tallies: Vec<(JobId, SlotKind, SlotCounts)>,
-    /// The successful attempt that the current event makes void, and its tracker: a map whose
-    /// output is lost, or a task of a job that begins anew.
+    /// The successful attempt that the current event makes void, and its tracker. It is a map whose
+    /// output is lost, or an attempt of a job that begins anew.
     lost: Option<(AttemptId, TrackerId)>,
     /// Statistics leave out jobs that arrive before this instant.
     warm_up: SimTime,
@@ -47,15 +47,14 @@ pub struct BookedJob {
     pub spec: Arc<JobSpec>,
     /// When it arrived at the JobTracker.
     pub submitted: SimTime,
-    /// When its splits were read; if the job was begun anew, the last such instant.
+    /// When its splits were last read: a job that is begun anew reads them again.
     pub initialised: Option<SimTime>,
-    /// When its setup was done, so that it could launch tasks; if the job was begun anew, the last
-    /// such instant.
+    /// When its setup was last done, so that it could launch tasks: a job that is begun anew runs
+    /// its setup again.
     pub running: Option<SimTime>,
     /// When its first map or reduce was assigned.
     pub first_launch: Option<SimTime>,
-    /// When the JobTracker learned that all maps had succeeded; if maps were lost, the last such
-    /// instant.
+    /// When the JobTracker last learned that all maps had succeeded: lost maps run again.
     pub maps_done: Option<SimTime>,
     /// When and how the JobTracker ended it.
     pub ended: Option<(SimTime, Outcome)>,
@@ -85,7 +84,7 @@ pub struct BookedAttempt {
     pub verdict: Option<(SimTime, Outcome)>,
     /// The reason of the order to kill it, if there was one.
     pub killed_for: Option<Reason>,
-    /// Its suspensions: the beginning of each, and its end, or `None` while it lasts.
+    /// When each of its suspensions began and ended; the end is `None` while the suspension lasts.
     pub stops: Vec<(SimTime, Option<SimTime>)>,
     /// How many slots its work takes; 0 before it starts.
     width: u32,
@@ -158,8 +157,8 @@ impl RunBooks {
 
     /// Returns whether a job counts in statistics.
     pub fn counts(&self, job: JobId) -> bool {
-        // On a scaled clock a tracker's event may arrive before the submission of its job: such a
-        // job counts.
+        // On a scaled clock a tracker's event may arrive before the submission of its job: count
+        // that job.
         self.job(job).is_none_or(|job| self.warm_up <= job.submitted)
     }
 
@@ -539,7 +538,7 @@ impl BookedAttempt {
     }
 
     /// Returns whether its work is known, not only the removal of its output. After the end of a
-    /// job, the only events of an attempt may be those of that removal.
+    /// job, the removal may be all that is known of an attempt.
     pub const fn has_work(&self) -> bool {
         self.grant.is_some() || self.started.is_some()
     }

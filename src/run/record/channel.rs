@@ -42,8 +42,8 @@ const CHUNK: usize = 1_024;
 /// The capacity of the channel in chunks. A few chunks even out the writer's speed; more chunks
 /// only take memory.
 const CHUNKS: usize = 8;
-/// How long the writer sleeps when it has caught up while events come fast. In this time a fast run
-/// fills one or two chunks.
+/// How long the writer of a fast run sleeps when it has caught up. In this time the run fills one
+/// or two chunks.
 const NAP: Duration = Duration::from_millis(1);
 /// The shortest real time between two reports of progress.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -58,7 +58,7 @@ pub struct Setup {
     pub labels: Arc<[NodeLabel]>,
     /// Called from the writer's thread a few times a second.
     pub progress: Option<OnProgress>,
-    /// Further watchers, after those of `settings`.
+    /// Further watchers. They come after the watchers of the outputs in `settings`.
     pub watchers: Vec<Box<dyn Watcher>>,
     /// Whether the summary states the cost of faults.
     pub counts_losses: bool,
@@ -265,8 +265,8 @@ impl Drop for EventSender {
 #[expect(clippy::disallowed_methods, reason = "the writer waits in real time")]
 fn next(parcels: &Receiver<EventParcel>, is_busy: bool) -> Option<EventParcel> {
     if is_busy && parcels.is_empty() {
-        // A blocked writer must be woken by the sender. Such a system call for each chunk takes a
-        // thirtieth of a fast run's time.
+        // Do not block: to wake the writer, the sender makes a system call. One such call for each
+        // chunk takes a thirtieth of a fast run's time.
         thread::sleep(NAP);
     }
     parcels.recv().ok()

@@ -172,7 +172,7 @@ impl<'a> EventLine<'a> {
             AttemptFact::FetchFailed { map } => self
                 .fact("fetch failed")
                 .attempt(attempt)
-                // `task` and `attempt` are those of the complaining reduce, so the map has other
+                // `task` and `attempt` name the complaining reduce, so the map's fields have other
                 // names.
                 .number("of_map", map.task.index)
                 .number("of_attempt", map.number)
@@ -299,7 +299,7 @@ impl<'a> EventLine<'a> {
         let weighed = reason.weighed();
         let whole = |number: u32| CellValue::Whole(number.into());
         let waited = weighed.waited.map(SimSpan::as_micros);
-        // Kept apart, since the fields borrow their texts and this text is made here.
+        // The reason is kept apart: the fields borrow texts, but this text is made here.
         self.reason = Some(reason.to_string());
         self.text("code", reason.code())
             .maybe("place", weighed.place.map(whole))

@@ -52,7 +52,7 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
             writeln!(to, "{value:12.3} {quantile:.12} {total:10}")?;
         }
     }
-    // Like the library, the mean assumes each value in the middle of its bin.
+    // As in the library, the mean assumes that each value lies in the middle of its bin.
     let middle = |value: u64| histogram.median_equivalent(value) as f64;
     let mean = bins
         .iter()
@@ -95,7 +95,7 @@ pub fn write_log(
     log.write_comment(LEGEND)?;
     let length = Duration::from_micros(ended.as_micros());
     for (name, histogram) in histograms {
-        let tag = Tag::new(name.as_ref()).expect("names of histograms have no blank and no comma");
+        let tag = Tag::new(name.as_ref()).expect("names of histograms have no blanks or commas");
         log.write_histogram(histogram.borrow(), Duration::ZERO, length, Some(tag)).map_err(
             |error| match error {
                 IntervalLogWriterError::IoError(error) => error,

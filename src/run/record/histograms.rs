@@ -28,8 +28,8 @@ use mumakil_core::mapred::{
 // bytes.
 const CLASS_LETTERS: usize = 48;
 
-/// The spans that are recorded as they occur. Each has a fixed index; a look-up by name took 3 % of
-/// a run.
+/// The spans that are recorded as they occur. Each has a fixed index: a look-up by name would take
+/// 3 % of a run's time.
 #[derive(Clone, Copy, Debug)]
 enum PassingSpan {
     HeartbeatRtt,
@@ -62,10 +62,10 @@ pub(super) struct Histograms {
     folder: PathBuf,
     /// The histograms of the spans; the first value creates one.
     passing: [Option<Histogram<u64>>; PassingSpan::NAMES.len()],
-    /// The attempts for which another attempt was preempted, each with the instant of the last such
-    /// preemption.
+    /// The attempts that wait for the slot of a preempted attempt, each with the instant of the
+    /// last preemption for its sake.
     awaited: FxHashMap<AttemptId, SimTime>,
-    /// The instants since which each tracker's free slots are free, the earliest first.
+    /// The instants at which each tracker's free slots became free, the earliest first.
     free: Vec<PerSlot<VecDeque<SimTime>>>,
 }
 
@@ -89,7 +89,7 @@ impl Histograms {
     }
 
     /// Records how long slots were idle before they were taken. The slots of a tracker are alike,
-    /// so an attempt takes the slots that were free the longest.
+    /// so assume that an attempt takes the slots that were free the longest.
     fn slot_moved(&mut self, at: SimTime, shift: SlotShift) {
         let Some(tracker) = self.free.get_mut(shift.tracker.index()) else { return };
         let free = &mut tracker[shift.task.slot()];
@@ -165,7 +165,7 @@ impl Histograms {
             return;
         }
         self.record(PassingSpan::TaskWait, waited);
-        // Only a launch after a wait for locality has such a span.
+        // Only a launch after a wait for locality has a `LocalityWait`.
         if let Reason::Waited(span) = reason {
             self.record(PassingSpan::LocalityWait, span);
         }

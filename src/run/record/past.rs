@@ -13,8 +13,9 @@ use super::{RecordError, RunBooks, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, Fact, TrackerFact};
 
-/// Each of the first 65,536 events has a mark, later only every 1,024th event. Chosen: precise
-/// enough to say when two runs begin to differ, while the first 65,536 marks take a megabyte.
+/// Each of the first 65,536 events has a mark; after them, every 1,024th event has one. Chosen:
+/// precise enough to say when two runs begin to differ, while the first 65,536 marks take a
+/// megabyte.
 const MARKED: u64 = 1 << 16;
 const STRIDE: u64 = 1 << 10;
 
@@ -68,8 +69,8 @@ impl RunPast {
         Some(self.same_as(other))
     }
 
-    /// Returns an instant up to which this past equals `shorter`, the past that it was opened with;
-    /// `None` if it begins with all events of `shorter`.
+    /// Returns an instant up to which this past and `shorter` are equal; `None` if this past begins
+    /// with all events of `shorter`. The caller must have opened this past with `shorter`.
     pub fn parts_before(&self, shorter: &Self) -> Option<SimTime> {
         let goal = Some((shorter.events, Some(shorter.hash.finish())));
         (self.goal != goal).then(|| self.same_as(shorter))
@@ -180,7 +181,7 @@ mod tests {
         assert_eq!(longer(&mut (0..10)), None);
         assert_eq!(longer(&mut (0..15)), None);
         let secs = |secs: u64| Some(SimTime::ZERO + SimSpan::from_secs(secs));
-        assert_eq!(longer(&mut (0..9)), secs(8), "it is not as long");
+        assert_eq!(longer(&mut (0..9)), secs(8), "it is shorter");
         assert_eq!(longer(&mut (0..15).map(|n| n + u32::from(n == 5))), secs(4));
         let nothing = past(0..0, 99);
         assert_eq!(RunPast::open(Some(&nothing)).parts_before(&nothing), None);

@@ -162,7 +162,8 @@ impl SummaryTally {
         // The cluster's size counts each tracker's first slots only, so a restart does not count
         // them twice.
         first.get_or_insert(slots);
-        // A tracker may come back with other slots, so change the level by the difference.
+        // A tracker may come back with a different number of slots, so change the level by the
+        // difference.
         let before = std::mem::replace(now, slots);
         for kind in SlotKind::BOTH {
             // Subtract first: the level includes the tracker's old slots.

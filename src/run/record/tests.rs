@@ -70,7 +70,8 @@ fn record(stream: Stream, settings: RecordSpec, millis: u64) -> Left {
 }
 
 /// A job of two maps and a reduce on two nodes. The second map fails at first. The reduce is
-/// suspended for a while and commits; for a heartbeat the JobTracker does not know of the commit.
+/// suspended for a while and commits; the JobTracker learns of its success only at the next
+/// heartbeat.
 fn small_run() -> Stream {
     use AttemptState::{CommitPending, Failed, Running, Succeeded};
     let (first, second, last) = (map(0, 0), map(0, 1), reduce(0, 0));
@@ -518,7 +519,7 @@ fn many_chunks_arrive_whole_and_in_order() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The order is worse than any on a scaled clock.
+    /// The order is more mixed than on any scaled clock.
     #[test]
     fn a_stream_in_any_order_is_recorded_as_well_as_it_goes(
         events in Just(small_run().events).prop_shuffle()
@@ -591,7 +592,7 @@ fn a_full_disk_breaks_the_sender_and_is_reported_at_the_end() {
         events.iter().cloned().for_each(|event| sender.take(&mut vec![event]));
         sender.flush();
     }
-    assert!(sender.is_broken(), "the writer's end reaches the sender");
+    assert!(sender.is_broken(), "the sender notices that the writer stopped");
     let error = recorder.finish(run(16_000), None).unwrap_err();
     let path = folder.path().join("tasks.csv");
     assert_eq!(error.to_string(), format!("cannot write {}", path.display()));

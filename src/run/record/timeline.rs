@@ -3,10 +3,10 @@
 //! `running` and `pending` are the JobTracker's counts of the job's maps or reduces. `slots` are
 //! the slots that trackers hold for these tasks. Slots in which outputs of attempts are removed
 //! count too, since the JobTracker counts an attempt until its output is removed. `suspended` are
-//! the attempts that trackers have suspended. No column counts setup and cleanup tasks, so `running`
-//! less `slots` shows how outdated the JobTracker's counts are. The difference also shows a quirk of
-//! Hadoop, which does not count attempts that wait for their commit. When a job begins to run, all
-//! its tasks are pending; later counts leave out reduces that may not start yet.
+//! the attempts that trackers have suspended. No column counts setup and cleanup tasks, so
+//! `running` minus `slots` shows how outdated the JobTracker's counts are. The difference also
+//! shows a quirk of Hadoop, which does not count attempts that wait for their commit. When a job
+//! begins to run, all its tasks are pending; later counts leave out reduces that may not start yet.
 //!
 //! Without a sampling step, each job and slot kind that changed in a millisecond has a row with its
 //! state at the end of the millisecond. With a step, each job and kind that changed since the last

@@ -1,7 +1,7 @@
 //! `waste.csv`: the useful and wasted slot time of each job, and the cost of its stragglers.
 //!
-//! *Slot time* is the number of slots that an attempt holds times how long it holds them, as its
-//! tracker sees it. Setup tasks, cleanup tasks and the removal of outputs count too. Slot time is
+//! *Slot time* is the number of slots that an attempt holds times how long it holds them, as seen
+//! by its tracker. Setup tasks, cleanup tasks and the removal of outputs count too. Slot time is
 //! *useful* if the attempt succeeded, and wasted for one of these reasons:
 //!
 //! - `failed`: the attempt failed;
@@ -17,9 +17,10 @@
 //! The *straggling* of a job is its sojourn divided by the sojourn that it would have had without
 //! stragglers. Without them, each task begins as it did and takes no longer than the median task of
 //! its job and kind. The last map and the last reduce then end earlier, and the sojourn is shorter
-//! by both gains. A task lasts from the first start of an attempt to the end of the successful
-//! attempt; for a reduce, the time before the maps were done does not count. Other tasks might also
-//! begin earlier, but that is ignored, so with several waves the true cost is higher.
+//! by the sum of both differences. A task lasts from the first start of an attempt to the end of
+//! the successful attempt; for a reduce, the time before the maps were done does not count. Other
+//! tasks might also begin earlier, but that is ignored, so with several waves the true cost is
+//! higher.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -99,6 +100,7 @@ struct WasteAccount {
 /// The cost of stragglers to a job.
 #[derive(Clone, Copy, Debug)]
 struct Stragglers {
+    /// How much earlier the last map and the last reduce would have ended without stragglers.
     of: PerSlot<SimSpan>,
     /// The job's sojourn divided by its sojourn without stragglers.
     ratio: f64,
@@ -113,7 +115,7 @@ struct WasteTask {
     winner: Option<(u32, u64)>,
 }
 
-/// An attempt that is not added to its job's account yet.
+/// An attempt whose slot time is not yet added to its job's account.
 #[derive(Debug, Default)]
 struct WasteAttempt {
     tracker: TrackerId,
@@ -364,8 +366,8 @@ impl Waste {
 
     /// Moves the slot time of a successful attempt from useful to lost, if its output is lost.
     fn lose_output(&mut self, attempt: AttemptId, verdict: Outcome) {
-        // The same success is reported again, as after a restart of the JobTracker: no output was
-        // lost.
+        // If the same success is reported again, as after a restart of the JobTracker, no output
+        // was lost.
         if verdict == Outcome::Succeeded {
             return;
         }
@@ -424,7 +426,7 @@ impl Waste {
         if outcome == Outcome::Succeeded {
             account.stragglers = sojourn.map(|sojourn| account.stragglers(sojourn));
         } else {
-            // The work of a failed job was useless, with or without preemption.
+            // The work of a failed job was useless, even the work of preempted attempts.
             for fate in [AttemptFate::Useful, AttemptFate::Preempted] {
                 account.sums[AttemptFate::Killed] += mem::take(&mut account.sums[fate]);
             }
@@ -455,8 +457,7 @@ impl Waste {
         }
         let Some(account) = self.account(attempt.job()) else { return };
         account.harmed += u32::from(matches!(fate, AttemptFate::Failed | AttemptFate::Lost));
-        // The job may have ended before its last attempts; `end_job` has then moved its earlier
-        // sums.
+        // If the job ended before this attempt, `end_job` has already moved the job's earlier sums.
         let is_in_vain = account.ended.is_some_and(|outcome| outcome != Outcome::Succeeded);
         let fate = match fate {
             AttemptFate::Useful | AttemptFate::Preempted if is_in_vain => AttemptFate::Killed,
@@ -733,7 +734,7 @@ mod tests {
         let stream = begun().at(4_000).suspend(map(0, 0), 0).at(9_000).resume(map(0, 0), 0);
         let (waste, summary) = waste(&stream.at(12_000));
         assert_eq!(of_job(&waste, 0), [0, 0, 0, 0, 0, 0, 7]);
-        assert_eq!(summary.goodput, None, "nothing has ended");
+        assert_eq!(summary.goodput, None, "no attempt has ended");
     }
 
     fn span((from, to): (u64, u64)) -> (SimTime, SimTime) {
@@ -750,7 +751,7 @@ mod tests {
         assert_eq!(cost(&[(0, 10), (0, 40), (0, 10), (10, 20)]), 20.0);
         // The median is 15 s, between 10 s and 20 s: the last task would end at 15 s.
         assert_eq!(cost(&[(0, 10), (0, 20)]), 5.0);
-        assert_eq!(cost(&[(0, 10), (5, 15), (9, 19)]), 0.0, "none is slow");
+        assert_eq!(cost(&[(0, 10), (5, 15), (9, 19)]), 0.0, "no task is slow");
         assert_eq!(cost(&[]), 0.0);
     }
 

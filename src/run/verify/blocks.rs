@@ -1,9 +1,8 @@
-//! Derives from the facts the nodes from which a block can be read: nodes that had the block at
-//! first and have not lost it, and nodes that got a copy later.
+//! Derives from the facts which nodes can serve a block. They are the nodes that had the block at
+//! first and have not lost it, and the nodes that got a copy later.
 //!
 //! A map may look for its block before or after another event of the same instant. So there are two
-//! answers: the nodes that could have been readable, and whether at least one was certainly
-//! readable.
+//! answers: the nodes that were possibly readable, and whether at least one was certainly readable.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +25,7 @@ pub(super) struct Blocks {
 
 #[derive(Clone, Debug, Default)]
 struct CheckedMachine {
-    /// Whether its tracker was ever up. A node that has not joined yet counts as on.
+    /// Whether its tracker was ever up; until then its machine counts as on.
     is_there: bool,
     /// When the machine went off; `None` while it is on.
     off: Option<SimTime>,

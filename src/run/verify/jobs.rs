@@ -1,4 +1,4 @@
-//! Checks what the JobTracker decides and learns against the facts of trackers.
+//! Compares the JobTracker's decisions and knowledge with the facts of trackers.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use mumakil_core::mapred::{
     PerSlot, PhaseTimes, Role, SlotCounts, SlotKind, Stall, TaskId, TaskKind, TrackerId,
 };
 
-/// The least number of complaints of reduces after which a completed map may fail: Hadoop's
-/// constant `MAX_FETCH_FAILURES_NOTIFICATIONS` of JobInProgress.java.
+/// The smallest number of fetch complaints with which a completed map may fail: Hadoop's constant
+/// `MAX_FETCH_FAILURES_NOTIFICATIONS` of JobInProgress.java.
 const LEAST_COMPLAINTS: u32 = 3;
 
 /// The jobs that were submitted. The details of a job are dropped when it ends.
@@ -52,11 +52,11 @@ struct CheckedJob {
     waiting: PerSlot<u32>,
     /// The slot time of its successful attempts so far, in slots times microseconds.
     useful: u128,
-    /// All outputs that each map has left, including lost outputs; the index is the map's.
+    /// The outputs of each map, by the map's index; includes lost outputs.
     outputs: Vec<Vec<CheckedOutput>>,
-    /// The state of its tasks, for look-ups only.
+    /// The state of its tasks; the order of iteration is arbitrary.
     by_task: FxHashMap<TaskId, CheckedTask>,
-    /// The state of its attempts, for look-ups only.
+    /// The state of its attempts; the order of iteration is arbitrary.
     attempts: FxHashMap<AttemptId, CheckedAttempt>,
 }
 
@@ -71,7 +71,7 @@ struct CheckedOutput {
 
 #[derive(Debug, Default)]
 struct CheckedTask {
-    /// Attempts that are assigned and have no verdict.
+    /// The numbers of the attempts that are assigned and have no verdict.
     active: Vec<u32>,
     /// The number of attempts that have failed.
     failures: u32,
@@ -116,7 +116,7 @@ struct CheckedAttempt {
     complaints: u32,
     /// Whether its job was begun anew after its assignment, so that the attempt no longer counts.
     is_void: bool,
-    /// The states that the JobTracker has learned, as bits.
+    /// The states that the JobTracker has learned, one bit for each.
     learned: u16,
     /// The state that the JobTracker learned last.
     state: AttemptState,
@@ -124,7 +124,7 @@ struct CheckedAttempt {
     width: u32,
     /// How many slots it holds now.
     holds: u32,
-    /// The instant since which it holds this number of slots.
+    /// When `holds` last changed.
     since: SimTime,
     /// Its slot time until `since`, in slots times microseconds.
     held: u128,
@@ -275,7 +275,7 @@ impl CheckedJobs {
                 }
             }
             AttemptFact::Started { role, .. } => {
-                // `Opened` has cleared `sources`. A map that still has them read as if all machines
+                // `Opened` clears `sources`. If they are still set, the map read as if all machines
                 // were well.
                 let is_struck = known.sources.take().is_some_and(|sources| sources.is_struck);
                 check.that(!is_struck, || InvariantBreach::ReadAsEver { attempt });
@@ -287,7 +287,7 @@ impl CheckedJobs {
             AttemptFact::Ended { role, outcome, phases } => {
                 let committed = outcome == Outcome::Succeeded && phases.commit.is_some();
                 // In Hadoop's commit protocol the JobTracker permits a commit only after it has
-                // learned that the attempt waits for it.
+                // learned that the attempt waits for the commit.
                 let allowed = !committed || known.has_learned(AttemptState::CommitPending);
                 check.that(allowed, || InvariantBreach::CommittedUnasked { attempt });
                 let ended = known.role(role).ended.replace(outcome);
@@ -321,8 +321,9 @@ impl CheckedJobs {
             check.that(is_named, || InvariantBreach::JobForgotten { job: job.id });
             let waits = |attempt: &CheckedAttempt| {
                 let is_here = attempt.work.ended.is_none() && trackers.joined(attempt.tracker);
-                // If losers may run on, attempts of a job that is about to end may wait for ever.
-                // No event says that a job is about to end.
+                // If losers may run on, attempts of a job that is about to end may wait for their
+                // commit for ever. No event says that a job is about to end, so nothing is checked
+                // then.
                 attempt.commit_pending && is_here && !check.rules.losers_go_on
             };
             let waiting = job.attempts.iter().filter(|(_, attempt)| waits(attempt));
@@ -352,8 +353,8 @@ impl CheckedJobs {
         }
     }
 
-    /// Checks that the extra copies of a hot file's blocks can have been made: each block has a
-    /// readable copy now, or another live job has found extra copies of it before.
+    /// Checks that the extra copies of a hot file's blocks can have been made. Each block must have
+    /// a readable copy now, or another live job must already have found extra copies of the block.
     fn check_heat(&self, spec: &JobSpec, trackers: &CheckedTrackers, check: &mut Check<'_>) {
         let Some(input @ Input::File { file, more_copies: 1.., .. }) = &spec.input else { return };
         let mut usual = input.clone();
@@ -494,7 +495,7 @@ impl CheckedJob {
             && let Some(sources) = trackers.blocks.sources(input, self.id, index, at)
             && let Some(known) = self.attempts.get_mut(&attempt)
         {
-            // Keep this fact apart, since `sources` is cleared when the map opens its input.
+            // Note this separately, since `sources` is cleared when the map opens its input.
             known.finds_nothing = sources.possible.is_empty();
             known.sources = Some(Box::new(sources));
         }
@@ -525,8 +526,8 @@ impl CheckedJob {
             TaskKind::Reduce if !check.rules.failed_tasks => {
                 let known = &self.attempts[&attempt];
                 let PhaseTimes { start_up, shuffle, suspended, .. } = phases;
-                // The latest instant at which the last fetch can have ended: as if all suspensions
-                // had come before its end.
+                // The latest possible end of the last fetch: assume that all suspensions came
+                // before it.
                 let has_all = known.started + start_up + shuffle + suspended;
                 let was_there = |&CheckedOutput { tracker, made, disk_losses }: &CheckedOutput| {
                     made <= has_all && trackers.kept(tracker, disk_losses, known.assigned)
@@ -748,8 +749,7 @@ impl CheckedAttempt {
         }
     }
 
-    /// Returns whether the tracker had the order to remove the output, which another tracker has
-    /// now.
+    /// Returns whether the order to remove the output has passed from this tracker to another.
     fn is_given_up(&self, tracker: TrackerId) -> bool {
         self.cleaner != Some(tracker) && self.given_up.contains(&tracker)
     }

@@ -114,8 +114,7 @@ proptest! {
     }
 }
 
-/// The checker notices each dropped fact. It cannot notice the listed facts: no later fact depends
-/// on them.
+/// The checker notices each dropped fact except the listed facts, on which no later fact depends.
 #[test]
 fn a_fact_that_is_dropped_is_missed() {
     let mut blind = Vec::new();
@@ -195,7 +194,7 @@ fn a_loser_may_run_until_its_trackers_next_reply() {
         (1, 1),
     );
     let late = won.heartbeat(0, 1, 0).heartbeat(0, 1, 0);
-    assert_eq!(found(late.end(map(0, 0), 0, Outcome::Killed)), "", "one was on its way");
+    assert_eq!(found(late.end(map(0, 0), 0, Outcome::Killed)), "", "a reply was on its way");
 }
 
 #[test]
@@ -251,7 +250,7 @@ fn a_wrong_count_of_what_waits_is_found() {
     let failed = one_map().end(map(0, 0), 0, Outcome::Failed).learn(map(0, 0), 0, Failed, (0, 1));
     let given_up =
         VerifierRules { cut_off: true, max_attempts: Some(1), ..VerifierRules::default() };
-    assert_eq!(verdict(failed, given_up), "", "one is given up");
+    assert_eq!(verdict(failed, given_up), "", "one task is given up");
 }
 
 #[test]
@@ -619,7 +618,8 @@ fn a_job_that_is_not_named_at_a_stall_is_found_and_so_is_a_wait_for_a_commit() {
     let waiting = "at 1 s: job 0 map 0 attempt 0 waits on node-1 for its commit, and the JobTracker \
                    came to rest";
     assert_eq!(at_rest(false), [nameless, waiting]);
-    // If losers are not killed, an attempt of a job that is being killed may wait for ever.
+    // If losers are not killed, an attempt of a job that is being killed may wait for its commit
+    // for ever.
     assert_eq!(at_rest(true), [nameless]);
 }
 

@@ -48,7 +48,7 @@ struct CheckedTracker {
     joined: bool,
     /// Whether the JobTracker has blacklisted it, so that it may get no tasks.
     blacklisted: bool,
-    /// Whether the JobTracker has graylisted it for more failures than other trackers.
+    /// Whether the JobTracker has graylisted it because it had more failures than other trackers.
     graylisted: bool,
     /// How often the JobTracker has declared it lost.
     losses: u32,
@@ -67,8 +67,8 @@ struct CheckedTracker {
 }
 
 /// The number of heartbeat replies by which a tracker must have carried out an order. The first
-/// reply may have been sent before the order, the second brings the order, and by the third the
-/// tracker must have carried it out.
+/// reply may have been sent before the order. The second reply brings the order. By the third reply
+/// the tracker must have carried out the order.
 const REPLIES: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]

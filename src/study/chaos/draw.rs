@@ -6,7 +6,7 @@
 //!           -> sometimes a theme: settings that are hard together
 //!           -> invalid? remove the settings that the check refuses, and check again
 //! ```
-//! A case with all options at once would show little, since one option hides the mistakes of
+//! Each case uses only some options: with all options at once, one would hide the mistakes of
 //! another.
 
 use std::hash::Hasher;
@@ -23,7 +23,8 @@ use mumakil_scenario::fault::Fault;
 use mumakil_scenario::{Registry, Scenario, ScenarioError, parse, shape};
 use mumakil_yaml::Path;
 
-/// The largest number of corrections to a drawn scenario; after them another scenario is drawn.
+/// The largest number of corrections to a drawn scenario. If it is still invalid after them,
+/// another scenario is drawn.
 // Chosen: each correction removes at least one invalid setting, and a scenario seldom has forty
 // invalid settings.
 const MENDINGS: u32 = 40;
@@ -51,7 +52,7 @@ pub(super) const THEMES: [&str; 11] = [
     // Reduces of killed jobs are not killed, and keep their slots.
     "{hadoop: {line: mumak, kill_orphans: false}, cluster: {preset: mumak}, \
       faults: [{at: 3min, kill: job-0}]}",
-    // Reduces of killed jobs also keep their slots with the usual Hadoop and cluster.
+    // Reduces of killed jobs keep their slots, with the default Hadoop version and cluster.
     "{hadoop: {kill_orphans: false, slow_start: 0}, faults: [{at: 1min, kill: job-0}]}",
     // Machines are declared lost soon, and come back.
     "{hadoop: {expiry: 30s}, faults: [{at: 1min, stop: node-1}, {at: 4min, start: node-1}]}",
@@ -73,8 +74,8 @@ pub(super) struct CaseDrawer<'s> {
     /// The share of all options that this case uses.
     appetite: f64,
     nodes: u64,
-    /// The field whose distribution is being drawn, if any: the `mean` is drawn as a value of this
-    /// field, such as a latency.
+    /// The field whose distribution is being drawn, such as a latency; `None` outside
+    /// distributions. The `mean` is drawn like a value of this field.
     distributed: Option<String>,
 }
 
@@ -84,7 +85,8 @@ impl<'s> CaseDrawer<'s> {
         // Chosen: a case with few options is easy to understand; in a case with many options, the
         // options interact.
         let appetite = *[0.05, 0.15, 0.4].choose(&mut rng).expect("there are some");
-        // Small clusters show the same mistakes as large ones, and run in milliseconds.
+        // Small clusters show the same mistakes as large clusters, and their runs take
+        // milliseconds.
         let nodes = rng.random_range(1..=10);
         Self { rng, seed, schema, policy, appetite, nodes, distributed: None }
     }
@@ -97,8 +99,8 @@ impl<'s> CaseDrawer<'s> {
                 match wrong(&tree, registry) {
                     Ok(None) => return tree,
                     Ok(Some(paths)) => {
-                        // Remove all settings with errors at once. If none of them exists, the
-                        // error lies elsewhere: draw another scenario.
+                        // Remove all settings with errors at once. If the tree has no such setting,
+                        // draw another scenario: the error lies elsewhere.
                         let gone = paths.iter().filter(|path| remove(&mut tree, path)).count();
                         if gone == 0 {
                             break;
@@ -114,7 +116,7 @@ impl<'s> CaseDrawer<'s> {
         let mut tree = Mapping::new();
         tree.insert("name".into(), "chaos".into());
         tree.insert("seed".into(), self.seed.into());
-        // A case that never ends must be stopped; `has_no_end` judges it.
+        // Stop a case that never ends, so that `has_no_end` can judge it.
         tree.insert("until".into(), "30d".into());
         let schema = self.schema;
         let of = |key: &str| &schema["properties"][key];
@@ -165,8 +167,8 @@ impl<'s> CaseDrawer<'s> {
         let alternatives = schema["anyOf"].as_array()?;
         let options = alternatives.iter().find_map(|one| one.get("properties")?.as_object())?;
         let mut names: Vec<&String> = options.keys().collect();
-        // Sort the names: their order in a JSON object depends on features of the library, but a
-        // seed must always draw the same case.
+        // Sort the names: their order in a JSON object depends on features of the JSON library, but
+        // a seed must always draw the same case.
         names.sort();
         let drawn = names.choose(&mut self.rng).map(|name| name.as_str());
         let name = self.policy.filter(|name| options.contains_key(*name)).or(drawn)?;
@@ -225,8 +227,8 @@ impl<'s> CaseDrawer<'s> {
                 _ => self.value(&options[kind], kind),
             };
             let Some(what) = drawn else { continue };
-            // Some kinds of fault need a time (`at`), some a duration (`for`), some neither: try
-            // all four ways and keep the first that is valid.
+            // A kind of fault needs a time (`at`), a duration (`for`), both or neither: try all
+            // four ways and keep the first that is valid.
             let mut fault = Mapping::from_iter([(kind.into(), what)]);
             for field in ["at", "for"] {
                 let time = options.get(field).and_then(|one| self.value(one, field));
@@ -249,7 +251,7 @@ impl<'s> CaseDrawer<'s> {
     fn later(&mut self, schema: &Json) -> Option<Value> {
         let own = stream(self.seed, Purpose::Chaos, 1);
         let rng = std::mem::replace(&mut self.rng, own);
-        let entry = find_items(schema).expect("what happens later is a list");
+        let entry = find_items(schema).expect("`later` is a list of changes");
         let mut list = Vec::new();
         let most = if self.rng.random_bool(0.2) { 3 } else { 0 };
         for number in 0..self.rng.random_range(0..=most) {
@@ -270,8 +272,8 @@ impl<'s> CaseDrawer<'s> {
         (!list.is_empty()).then_some(Value::Sequence(list))
     }
 
-    /// Returns whether this case uses an option: the same answer at every place where the option
-    /// may stand.
+    /// Returns whether this case uses an option. The answer is the same at every place where the
+    /// option may stand.
     fn uses(&self, field: &str) -> bool {
         let mut hasher = FxHasher::default();
         hasher.write_u64(self.seed);
@@ -367,7 +369,7 @@ impl<'s> CaseDrawer<'s> {
     }
 }
 
-/// Returns the fields of the first object in a schema that has this field.
+/// Finds the first object in a schema that has this field, and returns all fields of the object.
 fn find<'s>(schema: &'s Json, field: &str) -> Option<&'s serde_json::Map<String, Json>> {
     match schema {
         Json::Object(object) => {
@@ -380,7 +382,7 @@ fn find<'s>(schema: &'s Json, field: &str) -> Option<&'s serde_json::Map<String,
     }
 }
 
-/// Returns the schema of the entries of the first list of objects in a schema.
+/// Finds the first list of objects in a schema, and returns the schema of the list's entries.
 fn find_items(schema: &Json) -> Option<&Json> {
     match schema {
         Json::Object(object) => {
@@ -402,8 +404,8 @@ pub(super) fn read(tree: &Value, registry: &Registry) -> Result<Scenario, Scenar
     Ok(parse("chaos.yaml", &text(tree), &[], registry)?.scenario)
 }
 
-/// Returns the paths of the errors in a scenario, `None` if it is valid; `Err` if no error has a
-/// path.
+/// Returns the paths of the errors in a scenario; `Ok(None)` if it is valid, `Err` if no error has
+/// a path.
 pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path>>, ()> {
     match read(tree, registry) {
         Ok(_) => Ok(None),

@@ -6,7 +6,7 @@
 //! has_no_end              30 days have passed, without a recurring fault
 //! differs_without_actors  the same case without actors has other events
 //! ```
-//! External policies have the first two of these judges, and two others: [`starves`] and
+//! Cases of an external policy have the first two of these judges, then [`starves`] and
 //! `answers_differently`.
 
 use serde_yaml::Value;
@@ -26,7 +26,8 @@ use mumakil_scenario::Scenario;
 
 /// The virtual time for which a stalled run is watched: longer than any timeout of a policy or the
 /// JobTracker.
-// Chosen: Hadoop's longest timeout is 24 hours, after which it forgives a fault of a tracker.
+// Chosen: the longest timeout is 24 hours, after which the JobTracker forgives a fault of a
+// tracker.
 const WATCHED: SimSpan = SimSpan::from_secs(2 * 24 * 60 * 60);
 /// The largest number of violations that are listed; later violations mostly follow from the first.
 const TOLD: usize = 5;
@@ -62,7 +63,7 @@ pub(super) struct CaseFlaw {
     /// Texts that identify the mistake: two cases with a common text are taken to show the same
     /// mistake.
     signs: Vec<String>,
-    /// The mistake in words, of one or more lines.
+    /// The mistake in words; may have several lines.
     pub(super) words: String,
     /// The last lines that an external program wrote to stderr.
     pub(super) said: Vec<String>,
@@ -101,7 +102,7 @@ fn breaks_down(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
 /// Finds a failed policy or a panic.
 fn broken_down(run: &RunEvidence) -> Option<CaseFlaw> {
     let words = match run.result.as_ref().err()? {
-        // `WatchedPolicy` has ended the run on purpose; `starves` reports it.
+        // `WatchedPolicy` has ended the run on purpose; `starves` reports the starving job.
         EmulationError::PolicyFailed { .. } if run.seen.starved.is_some() => return None,
         EmulationError::PolicyFailed { words } => words.clone(),
         error @ (EmulationError::Policy { .. } | EmulationError::Bug { .. }) => error.to_string(),
@@ -131,7 +132,7 @@ fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     }
     let stalled_at = SimTime::ZERO + SimSpan::ceil_from_secs(run.summary.virtual_s);
     let until = case.scenario.until.unwrap_or(SimSpan::LONGEST);
-    // Stop at the case's own end: nothing would move after it.
+    // Stop at the case's own end (`until`) at the latest: nothing moves after it.
     let until = until.min(stalled_at.saturating_since(SimTime::ZERO) + WATCHED);
     let scenario = Scenario { until: Some(until), ..case.scenario.clone() };
     // `outlasts` lets the run go on after a stall, up to `until`.
@@ -148,7 +149,7 @@ fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     })
 }
 
-/// Finds an endless run, without a recurring fault and with little progress.
+/// Finds a run that does not end, although it has no recurring fault and is not merely slow.
 fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let run = case.first.result.as_ref().ok()?;
     // If tasks still ended in the second half of the run, the run is only slow: a drawn node may be
@@ -164,7 +165,7 @@ fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
 /// Runs the case again without actors, with full reports in each heartbeat. The events must be the
 /// same: neither mailboxes nor shortened heartbeats may change them.
 fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
-    // A run that the real-time limit cuts short ends at another event each time.
+    // A run that the real-time limit cuts short ends at a different event each time.
     if !trial.repeats || case.first.stop() != Some(&StopReason::Done) {
         return None;
     }
@@ -190,7 +191,7 @@ fn answers_differently(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFla
     parted(&case.first.seen.exchanges, &again.seen.exchanges)
 }
 
-/// Returns the first difference in the answers of two runs, as a mistake.
+/// Returns the first difference in the answers of two runs as a mistake; `None` if all are equal.
 pub(super) fn parted(
     first: &[(Vec<u8>, Vec<u8>)],
     second: &[(Vec<u8>, Vec<u8>)],
@@ -224,7 +225,7 @@ pub(super) fn parted(
     Some(CaseFlaw::new(what, words))
 }
 
-/// A policy that claims to read task reports, so that trackers send full ones.
+/// A policy that claims to read task reports, so that trackers send full reports.
 struct AttentivePolicy(Box<dyn Scheduler>);
 
 impl Wrapper for AttentivePolicy {
@@ -241,8 +242,8 @@ impl Wrapper for AttentivePolicy {
     }
 }
 
-/// Returns whether a run may hang by bad luck alone: by a recurring fault, or by a latency without
-/// an upper bound, with which a heartbeat may take longer than the JobTracker waits.
+/// Returns whether a run may hang by bad luck alone. A recurring fault may cause that, and so may a
+/// latency without an upper bound: a heartbeat may take longer than the JobTracker waits.
 pub(super) fn may_move_by_chance(case: &Case<'_>) -> bool {
     let network = &case.scenario.cluster.network;
     let pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());

@@ -1,4 +1,4 @@
-//! Makes the scenario of a mistake smaller while the mistake still shows.
+//! Makes a scenario that shows a mistake smaller, as long as it still shows the mistake.
 //!
 //! Removes parts of the scenario, the outermost first, and makes numbers smaller, as long as the
 //! scenario can be run and fails in the same way. The meaning of a part does not matter.
@@ -55,7 +55,7 @@ fn smaller(tree: &Value, path: &Path) -> Vec<Value> {
         // Try the smallest first: most numbers can be 1 at once.
         for less in [1, number / 2, number - 1] {
             let mut with_less = tree.clone();
-            *path.get_mut(&mut with_less).expect("it is there in the original") = less.into();
+            *path.get_mut(&mut with_less).expect("the copy has the path") = less.into();
             ways.push(with_less);
         }
     }

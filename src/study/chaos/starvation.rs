@@ -19,8 +19,8 @@ use mumakil_core::mapred::{
 };
 use mumakil_run::emulation::Options;
 
-/// A job starves if it gets no free slot for this long. Two hours are enough: policies let a job
-/// wait for a local slot only for seconds, and drawn tasks take minutes.
+/// A job starves if it gets no slot for this time, although slots are free. Two hours are enough:
+/// policies let a job wait for a local slot only for seconds, and drawn tasks take minutes.
 const STARVED: SimSpan = SimSpan::from_secs(2 * 60 * 60);
 
 /// Finds a job that starves or a run that stalls, if the case ends under `fifo`.
@@ -46,19 +46,20 @@ pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw
 /// Watches a policy, and ends the run if the policy passes a job over for too long.
 pub(super) struct WatchedPolicy {
     policy: Box<dyn Scheduler>,
-    /// By job number and kind of slot: since when the policy has passed the job over.
+    /// For each job number and kind of slot, the time since which the policy has passed the job
+    /// over.
     passed_over: Vec<PerSlot<Option<PassedOver>>>,
     seen: Arc<Mutex<RunObservations>>,
 }
 
-/// A job that got no task launched though a slot was free for it.
+/// A job for which the policy launched no task, although a slot was free for it.
 #[derive(Clone, Copy)]
 struct PassedOver {
     since: SimTime,
     /// The number of offers since then.
     offers: u64,
-    /// The numbers of its running and finished tasks: the job starves only while both stay the
-    /// same.
+    /// The numbers of its running and finished tasks: the job starves only if neither number
+    /// changes.
     is_at: (u32, u32),
 }
 
@@ -73,7 +74,7 @@ impl WatchedPolicy {
         let now = view.now();
         for job in view.running_jobs() {
             let id = job.id();
-            // Skip a job that cannot use the slot: it has no waiting task, or it avoids the
+            // Skip a job that cannot use the slot because it has no waiting task or avoids the
             // tracker.
             if job.pending(kind) == 0 || !offer.suits(id, kind, 1) {
                 continue;

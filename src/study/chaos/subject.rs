@@ -38,8 +38,8 @@ impl Subject {
                 // Any policy will do here, as `with_program` replaces it; `fifo` has no options.
                 let mut tree = CaseDrawer::new(seed, schema, Some("fifo")).scenario(registry);
                 tree["name"] = "try".into();
-                // Shorter than the usual 30 days: each question to an external program takes real
-                // time.
+                // Use less than the usual 30 days, since each question to an external program takes
+                // real time.
                 tree["until"] = "2d".into();
                 tree
             }

@@ -83,7 +83,8 @@ fn a_hunt_starts_no_programs() {
 #[test]
 fn policies_in_python_do_as_ours_do_on_random_clusters() {
     if std::process::Command::new("python3").arg("-V").output().is_err() {
-        // The tests of the command line, which are skipped as well, report the missing Python.
+        // Without Python, skip this test silently: the tests of the command line are skipped, too,
+        // and report the reason.
         return;
     }
     let registry = Registry::builtin();
@@ -97,7 +98,7 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
             let mut tree = CaseDrawer::new(seed, &schema, Some(own)).scenario(&registry);
             tree["until"] = "6h".into();
             if own != "fifo" {
-                let scenario = tree.as_mapping_mut().expect("a scenario is one");
+                let scenario = tree.as_mapping_mut().expect("it is a mapping");
                 scenario.remove("faults");
                 scenario.remove("later");
             }
@@ -120,9 +121,10 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
             else {
                 continue;
             };
-            // FSP and Algorithm 2 are simplified in Python. FSP suspends no task. Algorithm 2
-            // forgets how long a job has waited even if its launch is refused, as on a tracker
-            // where the map has failed before.
+            // FSP and Algorithm 2 are simplified in Python, so compare only runs without
+            // suspensions and failed attempts. FSP suspends no task. Algorithm 2 resets a job's
+            // waiting time even if the launch is refused, as on a tracker where the map has failed
+            // before.
             if own == "fifo" || one.1.attempts_failed + one.1.suspensions == 0 {
                 assert!(
                     one.0 == other.0 && one.2 == other.2,
@@ -153,7 +155,7 @@ until: 1d
     let (tally, wrong) = found(slow);
     assert!(tally.unended == 1 && wrong.is_none(), "{wrong:?}");
     let (tally, wrong) = found(&slow.replace("until: 1d", "until: 1h"));
-    assert!(tally.endless == 1 && wrong.is_some(), "nothing is done");
+    assert!(tally.endless == 1 && wrong.is_some(), "no task ends");
 }
 
 /// Now and then a heartbeat travels for longer than the expiry, and its tracker is declared lost.
@@ -228,8 +230,8 @@ fn each_case_that_breaks_is_told_with_a_small_scenario_that_can_be_run() {
     }
 }
 
-/// If the cases never provoke a mistake, or the checker cannot see it, no number of runs finds it.
-/// All mistakes are hunted in the same cases; a mistake that is found is hunted no more.
+/// A mistake that no case provokes, or that the checker cannot see, would never be found. Each case
+/// is run with each mistake that no earlier case has shown.
 #[test]
 fn each_planted_mistake_is_found_within_a_thousand_cases() {
     let registry = Registry::builtin();
@@ -241,8 +243,8 @@ fn each_planted_mistake_is_found_within_a_thousand_cases() {
     let is_over = || left.lock().is_empty();
     each_case(&hunt, is_over, |seed| {
         let mut tree = drawn(seed, &registry, &schema);
-        // A mistake shows early or not at all, and a few endless cases would take nearly all the
-        // time.
+        // End cases early: a mistake shows early or not at all, and a few endless cases would take
+        // nearly all the time.
         tree["until"] = "12h".into();
         let hunted = left.lock().clone();
         for mistake in hunted {

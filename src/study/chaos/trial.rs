@@ -40,7 +40,7 @@ pub(super) struct Trial<'h> {
     pub(super) recast: fn(RunCores) -> RunCores,
 }
 
-/// A case before the judges.
+/// A case with its runs, for the judges.
 pub(super) struct Case<'t> {
     pub(super) tree: &'t Value,
     pub(super) scenario: Scenario,
@@ -68,7 +68,7 @@ impl<'h> Trial<'h> {
         Self { subject, registry, repeats: subject.repeats(seed), recast: |cast| cast }
     }
 
-    /// Tries a scenario; returns its counts, and its mistake if it has one.
+    /// Tries a scenario. Returns the tally of this case, and the mistake if a judge finds one.
     pub(super) fn of(&self, tree: &Value) -> (HuntTally, Option<CaseFlaw>) {
         let mut tally =
             HuntTally { runs: 1, repeated: self.repeats.into(), ..HuntTally::default() };
@@ -135,15 +135,16 @@ impl<'h> Trial<'h> {
 /// The observations during a run.
 #[derive(Default)]
 pub(super) struct RunObservations {
-    /// The hash of all events, with heartbeats; `None` if it is not needed.
+    /// The hash of all events, including heartbeats; `None` if no judge needs it.
     pub(super) hash: Option<Sha256>,
     /// The tasks that have succeeded at least once.
     pub(super) done: BTreeSet<TaskId>,
-    /// The last time at which a task succeeded for the first time.
+    /// The latest time of a task's first success.
     pub(super) farther_at: SimTime,
-    /// The instant after which every event that changes something is late; `None` in most runs.
+    /// The instant at which an earlier run of the case was ended as stalled; `None` unless this run
+    /// goes on after the stall.
     pub(super) after: Option<SimTime>,
-    /// The first late event, in words.
+    /// The first event after that instant that changes something, in words.
     pub(super) late: Option<String>,
     /// The job that starved under an external program, and for how long, in words.
     pub(super) starved: Option<String>,
@@ -196,8 +197,8 @@ impl Watcher for RunObservations {
     }
 }
 
-/// Returns whether an event means no progress. Such events are remarks of the JobTracker, faults of
-/// idle machines, and failed fetches of reduces that were left running when their job ended.
+/// Returns whether an event means no progress: remarks of the JobTracker, faults of idle machines,
+/// and failed fetches of reduces that were left running when their job ended.
 fn changes_nothing(fact: &Fact, books: &RunBooks) -> bool {
     match fact {
         Fact::Member(

@@ -13,8 +13,8 @@ use serde_yaml::Value;
 use mumakil_base::random::ChaCha8Rng;
 
 /// Returns a value of the form that a title describes; `None` if the field should be left out, such
-/// as a file. The value has the usual size of the field `of`: for the mean of a latency's
-/// distribution, the size of a latency.
+/// as a file. The field `of` decides the usual size of the value: the mean of a latency's
+/// distribution has the size of a latency.
 pub(super) fn titled(
     title: &str,
     field: &str,
@@ -47,7 +47,7 @@ pub(super) fn titled(
 
 fn duration(field: &str, rng: &mut ChaCha8Rng) -> String {
     let (least, most) = match field {
-        // Each interval costs a message, or a pass over all jobs or trackers.
+        // Not too short: each interval costs a message, or a pass over all jobs or trackers.
         "heartbeat" | "heartbeat_floor" => (500.0, 10_000.0),
         _ if field.ends_with("interval") || field.ends_with("poll") => (300.0, 60_000.0),
         // With longer times the JobTracker would never catch up with its heartbeats.
@@ -90,7 +90,7 @@ pub(super) fn whole(schema: &Json, field: &str, rng: &mut ChaCha8Rng) -> Value {
     Value::from(rng.random_range(least..=most))
 }
 
-/// Returns one of a few names, so that the names of several settings coincide.
+/// Returns one of a few names, so that several settings often use the same name.
 pub(super) fn name(field: &str, rng: &mut ChaCha8Rng) -> Value {
     let names: &[&str] = match field {
         "user" => &["ann", "bob", "cid"],

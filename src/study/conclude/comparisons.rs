@@ -29,13 +29,13 @@ pub struct Comparison {
     /// The geometric mean of the ratios by seed: the metric of the other value divided by the
     /// metric of the base.
     pub ratio: Option<Estimate>,
-    /// The probability of a ratio at least so far from one if the two values did not differ,
-    /// corrected for all pairs of the family.
+    /// The p value, corrected for all pairs of the family: the probability of a ratio at least this
+    /// far from one if the two values do not differ.
     pub p: Option<f64>,
     /// The verdict on the ratio.
     pub verdict: RatioVerdict,
-    /// The number of further seeds that would probably decide the verdict; `None` if it is decided
-    /// or unknown, or if too many seeds would be needed.
+    /// The number of further seeds that would probably decide the verdict; `None` if the verdict is
+    /// decided or unknown, or if too many seeds would be needed.
     pub more_seeds: Option<usize>,
     /// The seeds whose ratio is far from the ratios of the other seeds.
     pub outliers: Vec<OutlyingSeed>,
@@ -69,8 +69,8 @@ pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comp
     let space = sheet.space();
     let pairs = sheet.against.pairs(space.axes[axis].values.len());
     let mut comparisons = Vec::new();
-    // Skip a metric that chooses the compared values itself: it is the same for all of these
-    // values.
+    // Skip a metric that chooses a value of the compared axis itself: the metric is the same for
+    // all compared values.
     for metric in metrics.iter().filter(|metric| !metric.chosen.contains(&axis)) {
         let mut seen = BTreeSet::new();
         for cell in &sheet.cells {
@@ -138,7 +138,8 @@ pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comp
     comparisons
 }
 
-/// Returns a cell in words, with the axes that are shown: ` at 40 nodes, replication=3`.
+/// Returns a cell in words, without the axes that are `None` in `group`:
+/// ` at 40 nodes, replication=3`.
 fn describe(axes: &[SpaceAxis], group: &[Option<usize>]) -> String {
     let tell = |(axis, value): (&SpaceAxis, &Option<usize>)| {
         let value = &axis.values[(*value).filter(|_| 1 < axis.values.len())?];

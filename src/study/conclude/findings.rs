@@ -11,7 +11,7 @@ use mumakil_run::output::results::RunResults;
 /// The numbers of a study.
 #[derive(Debug)]
 pub struct StudyFindings {
-    /// For each cell and seed, the number of jobs that did not succeed.
+    /// For each cell and seed, the number of unsuccessful jobs.
     pub jobs: Vec<Vec<JobsOfRun>>,
     /// The metrics.
     pub metrics: Vec<Metric>,
@@ -21,7 +21,7 @@ pub struct StudyFindings {
     pub verdicts: Vec<ExpectationVerdict>,
 }
 
-/// The number of jobs in a run that did not succeed.
+/// The number of unsuccessful jobs in a run.
 #[derive(Clone, Copy, Debug)]
 pub struct JobsOfRun {
     /// Jobs that failed.
@@ -148,7 +148,8 @@ impl JobsOfRun {
         let count = |path: &str| Ok(run.number(path)?.unwrap_or_default() as u64);
         let failed = count("jobs_failed")?;
         let ended = failed + count("jobs_succeeded")? + count("jobs_killed")?;
-        // `jobs` also counts the jobs that the run's end cut off; the counts of outcomes do not.
+        // `jobs` also counts the jobs that were unfinished at the end of the run; the counts of
+        // outcomes do not.
         Ok(Self { failed, left: count("jobs")?.saturating_sub(ended) })
     }
 }

@@ -1,7 +1,7 @@
 //! A study's `latency.hlog`: the histograms of each cell, merged over its runs.
 //!
-//! A cell's histogram has the tag `NAME:AXIS=VALUE:…`. All intervals have the same length: the
-//! total length of a cell's runs, in the cell where this total is largest.
+//! A cell's histogram has the tag `NAME:AXIS=VALUE:…`. All intervals have the same length, which is
+//! the largest total length of a cell's runs.
 
 use std::collections::BTreeMap;
 

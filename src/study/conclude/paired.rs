@@ -64,8 +64,8 @@ pub(crate) struct Pair {
     pub(crate) ratio: Option<Estimate>,
     pub(crate) p: Option<f64>,
     pub(crate) standing: RatioVerdict,
-    /// The number of further seeds that would decide the verdict; `None` if it is decided or
-    /// unknown, or if too many seeds would be needed.
+    /// The number of further seeds that would decide the verdict; `None` if the verdict is decided
+    /// or unknown, or if too many seeds would be needed.
     pub(crate) more: Option<usize>,
     /// The number of pairs in its family that have a p value.
     family: usize,
@@ -124,8 +124,8 @@ fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
     let steps = holm(&tested.iter().map(|(.., p)| *p).collect::<Vec<_>>());
     let mut order: Vec<_> = tested.iter().zip(&steps).collect();
     order.sort_by_key(|(_, step)| step.rank);
-    // Holm's method decides pairs in the order of p and stops at the first undecided one, so a pair
-    // needs at least as many seeds as the pairs before it.
+    // Holm's method decides pairs in the order of p and stops at the first undecided one, so each
+    // pair needs at least as many seeds as the pairs before it.
     let mut needed = Some(0);
     for ((place, ratio, _), step) in order {
         let pair = &mut pairs[*place];
@@ -170,7 +170,7 @@ impl Pair {
         }
     }
 
-    /// Returns the result in words, for sides that are not equal.
+    /// Returns the result in words, for any verdict but `Same`.
     fn told(&self, unit: Unit) -> String {
         let Some(Estimate { mean, band, .. }) = self.ratio else {
             return "no ratio, for not all numbers are there and above zero".to_owned();
@@ -268,8 +268,8 @@ mod tests {
 
     #[test]
     fn what_is_decided_is_told_in_plain_words() {
-        // Logarithms -0.10, -0.08, -0.06: mean -0.08, error 0.011547, t(0.975; 2) = 4.3027, so from
-        // exp(-0.12968) = 0.8784 to exp(-0.03032) = 0.9701.
+        // Logarithms -0.10, -0.08, -0.06: mean -0.08, error 0.011547, t(0.975; 2) = 4.3027. So the
+        // interval is from exp(-0.12968) = 0.8784 to exp(-0.03032) = 0.9701.
         let less = numbers(&[-0.10, -0.08, -0.06]);
         let one = [1.0; 3];
         assert_eq!(
@@ -277,7 +277,7 @@ mod tests {
             "shorter by 7.7 % (0.923 times, 0.878 to 0.970)"
         );
         assert_eq!(words(&one, &less, Unit::SHARE), "lower by 7.7 % (0.923 times, 0.878 to 0.970)");
-        // The reverse: exp(0.08) = 1.0833, 1.0308 to 1.1385.
+        // With the sides exchanged, the ratio is exp(0.08) = 1.0833, from 1.0308 to 1.1385.
         assert_eq!(words(&less, &one, Unit::TIME), "longer by 8.3 % (1.08 times, 1.03 to 1.14)");
         assert_eq!(words(&less, &one, Unit::PLAIN), "higher by 8.3 % (1.08 times, 1.03 to 1.14)");
         let more = [3.0, 3.0, 3.0];
@@ -292,7 +292,8 @@ mod tests {
     fn what_is_undecided_says_how_many_seeds_would_decide() {
         // The mean is 0.1, the deviation 0.1581: 22 seeds are needed, and five exist.
         let other = numbers(&[-0.1, 0.0, 0.1, 0.2, 0.3]);
-        // 0.1 ± 2.7764 · 0.070711, so from exp(-0.0963) to exp(0.2963).
+        // The logarithm is 0.1 ± 2.7764 · 0.070711, so the interval is from exp(-0.0963) to
+        // exp(0.2963).
         assert_eq!(
             words(&[1.0; 5], &other, Unit::TIME),
             "1.11 times (0.91 to 1.34), undecided; about 17 seeds more would decide"
@@ -320,7 +321,7 @@ mod tests {
         // Alone, t = 0.1 / 0.025820 = 3.873 with three degrees of freedom: p = 0.0305.
         let near = numbers(&[0.04, 0.08, 0.12, 0.16]);
         assert_eq!(pairs(false, &[&[1.0; 4], &near])[0].standing, RatioVerdict::More);
-        // Beside two pairs with a larger p, the pair is the first of three, so p is 0.0914.
+        // In a family with two pairs of larger p, Holm's method multiplies this p by three: 0.0914.
         let vague = numbers(&[0.3, -0.3, 0.1, -0.2]);
         let vaguer = numbers(&[0.5, -0.5, 0.1, -0.2]);
         let three = pairs(false, &[&[1.0; 4], &vague, &near, &vaguer]);

@@ -97,8 +97,8 @@ pub fn conclude(
     for (name, picture) in charts.iter().zip(&pictures) {
         write_file(&folder.join(CHARTS), name, picture.drawing.svg().as_bytes())?;
     }
-    // Remove files that an earlier form of the study wrote: they would be taken for results of this
-    // form.
+    // Remove result files that the study had before it was edited: they would be taken for current
+    // results.
     let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
     clear(folder, |name| [COMPARISONS, LATENCY].contains(&name) && !is_written(name))?;
     let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
@@ -330,7 +330,8 @@ fn band(
     let Some(Estimate { mean, band, n }) = of else {
         return [PageCell::unknown(), PageCell::default()];
     };
-    // One seed has no interval: show its mean with as many digits as a mean needs alone.
+    // One seed has no interval: show the mean with the digits that a mean without an interval
+    // needs.
     let Band { low, high } = band.unwrap_or(Band { low: mean, high: mean });
     let [shown, low, high] = show([mean, low, high]);
     let interval = band.map(|_| format!("{low} to {high}"));

@@ -30,8 +30,8 @@ impl<'s> StudyRuns<'s> {
         let cells = || sheet.cells.iter();
         let places = cells().enumerate().map(|(place, cell)| (&cell.values[..], place));
         let runs = cells().map(|cell| cell.runs.iter().map(|_| OnceCell::new()).collect());
-        // Keep at least the summaries of two compared cells, or the summaries of one cell would
-        // push out the summaries of the other.
+        // Keep at least the summaries of two compared cells: with fewer, the summaries of one cell
+        // would push out the summaries of the other.
         let recent = RecentSummaries::new(SUMMARIES.max(2 * sheet.seeds.len()));
         Self { sheet, store, places: places.collect(), runs: runs.collect(), recent }
     }
@@ -61,13 +61,14 @@ impl Runs for StudyRuns<'_> {
     }
 
     fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError> {
-        let place = self.place(cell).expect("cells that are left out are not asked for");
+        let place = self.place(cell).expect("only cells of the study are read");
         Ok(self.of(place).nth(seed).expect("every cell has a run for each seed"))
     }
 }
 
 impl Search {
-    /// Judges the condition with the value in `sheet`, whose runs must be done.
+    /// Returns the verdict on the search's condition for the one value in `sheet`. The runs of
+    /// `sheet` must be done.
     ///
     /// # Errors
     /// If the results of the runs cannot be read.

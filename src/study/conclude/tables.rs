@@ -1,8 +1,8 @@
 //! A study's own files: `runs.csv`, `cells.csv`, `comparisons.csv`, `summary.json`.
 //!
 //! Times are in seconds, sizes in bytes, shares between 0 and 1; the headings say so. Intervals are
-//! of 95 %, and need at least two numbers. `n` is the count of numbers, since a run may lack its
-//! number.
+//! of 95 %, and need at least two numbers. `n` is the number of runs that have the number: some
+//! runs may lack it.
 
 use serde_json::json;
 
@@ -150,7 +150,7 @@ impl CsvTable {
     }
 
     fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.writer.write_record(cells).expect("memory takes it, and all rows are as long");
+        self.writer.write_record(cells).expect("rows have equal lengths");
     }
 
     fn bytes(self) -> Vec<u8> {

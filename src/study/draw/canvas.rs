@@ -16,7 +16,7 @@ pub(crate) struct ChartMaterial<'s> {
     /// The study's name, which begins the id of each chart.
     pub(crate) study: &'s str,
     pub(crate) space: Space,
-    /// The pairs of values of the compared axis that are compared.
+    /// The compared pairs of values on the compared axis.
     pub(crate) against: ComparedWith,
     pub(crate) runs: &'s dyn Runs,
     pub(crate) measured: &'s MeasuredNumbers<'s>,
@@ -37,7 +37,7 @@ pub(super) struct Canvas<'c> {
     pub(super) over: Option<usize>,
     /// The axis that makes several lines, bars or rows.
     pub(super) by: Option<usize>,
-    /// The cell of the chart; an axis whose values all lie on the chart has its first value.
+    /// The cell of the chart. It has the first value of an axis whose values all lie on the chart.
     pub(super) cell: &'c [usize],
     /// The expressions of the chart.
     pub(super) asked: &'c [AskedExpression<'c>],
@@ -83,7 +83,7 @@ impl Canvas<'_> {
         ours: Option<f64>,
     ) -> Figure {
         // On a chart with one expression, a label needs its axis: `nodes=10`. On a chart with
-        // several, the names of the expressions explain the labels.
+        // several expressions, their names explain the labels.
         let of = |axis: Option<usize>, label: &str| match (axis, self.asked) {
             (Some(axis), [_]) => format!("{}={label}", self.material.space.axes[axis].name()),
             _ => label.to_owned(),
@@ -115,7 +115,7 @@ impl Canvas<'_> {
         axis.map(|axis| self.material.space.axes[axis].path.clone()).unwrap_or_default()
     }
 
-    /// Returns the chart's cell with these values in place of its own.
+    /// Returns the chart's cell after these values have replaced its own.
     pub(super) fn at(&self, places: &[Option<AxisSpot>]) -> Vec<usize> {
         let mut cell = self.cell.to_vec();
         for (axis, place) in places.iter().flatten() {
@@ -132,7 +132,7 @@ impl Canvas<'_> {
         cell: &[usize],
     ) -> Result<Option<Vec<Option<f64>>>, ReadError> {
         let ChartMaterial { runs, measured, .. } = self.material;
-        // An expression that chooses cells itself does not need this cell.
+        // If the expression chooses cells itself, this cell may be missing.
         if asked.plan.chosen().is_empty() && !runs.has(cell) {
             return Ok(None);
         }
@@ -159,7 +159,7 @@ impl Canvas<'_> {
         }))
     }
 
-    /// Returns a cell's numbers, of all seeds together.
+    /// Returns the numbers of a cell, from all seeds in one list.
     pub(super) fn sample(&self, plan: &ExprPlan, cell: &[usize]) -> Result<Vec<f64>, ReadError> {
         let mut values = Vec::new();
         for seed in self.seeds(cell) {

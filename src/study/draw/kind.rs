@@ -31,7 +31,8 @@ pub(super) trait ChartKind {
         }
     }
 
-    /// Returns the data that the chart reads of every run, beside its expressions.
+    /// Returns the data that the chart reads of every run, in addition to the data of its
+    /// expressions.
     fn needs(&self) -> ExprNeeds {
         ExprNeeds::default()
     }
@@ -41,8 +42,8 @@ pub(super) trait ChartKind {
         false
     }
 
-    /// Returns whether the horizontal axis has labels. Then, if only `by` is given, the axis of
-    /// `by` becomes the horizontal axis.
+    /// Returns whether the horizontal axis has labels. If a chart of this kind has `by` but not
+    /// `over`, the axis of `by` becomes the horizontal axis.
     fn stands_over_labels(&self) -> bool {
         false
     }

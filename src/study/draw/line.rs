@@ -43,7 +43,7 @@ impl ChartKind for LineChart<'_> {
             for point in canvas.published(number) {
                 published.push((point.at, point.number.value));
                 // Compare exactly: both positions come from the same label. A published point
-                // between two values of the axis has no number of the study beside it.
+                // between two values of the axis has no measured number beside it.
                 let ours = points.iter().find(|ours: &&LinePoint| ours.x == point.at);
                 let (unit, ours) = (canvas.asked[0].plan.unit(), ours.map(|ours| ours.y));
                 figures.push(canvas.figure(&name, point, unit, ours));

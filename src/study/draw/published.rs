@@ -71,8 +71,8 @@ impl ChartSpec {
         let by = || values_of(space, layout.by).into_iter().map(|(label, _)| label);
         let names = || kind.expressions().into_iter().map(|(name, _)| name);
         let (series, foot): (Vec<String>, UnderPoints<'_>) =
-            // With labels, `over` may be missing: then several expressions stand side by side, with
-            // their names as labels.
+            // A chart with labels may lack `over`. Then several expressions stand side by side,
+            // with their names as labels.
             match (kind.nature().published, layout.over) {
                 (Some(PointPositions::Labels), over) => {
                     (by().collect(), UnderPoints::Labels(labels_of(names(), space, over)))
@@ -208,7 +208,7 @@ impl UnderPoints<'_> {
                     .nearest(label, labels.iter().map(String::as_str))),
             },
             Self::Axis(axis) => {
-                // Look for a label first: an axis may call the value 10 `small`.
+                // Look for a label first: the value 10 may have the label `small`.
                 let known = axis.values.iter().find(|value| value.label == label);
                 match known.and_then(|value| value.number) {
                     Some((at, _)) => Ok(point(at)),
@@ -246,7 +246,7 @@ impl<'de> Deserialize<'de> for PublishedPoints {
 
 struct PointsVisitor;
 
-/// The value of a key: a number, or further points.
+/// The value of a key in `published`: a number, or the points of a line.
 enum PublishedEntry {
     Number(PublishedNumber),
     Points(PublishedPoints),

@@ -77,7 +77,8 @@ pub struct VerdictRow {
 }
 
 impl RepeatedExperiment {
-    /// Returns a row for the whole experiment: the measured value, or the count of each verdict.
+    /// Returns one row for the whole experiment. It shows the measured value of the only row, or
+    /// how many rows have each verdict.
     pub fn summary(&self) -> VerdictRow {
         let rows = self.rows();
         let tally = VerdictTally::of(&rows);
@@ -114,8 +115,8 @@ impl RepeatedExperiment {
                     let judged = self::verdicts(&sheet.expect, verdicts);
                     let found = judged.iter().zip(verdicts).zip(&sheet.expect);
                     rows.extend(found.map(|((found, verdict), expected)| {
-                        // An expectation without a published number of its own shows the paper's
-                        // whole result.
+                        // If an expectation has no published number of its own, show the published
+                        // results of the whole experiment.
                         let published = found.published.as_ref().unwrap_or(&self.published);
                         let measured = found.measured.as_deref().unwrap_or_default();
                         let gap = expected.known_gap.as_ref();
@@ -168,8 +169,9 @@ pub fn report(repeated: &[RepeatedExperiment], folder: &Path) -> Result<(), Outp
     write_file(folder, REPORT, page(repeated, &rows).html().as_bytes())
 }
 
-/// Checks that the report may be written into a folder. Hidden files aside, the folder must be
-/// empty, have an earlier report, or have only experiments, as after an interrupted run.
+/// Checks that the report may be written into a folder. Apart from hidden files, the folder must be
+/// empty, or have an earlier report, or have only folders of experiments, as after an interrupted
+/// run.
 ///
 /// # Errors
 /// If the folder has other files, or cannot be read.
@@ -211,7 +213,7 @@ fn page(repeated: &[RepeatedExperiment], rows: &[VerdictRow]) -> HtmlPage {
     }
 }
 
-/// Returns a row for each published number and for each verdict without one.
+/// Returns a row for each published number, and a row for each verdict without published numbers.
 fn overview(rows: &[VerdictRow]) -> PageTable {
     let mut table = PageTable {
         caption: "Published values, and ours".to_owned(),

@@ -2,7 +2,7 @@
 //!
 //! Values are a list or a range. Several fields that change together are one axis (`zip`). Each
 //! value has a label, by which `compare`, `exclude` and `where` name it. The label is the name from
-//! `as:`, the name of a choice, or the value's text.
+//! `as:`, the name of a policy or preset, or the value's text.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +14,7 @@ use mumakil_scenario::shape;
 use mumakil_yaml::{Path, PathStep, YamlProblem};
 
 /// The largest number of values on an axis.
-// Chosen: the limit refuses a step that is far too small before the list fills the memory.
+// Chosen: a range with far too small a step is refused before its values fill the memory.
 // `MOST_RUNS` limits the product of all axes and seeds.
 const MOST_VALUES: usize = 10_000;
 
@@ -82,7 +82,8 @@ pub(crate) struct AxisPut {
 }
 
 impl Axis {
-    /// Returns a value in words: a number with its axis (`nodes 10`), a name alone (`fair`).
+    /// Returns a value in words. A number has its axis before it (`nodes 10`); a name stands alone
+    /// (`fair`).
     pub(crate) fn tell(&self, value: usize) -> String {
         let expect::SpaceValue { label, number } = self.values[value].space();
         let name = self.name.rsplit('.').next().unwrap_or(&self.name);
@@ -131,8 +132,8 @@ impl Sweep {
             };
             problems.extend(result.err());
         }
-        // Report only one of these two errors: an axis that overwrites another axis would be
-        // refused twice for the same reason.
+        // Report either an overlap or another policy, not both: an axis that overwrites another
+        // axis would be refused twice for one reason.
         problems.extend(read.overlap().or_else(|| read.other_policy()));
         read
     }
@@ -156,7 +157,7 @@ impl Sweep {
             let message =
                 format!("this overwrites what `{}` sets, which is an axis too", lost.path);
             let problem = YamlProblem::value(put.written.clone(), message);
-            // Another order helps only if the later setting contains the earlier one; two axes of
+            // Suggest another order only if the later setting contains the earlier one: two axes of
             // the same field are wrong in any order.
             let is_around = !lost.path.contains(&put.path);
             let hint = format!("write `{}` before `{}`", put.path, lost.path);
@@ -293,7 +294,7 @@ fn zip(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
     Ok(first)
 }
 
-/// Returns the field's path, or an error if no axis or search may vary it.
+/// Returns the field's path, or an error if axes and searches must not vary the field.
 pub(crate) fn field(at: &Path, name: &str) -> Result<Path, YamlProblem> {
     let refused = |why: &str| YamlProblem::key(at.clone(), why.to_owned());
     match name {
@@ -350,7 +351,8 @@ impl<'v> RangeBound<'v> {
             }
             Value::String(text) => {
                 let text = text.trim();
-                // YAML reads a number without a unit as a number, so a text must have a unit here.
+                // YAML has read a bound without a unit as a number, so a text must have a unit
+                // here.
                 let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
                 let number = text[..end].parse().ok()?;
                 Self { number, unit: text[end..].trim(), whole: !text[..end].contains('.') }
@@ -366,7 +368,7 @@ impl<'v> RangeBound<'v> {
         // Rounding removes the errors of binary fractions, as in 0.30000000000000004.
         let digits = (11.0 - size.abs().log10().floor()).clamp(0.0, 300.0) as usize;
         let digits = if self.whole { 0 } else { digits };
-        let number: f64 = format!("{number:.digits$}").parse().expect("it was a number");
+        let number: f64 = format!("{number:.digits$}").parse().expect("printed numbers parse");
         match self.unit {
             // Below 9e18 a whole number fits into 64 bits: write `10`, not `10.0`.
             "" if number.fract() == 0.0 && number.abs() < 9e18 => (number as i64).into(),
@@ -478,7 +480,7 @@ fn labels(values: &[(Path, Value)]) -> Vec<String> {
     short.iter().for_each(|label| *counts.entry(label).or_default() += 1);
     let is_unique = |label: &String| counts[label] == 1;
     let label = |((_, value), label): (&(Path, Value), &String)| match value {
-        // Two values of one policy have the same short name: show their options, too.
+        // If several values have the same short name, show their options, too.
         Value::Mapping(map) if !map.contains_key("as") && !is_unique(label) => text(value),
         _ => label.clone(),
     };
@@ -710,7 +712,7 @@ mod tests {
         ] {
             assert_eq!(sweep(yaml).unwrap_err(), message, "{yaml}");
         }
-        assert!(sweep("{a: [x, y], a.b: [1, 2]}").is_ok(), "an axis may change another's choice");
+        assert!(sweep("{a: [x, y], a.b: [1, 2]}").is_ok(), "an axis may vary part of another");
         let preset_first = "{cluster.preset: [vm-8, srt-4], cluster.nodes: [1, 2]}";
         assert!(sweep(preset_first).is_ok(), "nodes are set on top of each preset");
     }

@@ -1,4 +1,4 @@
-//! Brings files into a study's folder: the files that the study's scenarios name.
+//! Brings the files that a study's scenarios name into the study's folder.
 //!
 //! ```text
 //! study.yaml    names ../traces/fb.tsv
@@ -60,8 +60,8 @@ pub(crate) fn bring(
             BroughtFiles::FromElsewhere => !same_device(&file.place, folder).map_err(unread)?,
             BroughtFiles::Links => !cfg!(unix),
         };
-        // An existing copy serves where a link is wanted, but an existing link does not serve where
-        // a copy is wanted.
+        // If a link is wanted, an existing copy is enough. If a copy is wanted, an existing link is
+        // not.
         let is_there = fs::symlink_metadata(&target)
             .is_ok_and(|found| if is_copied { found.is_file() } else { target.exists() });
         if is_there {
@@ -111,8 +111,8 @@ fn link(place: &Path, target: &Path) -> io::Result<()> {
     // Make the path absolute: a relative link would start from `files/`, not from the user's
     // folder.
     let place = fs::canonicalize(place)?;
-    // Ignore a link that another process of the same study has just made. Replace a broken link: it
-    // is old.
+    // Ignore a link that another process of the same study has just made. A broken link is old, so
+    // replace it.
     disk::change(target, || match symlink(&place, target) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !target.exists() => {
             fs::remove_file(target)?;
@@ -171,7 +171,7 @@ mod tests {
     fn kept(study: &Path, file: &NamedFile) -> PathBuf {
         let kept = files::kept(study, &file.name, &file.sha256).unwrap();
         assert_eq!(kept, study.join(KEPT).join(format!("{}-jobs.csv", &file.sha256[..16])));
-        // Folders inside the study's folder find the same place.
+        // A search from a folder inside the study's folder finds the same place.
         assert_eq!(
             files::kept(&study.join("runs/1"), &file.name, &file.sha256),
             Some(kept.clone())
@@ -192,7 +192,7 @@ mod tests {
         bring(&named, &study, BroughtFiles::All).unwrap();
         assert!(!is_link());
         bring(&named, &study, BroughtFiles::Links).unwrap();
-        assert!(!is_link(), "a copy stays");
+        assert!(!is_link(), "copy kept");
         assert_eq!(fs::read_to_string(kept(&study, &file)).unwrap(), "one");
     }
 

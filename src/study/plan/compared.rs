@@ -43,7 +43,8 @@ impl Default for ComparedWith {
 }
 
 impl ComparedWith {
-    /// Returns whether it is the default, which `study.json` leaves out.
+    /// Returns whether all values are compared with the first, the default; `study.json` leaves the
+    /// default out.
     pub(crate) fn is_usual(&self) -> bool {
         *self == Self::default()
     }

@@ -1,4 +1,4 @@
-//! The manifest of a study: enough to make the results from the runs.
+//! The manifest of a study: with it, the results can be made from the runs.
 //!
 //! The study's folder has the manifest as `study.json`. With it, a machine that has neither the
 //! scenario nor its traces can merge the shards that several machines did.
@@ -30,7 +30,7 @@ pub struct StudyManifest {
     pub axes: Vec<ManifestAxis>,
     /// The axis whose values are compared.
     pub compare: Option<usize>,
-    /// The pairs of values of that axis that are compared.
+    /// The compared pairs of values on the compared axis.
     #[serde(default, skip_serializing_if = "ComparedWith::is_usual")]
     pub against: ComparedWith,
     /// The seeds of each cell.
@@ -53,7 +53,7 @@ pub struct ManifestAxis {
     pub field: String,
     /// The labels of its values.
     pub values: Vec<String>,
-    /// The text of each value whose label differs from its text, by label.
+    /// By label, the texts of the values whose label differs from their text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub numbers: BTreeMap<String, String>,
 }
@@ -93,7 +93,7 @@ impl StudyManifest {
         }
     }
 
-    /// Returns the manifest without the cells that have one of these runs, or `None` if no cell is
+    /// Returns the manifest without the cells that contain any of these runs; `None` if no cell is
     /// left. The result has no expectations, since expectations are about all cells.
     pub fn without(&self, runs: &[&str]) -> Option<Self> {
         let is_whole = |cell: &&ManifestCell| !cell.runs.iter().any(|run| runs.contains(&&**run));

@@ -76,8 +76,8 @@ pub(crate) fn allocations(tree: &Value) -> Vec<(At, PathBuf)> {
     policies(tree).filter_map(of).collect()
 }
 
-/// Returns, for each external program that a tree names as a policy, the path of its options and
-/// the words of its command.
+/// Returns the external programs that a tree names as policies: for each, the path of its options
+/// and the words of its command.
 fn programs(tree: &Value) -> Vec<(At, Vec<String>)> {
     let of = |(at, choice): (At, &Mapping)| {
         let options = choice.get(External::NAME)?;
@@ -88,7 +88,7 @@ fn programs(tree: &Value) -> Vec<(At, Vec<String>)> {
     policies(tree).filter_map(of).collect()
 }
 
-/// Returns the files of external programs among the policies of a resolved scenario.
+/// Returns the program files and scripts that the external policies of a resolved scenario name.
 pub(crate) fn words<'o>(
     choices: impl Iterator<Item = &'o mumakil_scenario::SchedulerChoice>,
     folder: &Path,

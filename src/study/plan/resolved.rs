@@ -118,7 +118,7 @@ fn body(study: &Study, plan: &Plan) -> String {
     for key in ["description", "experiment"] {
         tree.extend(said(key).map(|value| (key.into(), value)));
     }
-    // Leave out keys of the base that are already written above it.
+    // Leave out keys of the base that the lines above have already put into `tree`.
     let above: Vec<&str> = tree.keys().filter_map(Value::as_str).collect();
     let mut layers = study.base.without(&above).layers();
     layers.retain(|layer| layer.as_mapping().is_none_or(|map| !map.is_empty()));

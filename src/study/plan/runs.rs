@@ -2,11 +2,11 @@
 //! each seed.
 //!
 //! The name of a run is a hash of its resolved scenario, the content of its traces and the version
-//! of Mumakil. So neither this study nor a later form of it repeats a run. A change that could
-//! alter the results of a run gives the run another name.
+//! of Mumakil. So a finished run is not repeated, even after the study is edited. A change that
+//! could alter the results of a run gives the run another name.
 //!
-//! The version says nothing about a policy that the user has built in. So the hash of runs with
-//! such a policy also covers the program file, and these runs are repeated after each build.
+//! A policy that the user has built in may change while the version stays the same. So the hash of
+//! a run with such a policy also covers the program file, and the run is repeated after each build.
 
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::io;
@@ -46,7 +46,7 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
     /// The files that the scenarios name.
     pub files: Vec<NamedFile>,
-    /// For each axis, its values in words.
+    /// For each axis, its values in words, for messages.
     told: Vec<Vec<String>>,
 }
 
@@ -66,7 +66,7 @@ struct ScenarioParts {
     cluster: Arc<ClusterSpec>,
     workload: Arc<WorkloadSpec>,
     scheduler: Arc<SchedulerChoice>,
-    /// A scenario with all other settings; its cluster, workload and policy are placeholders.
+    /// The other settings, in a scenario whose cluster, workload and policy are placeholders.
     rest: Arc<Scenario>,
 }
 
@@ -143,7 +143,7 @@ impl Plan {
             hashes.note_allocations(&draft)?;
             for (at, value) in named_files::puts(&draft, &study.files, &draft.folder()) {
                 let origin = study.draft.origin(&Path::of("files"));
-                draft.put(&at, value, origin).expect("it is there");
+                draft.put(&at, value, origin).expect("the field exists");
             }
             let loaded = draft.resolve(registry)?;
             let mut scenario = loaded.scenario;
@@ -165,16 +165,16 @@ impl Plan {
             }));
             let faults = texts.of(&"faults".into(), written.get("faults").unwrap_or(&Value::Null));
             let parts = shelves.share(scenario, written);
-            // Check now whether a trace fits its cluster, not after an hour of runs. Cells with the
-            // same cluster, jobs, policy and faults are checked once.
+            // Check now whether a trace fits its cluster, so that no mistake shows only after an
+            // hour of runs. Cells with the same cluster, jobs, policy and faults are checked once.
             let site = (
                 Arc::as_ptr(&parts.cluster),
                 Arc::as_ptr(&parts.workload),
                 Arc::as_ptr(&parts.scheduler),
                 faults.to_owned(),
             );
-            // Comparing addresses is enough: `shelves` keeps one copy of equal parts, and drops it
-            // only when the plan is made.
+            // Compare only addresses: until the plan is made, `shelves` keeps exactly one copy of
+            // equal parts.
             if known_to_fit.insert(site) {
                 Prepared::new(parts.scenario(), registry)?;
             }
@@ -186,8 +186,7 @@ impl Plan {
             Warning::Idle { setting, .. } => !heeded.contains(setting),
             _ => true,
         });
-        // An axis of policies may displace the base's options of a policy in every cell: warn of
-        // that once.
+        // An axis of policies may displace the policy options of the base in every cell: warn once.
         warnings.extend(displaced.into_iter().map(|(gone, values)| {
             let by = values.into_iter().collect::<Vec<_>>().join("`, `");
             Warning::Displaced(DisplacedSettings { by, ..gone })
@@ -201,8 +200,8 @@ impl Plan {
         })
     }
 
-    /// Returns whether every run gives the same results when repeated: no run may use the real-time
-    /// clock.
+    /// Returns whether each run gives the same results when it is repeated. This is so if no run
+    /// uses the real-time clock.
     pub fn is_repeatable(&self) -> bool {
         self.cells.iter().all(|cell| cell.scenario.rest.clock == ClockSpec::Virtual)
     }
@@ -296,9 +295,9 @@ impl PartShelves {
     }
 }
 
-/// Makes the runs record only the files that the study reads, unless the draft says otherwise:
-/// there may be thousands of runs. Returns an error now, not after all runs, if the draft switches
-/// off a file that the study reads.
+/// Makes the runs record only the files that the study reads, since there may be thousands of runs.
+/// Settings of the draft take precedence. Returns an error now, not after all runs, if the draft
+/// switches off a file that the study reads.
 fn record_only_what_is_read(
     study: &Study,
     draft: &Draft,
@@ -335,7 +334,7 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     let mut cells = combinations(&choices.collect::<Vec<_>>());
     let hits = |rule: &Vec<Option<Vec<usize>>>, cell: &Vec<usize>| {
         let hit = |(part, value): (&Option<Vec<usize>>, &usize)| {
-            // A rule that does not name an axis covers all values of that axis.
+            // An entry of `exclude` that does not name an axis covers all values of the axis.
             part.as_ref().is_none_or(|values| values.contains(value))
         };
         rule.iter().zip(cell).all(hit)
@@ -347,8 +346,8 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     Ok(cells)
 }
 
-/// The hash that names a cell's runs, ready for any seed. The hash leaves out the study's name and
-/// description, which change no result.
+/// The hash that names a cell's runs, computed up to the seed. The hash leaves out the study's name
+/// and description, which change no result.
 struct Identity {
     /// The hash of everything before the seed.
     before: Sha256,
@@ -357,7 +356,7 @@ struct Identity {
 }
 
 /// For each key of a scenario, its latest value and the YAML text of that value. The next cell
-/// mostly has the same value, and writing YAML is slow.
+/// mostly has the same value, and its text need not be made again.
 #[derive(Default)]
 struct KeyTexts(IndexMap<Value, (Value, String)>);
 
@@ -437,11 +436,10 @@ impl Hashes {
         let folder = scenario.folder.clone();
         for file in scenario.files_mut() {
             let name = file.path.clone();
-            // A study that is continued in its folder has its files in `files/`, and an entry with
-            // the hash of each file.
+            // If a study is continued in its folder, its files lie in `files/`, and it has an entry
+            // with the hash of each file.
             let said = self.said(&name);
-            // All machines must give the same path to a run's file: the path is part of the run's
-            // hash.
+            // The path of a file is part of the run's hash, so all machines must use the same path.
             if let Some(said) = &said {
                 *file = said.pinned();
             }

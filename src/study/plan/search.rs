@@ -5,8 +5,8 @@
 //! from: 10, to: 100        10 fails    100 holds
 //!                          55 holds    32 fails    43 holds    …    38 holds, 37 fails
 //! ```
-//! So a thousand sizes take a dozen steps. The condition may by chance hold, then fail and hold
-//! again as the value grows; then the search ends at one of the values where it begins to hold.
+//! So a search among a thousand values takes a dozen steps. As the value grows, the condition may
+//! by chance begin to hold more than once; the search then ends at one of these points.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub struct SearchState {
 impl Search {
     /// Returns the searched field as an axis with these values.
     fn axis(&self, values: &[u64]) -> Axis {
-        // `problems` reports a wrong field; until then an empty path stands for it.
+        // `problems` reports a wrong field. Until then, use an empty path in its place.
         let path = axes::field(&Path::of("search.over"), &self.over).unwrap_or_default();
         let value = |value: &u64| AxisValue {
             label: value.to_string(),
@@ -124,8 +124,8 @@ impl SearchState {
         }
     }
 
-    /// Returns the two values around the sought one: the largest value that fails below the answer
-    /// so far, and the answer. `None` if either is missing.
+    /// Returns the largest failing value below the answer so far, and this answer; `None` if either
+    /// is missing.
     fn edges(&self) -> Option<(u64, u64)> {
         let high = self.answer()?;
         // Ignore failures above the answer: the condition may fail there by chance.
@@ -158,8 +158,8 @@ impl SearchState {
 }
 
 impl Study {
-    /// Returns the study to run first: a search has its smallest value as the only value, and any
-    /// other study is unchanged.
+    /// Returns the study to run first. A study with a search gets only the smallest value of its
+    /// search; any other study is unchanged.
     #[must_use]
     pub fn first(&self) -> Self {
         match &self.search {

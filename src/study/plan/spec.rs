@@ -34,7 +34,7 @@ pub struct Study {
     pub(crate) excluded: Vec<Vec<Option<Vec<usize>>>>,
     /// The axis whose values are compared.
     pub(crate) compare: Option<usize>,
-    /// The pairs of values of that axis that are compared.
+    /// The compared pairs of values on the compared axis.
     pub(crate) against: ComparedWith,
     pub(crate) metrics: Vec<String>,
     pub(crate) charts: Vec<ChartSpec>,
@@ -198,8 +198,8 @@ impl Study {
         };
         let searched = keys.search.as_ref().map(Search::first);
         problems.extend(arguments_without_effect(&draft, &sweep, searched.as_ref()));
-        // Report mistakes in keys that name axes only if the axes are right: otherwise one mistake
-        // makes ten messages.
+        // If the axes have mistakes, do not report the keys that name axes: one mistake would make
+        // ten messages.
         let has_axes = problems.is_empty();
         let mut more = Vec::new();
         let axes = sweep.axes.iter().chain(&searched).map(Axis::space).collect();
@@ -232,7 +232,7 @@ impl Study {
         let base = match &keys.base {
             Some(said) => match base(&draft, said) {
                 Ok(base) => {
-                    // These keys judge a single run of the base, not a study of it.
+                    // These keys of the base are about a single run of the base, not about a study.
                     let mut base = base.without(&["expect", "experiment"]);
                     base.lay_over(&rest);
                     base
@@ -300,7 +300,8 @@ fn arguments_without_effect(
         let hint = "its values stand in `search`";
         (put.path.clone(), "is what this study searches for", hint)
     }));
-    // A count of seeds starts from the scenario's own seed; a list of seeds does not use that seed.
+    // If the study counts its seeds, the scenario's own seed is the first. If it lists its seeds,
+    // the scenario's own seed has no effect.
     if let Seeds::List(_) = sweep.seeds {
         let hint = "they stand in `sweep.seeds`";
         own.push((Path::of("seed"), "is not used, for the study lists its seeds", hint));
@@ -363,7 +364,7 @@ enum BaseError {
 }
 
 /// Returns the scenario that `base:` gives: a file beside the study, a scenario that Mumakil
-/// brings, or the mapping or list of mappings written there.
+/// brings, or a scenario that is written there, as a mapping or a list of mappings.
 fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
     let at = Path::of("base");
     if let Some(problem) = inside_of_name(study) {
@@ -371,7 +372,7 @@ fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
     }
     let layers = said.as_sequence().map_or(&[][..], Vec::as_slice);
     if said.is_mapping() || !layers.is_empty() && layers.iter().all(Value::is_mapping) {
-        return Ok(study.within("base").expect("it was read there"));
+        return Ok(study.within("base").expect("`base` is not a name"));
     }
     let Some(name) = said.as_str() else {
         let message = "expected a file, the name of a scenario, or a scenario";
@@ -399,8 +400,8 @@ fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
     }
 }
 
-/// Returns an error if an argument sets a field inside `base` although the study's file has only a
-/// name there: the argument would replace the name by a mapping.
+/// Returns an error if an argument sets a field inside `base`, but the study's file gives `base` as
+/// a name: the argument would replace the name by a mapping.
 fn inside_of_name(study: &Draft) -> Option<YamlProblem> {
     // An argument may set `base` itself to another name.
     let set = study.argued(&Path::of("base")).filter(|path| 1 < path.0.len())?;
@@ -455,7 +456,7 @@ mod tests {
         Study::of(draft).map_err(|error| error.to_string())
     }
 
-    /// A scenario that has one of them is told of studies.
+    /// If a scenario has one of these keys, its error message mentions studies.
     #[test]
     fn the_keys_that_scenarios_lack_are_read_here() {
         assert!(mumakil_scenario::STUDY_KEYS.iter().all(|key| KEYS.contains(key)));
@@ -559,7 +560,7 @@ mod tests {
         for base in [base, &format!("[{base}, {{seed: 5}}]")] {
             assert_eq!(resolved(base).unwrap().scenario.cluster.hdfs.replication.get(), 2);
         }
-        // `null` removes the preset's block size, and no layer sets another.
+        // `null` removes the preset's block size, and no later layer sets a block size.
         let gone = "{cluster: {preset: vm-8, hdfs: null}, workload: fb2009}";
         let error = resolved(&format!("[{gone}, {{cluster: {{hdfs: {{replication: 2}}}}}}]"));
         let error = error.unwrap_err();

@@ -48,7 +48,7 @@ pub fn forget(store: &Store, run: &str) {
     }
 }
 
-/// Removes the notes of all runs but these.
+/// Removes the notes of all runs that are not in `runs`.
 ///
 /// # Errors
 /// If a note cannot be removed.
@@ -61,7 +61,7 @@ pub fn keep_only(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), OutputEr
     Ok(())
 }
 
-/// Returns the names of the runs with a note; some of them may have been done since.
+/// Returns the names of the runs with a note; some of these runs may have succeeded since.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -75,7 +75,7 @@ pub fn noted(store: &Store) -> Result<FxHashSet<String>, OutputError> {
 /// # Errors
 /// If the folder cannot be read.
 pub fn read(store: &Store) -> Result<BTreeMap<String, String>, OutputError> {
-    // Another process may delete a note while we read: its run has succeeded since.
+    // Another process may delete a note while we read: its run has succeeded since, so skip it.
     let told = noted(store)?.into_iter().filter_map(|run| {
         let text = fs::read_to_string(path(store, &run)).ok()?;
         Some((run, words(&text)))

@@ -1,5 +1,5 @@
-//! Estimates the time and disk space of a study: does a few of its runs, and assumes that the
-//! others are alike.
+//! Estimates the time and disk space of a study: does a few of its runs, and assumes that the other
+//! runs are alike.
 
 use std::fs;
 use std::path::Path;
@@ -68,7 +68,7 @@ impl Plan {
             }
             tell(WorkStep::Begun { run });
             let tried = self.sample(run, room.path(), registry, (!is_first).then_some(left));
-            // Count a failed run, too: the progress bar shows tries.
+            // Count a failed run as done, too: the progress bar counts the tried runs.
             tell(WorkStep::Done { run, warnings: Vec::new() });
             match tried {
                 Ok((seconds, bytes, is_cut)) => {
@@ -87,7 +87,8 @@ impl Plan {
                 Err(_) => {}
             }
         }
-        // There is at least one sample: if the first run fails, the function has returned.
+        // There is at least one sample: if the first run had failed, the function would have
+        // returned.
         all.seconds /= all.samples as f64;
         all.bytes /= all.samples as f64;
         Ok(all)

@@ -8,8 +8,8 @@ use mumakil_run::emulation::RunWarning;
 /// The warnings of a study's runs.
 #[derive(Clone, Debug, Default)]
 pub struct RunWarnings {
-    /// For each kind, a warning and the number of runs that gave it. Of warnings about a late
-    /// clock, the worst is kept.
+    /// For each kind of warning, one warning and the number of runs that gave it. If the clock was
+    /// late, this is the worst warning.
     found: IndexMap<String, (RunWarning, u64)>,
 }
 

@@ -5,8 +5,8 @@
 //! claims/3f9a….2    -> b-1234-18d…   a was killed: b has taken its missing runs over
 //! claims/3f9a….5    -> e-9999-1a0…   five processes were killed: its runs are noted as failed
 //! ```
-//! Only one process can create a claim of a given name. The cost of runs is not estimated: a quick
-//! process simply takes more batches. Claims stay after their runs are done, since another process
+//! Only one process can create a claim of a given name. The cost of a run need not be known: a
+//! quick process takes more batches. Claims stay after their runs are done, since another process
 //! may still see an old state of a shared disk. The next process that is alone in the folder
 //! removes the claims.
 
@@ -32,18 +32,18 @@ use crate::watch::sign_files::writer_state_of;
 // Chosen: a cluster may take machines away by chance, but hardly five times for one batch.
 const MOST_KILLED: usize = 5;
 
-/// The runs of a study's shard, as one of several processes takes them.
+/// The missing runs of a study's shard, from which this process and others take batches.
 #[derive(Debug)]
 pub struct SharedRuns<'p> {
     plan: &'p Plan,
     store: Store,
     /// The name of this process's sign of life.
     sign: String,
-    /// Batches that this process has not yet tried to take; it tries the last one next.
+    /// Batches that this process has not yet tried to take; it tries the last batch next.
     free: Vec<RunBatch>,
     /// Batches that other processes have taken.
     taken: Vec<RunBatch>,
-    /// Runs that this process has taken but not begun; it begins the last one next.
+    /// Runs that this process has taken but not begun; it begins the last run next.
     mine: Vec<usize>,
     /// The names of the runs that had failed at the last look.
     failed: FxHashSet<String>,
@@ -52,8 +52,8 @@ pub struct SharedRuns<'p> {
 /// Runs that a process takes together.
 #[derive(Debug)]
 struct RunBatch {
-    /// The name of its first claim: the name of its first run in the plan, so that all processes
-    /// use the same name.
+    /// The name of its first claim. It is the name of the batch's first run in the plan, so all
+    /// processes use the same name.
     name: String,
     /// The indices of its missing runs.
     missing: Vec<usize>,
@@ -64,7 +64,7 @@ struct RunBatch {
 enum BatchHolders {
     /// One of these processes is at work.
     AtWork,
-    /// All have ended; `killed` of them were killed.
+    /// All these processes have ended; `killed` of them were killed.
     Over { claims: usize, killed: usize },
 }
 
@@ -83,7 +83,7 @@ impl<'p> SharedRuns<'p> {
         let (store, sign, failed) = (store.clone(), sign.to_owned(), failed::noted(store)?);
         let (free, taken, mine) = (Vec::new(), Vec::new(), Vec::new());
         let mut all = Self { plan, store, sign, free, taken, mine, failed };
-        // Batches are taken from the end. The last values of an axis are mostly the largest, and if
+        // Batches are taken from the end, where the values of an axis are mostly the largest. If
         // long runs begin first, all processes end at about the same time.
         for runs in plan.batches(shard) {
             let name = plan.runs[runs[0]].id.clone();
@@ -126,7 +126,7 @@ impl<'p> SharedRuns<'p> {
             if self.mine.is_empty()
                 && let BatchHolders::Over { claims, killed } = self.holders(&batch)?
             {
-                // Runs that kill their process, for example by lack of memory, would kill one
+                // A run that kills its process, for example by using up the memory, would kill one
                 // process after another.
                 if MOST_KILLED <= killed {
                     self.give_up(&batch, killed)?;
@@ -149,7 +149,7 @@ impl<'p> SharedRuns<'p> {
         !self.store.has(id) && !self.failed.contains(id)
     }
 
-    /// Makes a claim on a batch, with this number; returns `false` if another process was quicker.
+    /// Makes the claim with this number on a batch; returns `false` if another process was quicker.
     fn claim(&self, batch: &RunBatch, number: usize) -> Result<bool, OutputError> {
         let path = self.path(batch, number);
         let error = |source| OutputError::Write { path: path.clone(), source };
@@ -175,8 +175,8 @@ impl<'p> SharedRuns<'p> {
             match writer_state_of(self.store.folder(), &sign, &path, WallInstant::now()) {
                 WriterState::AtWork => return Ok(BatchHolders::AtWork),
                 WriterState::Gone | WriterState::Silent => killed += 1,
-                // A process that ended in an orderly way, for example by Ctrl-C, is no evidence
-                // against the run.
+                // Do not count a process that ended in order, for example by Ctrl-C: no run killed
+                // it.
                 WriterState::Ended(_) => {}
             }
         }
@@ -328,7 +328,7 @@ mod tests {
             [next(&mut b), next(&mut b), next(&mut b)],
             [others, others, Some(NextRun::Run(0))]
         );
-        assert_eq!(next(&mut b), None, "its process lives");
+        assert_eq!(next(&mut b), None, "`a` is alive");
         folder.done(2);
         drop(alive);
         assert_eq!([next(&mut b), next(&mut b)], [Some(NextRun::Run(1)), None]);

@@ -5,8 +5,7 @@
 //! study/runs/3f9a…/      a run in a folder, which appears by one rename
 //! study/runs/whole*.zip  a pack: many runs, with an index when it is closed
 //! ```
-//! A run is in the store whole or not at all, so an interrupted study goes on with the missing
-//! runs.
+//! The store never has a part of a run. So an interrupted study goes on with the missing runs.
 
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -37,8 +36,8 @@ const LOCK: &str = ".lock";
 /// The beginning of the names of a study's packs.
 const PACKS: &str = "whole";
 
-/// The largest number of runs that are kept in folders, unless the user chooses otherwise. The runs
-/// of larger studies are packed.
+/// The largest number of runs that are kept in folders. Studies with more runs keep them in packs,
+/// unless the user chooses otherwise.
 // Chosen: a run has about ten files, and shared file systems slow down with tens of thousands of
 // files.
 const MOST_FOLDERS: usize = 1_000;
@@ -56,7 +55,7 @@ struct KnownRuns {
     folders: FxHashSet<String>,
 }
 
-/// The right of this process to write into a study's folder, until this value is dropped.
+/// The right of this process to write into a study's folder; it ends when the value is dropped.
 #[derive(Debug)]
 pub struct FolderClaim {
     /// `None` where the file system has no locks.
@@ -85,7 +84,8 @@ pub enum StoreForm {
 }
 
 impl StoreForm {
-    /// Returns the default form for a number of runs.
+    /// Returns the default form for this many runs: packs if several processes share the runs, or
+    /// if there are many runs.
     pub fn usual(share: FolderAccess, runs: usize) -> Self {
         match share {
             FolderAccess::Alone if runs <= MOST_FOLDERS => Self::Folders,
@@ -105,7 +105,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Looks for runs that came since the last call.
+    /// Looks for runs that were added since the last call.
     ///
     /// # Errors
     /// If the folder cannot be read.
@@ -126,7 +126,7 @@ impl Store {
     /// their packs.
     ///
     /// # Errors
-    /// If the folder has other content than this study, another process works there, or the folder
+    /// If the folder contains anything but this study, another process works there, or the folder
     /// cannot be written.
     pub fn claim(
         &self,
@@ -150,7 +150,7 @@ impl Store {
             Err(TryLockError::Error(_)) => None,
         };
         let runs = self.runs();
-        // Only a process that is alone cleans up: other processes may be using their hidden files.
+        // Clean up only if no other process may write here: it may be using its hidden files.
         if share == FolderAccess::Alone {
             clear(&self.study, |name| name.starts_with(HIDDEN))?;
             for folder in [RUNS, CHARTS, FAILED, AT_WORK] {
@@ -159,8 +159,8 @@ impl Store {
             clear(&self.study.join(CLAIMS), |_| true)?;
             let _ = fs::remove_dir(self.study.join(CLAIMS));
             seal(&runs, &names(&runs)?)?;
-            // Forget the known packs: `seal` has cut damaged ends off, so an old index may point at
-            // bytes that other runs will fill.
+            // Forget the packs known so far. `seal` has cut damaged ends off, so an old index may
+            // point at bytes that new runs will overwrite.
             self.found.write().packs = Packs::default();
             self.refresh()?;
         }
@@ -194,7 +194,8 @@ impl Store {
         self.study.join(RUNS)
     }
 
-    /// Returns the place of a run; `None` if it was missing at the last look.
+    /// Returns the place of a run; `None` if the run was missing at the last refresh, or its folder
+    /// has been emptied since.
     pub fn find(&self, id: &str) -> Option<RunPlace> {
         let found = self.found.read();
         if let Some(run) = found.packs.get(id) {
@@ -206,12 +207,12 @@ impl Store {
         is_there.then_some(RunPlace::Folder(folder))
     }
 
-    /// Returns the place of a run, or the folder that it would get.
+    /// Returns the place of a run, or the folder that a missing run would get.
     pub fn place(&self, id: &str) -> RunPlace {
         self.find(id).unwrap_or_else(|| RunPlace::Folder(self.runs().join(id)))
     }
 
-    /// Returns whether the store had a run at the last look.
+    /// Returns whether the store has a run, as of the last refresh.
     pub fn has(&self, id: &str) -> bool {
         self.find(id).is_some()
     }
@@ -274,7 +275,7 @@ impl FolderClaim {
         folder.commit().map(drop)
     }
 
-    /// Ends the writing of runs: the pack gets its index.
+    /// Closes the open pack, if there is one: writes its index.
     ///
     /// # Errors
     /// If the index cannot be written.
@@ -283,7 +284,7 @@ impl FolderClaim {
     }
 }
 
-/// Checks that a folder has the study of this name, or nothing but hidden files.
+/// Checks that a folder contains the study of this name, or only hidden files.
 pub(crate) fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
     if visible(folder)?.is_empty() || name(folder).as_deref() == Some(study) {
         return Ok(());
@@ -303,7 +304,8 @@ fn name(folder: &Path) -> Option<String> {
     Some(serde_json::from_str::<Named>(&text).ok()?.study)
 }
 
-/// Removes the entries of a folder whose names match; does nothing if the folder is missing.
+/// Removes the entries of a folder for whose names `is_old` holds; does nothing if the folder is
+/// missing.
 pub(crate) fn clear(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<(), OutputError> {
     for name in names(folder)?.iter().filter(|name| is_old(name)) {
         let path = folder.join(name);

@@ -1,4 +1,4 @@
-//! The workers of a study: each does the next missing run, until no run is missing.
+//! The workers of a study. Each worker does the next missing run, until all runs are done.
 //!
 //! A run shares nothing with other runs, so neither the number of workers nor their speed affects
 //! any result. When a run fails, the other runs go on. When results cannot be written, as on a full
@@ -23,7 +23,7 @@ use mumakil_run::output::OutputError;
 use mumakil_runtime::{Transport, words_of_panic};
 use mumakil_scenario::{Registry, Scenario};
 
-/// The largest number of batches in a study; with more runs than this, a batch has several runs.
+/// The largest number of batches in a study; in a study with more runs, a batch has several runs.
 // Chosen: each batch costs a file in `claims`, and each of ten machines still gets hundreds of
 // batches.
 const MOST_BATCHES: usize = 4_096;
@@ -47,7 +47,7 @@ impl Shard {
 pub enum NextRun {
     /// Do the run with this index in the plan.
     Run(usize),
-    /// Nothing yet: another process has taken this many runs.
+    /// Do no run now: another process has taken this many runs.
     OfOthers(usize),
 }
 
@@ -113,7 +113,8 @@ impl Plan {
     /// Does the runs of an iterator with several workers, and calls `tell` at each step.
     ///
     /// # Errors
-    /// If results cannot be written, or the next run cannot be claimed; then no further run begins.
+    /// If results cannot be written, or the next run cannot be claimed. No further run begins after
+    /// such an error.
     pub fn work(
         &self,
         runs: impl Iterator<Item = Result<NextRun, OutputError>> + Send,
@@ -130,7 +131,7 @@ impl Plan {
             for _ in 0..effort.workers {
                 let (runs, is_broken, steps) = (&runs, &is_broken, steps.clone());
                 // The receiver lives until this scope ends, so a step can always be sent.
-                let tell = move |step| steps.send(step).expect("somebody listens");
+                let tell = move |step| steps.send(step).expect("it is received");
                 scope.spawn(move || {
                     while !is_broken.load(Ordering::Relaxed) {
                         let next = runs.lock().next();
@@ -163,8 +164,8 @@ impl Plan {
         })
     }
 
-    /// Does a run. Returns an error only for a cause that would stop the next run, too, such as a
-    /// full disk.
+    /// Does a run. Returns an error only for a cause that would also make the next run fail, such
+    /// as a full disk.
     fn do_run(
         &self,
         run: usize,
@@ -225,8 +226,8 @@ fn keep(
     let after = span(kept.emulated.summary.virtual_s);
     match &kept.emulated.stop {
         StopReason::Done | StopReason::TimeUp => {
-            // A run without its isolated times has no slowdowns, so means over all runs would be
-            // wrong.
+            // Do not keep a run that lacks isolated times: it has no slowdowns, so means over all
+            // runs would be wrong.
             if let Some(why) = kept.lacks_alone() {
                 return Ok(Err(why.to_owned()));
             }

@@ -5,10 +5,11 @@
 //!
 //! A killed process cannot report its end, so its last sign is not enough to know its state:
 //! ```text
-//! the sign says how it ended                           -> ended
-//! its lock is held                                     -> at work
-//! its lock is free, and it ran on this machine         -> gone: it was killed
-//! another machine, whose locks may be invisible here   -> at work for 90 s, then silent
+//! the sign reports the end of the process                 -> ended
+//! the sign's lock is held                                 -> at work
+//! the lock is free, and the process ran on this machine   -> gone: it was killed
+//! the process ran on another machine, whose locks may be
+//! invisible here                                          -> at work for 90 s, then silent
 //! ```
 
 use std::time::Duration;
@@ -22,8 +23,8 @@ use crate::watch::pace::StudyPace;
 // Chosen: often enough for a watching user; one small file in ten seconds burdens no file system.
 pub const EVERY: Duration = Duration::from_secs(10);
 
-/// After this long without a sign, a process may be dead: nine signs are missing by then, and
-/// shared file systems show new files within a minute.
+/// A process whose last sign is older than this may be dead: nine signs are missing, although
+/// shared file systems show a new file within a minute.
 pub(crate) const SILENT_AFTER: Duration = Duration::from_secs(90);
 
 /// The largest number of slow runs that a sign lists.
@@ -57,15 +58,15 @@ pub struct Life {
     pub failed: u64,
     /// The number of these runs that have not begun.
     pub left: u64,
-    /// The number of runs that end in a minute; `None` before a run has ended.
+    /// The recent number of runs that end in a minute; `None` before a run has ended.
     pub runs_a_minute: Option<f64>,
     /// The runs in progress.
     pub running: Vec<LiveRun>,
-    /// The slowest runs of this process and of the processes that it replaced, slowest first.
+    /// The slowest runs of this process and of earlier processes, slowest first.
     pub slowest: Vec<SlowRun>,
     /// How the process ended; `None` while it works.
     pub ended: Option<End>,
-    /// The reason, if the process could not go on.
+    /// The error that stopped the process; `None` if no error did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The number of ended runs at several times.
@@ -104,7 +105,7 @@ pub enum End {
     /// Ctrl-C or SIGTERM ended it.
     #[serde(rename = "told to end")]
     ToldToEnd,
-    /// It could not go on.
+    /// An error stopped it.
     #[serde(rename = "failed")]
     Failed,
 }
@@ -193,14 +194,14 @@ impl Life {
         }
     }
 
-    /// Returns a name for the process's signs that no other process has.
+    /// Returns the name of the process's signs, which no other process uses.
     pub fn name(&self) -> String {
         let machine = self.machine.as_deref().unwrap_or("process");
         // Systems reuse process ids, so add the time when the process began.
         format!("{machine}-{}-{:x}", self.pid, self.began.0)
     }
 
-    /// Sets the number of runs to do, and how many of them are done already.
+    /// Sets the number of runs to do, and the number of these runs that are already done.
     pub fn has(&mut self, runs: u64, done: u64) {
         (self.runs, self.done, self.failed) = (runs, done, 0);
         self.count();
@@ -222,7 +223,7 @@ impl Life {
         self.count();
     }
 
-    /// Subtracts runs that other processes do.
+    /// Subtracts runs that other processes do from the number of runs to do.
     pub fn leaves(&mut self, runs: u64) {
         // Saturate: another process may report runs that this process had not counted.
         self.runs = self.runs.saturating_sub(runs);
@@ -250,7 +251,7 @@ impl Life {
         self.runs_a_minute = self.pace.per_minute();
     }
 
-    /// Notes the end of the process, which also ends its runs.
+    /// Notes the end of the process, and drops its runs in progress.
     pub fn ends(&mut self, how: End, why: Option<String>) {
         (self.ended, self.why) = (Some(how), why);
         // A process that was told to end drops its unfinished runs; these runs have not failed.
@@ -258,8 +259,8 @@ impl Life {
         self.count();
     }
 
-    /// Returns the state of the process. `hold` is the state of its sign's lock; `is_here` tells
-    /// whether it runs on this machine.
+    /// Returns the state of the process. `hold` is the state of its sign's lock; `is_here` says
+    /// whether the process runs on this machine.
     pub fn writer_state(&self, hold: SignLock, is_here: bool, now: WallInstant) -> WriterState {
         match (self.ended, hold) {
             (Some(how), _) => WriterState::Ended(how),
@@ -285,7 +286,7 @@ impl Life {
     }
 }
 
-/// Returns the slowest of these runs, each run once, the slowest first.
+/// Returns the slowest runs of the list, each run once, the slowest first.
 pub(crate) fn slowest(mut runs: Vec<SlowRun>) -> Vec<SlowRun> {
     // Break ties by name, so that the list does not change from one sign to the next.
     runs.sort_by(|a, b| b.took_s.total_cmp(&a.took_s).then_with(|| a.run.cmp(&b.run)));
@@ -327,7 +328,7 @@ mod tests {
         assert_eq!((&*life.slowest[0].what, life.slowest[0].took_s), ("nodes 2, seed 2", 7.0));
         life.begins("c", String::new(), at(110));
         life.ends(End::ToldToEnd, None);
-        assert_eq!(counts(&life), [5, 0, 1, 4], "what was going on is left");
+        assert_eq!(counts(&life), [5, 0, 1, 4], "the run in progress is left");
     }
 
     #[test]
@@ -367,12 +368,13 @@ mod tests {
             WriterState::AtWork,
             "it was suspended"
         );
-        // On another machine a free lock proves nothing, but a held lock proves life.
+        // A free lock on another machine does not prove that the process has ended. A held lock
+        // proves that it lives.
         assert_eq!(fate(&life, SignLock::Free, false, 290), WriterState::AtWork);
         assert_eq!(fate(&life, SignLock::Free, false, 291), WriterState::Silent);
         assert_eq!(fate(&life, SignLock::Held, false, 291), WriterState::AtWork);
         assert_eq!(fate(&life, SignLock::Unknown, true, 291), WriterState::Silent);
-        assert_eq!(fate(&life, SignLock::Unknown, true, 100), WriterState::AtWork, "clocks differ");
+        assert_eq!(fate(&life, SignLock::Unknown, true, 100), WriterState::AtWork, "slow clock");
         life.ends(End::Done, None);
         assert_eq!(fate(&life, SignLock::Held, true, 201), WriterState::Ended(End::Done));
     }

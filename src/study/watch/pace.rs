@@ -29,7 +29,8 @@ impl StudyPace {
     /// Notes how many runs have ended; `after` is the time since the beginning.
     pub fn note(&mut self, after: Duration, ended: u64) {
         self.notes.push_back((after, ended));
-        // Keep one note from before the window, or the first runs in the window would not count.
+        // Keep one note from before the window: without it, the first runs in the window would not
+        // count.
         while 2 < self.notes.len() && self.notes[1].0 + WINDOW <= after {
             self.notes.pop_front();
         }
@@ -39,7 +40,7 @@ impl StudyPace {
     pub fn per_minute(&self) -> Option<f64> {
         let ((from, before), (to, ended)) = (self.notes.front()?, self.notes.back()?);
         let minutes = to.saturating_sub(*from).as_secs_f64() / 60.0;
-        // A rate of zero would give an endless time left.
+        // With a rate of zero, the remaining time would be endless.
         (0.0 < minutes && before < ended).then(|| (ended - before) as f64 / minutes)
     }
 }

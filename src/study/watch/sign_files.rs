@@ -52,7 +52,8 @@ pub fn signs(folder: &Path, now: WallInstant) -> Result<Vec<LifeSign>, OutputErr
         let fate = life.writer_state(hold, is_here(&life), now);
         signs.push(LifeSign { life, fate });
     }
-    // Sort: the order of a folder may vary, and the list should not jump while a user watches.
+    // Sort, so that the list does not jump while a user watches: the order of a folder's entries
+    // may vary.
     signs.sort_by_key(|LifeSign { life, .. }| (life.began, life.machine.clone(), life.pid));
     Ok(signs)
 }
@@ -93,7 +94,7 @@ pub fn take_over(folder: &Path) -> Result<Vec<SlowRun>, OutputError> {
 
 /// Returns whether a sign comes from a process on this machine.
 fn is_here(life: &Life) -> bool {
-    // Two machines without a name need not be the same machine.
+    // A sign from a machine without a name may come from any machine.
     life.machine.is_some() && life.machine == machine()
 }
 
@@ -142,7 +143,8 @@ mod tests {
         assert_eq!(fate(), []);
         let first = write_sign(room.path(), ALONE, &life(1)).unwrap();
         assert_eq!(fate(), [WriterState::AtWork]);
-        // The next sign is another file, so a reader of the first blocks no process.
+        // A reader has the first sign open. The next sign is another file, so the reader does not
+        // block the process.
         let seen = File::open(room.path().join("at-work/whole.json")).unwrap();
         assert_eq!(lock_of(&seen), Some(true));
         let second = write_sign(room.path(), ALONE, &life(1)).unwrap();

@@ -1,10 +1,10 @@
-//! The progress of a study, read from its folder alone, over all processes that work on it.
+//! The progress of a study over all its processes, read from the study's folder alone.
 //!
 //! Each run of the manifest is in one of four states:
 //! ```text
 //! done       it is in the store
 //! running    the sign of a living process names it
-//! failed     a note has the reason, and no process tries it again
+//! failed     a note has the reason, and no living process is trying it again
 //! left       any other run
 //! ```
 //! Reading the progress writes nothing and blocks no process.
@@ -43,8 +43,8 @@ pub struct Status {
     pub is_concluded: bool,
     /// The number of runs that end in a minute, over all living processes.
     pub runs_a_minute: Option<f64>,
-    /// The seconds that all unfinished runs take at the rate `runs_a_minute`; `None` without a
-    /// rate, or without unfinished runs.
+    /// The seconds that the running and the left runs take at the rate `runs_a_minute`; `None`
+    /// without a rate or without such runs.
     pub rest_s: Option<f64>,
     /// The runs known to be in progress, longest first. A run that began after the last sign of its
     /// process is counted in `running`, but missing here.
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!((&*now.going.run, now.for_s, now.pid), (runs[1], 39.0, 1));
         let failed: Vec<&str> = status.failures.iter().map(|failed| &*failed.run).collect();
         assert_eq!(failed, [runs[2], runs[4]], "in the order of the study");
-        // Only living processes count: three runs at twelve a minute.
+        // Only the rates of living processes count: three unfinished runs at twelve a minute.
         assert_eq!((status.runs_a_minute, status.rest_s), (Some(12.0), Some(15.0)));
     }
 

@@ -1,4 +1,4 @@
-//! Shapes, stored as text. The schemas of our own types do not change between two runs, and to read
+//! Shapes, stored as text. The schemas of our own types do not change between two runs, and reading
 //! a stored shape takes a hundredth of the time of making the schema.
 //!
 //! ```text
@@ -30,7 +30,7 @@ pub fn kept(text: &'static str, name: String) -> LateShape {
     Arc::new(LazyLock::new(Box::new(move || {
         // Match the blank, too: the line `workload.mix` also begins with `workload`.
         let line = text.lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix(' '));
-        LineReader { text, rest: line.expect("the tests keep every shape") }.shape()
+        LineReader { text, rest: line.expect("the shape is stored") }.shape()
     })))
 }
 

@@ -9,7 +9,8 @@ use super::{FluidJob, Rational};
 pub struct FluidCourse {
     /// The end of each job, in the order of the jobs.
     pub jobs: Vec<ServedJob>,
-    /// The times in which jobs are present, in order. All shares are constant within an interval.
+    /// The intervals in which jobs are present, in order. All shares are constant within an
+    /// interval.
     pub intervals: Vec<Interval>,
 }
 
@@ -22,7 +23,7 @@ pub struct ServedJob {
     pub sojourn: Rational,
 }
 
-/// A time in which all shares are constant.
+/// An interval in which all shares are constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// When the interval begins, in seconds.

@@ -12,8 +12,7 @@ use super::{FluidJob, Rational, share};
 
 /// Serves the jobs under FSP.
 pub(super) fn by_virtual_finish(jobs: &[FluidJob]) -> FluidCourse {
-    // Only an arrival changes the order: without arrivals all jobs end in the foreseen order under
-    // PS.
+    // Only an arrival changes the order: without arrivals, all jobs end under PS as foreseen.
     let mut finishes = BTreeMap::new();
     flow(jobs, |now, present| {
         if present.iter().any(|job| !finishes.contains_key(&job.number)) {
@@ -36,7 +35,7 @@ fn virtual_finishes(jobs: &[FluidJob], now: &Rational) -> BTreeMap<usize, Ration
 /// Serves the jobs under SRPT.
 pub(super) fn by_work_left(jobs: &[FluidJob]) -> FluidCourse {
     flow(jobs, |_, present| {
-        // Of equal jobs the one that can use more would overtake the other at once.
+        // Of two equal jobs, the job that can use more would overtake the other at once.
         let order = ranked(present, |job| {
             (&job.left, Reverse(&job.job.most), &job.job.arrival, job.number)
         });

@@ -12,12 +12,13 @@ use crate::units::SimSpan;
 /// The Slurm cluster of `sbatch`.
 pub(super) struct Slurm;
 
-/// How many seconds before the end of its time limit Slurm warns a task.
+/// The seconds from the signal by which Slurm warns a task to the task's time limit.
 // Chosen: a task only drops its run and writes its last sign; Slurm may warn up to 60 s earlier.
 const WARNING: u32 = 60;
 
 /// How often a task is queued again after a signal has ended it.
-// Chosen: enough for a study of days with a limit of hours; it stops if memory is too small.
+// Chosen: enough for a study of days with a limit of hours, but a task that always runs out of
+// memory comes to an end.
 const MOST_RESTARTS: u32 = 20;
 
 impl Engine for Slurm {
@@ -33,7 +34,7 @@ impl Engine for Slurm {
         &["--time", "--partition", "--account"]
     }
 
-    /// Returns the cluster's `MaxArraySize`, or Slurm's default, less one.
+    /// Returns one less than the cluster's `MaxArraySize`, or than Slurm's default.
     fn most_tasks(&self) -> usize {
         // Slurm's default of `MaxArraySize`.
         const USUAL: usize = 1_001;
@@ -73,7 +74,8 @@ impl Engine for Slurm {
         let states = || told.lines().map(str::trim).filter(|line| !line.is_empty());
         let waiting = states().filter(|state| *state == "PENDING").count();
         let all = states().count();
-        // Other states than PENDING, such as COMPLETING, still hold a node: count them as running.
+        // Tasks in other states than PENDING, such as COMPLETING, hold a node: count them as
+        // running.
         Ok((0 < all).then_some([(all - waiting) as u64, waiting as u64]))
     }
 
@@ -92,7 +94,7 @@ fn script(tasks: &EngineTasks<'_>, options: &ElsewhereArguments) -> Result<Strin
         ("time", options.time.as_deref().map(time).transpose()?),
     ] {
         if let Some(value) = value {
-            writeln!(wishes, "#SBATCH --{option}={value}").expect("memory takes it");
+            writeln!(wishes, "#SBATCH --{option}={value}").expect("a string takes any text");
         }
     }
     Ok(format!(

@@ -28,7 +28,7 @@ pub(in crate::cli::study) struct SubmittedArray {
     number: usize,
     /// The time of the submission.
     at: WallInstant,
-    /// The command that submitted it.
+    /// The command of Mumakil that submitted the job.
     command: String,
 }
 
@@ -64,7 +64,7 @@ impl SubmittedArray {
     }
 
     fn engine(&self) -> &'static dyn Engine {
-        engine(&self.engine).expect("it was looked at when this was read")
+        engine(&self.engine).expect("`read` keeps only notes that name a known engine")
     }
 
     /// Returns the job in words.

@@ -1,4 +1,4 @@
-//! Small cases by hand, then random ones: the rates must equal those of a solver without shortcuts.
+//! Small cases by hand, then random ones: the rates must equal a simple solver's.
 
 use proptest::prelude::*;
 
@@ -198,7 +198,7 @@ proptest! {
                     let flows: Vec<_> = present.iter().map(|(_, uses)| uses.clone()).collect();
                     for ((flow, _), rate) in present.iter().zip(naive(&capacities, &flows)) {
                         prop_assert!(near(sharing.rate(*flow), rate));
-                        prop_assert!(near(known[flow.index()], rate), "not told");
+                        prop_assert!(near(known[flow.index()], rate), "a change is not reported");
                     }
                 }
             }

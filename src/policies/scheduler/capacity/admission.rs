@@ -1,12 +1,13 @@
 //! Decides which jobs are initialised: each queue and each user may have only a limited number.
 //!
-//! Every few seconds the waiting jobs are visited in the order of their queue, except those of
-//! users at their limits. Up to 0.21 a job counts until its first task is launched, so the limit
-//! applies to jobs that wait to start. A visit then counts an admitted job only when it reaches the
-//! job's position, so the limit is less tight for jobs before it. In 1.x a job counts until it
-//! ends.
+//! Every few seconds the waiting jobs are visited in the order of their queue, except jobs of users
+//! at their limits. Up to 0.21 a job counts until its first task is launched, so the limit applies
+//! to jobs that wait to start. A visit then counts an admitted job only when it reaches the job's
+//! position, so waiting jobs before this position are admitted more easily. In 1.x a job counts
+//! until it ends.
 //!
-//! Unlike in Hadoop, no job is rejected. Mumak alone leaves the splits of a waiting job unread.
+//! Unlike in Hadoop, no job is rejected. In Mumak, the splits of a waiting job are not read; in all
+//! other versions they are.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem::take;
@@ -36,8 +37,8 @@ struct QueueJobs {
     waiting: QueueLines<Arc<str>>,
     /// The admitted jobs that count against the limits.
     counted: BTreeMap<QueueTurn, AdmittedJob>,
-    /// The sums over the counted jobs: of all users, and of each user. During a visit up to 0.21
-    /// they leave out jobs behind the position that the visit has reached.
+    /// The sums over the counted jobs: of all users, and of each user. With the rules up to 0.21,
+    /// the sums leave out, during a visit, the jobs behind the position that the visit has reached.
     all: AdmittedCount,
     users: FxHashMap<Arc<str>, AdmittedCount>,
 }
@@ -79,8 +80,7 @@ impl Admission {
         self.queues[queue.index()].waiting.in_order()
     }
 
-    /// Returns why a job waits: a limit is reached, or there is room but the next poll is still to
-    /// come.
+    /// Returns why a job waits: because a limit is reached, or only for the next poll.
     pub(super) fn refusal(&self, view: &View<'_>, tree: &QueueTree, job: &QueueMember) -> Reason {
         let (jobs, node) = (&self.queues[job.queue.index()], tree.node(job.queue));
         let fits = || {
@@ -95,7 +95,7 @@ impl Admission {
         if has_room { Reason::NotAdmitted } else { Reason::JobLimit }
     }
 
-    /// Admits jobs and returns them; they no longer wait.
+    /// Admits waiting jobs, and returns the jobs that were admitted.
     pub(super) fn poll(&mut self, view: &View<'_>, tree: &QueueTree) -> Vec<JobId> {
         let mut admitted = Vec::new();
         for id in tree.ids() {
@@ -106,7 +106,7 @@ impl Admission {
             });
         }
         for member in admitted.iter().filter_map(|job| tree.member(*job)) {
-            // Not removed during the walk, since a walk needs groups that do not change.
+            // Remove the jobs only after the walk, since the groups must not change during a walk.
             let waiting = &mut self.queues[member.queue.index()].waiting;
             waiting.remove(member.user.clone(), member.turn);
         }
@@ -150,7 +150,8 @@ impl QueueJobs {
     ) -> Vec<JobId> {
         // In Hadoop a job stops counting when a poll finds that it has launched a task.
         self.forget_launched(view);
-        // Hadoop counts while it walks along the queue, so a job counts only for jobs behind it.
+        // Hadoop counts jobs while it walks along the queue, so a job counts only against jobs
+        // behind it.
         let mut before: VecDeque<(QueueTurn, AdmittedJob)> =
             take(&mut self.counted).into_iter().collect();
         let known: BTreeSet<Arc<str>> = before.iter().map(|(_, it)| it.user.clone()).collect();
@@ -159,17 +160,17 @@ impl QueueJobs {
         let most = node.limits.jobs_per_user.saturating_mul(node.limits.users);
         let (mut walk, mut admitted) = (QueueWalk::default(), Vec::new());
         while self.all.jobs <= most {
-            // A user beyond the limit of users may have a counted job, which the walk may reach
-            // first.
+            // Do not skip a user beyond the limit of users if the user has a counted job: the walk
+            // may reach this job first.
             let will_count = |user: &Arc<str>| self.of(user).jobs == 0 && known.contains(user);
             let may = |user: &Arc<str>| self.may_wait(user, node) || will_count(user);
             let Some(job) = self.waiting.next(&mut walk, may) else { break };
             let Some((turn, entry)) = entry(view, tree, job) else { continue };
             while before.front().is_some_and(|(other, _)| *other < turn) {
-                let (other, entry) = before.pop_front().expect("one was seen there");
+                let (other, entry) = before.pop_front().expect("`front` has returned an entry");
                 self.count(other, entry);
             }
-            // Checked again: jobs counted in the meantime may have used up the limit.
+            // Check again, since the jobs that were just counted may have used up the limit.
             if self.may_wait(&entry.user, node) {
                 self.count(turn, entry);
                 admitted.push(job);
@@ -185,7 +186,7 @@ impl QueueJobs {
         let jobs = self.of(user).jobs;
         let is_known = 0 < jobs;
         jobs < node.limits.jobs_per_user
-            // A user with a counted job is already among the users of the queue.
+            // A user with a counted job already counts as a user of the queue.
             && (is_known || (self.users.len() as u32) < node.limits.users)
     }
 
@@ -195,8 +196,8 @@ impl QueueJobs {
         self.all.jobs < jobs && self.of(user).jobs < jobs_of_user
     }
 
-    /// Returns whether the limits on tasks leave room for a job. A job that exceeds a limit by
-    /// itself is admitted if no other job counts for that limit.
+    /// Returns whether the limits on tasks leave room for a job. A job that alone exceeds a limit
+    /// is admitted if no other job counts against this limit.
     fn fits(&self, entry: &AdmittedJob, node: &QueueNode) -> bool {
         let tasks = u64::from(entry.tasks);
         let fits =

@@ -2,10 +2,10 @@
 //!
 //! The file is a list of properties. Most of them set one option of one queue:
 //! `mapred.capacity-scheduler.queue.NAME.capacity`. A queue exists if a property names it. As in
-//! the hierarchy of 0.21, a queue inside another has both names, `OUTER:INNER`; the outer queue has
+//! 0.21, the name of a queue inside another contains both names, `OUTER:INNER`; the outer queue has
 //! properties of its own. `mapred.capacity-scheduler.default-…` sets an option for all queues that
-//! do not set it themselves. Some options have another name there ([`OF_DEFAULTS`]), and shares
-//! have no default. The reader refuses elements that Hadoop would ignore ([`xml`]).
+//! do not set it themselves. Some options have another name in such a property ([`OF_DEFAULTS`]),
+//! and shares have no default. The reader refuses elements that Hadoop would ignore ([`xml`]).
 
 use indexmap::IndexMap;
 use roxmltree::Node;
@@ -142,7 +142,8 @@ const OF_ALL: [QueueKeyword<Queues>; 6] = [
             text.parse().ok().and_then(Count::new).map(|most| all.maps_per_heartbeat = most)
         }),
     ),
-    // Only the default is modelled: after a map without input nearby, a heartbeat launches no more.
+    // Only the default is modelled: after a map without input nearby, a heartbeat launches no more
+    // maps.
     word(
         "maximum-tasks-after-offswitch",
         "maps_per_heartbeat",
@@ -221,7 +222,7 @@ fn properties<'d>(root: Node<'d, 'd>, findings: &mut XmlFindings) -> Vec<Propert
 #[derive(Default)]
 struct QueueFileReader<'d> {
     all: Queues,
-    /// The options of queues that do not set them.
+    /// The options for queues that do not set them.
     defaults: Queue,
     /// The queues in the order of the file, each with its first property. The key is the names from
     /// the outermost queue inwards.
@@ -259,7 +260,8 @@ impl<'d> QueueFileReader<'d> {
                 findings.fault(node, message, &hint);
             }
         }
-        // With faults there is no run, and a queue may lie in a queue that does not exist.
+        // With faults there is no run, so do not nest the queues: a queue may lie in a queue that
+        // does not exist.
         if findings.are_none() { self.nested() } else { self.all }
     }
 

@@ -1,8 +1,9 @@
 //! The jobs of a queue, in groups whose jobs are eligible together.
 //!
-//! Either all jobs of a group are eligible or none is: for example, the group is the jobs of one
-//! user, and the user is at its limit or not. A [`QueueWalk`] visits the jobs in the order of their
-//! queue and skips whole groups: a user at its limit costs one step, however many jobs it has.
+//! For example, a group holds the jobs of one user: all of them are eligible while the user is
+//! below its limit, and otherwise all of them are skipped. A [`QueueWalk`] visits the jobs in the
+//! order of their queue and skips whole groups: a user at its limit costs one step, however many
+//! jobs it has.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -105,7 +106,8 @@ impl<L: Ord + Clone> QueueLines<L> {
                 }
                 _ => walk.next.pop()?.0,
             };
-            // If not, no job of its group is put into `next`, so the walk skips the whole group.
+            // If the group is not eligible, do not put its next job into `next`, so that the walk
+            // skips the whole group.
             if may(&of) {
                 walk.last = Some((turn, of));
                 return Some(turn.2);

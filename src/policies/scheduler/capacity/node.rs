@@ -15,7 +15,7 @@ use mumakil_core::mapred::{PerSlot, SlotKind, SlotShare, SlotStanding};
 // Chosen: far above the rounding errors of such sums, and far below one slot.
 pub(super) const ROUNDING: f64 = 1e-6;
 
-/// A queue's number: the root is 0, and the others follow in the order of declaration.
+/// A queue's number: the root is 0, and the other queues follow in the order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct QueueId(pub(super) u32);
 
@@ -27,16 +27,16 @@ pub(super) type LineOf = (Arc<str>, u32);
 pub(super) struct QueueNode {
     pub(super) name: String,
     pub(super) parent: Option<QueueId>,
-    /// The queues inside it, in the order in which they were last served.
+    /// The queues inside this queue, in the order in which they were last served.
     pub(super) children: PerSlot<Vec<QueueId>>,
-    /// Its guaranteed share of the cluster, and the largest share that it gets. If neither it nor a
-    /// queue around it has a maximum, its used slots may even exceed the slots of the cluster.
+    /// The queue's guaranteed share of the cluster, and its largest share. Without a maximum here
+    /// or in a queue around this one, the used slots may even exceed the slots of the cluster.
     pub(super) share: f64,
     pub(super) most_share: Option<f64>,
     /// The guaranteed share and the largest share, in slots.
     pub(super) slots: PerSlot<u32>,
     pub(super) most: PerSlot<u32>,
-    /// The share of the queue that each user gets at least.
+    /// The least share of the queue's slots for each user, from 0 to 1.
     min_user: f64,
     /// The most slots of one user, as a multiple of the queue's slots.
     user_factor: f64,
@@ -44,14 +44,14 @@ pub(super) struct QueueNode {
     pub(super) limits: Limits,
     pub(super) reclaim_after: Option<SimSpan>,
 
-    /// The slots that its jobs use: running tasks and reserved trackers.
+    /// The slots that the queue's jobs use: for running tasks, and on reserved trackers.
     pub(super) used: PerSlot<u32>,
-    /// The number of jobs in it and in queues inside it that could use a slot.
+    /// The number of jobs that could use a slot, in this queue and in the queues inside it.
     pub(super) ready_inside: PerSlot<u32>,
-    /// When its earliest claim to lent slots is due; `None` without a claim.
+    /// When the queue's earliest claim to lent slots is due; `None` without a claim.
     pub(super) due: PerSlot<Option<SimTime>>,
 
-    /// In a leaf: the slots of trackers that are reserved for its jobs.
+    /// In a leaf: the slots on trackers that are reserved for its jobs.
     pub(super) kept: PerSlot<u32>,
     /// In a leaf: the slots that its jobs could use.
     pub(super) pending: PerSlot<u64>,
@@ -72,7 +72,7 @@ pub(super) struct Limits {
     pub(super) users: u32,
     /// The largest number of jobs of one user that wait for their first task.
     pub(super) jobs_per_user: u32,
-    /// The largest number of tasks of all initialised jobs that have not ended.
+    /// The largest number of tasks of all initialised jobs that have not ended, together.
     pub(super) tasks: u32,
     pub(super) tasks_per_user: u32,
 }
@@ -116,7 +116,8 @@ impl QueueNode {
         Self {
             name: name.to_owned(),
             parent: Some(id),
-            // A share of the whole cluster, so that computing the slots needs no walk up the tree.
+            // This is a share of the whole cluster, so that computing the slots needs no walk up
+            // the tree.
             share: around.share * share,
             most_share: match (around.most_share, queue.maximum_capacity) {
                 (around, Some(most)) => Some(around.unwrap_or(1.0) * most.get()),
@@ -128,12 +129,13 @@ impl QueueNode {
             // `supports-priority` is off.
             by_priority: queue.supports_priority.unwrap_or(false),
             limits: Limits {
-                // In Hadoop, jobs of two more users are initialised than can share the queue at a
-                // time.
+                // Hadoop initialises the jobs of as many users as can share the queue at a time,
+                // and of two more.
                 users: trunc(1.0 / min_user) + 2,
                 // `maximum-initialized-jobs-per-user` is 2.
                 jobs_per_user: number(queue.max_initialised_per_user, 2),
-                // 1.x: `maximum-initialized-active-tasks`, and the number for each user.
+                // In 1.x: the defaults of `maximum-initialized-active-tasks` and of its limit for
+                // each user.
                 tasks: number(queue.max_active_tasks, 200_000),
                 tasks_per_user: number(queue.max_active_tasks_per_user, 100_000),
             },
@@ -142,8 +144,8 @@ impl QueueNode {
         }
     }
 
-    /// Returns how many initialised jobs the queue, and each of its users, may have at a time, if
-    /// the whole cluster may have `all`.
+    /// Returns how many initialised jobs the queue may have at a time, and how many each of its
+    /// users, if the whole cluster may have `all` such jobs.
     pub(super) fn system_jobs(&self, all: u32) -> (u32, u32) {
         // 1.x: the queue's share of `maximum-system-jobs`, rounded up.
         let jobs = ceil(f64::from(all) * self.share);
@@ -183,7 +185,7 @@ impl QueueNode {
     pub(super) fn urgency(&self, kind: SlotKind) -> (SimTime, f64) {
         let ratio = match self.slots[kind] {
             // As in Hadoop, a queue without guaranteed slots counts as full, not as the most
-            // starved one.
+            // starved queue.
             0 => 1.0,
             slots => f64::from(self.used[kind]) / f64::from(slots),
         };
@@ -191,7 +193,7 @@ impl QueueNode {
     }
 
     /// Returns whether a user may launch another task of `width` slots. In 1.x all slots of the
-    /// task count against the limit, before 1.x only one.
+    /// task count against the limit, before 1.x only one of them.
     pub(super) fn may_have(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> bool {
         // Up to 0.21 Hadoop tests `used >= limit`, so a wide task may take its user above the
         // limit.
@@ -220,7 +222,8 @@ impl QueueNode {
             Rules::V1 => used + width <= own,
             _ => used < own,
         };
-        // A queue above its own slots divides all slots that it uses, including those of this task.
+        // A queue that uses more than its own slots divides all the slots that it uses, including
+        // those of this task, among its users.
         let current = f64::from(if is_within { own } else { used + width });
         let even = ceil(current / f64::from(users.max(1)));
         let limit = even.max(ceil(current * self.min_user));
@@ -276,7 +279,7 @@ mod tests {
                 assert_eq!(limit(&queue(100, 10, users, 0.25), rules), expected, "{users}");
             }
         }
-        assert_eq!(limit(&queue(100, 10, 7, 1.0), Rules::V21), 100, "one after another");
+        assert_eq!(limit(&queue(100, 10, 7, 1.0), Rules::V21), 100, "each user may have all");
     }
 
     #[test]
@@ -293,14 +296,14 @@ mod tests {
         let [none, mut due] = [queue(0, 0, 1, 1.0), queue(10, 11, 1, 1.0)];
         due.due.map = Some(SimTime::ZERO);
         let order = [due, some, none, most].map(|node| node.urgency(SlotKind::Map));
-        assert!(order.is_sorted(), "who owns no slot stands like one who has all: {order:?}");
+        assert!(order.is_sorted(), "a queue without slots counts as full: {order:?}");
     }
 
     #[test]
     fn a_queue_that_has_borrowed_shares_what_it_has() {
         assert_eq!(limit(&queue(100, 140, 2, 0.25), Rules::V20), 71, "half of 141");
         assert_eq!(limit(&queue(100, 140, 2, 0.25), Rules::V1), 71);
-        assert_eq!(limit(&queue(100, 240, 2, 0.25), Rules::V1), 100, "its own slots, once");
+        assert_eq!(limit(&queue(100, 240, 2, 0.25), Rules::V1), 100, "limited to its own slots");
         let mut node = queue(100, 240, 2, 0.25);
         node.user_factor = 1.1;
         assert_eq!(limit(&node, Rules::V1), 110);
@@ -310,11 +313,11 @@ mod tests {
     #[test]
     fn a_task_counts_whole_in_1x() {
         let mut node = queue(4, 1, 1, 1.0);
-        assert_eq!(node.user_limit(Rules::V1, SlotKind::Map, 6), 6, "one task at least");
+        assert_eq!(node.user_limit(Rules::V1, SlotKind::Map, 6), 6, "room for one task");
         node.users.get_mut("0").unwrap().used.map = 1;
         let may = |rules, width| node.may_have(rules, SlotKind::Map, "0", width);
         assert_eq!([1, 3, 4].map(|width| may(Rules::V1, width)), [true, true, false]);
-        assert!(may(Rules::V21, 9), "one more of any width");
+        assert!(may(Rules::V21, 9), "the width does not matter");
     }
 
     #[test]

@@ -13,8 +13,9 @@ use crate::scheduler::shared::reduces::Reduces;
 use mumakil_base::units::{Bytes, Factor};
 use mumakil_core::mapred::{Complaint, PerSlot, PolicySite, SlotKind};
 
-/// A number of slots that no tracker has.
-// Chosen: so absurd memory sizes fit into 32 bits, and `too_wide` complains about them.
+/// A number of slots that exceeds the slots of every tracker.
+// Chosen: the widths of tasks are cut off here, so that they fit into 32 bits; `too_wide` then
+// complains about the absurd memory sizes behind them.
 const MOST_SLOTS: u64 = 1_000_000;
 
 /// The options of `capacity`.

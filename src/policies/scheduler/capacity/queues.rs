@@ -21,7 +21,7 @@ use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec};
 
 /// The queue of jobs that name no existing queue.
-// Hadoop has the same name for it.
+// Hadoop uses the same name.
 pub(super) const DEFAULT: &str = "default";
 
 /// A number of jobs or tasks.
@@ -140,8 +140,8 @@ impl FileOptions for Queues {
         file::read(root, findings)
     }
 
-    /// Checks values against each other; the type of each value checks the value alone. Queues that
-    /// are nested too deep are not checked.
+    /// Checks values against each other, since types check only single values. Queues that are
+    /// nested too deep are not checked.
     fn check(&self) -> Vec<Complaint> {
         let mut check = TreeCheck::of("queue");
         check_all(&mut check, None, &self.queues);
@@ -154,9 +154,10 @@ impl FileOptions for Queues {
 }
 
 impl Queue {
-    /// Takes values that the queue does not set from the queue around it, or from the defaults.
+    /// Copies the values that the queue does not set from `around`: the queue around it, or the
+    /// defaults.
     pub(super) fn inherit(&mut self, around: &Self) {
-        // Capacities are not inherited: they are shares of the queue around.
+        // Capacities are not inherited, since they are shares of the queue around.
         self.minimum_user_limit = self.minimum_user_limit.or(around.minimum_user_limit);
         self.user_limit_factor = self.user_limit_factor.or(around.user_limit_factor);
         self.supports_priority = self.supports_priority.or(around.supports_priority);
@@ -173,7 +174,7 @@ impl Queue {
 pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
     let said = queues.values().filter_map(|queue| queue.capacity);
     let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
-    // If all queues set their shares, the result is unused; `max` only avoids a division by zero.
+    // If all queues set their shares, the result is not used; `max` avoids a division by zero.
     (1.0 - sum).max(0.0) / (queues.len() - number).max(1) as f64
 }
 
@@ -217,7 +218,7 @@ fn check_sum(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<
     }
 }
 
-/// Checks a queue. Its share is `even` if it sets none.
+/// Checks a queue. If the queue sets no share, its share is `even`.
 fn check_one<'q>(check: &mut TreeCheck<'q>, name: &'q str, queue: &'q Queue, even: f64) {
     let share = queue.capacity.map_or(even, Fraction::get);
     if let Some(most) = queue.maximum_capacity.map(Fraction::get)
@@ -245,7 +246,8 @@ fn check_one<'q>(check: &mut TreeCheck<'q>, name: &'q str, queue: &'q Queue, eve
     check_all(check, Some(name), &queue.queues);
 }
 
-/// Complains about names with which jobs find no queue, and warns of names that do not exist.
+/// Complains about names with which jobs find no queue, and warns of names whose jobs go to the
+/// queue `default` because no queue has the name.
 pub(super) fn unknown_names(
     queues: &IndexMap<String, Queue>,
     names: &BTreeSet<&str>,
@@ -285,7 +287,7 @@ pub(super) fn unknown_names(
     names.iter().copied().filter_map(complaint).chain(warning).collect()
 }
 
-/// Notes for the name of each queue whether the queue is a leaf.
+/// Notes for each queue, by name, whether it is a leaf.
 fn note_leaves<'q>(queues: &'q IndexMap<String, Queue>, leaves: &mut BTreeMap<&'q str, bool>) {
     for (name, queue) in queues {
         leaves.insert(name, queue.queues.is_empty());

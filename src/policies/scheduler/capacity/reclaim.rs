@@ -1,10 +1,10 @@
 //! Hadoop's capacity reclaim, up to 0.20.0: a queue gets back the slots that it has lent to others.
 //!
-//! A queue that is below its guaranteed slots, and could use more, claims slots if other queues
-//! have more than their guaranteed slots. While its claim lasts, it is served first. Shortly before
-//! the claim is due, the policy kills attempts for the slots that are still missing. Each queue
-//! above its guaranteed slots gives up slots in proportion to its excess: attempts of its latest
-//! jobs first, and within a job the attempts with the least progress.
+//! If other queues have more than their guaranteed slots, a queue with fewer that could use more
+//! makes a claim. While its claim lasts, it is served first. Shortly before the claim is due, the
+//! policy kills attempts for the slots that are still missing. Each queue above its guaranteed
+//! slots gives up slots in proportion to its excess: attempts of its latest jobs first, and within
+//! a job the attempts with the least progress.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use mumakil_core::mapred::{
 };
 
 /// Tasks are killed this many heartbeat intervals before a claim is due; if checks are rarer, at
-/// the last check before that instant.
+/// the last check before the claim is due.
 // 0.20.0 kills three heartbeat intervals before the claim is due: a kill takes two intervals to
 // free a slot.
 const BEFORE: u64 = 3;
@@ -27,7 +27,7 @@ const BEFORE: u64 = 3;
 pub(super) struct Reclaim {
     /// The claims of each queue, by the queue's number; the earliest claim is first.
     claims: Vec<PerSlot<VecDeque<ReclaimedSlots>>>,
-    /// The running attempts. The note of an attempt that is ordered to end is its queue and its
+    /// The running attempts. The note of an attempt that is ordered to end holds its queue and its
     /// slots.
     launches: Launches<(QueueId, u32)>,
 }
@@ -69,7 +69,7 @@ impl Reclaim {
         }
     }
 
-    /// Adapts the claims of each queue to the slots that it lacks.
+    /// Adapts the claims of each queue to the number of slots that the queue lacks.
     fn claim(&mut self, view: &View<'_>, tree: &mut QueueTree, kind: SlotKind) {
         let leaves: Vec<QueueId> = tree.ids().filter(|id| tree.is_leaf(*id)).collect();
         let somebody_has_more = leaves.iter().any(|id| 0 < excess(tree, *id, kind));
@@ -98,8 +98,8 @@ impl Reclaim {
                 let (due, slots) = (view.now() + after, wanted - claimed);
                 claims.push_back(ReclaimedSlots { due, slots, is_helped: false });
             }
-            // All claims of a queue have the same time limit, so the first claim is due first; its
-            // time decides when the queue is served.
+            // All claims of a queue have the same time limit, so the first claim is due first. Its
+            // time decides how early the queue is served.
             let due = claims.front().map(|claim| claim.due);
             tree.note_due(id, kind, due);
         }
@@ -131,11 +131,11 @@ impl Reclaim {
         let rich: Vec<(QueueId, u32)> = rich.filter(|(_, excess)| 0 < *excess).collect();
         let total: u32 = rich.iter().map(|(_, excess)| excess).sum();
         let needed = needed.min(total);
-        // Tasks of several slots may not add up exactly to a queue's part; the next queue gives up
-        // the rest.
+        // Tasks of several slots may not add up exactly to a queue's part, so the next queue gives
+        // up the rest.
         let (mut left, mut more) = (needed, 0);
         for (id, excess) in rich {
-            // Rounded up, so that the parts suffice together; `left` stops at the needed number.
+            // Round up, so that the parts together suffice; `left` stops at the needed number.
             let part = (u64::from(needed) * u64::from(excess)).div_ceil(total.into()) as u32;
             let part = left.min(part + more).min(excess);
             let killed = self.kill_in(orders, tree, id, kind, part);
@@ -156,7 +156,7 @@ impl Reclaim {
         let mut killed = 0;
         for job in tree.latest_first(id) {
             let width = tree.member(job).map_or(1, |member| member.width[kind]);
-            // Only whole tasks: a task that takes more slots than are still needed is not killed.
+            // Kill only tasks that take no more slots than are still needed.
             let most = (slots - killed) / width;
             if 0 < most {
                 let attempts = self.least_progressed(&orders.view(), job, kind);
@@ -187,7 +187,8 @@ impl Reclaim {
     }
 }
 
-/// Returns how many slots a queue uses beyond its guaranteed slots, without reserved trackers.
+/// Returns how many slots a queue uses beyond its guaranteed slots; reserved trackers do not count
+/// as used.
 fn excess(tree: &QueueTree, id: QueueId, kind: SlotKind) -> u32 {
     let node = tree.node(id);
     node.used[kind].saturating_sub(node.slots[kind]).saturating_sub(node.kept[kind])

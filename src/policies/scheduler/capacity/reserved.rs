@@ -2,7 +2,8 @@
 //!
 //! Such a job would never find enough free slots on one tracker, because tasks of one slot take
 //! each slot as soon as it is free. So a tracker with too few free slots is reserved for the job
-//! until it has enough. Meanwhile its slots count as used by the job.
+//! until the tracker has enough of them. Meanwhile the slots that the job needs count as used by
+//! the job.
 
 use std::collections::BTreeMap;
 

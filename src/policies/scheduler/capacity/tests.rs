@@ -53,8 +53,9 @@ fn who_is_not_let_in_is_told_so() {
     assert_eq!(told(&bench), []);
 }
 
-/// Up to 0.21 the limit of a user applies only while another user of the queue is below its own. Of
-/// six slots each user has three; once one user has no more maps, the other may have the last slot.
+/// Up to 0.21 the limit of a user applies only while another user of the queue is below its own
+/// limit. Each of two users may have three of six slots; once one user has no more maps, the other
+/// user may have the last slot.
 #[test]
 fn a_limit_that_gives_way_is_not_told() {
     let told = |rules: &str| {
@@ -136,7 +137,7 @@ fn up_to_0_21_a_user_at_its_limit_has_what_nobody_else_wants() {
         "allocations: {queues: {default: {user_limit_factor: 0.5, minimum_user_limit: 50 %}}}";
     assert_eq!(held(&format!("{{rules: '0.20', {half}}}")), [9, 1]);
     assert_eq!(held(&format!("{{rules: '0.21', {half}}}")), [9, 1]);
-    assert_eq!(held(&format!("{{rules: '1.x', {half}}}")), [5, 1], "half of the queue for good");
+    assert_eq!(held(&format!("{{rules: '1.x', {half}}}")), [5, 1], "half of the queue");
 }
 
 #[test]
@@ -152,7 +153,7 @@ fn users_and_each_of_them_have_a_few_jobs_that_wait_for_their_first_task() {
     let first_two = [a, b, c, d].into_iter().flat_map(|jobs| [jobs[0], jobs[1]]);
     assert_eq!(launched.collect::<Vec<_>>(), first_two.collect::<Vec<_>>());
     bench.tick().fill();
-    assert_eq!(bench.held(Map, [a[2], d[2], e[0]]), [1, 1, 0], "their places were free");
+    assert_eq!(bench.held(Map, [a[2], d[2], e[0]]), [1, 1, 0], "`e` would be a fifth user");
     bench.tick().fill();
     assert_eq!(bench.held(Map, [e[0], e[1], e[2]]), [1, 1, 0]);
 }
@@ -165,8 +166,8 @@ fn up_to_0_21_whoever_stands_before_a_job_that_was_let_in_finds_its_place_free()
         bench.tick();
         (0..count).filter_map(|_| Some(bench.beat(0).first()?.job())).collect::<Vec<_>>()
     };
-    // Three users may have two jobs each. When the first job has begun, the last one is admitted,
-    // which has the same user.
+    // Three users may have two jobs each. When the first job has begun, the last job is admitted,
+    // since it has the same user.
     assert_eq!(launches(1), jobs[..1]);
     assert_eq!(launches(2), jobs[1..3]);
     // Now the fourth job counts, two new users are admitted, and the last job still counts.
@@ -180,7 +181,7 @@ fn the_wait_to_be_admitted_says_nothing_of_how_long_maps_take() {
     let mut bench = bench(options, 1, (6, 1));
     let [first, second] = [2, 1].map(|reduces| bench.job(4, reduces, |_| ()));
     bench.tick().fill();
-    assert_eq!(bench.held(Map, [first, second]), [4, 0], "one may wait for its first task");
+    assert_eq!(bench.held(Map, [first, second]), [4, 0], "`second` is not admitted");
     bench.at(100.0).tick();
     bench.succeed(first, Map, 1);
     bench.fill();
@@ -308,7 +309,7 @@ fn a_queue_claims_only_what_its_users_may_have() {
         killed += bench.kill().len();
         bench.fill();
     }
-    assert_eq!((killed, bench.held(Map, [lender, owner])), (10, [30, 10]), "half of its half");
+    assert_eq!((killed, bench.held(Map, [lender, owner])), (10, [30, 10]), "a user may have ten");
 }
 
 #[test]
@@ -324,7 +325,7 @@ fn trackers_that_are_kept_are_not_killed_for() {
     for tracker in 0..3 {
         let of_c = bench.running(tracker).into_iter().find(|attempt| attempt.job() == c);
         bench.end(of_c.unwrap(), Outcome::Succeeded);
-        assert_eq!(bench.beat(tracker), [], "it is kept");
+        assert_eq!(bench.beat(tracker), [], "the slot is reserved");
     }
     let owner = wide(&mut bench, "owner", 20, 1);
     for second in 0..60 {

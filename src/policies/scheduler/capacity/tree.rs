@@ -1,8 +1,8 @@
 //! The queues in a run: their slots, limits and jobs, and the order in which they are served.
 //!
-//! A leaf keeps its eligible jobs sorted, and counts for each of its users, so that an offer counts
-//! nothing. At each offer, sibling queues are sorted by the used part of their guaranteed slots. As
-//! in Hadoop, equal queues keep the order that they had before.
+//! A leaf keeps its eligible jobs sorted, and keeps the counts of each user up to date, so that an
+//! offer need not count anything. At each offer, sibling queues are sorted by the used part of
+//! their guaranteed slots. As in Hadoop, equal queues keep the order that they had before.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct QueueTree {
     /// All queues, the root first; each queue comes after the queue around it.
     nodes: Vec<QueueNode>,
     leaves: FxHashMap<String, QueueId>,
-    /// The queue of jobs that do not name a leaf.
+    /// The queue for jobs that do not name a leaf.
     fallback: QueueId,
     /// The jobs by number; `None` for jobs that are unknown or have ended.
     jobs: Vec<Option<Box<QueueMember>>>,
@@ -71,7 +71,7 @@ impl QueueTree {
         tree.declare(QueueId::ROOT, &Queue { queues, ..Queue::default() });
         let first = tree.ids().find(|id| tree.is_leaf(*id));
         let default = tree.leaves.get(DEFAULT).copied();
-        // There is at least one queue, and the innermost queue of a branch is a leaf.
+        // There is at least one queue, so there is a leaf: the innermost queue of a branch.
         tree.fallback = default.or(first).expect("a tree has a leaf");
         // At first Hadoop orders queues by name.
         for id in tree.ids() {
@@ -94,8 +94,8 @@ impl QueueTree {
             self.nodes[around.index()].children.map.push(id);
             self.nodes.push(node);
             if queue.queues.is_empty() {
-                // Names were checked to be unique; should they not be, the first leaf of the name
-                // is used.
+                // Names are checked to be unique. If two leaves had the same name, use the first
+                // one.
                 self.leaves.entry(name.clone()).or_insert(id);
             }
             self.declare(id, &queue);
@@ -121,7 +121,8 @@ impl QueueTree {
         self.node(id).children.map.is_empty()
     }
 
-    /// Returns the leaf for a job that names this queue; the fallback if it is no leaf.
+    /// Returns the leaf for a job that names this queue; the fallback queue if no leaf has this
+    /// name.
     pub(super) fn leaf(&self, name: &str) -> QueueId {
         self.leaves.get(name).copied().unwrap_or(self.fallback)
     }
@@ -145,7 +146,7 @@ impl QueueTree {
     /// Adds a job whose tasks take `width` slots each.
     pub(super) fn enter(&mut self, job: &Job, queue: QueueId, width: PerSlot<u32>) {
         let node = &mut self.nodes[queue.index()];
-        // If priorities are off, all jobs have the same one, so arrival decides.
+        // If priorities are off, all jobs have the same priority, so arrival decides.
         let priority = if node.by_priority { job.priority() } else { Priority::Normal };
         let user = job.spec().user.clone();
         let turn = (priority, job.submitted_at(), job.id());
@@ -175,7 +176,8 @@ impl QueueTree {
         for kind in SlotKind::BOTH {
             self.count(&mut member, kind, 0, 0);
         }
-        // Trackers reserved for the job no longer count; their reservations end at the next poll.
+        // Trackers that are reserved for the job no longer count as used; their reservations end at
+        // the next poll.
         let QueueNode { users, jobs, kept, .. } = &mut self.nodes[member.queue.index()];
         for kind in SlotKind::BOTH {
             kept[kind] -= member.reserved[kind] * member.width[kind];
@@ -202,8 +204,8 @@ impl QueueTree {
         if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
             let kept = &mut self.nodes[member.queue.index()].kept[kind];
             let reserved = &mut member.reserved[kind];
-            // Subtract all of the job's trackers and add them again, since the number may stay at
-            // 0.
+            // Subtract all trackers of the job and add the new number of them, since a number that
+            // is 0 already stays 0.
             *kept -= *reserved * member.width[kind];
             *reserved = if is_kept { *reserved + 1 } else { reserved.saturating_sub(1) };
             *kept += *reserved * member.width[kind];
@@ -236,7 +238,7 @@ impl QueueTree {
             user.used[kind] = user.used[kind] - was_used + used;
         }
         let width = u64::from(member.width[kind]);
-        // Counted in slots, like the claims to lent slots.
+        // Count pending tasks in slots, like the claims to lent slots.
         node.pending[kind] -= u64::from(was_pending) * width;
         node.pending[kind] += u64::from(pending) * width;
         let (was_ready, is_ready) = (0 < was_pending, 0 < pending);
@@ -245,8 +247,8 @@ impl QueueTree {
             node.change_ready(line, member.turn, kind, is_ready);
         }
         let mut queue = Some(member.queue);
-        // The queues around count only used slots and ready jobs: if neither changes, the walk
-        // ends.
+        // The queues around this queue count only used slots and ready jobs. If neither number
+        // changes, the walk ends.
         while let Some(id) = queue.filter(|_| was_used != used || was_ready != is_ready) {
             let node = &mut self.nodes[id.index()];
             node.used[kind] = node.used[kind] - was_used + used;
@@ -303,21 +305,22 @@ impl QueueTree {
             && node.used[kind] < node.most[kind]
     }
 
-    /// Returns whether the rules allow a queue to be served: in 0.21, only with guaranteed slots.
+    /// Returns whether the rules allow a queue to be served: in 0.21, only if the queue has
+    /// guaranteed slots.
     fn may_be_served(&self, node: &QueueNode, kind: SlotKind) -> bool {
         // In 0.20 and 1.x, a queue without guaranteed slots may get slots that other queues leave
         // idle.
         0 < node.slots[kind] || self.rules != Rules::V21
     }
 
-    /// Compares two sibling queues: the smaller one is served first.
+    /// Compares two sibling queues: the queue that compares as less is served first.
     fn compare(&self, kind: SlotKind, a: QueueId, b: QueueId) -> Ordering {
         let [(a_due, a_ratio), (b_due, b_ratio)] = [a, b].map(|id| self.node(id).urgency(kind));
         a_due.cmp(&b_due).then(a_ratio.total_cmp(&b_ratio))
     }
 
-    /// Notes when a queue's claim is due, also in the queues around it, so that they are served
-    /// first.
+    /// Notes when a queue's claim is due, in this queue and in the queues around it, so that all of
+    /// them are served first.
     pub(super) fn note_due(&mut self, id: QueueId, kind: SlotKind, due: Option<SimTime>) {
         self.nodes[id.index()].due[kind] = due;
         let mut around = self.node(id).parent;
@@ -336,8 +339,8 @@ impl QueueTree {
     pub(super) fn limit(&self, queue: QueueId, kind: SlotKind, slots: u32) -> Option<SlotStanding> {
         let has_room = |id| {
             let node = self.node(id);
-            // Saturating, since both a task's width and a missing maximum may be very large
-            // numbers.
+            // Use a saturating sum, since the width of a task and a missing maximum may be very
+            // large numbers.
             let is_below = node.used[kind].saturating_add(slots) <= node.most[kind];
             is_below && self.may_be_served(node, kind)
         };

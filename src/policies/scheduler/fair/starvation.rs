@@ -2,8 +2,8 @@
 //!
 //! Within a pool, child pools above their share give up the slots that their starved siblings lack.
 //! The latest tasks are killed first, but never so many that a pool falls below the whole slots of
-//! its share, and never more than are lacking. Slots that ordered kills will free reduce what is
-//! lacking, and so do slots that no pool's task occupies.
+//! its share, and never more than are lacking. The number of lacking slots is lowered by the slots
+//! that ordered kills will free, and by the slots that no task of a pool occupies.
 
 use super::tree::Tree;
 use super::{FairOptions, FairVariant};
@@ -30,7 +30,7 @@ pub(super) struct Starvation {
     kills: bool,
     clocks: Vec<PerSlot<Clock>>,
     last_round: SimTime,
-    /// The running attempts. The note of an attempt that is ordered to end is its pool.
+    /// The running attempts. The note of an attempt that is ordered to end names its pool.
     launches: Launches<PoolId>,
 }
 
@@ -52,7 +52,7 @@ impl Clock {
 struct SlotBooks {
     kind: SlotKind,
     shares: Vec<f64>,
-    /// How many tasks each pool will run once the ordered kills are done.
+    /// How many tasks each pool will run after the kills that are already ordered.
     left: Vec<u32>,
 }
 
@@ -95,8 +95,9 @@ impl Starvation {
 
     /// Returns whether a pool has been below its share for too long.
     ///
-    /// Hadoop updates its clocks only if it preempts. Without preemption a clock stays at the
-    /// instant when the pool was made: once the time-out has passed, all waiting for locality ends.
+    /// Hadoop updates its clocks only if it preempts. Without preemption the clock of a pool stays
+    /// at the instant when the pool was made. So once the time-out has passed, its jobs no longer
+    /// wait for locality.
     pub(super) fn is_starved(
         &self,
         tree: &Tree,
@@ -109,7 +110,7 @@ impl Starvation {
             None if self.variant == FairVariant::Hadoop && !self.kills => {
                 Clock::new(tree.state(pool).made_at)
             }
-            // Ticks make the clocks, and the pool is younger than the last tick.
+            // The pool was made after the last tick, so it has no clocks yet.
             None => return false,
         };
         is_over(now, clock.at_min_share, tree.pools().pool(pool).min_share_after)
@@ -187,7 +188,7 @@ impl Starvation {
             return;
         }
         // Kills that are already ordered for these pools will free slots, so the pools lack fewer.
-        // A pool is not below itself, hence the `skip`.
+        // `skip` leaves out the pool itself, which is not below itself.
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
         let doomed = self.launches.ordered_ends(books.kind).filter(|pool| is_below(pool)).count();
         // The starved pools will also get the slots that no pool's task occupies: free slots, and
@@ -197,8 +198,8 @@ impl Starvation {
         if lacks == 0 {
             return;
         }
-        // Check both shares: the minimum share may exceed the fair share, if the pool around has a
-        // smaller minimum.
+        // Check both shares, since the minimum share may exceed the fair share if the pool around
+        // has a smaller minimum.
         let has_more = |pool: PoolId, books: &SlotBooks| {
             let mut chain = pools.upwards(pool).take_while(|pool| *pool != around);
             chain.all(|pool| {
@@ -220,7 +221,8 @@ impl Starvation {
             if lacks == 0 {
                 break;
             }
-            // Earlier kills of this round may have brought the pool down to its share.
+            // Check the pool again, since earlier kills of this round may have brought it down to
+            // its share.
             if has_more(pool, books) {
                 let standing = SlotStanding {
                     share: Some(SlotShare::of(books.shares[pool.index()])),
@@ -248,7 +250,7 @@ impl Starvation {
             true => books.shares[pool.index()].min(f64::from(demand)) as u32,
             false => 0,
         };
-        // Hadoop takes the larger of both lacks, not their sum.
+        // As in Hadoop, take the larger of the two numbers of lacking slots, not their sum.
         min_share.max(fair_share).saturating_sub(state.running[kind])
     }
 }
@@ -276,7 +278,7 @@ fn idle(view: &View<'_>, tree: &Tree, around: PoolId, kind: SlotKind) -> u32 {
         let most = tree.pools().pool(pool).max[kind].min(view.capacity(kind));
         most.saturating_sub(tree.state(pool).running[kind])
     };
-    // The lowest room under a maximum, of `around` and of the pools around it, is the limit.
+    // The limit is the smallest room under a maximum among `around` and the pools around it.
     tree.pools().upwards(around).map(room).min().unwrap_or(0)
 }
 
@@ -297,10 +299,9 @@ pub(super) fn fair_shares(
     let mut shares = vec![0.0; pools.ids().count()];
     shares[PoolId::ROOT.index()] = slots;
     let (mut scratch, mut found) = (Vec::new(), Vec::new());
-    // A pool has a higher number than the pool around it, so the share of the pool around it is
-    // known already.
+    // The pool around a pool has the lower number, so its share is known already.
     for around in pools.ids() {
-        // Pools are kept when their jobs have ended, so most soon have no demand: skip them.
+        // Skip pools without demand. There are many, since a pool is kept when its jobs have ended.
         let wants = |pool: &PoolId| 0 < tree.state(*pool).demand[kind];
         let inside: Vec<PoolId> =
             pools.pool(around).children.iter().copied().filter(wants).collect();

@@ -192,7 +192,7 @@ fn time_outs_end_the_wait_for_locality_in_hadoop_though_nobody_is_killed_for_the
         let options = serde_yaml::from_str(&yaml).unwrap();
         let mut bench = Bench::new(Fair::new(options), 2, PerSlot { map: 1, reduce: 0 });
         bench.at(5.0).job(1, 0, |spec| spec.input = input_on([0]));
-        assert_eq!(bench.at(25.0).tick().beat(1), [], "not longer than the time-out");
+        assert_eq!(bench.at(25.0).tick().beat(1), [], "the time-out has not passed yet");
         assert_eq!(bench.at(25.5).tick().beat(1).len(), launched, "{variant}");
     }
 }
@@ -209,7 +209,7 @@ fn patient(variant: &str) -> Bench<Fair> {
 
 #[test]
 fn a_job_without_a_map_to_launch_is_passed_over_all_the_same() {
-    // The first job's only map is running. The second job waits for node 0, too.
+    // The only map of the first job is running. The second job waits for node 0, too.
     for (variant, first_gets_it) in [("hadoop", true), ("paper", false)] {
         let mut bench = patient(variant);
         let first = bench.job(1, 0, |spec| spec.input = input_on([0]));
@@ -233,7 +233,7 @@ fn a_reduce_that_is_launched_does_not_end_the_wait_of_a_job_without_a_map_to_lau
     let first = bench.job(1, 1, |spec| spec.input = input_on([0]));
     bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
     let launched = bench.tick().beat(0);
-    assert_eq!((launched.len(), launched[0].job()), (2, first), "its map, and then its reduce");
+    assert_eq!((launched.len(), launched[0].job()), (2, first), "a map and a reduce");
     assert_eq!(bench.at(1.0).beat(1), []);
     bench.at(12.0).end(launched[0], Outcome::Failed);
     assert_eq!(bench.beat(1)[0].job(), first);
@@ -241,8 +241,8 @@ fn a_reduce_that_is_launched_does_not_end_the_wait_of_a_job_without_a_map_to_lau
 
 #[test]
 fn a_job_that_has_ended_counts_until_the_next_update() {
-    // The stale demand of an ended job suggests that there is something to launch, so the other job
-    // is asked and its waiting time passes.
+    // Because of the stale demand of an ended job, the policy expects tasks to launch. So it asks
+    // the other job, whose waiting time then grows.
     for (updates, launched) in [(false, 1), (true, 0)] {
         let mut bench = patient("hadoop");
         let jobs = [0, 1].map(|node| bench.job(1, 0, |spec| spec.input = input_on([node])));
@@ -273,7 +273,7 @@ fn idle_slots_that_a_pool_may_not_take_are_no_help_to_those_inside_of_it() {
     assert_eq!(bench.held(Map, [rich]), [10]);
     let starved = bench.job_of("a1", 40, 0);
     pass(&mut bench, 6..=26);
-    assert_eq!(bench.held(Map, [rich, starved]), [10, 0], "it waits for 20 s");
+    assert_eq!(bench.held(Map, [rich, starved]), [10, 0], "the time-out is 20 s");
     pass(&mut bench, 27..=45);
     assert_eq!(bench.held(Map, [rich, starved]), [5, 5]);
 }
@@ -350,7 +350,7 @@ fn a_pool_that_is_promised_more_than_its_share_does_not_kill_its_own() {
     let mut bench = bench(1, options);
     let jobs = ["in", "b"].map(|pool| bench.job_of(pool, 9, 0));
     bench.tick().fill();
-    assert_eq!(bench.held(Map, jobs), [1, 3], "half a slot is its share");
+    assert_eq!(bench.held(Map, jobs), [1, 3], "its share is half a slot");
     for second in 0..30 {
         bench.at(second.into()).tick();
         assert_eq!(bench.kill(), [], "{second} s");

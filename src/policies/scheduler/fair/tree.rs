@@ -32,7 +32,8 @@ pub(super) struct Tree {
     /// The jobs by number; `None` for jobs that are unknown or have ended.
     jobs: Vec<Option<Box<Member>>>,
     line: JobQueue,
-    /// The paper's variant computes a job's demand at every change, Hadoop's only at updates.
+    /// Decides when a job's demand is computed: at every change in the paper's variant, only at
+    /// updates in Hadoop's.
     variant: FairVariant,
     /// Whether a job's weight grows with its demand.
     weighs_size: bool,
@@ -42,7 +43,7 @@ pub(super) struct Tree {
     /// The jobs that have ended since the last update; in Hadoop they still count until the next
     /// one.
     ended: Vec<JobId>,
-    /// The pools that the last offer asked while they had jobs without maps.
+    /// The pools with jobs without maps that the last offer asked.
     passed: Vec<PoolId>,
 }
 
@@ -58,13 +59,13 @@ pub(super) struct PoolState {
     pub(super) demand: PerSlot<u32>,
     /// Its minimum share in slots; scaled down to the cluster in the paper's variant.
     pub(super) min_share: PerSlot<u32>,
-    /// When the pool was made, by its first job; the start of the run for a declared pool.
+    /// When the first job of the pool made it; the start of the run for a declared pool.
     pub(super) made_at: SimTime,
     /// Its jobs, from their setup until their end; in Hadoop, until the update after their end.
     jobs: BTreeSet<JobId>,
     /// Its jobs that have a task to launch and may launch it, the next job first.
     ready_jobs: PerSlot<BTreeSet<Key>>,
-    /// Its child pools that are asked for tasks, the next pool first.
+    /// The pool's child pools that are asked for tasks, the next pool first.
     ready_pools: PerSlot<BTreeSet<PoolKey>>,
     /// Its jobs that count as asked for maps although they have none to launch.
     vain: UnservedJobs,
@@ -86,8 +87,8 @@ struct Member {
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
     key: PerSlot<Option<Key>>,
-    /// The entry of the journal from which on the job's passes are still to be read. `None` if the
-    /// job is not asked for maps or has a map to launch.
+    /// The first entry of the journal that has not been counted as waiting time of the job. `None`
+    /// if the job is not asked for maps or has a map to launch.
     vain_since: Option<UnservedPage>,
 }
 
@@ -100,14 +101,15 @@ pub(super) struct Key {
     /// The job's id, if ties are decided by id: Hadoop compares ids as texts.
     id: Option<Arc<str>>,
     job: JobId,
-    /// Whether the job has no task to launch, so that asking it is in vain. Comes after the unique
-    /// `job`, so it never decides the order.
+    /// Whether the job has no task to launch. This field comes after the unique `job`, so it never
+    /// decides the order.
     is_unserved: bool,
 }
 
 /// The position of a pool among the asked child pools of its parent.
 ///
-/// Compared about ten times whenever a job of the pool launches or ends a task, so kept small.
+/// The type is small, since keys are compared about ten times whenever a job of the pool launches
+/// or ends a task.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PoolKey {
     /// The [bits](bits) of a ratio, with [`PoolKey::SERVED`] set or not.
@@ -117,8 +119,8 @@ struct PoolKey {
 }
 
 impl PoolKey {
-    /// Set if the pool has its minimum share, or as much of it as it demands. The bits of a ratio
-    /// never contain it.
+    /// This bit is set if the pool has its minimum share, or as much of the share as it demands.
+    /// The bits of a ratio never contain it.
     // The sign bit is free, because ratios are not negative. It sorts served pools last.
     const SERVED: u64 = 1 << 63;
 }
@@ -230,7 +232,7 @@ impl Tree {
     }
 
     /// Returns the slots and the maximum of the first pool at its maximum, from this pool upwards;
-    /// `None` if there is none.
+    /// `None` if all these pools are below their maximums.
     fn full_around(&self, pool: PoolId, kind: SlotKind) -> Option<SlotStanding> {
         self.pools.upwards(pool).find_map(|id| {
             let (most, held) = (self.pools.pool(id).max[kind], self.state(id).running[kind]);
@@ -245,8 +247,7 @@ impl Tree {
     pub(super) fn enter(&mut self, job: &Job, pool: &str) {
         let pool = self.pools.place(pool);
         self.make_states(job.submitted_at());
-        // With limits, only the walk along the queue of jobs decides this, and the next update does
-        // it.
+        // With limits, the job must wait for the next update, which walks along the queue of jobs.
         let may_run = self.variant == FairVariant::Paper && !self.line.is_limited();
         let member = Member {
             pool,
@@ -272,8 +273,8 @@ impl Tree {
         match self.variant {
             FairVariant::Paper => self.forget(job),
             FairVariant::Hadoop => {
-                // Its demand is not computed anew: in Hadoop the old demand stands until the next
-                // update.
+                // Do not compute the job's demand anew: in Hadoop the old demand counts until the
+                // next update.
                 self.refresh_job(view, job, false, delay);
                 self.ended.push(job);
             }
@@ -286,8 +287,8 @@ impl Tree {
         self.states[member.pool.index()].jobs.remove(&job);
         self.stale.remove(&job);
         for kind in SlotKind::BOTH {
-            // Set its counts to zero first, so that it disappears from the sums of all pools around
-            // it.
+            // Set the job's counts to zero first, so that the sums of all pools around the job no
+            // longer contain it.
             self.count(&mut member, kind, 0);
             self.demand(&mut member, kind, 0);
             self.place(&mut member, kind, None, None);
@@ -297,7 +298,7 @@ impl Tree {
 
     /// Updates a job that may have changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
-        // Hadoop computes demand only at updates, so the job is noted for the next update.
+        // Hadoop computes demand only at updates, so note the job for the next update.
         let is_stale = self.variant == FairVariant::Hadoop;
         if is_stale && self.jobs.get(job.index()).is_some_and(Option::is_some) {
             self.stale.insert(job);
@@ -307,7 +308,8 @@ impl Tree {
 
     fn refresh_job(&mut self, view: &View<'_>, id: JobId, measures: bool, delay: &mut Delay) {
         let Some(job) = view.job(id) else { return };
-        // The job is taken out of the list so that pools can be changed; `keep` puts it back.
+        // Take the job out of the list, so that the code below may change pools; `keep` puts it
+        // back.
         let Some(mut member) = self.take(id) else { return };
         for kind in SlotKind::BOTH {
             let mut is_new = self.count(&mut member, kind, job.tasks(kind).running());
@@ -344,8 +346,8 @@ impl Tree {
     }
 
     /// Returns whether a job is asked for tasks of a kind. Hadoop asks a running job for maps even
-    /// if it has none to launch. Such a job is then passed over like a job that waits for its
-    /// input; so if one of its maps fails later, it may run anywhere.
+    /// if it has none to launch. An offer passes such a job over like a job that waits for its
+    /// input. So if one of its maps fails later, that map may run anywhere.
     fn is_asked(&self, job: &Job, kind: SlotKind) -> bool {
         let is_asked_in_vain = self.has_unserved_jobs() && kind == SlotKind::Map;
         is_asked_in_vain && job.is_running() || 0 < self.reduces.pending(job, kind)
@@ -381,7 +383,8 @@ impl Tree {
         let mut pool = Some(member.pool);
         while let Some(id) = pool.filter(|_| was != running) {
             let all = &mut self.states[id.index()].running[kind];
-            // The sum contains `was`: subtracted first, it never takes the sum below zero.
+            // The sum contains `was`. Subtract `was` before adding, so that the sum never falls
+            // below zero.
             *all = *all - was + running;
             pool = self.pools.pool(id).parent;
         }
@@ -398,7 +401,7 @@ impl Tree {
             let most = self.pools.pool(id).max[kind];
             let state = &mut self.states[id.index()];
             state.sum[kind] = state.sum[kind] - u64::from(was) + u64::from(now);
-            // A pool demands no more than its maximum, and adds no more to the pool around it.
+            // A pool demands at most its maximum, and adds only this demand to the pool around it.
             now = u32::try_from(state.sum[kind]).unwrap_or(u32::MAX).min(most);
             was = mem::replace(&mut state.demand[kind], now);
             pool = self.pools.pool(id).parent;
@@ -408,8 +411,8 @@ impl Tree {
 
     // ---- order ----
 
-    /// Moves a job to a position in its pool. Before that, notes the offers that have passed it
-    /// over at its old position. Returns whether the position has changed.
+    /// Moves a job to a position in its pool. Before that, counts the offers that have passed the
+    /// job over at its old position. Returns whether the position has changed.
     fn place(
         &mut self,
         member: &mut Member,
@@ -424,8 +427,8 @@ impl Tree {
         let was = mem::replace(&mut member.key[kind], key.clone());
         // Jobs without a task to launch are asked only for maps.
         if let Some(was) = was.as_ref().filter(|was| was.is_unserved) {
-            // The journal's entries refer to positions, so read the job's wait while it still has
-            // its old position.
+            // The journal's entries refer to positions, so read the job's waiting time while the
+            // job still has its old position.
             if let (Some(delay), Some(page)) = (delay, member.vain_since.take()) {
                 delay.note_passes(was.job, state.vain.since(page, was));
             }
@@ -439,7 +442,8 @@ impl Tree {
         true
     }
 
-    /// Begins an offer: jobs that the last offer passed over have waited until now.
+    /// Begins an offer. For jobs that the last offer passed over, the waiting time of that offer
+    /// ends now.
     pub(super) fn begin(&mut self, now: SimTime, delay: &mut Delay) {
         let Self { passed, states, jobs, .. } = self;
         for pool in passed.drain(..) {
@@ -512,7 +516,8 @@ impl Tree {
         let running = state.running[kind];
         let has_unserved_jobs = kind == SlotKind::Map && state.vain.are_there();
         let has_ready = !state.ready_jobs[kind].is_empty() || !state.ready_pools[kind].is_empty();
-        // As in Hadoop, a pool at its maximum is not asked, so its jobs are not passed over either.
+        // As in Hadoop, an offer does not ask a pool at its maximum, so it does not pass over the
+        // pool's jobs either.
         if !has_ready && !has_unserved_jobs || pool.max[kind] <= running {
             return None;
         }
@@ -528,8 +533,8 @@ impl Tree {
 
     // ---- updates ----
 
-    /// Removes the ended jobs. If jobs have come or gone, decides which jobs may run. Then computes
-    /// the demands of changed jobs.
+    /// Removes the ended jobs. If jobs have come or ended, decides which jobs may run. Then
+    /// computes the demands of changed jobs.
     pub(super) fn update(&mut self, view: &View<'_>, delay: &mut Delay) {
         // As in Hadoop: first drop ended jobs, then decide which jobs may run, then compute demand.
         for job in mem::take(&mut self.ended) {
@@ -550,12 +555,12 @@ impl Tree {
         }
     }
 
-    /// Sets the minimum shares. If those of the root's children add up to more than `slots`, all
-    /// are scaled down.
+    /// Sets the minimum shares. If the minimum shares of the root's children add up to more than
+    /// `slots`, all minimum shares are scaled down.
     pub(super) fn scale_promises(&mut self, slots: PerSlot<u32>) {
         for kind in SlotKind::BOTH {
-            // The minimums of inner pools are parts of these minimums, so they shrink by the same
-            // ratio.
+            // The minimum of an inner pool is a part of the minimum of its outermost pool, so it
+            // shrinks by the same ratio.
             let outermost = self.pools.pool(PoolId::ROOT).children.iter();
             let promised: u64 = outermost.map(|id| u64::from(self.pools.pool(*id).min[kind])).sum();
             let slots = u64::from(slots[kind]);
@@ -607,9 +612,9 @@ mod tests {
         let slots = |map| PerSlot { map, reduce: 0 };
         let mut pools = tree("pools: {a: {min_maps: 117}, b: {min_maps: 39}}");
         pools.scale_promises(slots(40));
-        assert_eq!(promised(&pools, &["a", "b"]), [30, 10], "three quarters and one");
+        assert_eq!(promised(&pools, &["a", "b"]), [30, 10], "in proportion, three to one");
         pools.scale_promises(slots(39));
-        assert_eq!(promised(&pools, &["a", "b"]), [29, 9], "never more than there are");
+        assert_eq!(promised(&pools, &["a", "b"]), [29, 9], "rounded down");
         pools.scale_promises(slots(156));
         assert_eq!(promised(&pools, &["a", "b"]), [117, 39]);
         let mut nested =

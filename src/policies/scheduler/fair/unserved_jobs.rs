@@ -1,12 +1,12 @@
-//! The jobs of a pool that Hadoop asks for maps although they have none to launch, and the offers
-//! that pass them over.
+//! The jobs of a pool that Hadoop asks for maps although they have no maps to launch, and the
+//! offers that pass these jobs over.
 //!
-//! Hadoop asks every running job for maps, and the waiting time of a job without maps passes all
-//! the same: so if one of its maps fails later, the map may run anywhere. Most jobs of a pool have
-//! no maps most of the time, and asking such a job has no other effect. So the policy does not ask
-//! them. Instead, each pool keeps a journal of its offers. An entry says up to which position the
-//! offer passes jobs over; a job reads its waiting time from the journal when it leaves its
-//! position. An offer costs one entry, and a job one comparison for each entry since it came.
+//! Hadoop asks every running job for maps, and counts waiting time even for a job without maps. So
+//! if one of its maps fails later, the map may run anywhere. Most jobs of a pool have no maps most
+//! of the time, and asking such a job has no other effect. So the policy does not ask it. Instead,
+//! each pool keeps a journal of its offers. An entry says up to which position the offer passes
+//! jobs over; a job reads its waiting time from the journal when it leaves its position. An offer
+//! costs one entry. A job costs one comparison for each entry since it came.
 
 use super::tree::Key;
 use crate::scheduler::shared::delay::PassedOffer;
@@ -20,7 +20,7 @@ const FEW: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct UnservedJobs {
     jobs: u32,
-    /// How many entries were removed from the start of the journal so far.
+    /// How many entries have been removed from the start of the journal so far.
     before: u64,
     journal: Vec<UnservedEntry>,
 }
@@ -41,7 +41,7 @@ impl UnservedJobs {
         0 < self.jobs
     }
 
-    /// Adds a job, and returns its position in the journal: only later entries concern it.
+    /// Adds a job, and returns its position in the journal: only later entries concern the job.
     pub(super) fn enter(&mut self) -> UnservedPage {
         self.jobs += 1;
         self.last_page()
@@ -52,13 +52,13 @@ impl UnservedJobs {
         self.jobs -= 1;
     }
 
-    /// Notes that an offer passes over the jobs before a position, or all jobs. An offer may be
-    /// noted several times, but time passes only once for each job. A job that launches its last
+    /// Notes that an offer passes over the jobs before a position, or all jobs (`None`). An offer
+    /// may be noted several times, but each job then waits only once. A job that launches its last
     /// map in this offer is added after this call, so no time passes for it in this offer.
     pub(super) fn pass_over(&mut self, at: SimTime, up_to: Option<Key>, anywhere: bool) {
         match self.journal.last_mut().filter(|last| last.pass.until.is_none()) {
-            // The open entry belongs to this offer. It is only widened, since a job's time passes
-            // once in an offer, however often the job is passed over.
+            // The open entry belongs to this offer, so only move its end back: an offer passes each
+            // job over only once.
             Some(UnservedEntry { up_to: farthest, .. }) => {
                 let is_farther = farthest.is_some()
                     && up_to.as_ref().is_none_or(|it| Some(it) > farthest.as_ref());
@@ -75,7 +75,7 @@ impl UnservedJobs {
     /// Notes that the next offer begins: the last entry ends here.
     pub(super) fn begin(&mut self, now: SimTime) {
         if self.jobs == 0 {
-            // No job will read these entries.
+            // Without jobs in the journal, these entries will never be read.
             return self.forget();
         }
         if let Some(last) = self.journal.last_mut() {
@@ -102,10 +102,11 @@ impl UnservedJobs {
         UnservedPage(self.before + self.journal.len() as u64)
     }
 
-    /// Returns whether the journal is so long that all `jobs` jobs should read it, so that it can
-    /// be cleared.
+    /// Returns whether the journal is so long that all jobs (their number is `jobs`) should read
+    /// it, so that it can be cleared.
     pub(super) fn are_many(&self, jobs: usize) -> bool {
-        // At least as many entries as jobs: so large pools seldom walk over all their jobs.
+        // Wait for at least as many entries as jobs, so that large pools seldom walk over all their
+        // jobs.
         FEW.max(jobs) <= self.journal.len()
     }
 

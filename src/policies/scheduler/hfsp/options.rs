@@ -185,13 +185,13 @@ pub enum Weights {
     Pools(BTreeMap<String, Factor>),
 }
 
-/// The weights that pools may have. A sum of weights is precise to about 16 digits, so beside the
-/// largest weight the smallest keeps four digits.
+/// The weights that pools may have. A sum of weights has about 16 digits, so the smallest weight
+/// keeps four digits when it is added to the largest.
 const WEIGHTS: RangeInclusive<f64> = 1e-6..=1e6;
 
 impl Weights {
-    /// Warns of pools that have a weight but no job, if other pools have jobs but no weight: a name
-    /// may be misspelt.
+    /// Returns a warning that lists pools with a weight but no job, and pools with jobs but no
+    /// weight: a name may be misspelt. Returns `None` unless there are pools of both sorts.
     pub(super) fn unknown_names(&self, site: &PolicySite<'_>) -> Option<Complaint> {
         let Self::Pools(pools) = self else { return None };
         let found: BTreeSet<&str> =
@@ -385,27 +385,27 @@ impl HfspRules {
             reduces_arrive: ReduceArrival::MapsDone,
             // 2013, section 3.3: tasks of jobs "sorted in decreasing order of their size".
             victims: Victims::LargestJob,
-            // 2013 has two thresholds (hysteresis) but gives no numbers: chosen.
+            // 2013 has two thresholds (hysteresis) but gives no numbers, so these are chosen.
             suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
-            // The papers use delay scheduling but give no times: chosen as in `fair`.
+            // The papers use delay scheduling but give no times, so these are the times of `fair`.
             delay: DelaySpec { w1: wait, w2: wait, long_task: None },
         }
     }
 
     fn of_variant(variant: HfspVariant) -> Self {
         match variant {
-            // The first guess uses "recently executed jobs" (section 3.1), without a number:
-            // chosen.
+            // The first guess uses "recently executed jobs" (section 3.1). The paper gives no
+            // number, so this one is chosen.
             HfspVariant::Paper2013 => Self { recent_tasks: Some(100), ..Self::of_papers() },
             HfspVariant::Paper2015 => Self {
-                // The text says that the slots for training are limited, but gives no number:
-                // chosen.
+                // The text says that the slots for training are limited. It gives no number, so
+                // this one is chosen.
                 training_slots: 0.5,
                 shuffle_counts: true,
                 discount: Discount::VirtualWork,
                 // Section 3.4: maps are short, so a job waits until they end.
                 map_preemption: SlotTaking::Wait,
-                // As in the source that the authors published with the paper; the paper's text does
+                // This follows the source that the authors published, since the paper's text does
                 // not say.
                 spared: SparedAttempts::Training,
                 // Section 3.4: "tasks that have been launched last", since these use the least

@@ -40,16 +40,15 @@ pub(super) struct Phase {
     is_stale: bool,
     /// Which jobs have ranks that are up to date with the virtual cluster.
     ranked: Ranked,
-    /// The jobs that the virtual cluster has ranked. They lose their ranks before jobs are ranked
+    /// The jobs that the virtual cluster has ranked. Their ranks are removed before jobs are ranked
     /// anew.
     placed: Vec<JobId>,
     /// Whether some job has no slot in the virtual cluster.
     leaves_some_out: bool,
 }
 
-/// Which jobs have up-to-date ranks. The first few jobs usually take all free slots, but each
-/// measured job changes all ranks. So the policy ranks a few jobs at a time, not thousands to find
-/// the first.
+/// Which jobs have up-to-date ranks. Each measured job changes all ranks, but usually the first few
+/// jobs take all free slots. So the policy ranks only a few jobs at a time.
 #[derive(Debug)]
 enum Ranked {
     /// No job.
@@ -61,7 +60,8 @@ enum Ranked {
     All,
 }
 
-/// How many jobs are ranked at once. If they do not suffice, as many more are ranked.
+/// How many jobs are ranked at once. If these jobs do not suffice, another batch of this size is
+/// ranked.
 // Chosen: a tracker has fewer slots of a kind, so a second batch is rarely needed.
 const AT_ONCE: usize = 64;
 
@@ -112,7 +112,8 @@ impl Phase {
 
     // ---- sizes ----
 
-    /// Returns the longest time until all jobs have ended in the virtual cluster.
+    /// Returns an upper bound of the time until all jobs with known sizes have ended in the virtual
+    /// cluster.
     pub(super) fn ages(&self) -> SimSpan {
         self.cluster.ages()
     }
@@ -129,8 +130,8 @@ impl Phase {
         if self.true_work(job).is_none() {
             self.trainer.enter(job.id(), tasks);
         }
-        // The job ranks last until it arrives in the virtual cluster: its reduces, if launched
-        // early, would only wait.
+        // The job ranks last until it arrives in the virtual cluster, since reduces that are
+        // launched earlier would only wait.
         self.ranking.enter(job.id(), Rank(f64::INFINITY));
         self.awaited.insert(job.id());
         self.await_arrival(view, job);
@@ -155,7 +156,7 @@ impl Phase {
         // of past tasks (2015, section 3.2.1).
         let task = self.trainer.past().unwrap_or(self.rules.first_guess.as_secs_f64());
         let guess = match self.rules.confidence {
-            // Not multiplied: infinity times a past mean of 0 is not a number.
+            // Do not multiply: infinity times a past mean of 0 is not a number.
             f64::INFINITY => f64::INFINITY,
             times => times * f64::from(tasks) * task,
         };
@@ -178,7 +179,8 @@ impl Phase {
         Some(truth.work(job, self.kind).as_secs_f64())
     }
 
-    /// Returns the factor by which a job's size is misestimated on purpose.
+    /// Returns the factor by which the estimate of a job's size is wrong on purpose; 1 without such
+    /// an error.
     fn misjudgement(&self, job: JobId) -> f64 {
         let (Some(error), Some(truth)) = (self.rules.error, &self.truth) else { return 1.0 };
         // Each job and kind has its own random stream, so a later draw gives the same error.
@@ -202,12 +204,14 @@ impl Phase {
         if self.rules.order == HfspOrder::RemainingWork {
             self.note_done(job, attempt, report);
         }
-        // The end of a real task changes no projected end, but it may change the other orders.
+        // The end of a real task does not change projected ends, but it may change the other
+        // orders.
         self.is_stale |= self.rules.order != HfspOrder::ProjectedFinish;
         self.use_findings(view, job);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
-            // The job keeps its current rank; if it has none, its last one.
+            // Rank more jobs until this job has a rank. If the ranks are stale, the job keeps its
+            // last rank instead.
             while !self.is_stale && self.ranking.place(job.id()).is_none() && self.rank_more() {}
             self.ranking.keep_rank(job.id());
             self.is_stale |= self.cluster.leave(view.now(), job.id());
@@ -224,7 +228,7 @@ impl Phase {
             _ => report.map_or(0.0, |report| self.trainer.seconds(report)),
         };
         if let Some(left) = self.left.get_mut(&job.id()) {
-            // The size is an estimate: the tasks may have taken longer, so stop at zero.
+            // The size is an estimate and may be exceeded by the tasks, so stop at zero.
             *left = (*left - seconds).max(0.0);
         }
     }
@@ -247,7 +251,7 @@ impl Phase {
             Discount::VirtualWork => self.cluster.done(view.now(), id),
             Discount::Nothing => 0.0,
         };
-        // More work may be done than the new size: then the job ends in the virtual cluster.
+        // The work done may exceed the new size; the job then ends in the virtual cluster.
         self.cluster.set_left(view.now(), id, (size - done).max(0.0));
         self.ranking.displace(id);
         self.is_stale = true;
@@ -283,13 +287,13 @@ impl Phase {
         self.trainer.launched(attempt);
     }
 
-    /// If anything has changed that affects ranks, marks all ranks as outdated; [`Phase::rank_all`]
-    /// and [`Phase::rank_more`] compute them anew. Returns a note for the event log, if there is
-    /// one.
+    /// If anything that affects ranks has changed, computes all ranks anew, or marks them as
+    /// outdated if [`Phase::rank_all`] and [`Phase::rank_more`] compute them. Returns a note for
+    /// the event log when jobs cease or begin to have virtual slots.
     pub(super) fn settle(&mut self, view: &View<'_>) -> Option<&'static str> {
         let slots = view.capacity(self.kind);
-        // The virtual work of some jobs shrinks faster than that of others, so this order changes
-        // with time alone. The other orders do not.
+        // Some jobs do virtual work faster than other jobs, so an order by virtual work changes as
+        // time passes. The other orders do not.
         let melts = self.rules.order == HfspOrder::VirtualWork && self.settled_at < view.now();
         // Nothing that affects ranks has changed, so keep them.
         if !self.is_stale && !melts && slots == self.slots {
@@ -314,7 +318,7 @@ impl Phase {
             }
         }
         let leaves_some_out = self.cluster.leaves_some_out();
-        // Only a change gives a note.
+        // Write a note only when this has changed.
         if leaves_some_out == std::mem::replace(&mut self.leaves_some_out, leaves_some_out) {
             return None;
         }
@@ -338,8 +342,8 @@ impl Phase {
         self.ranked = Ranked::All;
     }
 
-    /// Ranks a few more jobs, the next ones in order; this suffices for a caller that walks the
-    /// jobs [in order](Phase::in_line). Returns whether any job was without a rank.
+    /// Ranks a few more jobs, the next ones in order; this suffices for a caller that walks along
+    /// the jobs [in order](Phase::in_line). Returns whether any job was without a rank.
     pub(super) fn rank_more(&mut self) -> bool {
         if let Ranked::Nobody = self.ranked
             && let Some(dealing) = self.cluster.foresee()
@@ -386,9 +390,10 @@ impl Phase {
 
     /// Returns the claims of samples only. They do not depend on ranks.
     pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim> {
-        // If samples have all their slots, skip the queue: it may hold thousands of jobs.
+        // If samples may have no more slots, skip the queue, which may hold thousands of jobs.
         let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
-        // While its maps run, a job's reduces could only fetch, so they are no sample yet.
+        // While the maps of a job run, its reduces could only fetch, so the job has no sample of
+        // reduces yet.
         let is_here = |job: &JobId| !self.awaited.contains(job);
         queue.filter(is_here).map(|job| SlotClaim {
             place: (Rank::FIRST, job),
@@ -435,8 +440,8 @@ impl Phase {
         before.chain(here).chain(after.into_iter().flatten())
     }
 
-    /// Returns the claim of the suspended attempt whose job ranks first. If that job has several,
-    /// the one that has run for longest.
+    /// Returns the claim of the suspended attempt whose job ranks first. If this job has several
+    /// suspended attempts, the claim is that of the attempt that has run for longest.
     pub(super) fn first_suspended(
         &self,
         suspended: impl Iterator<Item = (AttemptId, SimSpan)>,
@@ -480,7 +485,7 @@ impl Phase {
         let granted = move |job| {
             let is_training =
                 self.rules.spared == SparedAttempts::Training && self.trainer.trains(job);
-            // No job holds this many slots, so a spared job gives up none.
+            // No job holds as many slots as `u32::MAX`, so a spared job gives up none.
             if is_spared(job) || is_training { u32::MAX } else { self.trainer.granted(job) }
         };
         self.ranking.givers(granted).filter(|giver| 0 < giver.own)

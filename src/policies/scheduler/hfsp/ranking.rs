@@ -1,11 +1,11 @@
 //! Jobs by rank: their order, their tasks to launch, and the slots that they hold.
 //!
-//! The policy changes the ranks of many jobs at once. The counts change with every launch and end,
-//! each in O(log n). Jobs at the front get slots first; if they lack some, jobs at the end give up
-//! theirs ([`Ranking::givers`]).
+//! The policy changes the ranks of many jobs at once. The counts change with every launch and every
+//! end; each such change takes O(log n). Jobs at the front get slots first. If these jobs lack
+//! slots, jobs at the end give up slots ([`Ranking::givers`]).
 //!
-//! For a while a job may have no position, because its rank is unknown or outdated. Jobs with a
-//! position then come before it, or are never compared with it.
+//! A job without an up-to-date rank has no position. Jobs with a position come before this job, or
+//! are never compared with it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ impl PartialOrd for Rank {
 impl Ord for Rank {
     fn cmp(&self, other: &Self) -> Ordering {
         step();
-        // Ranks may be infinite, so they are floating-point numbers; none is NaN.
+        // Ranks are floating-point numbers because they may be infinite; they are never NaN.
         self.0.total_cmp(&other.0)
     }
 }
@@ -61,7 +61,7 @@ pub(super) struct SlotGiver {
     pub(super) place: RankedPlace,
     /// How many slots the job could give up.
     pub(super) own: u32,
-    /// How many slots the jobs behind it could give up; they give first.
+    /// How many slots the jobs behind it could give up; these jobs give up slots first.
     pub(super) behind: u32,
 }
 
@@ -155,7 +155,7 @@ impl Ranking {
         move_entry(&mut self.waiting, waited, waits);
         move_entry(&mut self.holding, held, holds);
         let held = |standing: Option<JobStanding>| standing.map_or(0, |standing| standing.held);
-        // The sum contains the old count, so it never falls below zero.
+        // The sum contains the old count, so the result is never below zero.
         self.held = self.held + held(now) - held(was);
     }
 

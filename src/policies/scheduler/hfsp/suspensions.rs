@@ -1,7 +1,7 @@
 //! The attempts that a policy has suspended on each tracker, and the limit on their number.
 //!
-//! Suspended attempts keep their memory, so a tracker may have only a limited number. Once it has
-//! that many, no more are suspended there until enough of them have resumed.
+//! Suspended attempts keep their memory, so a tracker may have only a limited number. Once a
+//! tracker has this number, it suspends no more attempts until enough of them have resumed.
 
 use rustc_hash::FxHashMap;
 
@@ -40,8 +40,8 @@ impl Suspensions {
         let reports = offer.view().reports(offer.tracker());
         // A resumed attempt counts as suspended until its tracker reports that it runs.
         let stopped = reports.iter().filter(|report| report.state == AttemptState::Suspended);
-        // An attempt that is ordered to stop counts at once, before its tracker reports that it
-        // has.
+        // An attempt that is ordered to stop counts at once, before its tracker reports that it has
+        // stopped.
         let is_new = |attempt: &&AttemptId| !stopped.clone().any(|one| one.attempt == **attempt);
         let count = (stopped.clone().count() + here.attempts.iter().filter(is_new).count()) as u32;
         // Two thresholds keep the state from changing with every attempt (2013, section 3.3).
@@ -75,7 +75,7 @@ impl Suspensions {
         true
     }
 
-    /// Notes that a job has ended, and with it all its attempts.
+    /// Notes that a job and all its attempts have ended.
     pub(super) fn forget_job(&mut self, job: JobId) {
         for here in &mut self.by_tracker {
             here.attempts.retain(|attempt| attempt.job() != job);

@@ -2,10 +2,11 @@
 //! large the job is.
 //!
 //! A job's sample consists of the tasks that it launches first, for whatever reason. In the
-//! published source it consists of the tasks that are measured first; they replace tasks that were
-//! launched first. A map is measured when it ends. A long reduce is measured by its progress: if it
-//! has done the share p after the time Δ, the papers estimate Δ/p. Here the progress is read at the
-//! first heartbeat after Δ, and the time until that heartbeat replaces Δ.
+//! published source it consists of the tasks that are measured first: such a task replaces one that
+//! was launched earlier but is not measured yet. A map is measured when it ends. A long reduce is
+//! measured by its progress: if it has done the share p after the time Δ, the papers estimate Δ/p.
+//! Here the progress is read at the first heartbeat after Δ, and the time until that heartbeat
+//! replaces Δ.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::mem;
@@ -32,7 +33,7 @@ pub(super) struct Trainer {
     queue: BTreeSet<(u32, JobId)>,
     /// The number of running attempts of samples.
     running: u32,
-    /// The times of tasks that have succeeded, for first guesses.
+    /// The times of tasks that have succeeded, from which first guesses are computed.
     past: EndedTaskTimes,
 }
 
@@ -96,7 +97,7 @@ struct TaskSeconds {
     work: f64,
     /// The time of a reduce for fetching and merging; 0 if this time does not count.
     before: f64,
-    /// How much of `work` and `before` together had passed when the task was measured.
+    /// How much of the sum of `work` and `before` had passed when the task was measured.
     done: f64,
 }
 
@@ -110,7 +111,7 @@ pub(super) struct SampleFindings {
     /// The mean time before a task's work (fetching and merging), in seconds, weighted by the bytes
     /// that each task fetches.
     pub(super) before: f64,
-    /// The time that the sample's tasks had run in all when they were measured, in seconds.
+    /// The total time that the sample's tasks had run when they were measured, in seconds.
     pub(super) done: f64,
 }
 
@@ -139,7 +140,7 @@ impl Trainer {
     pub(super) fn remove(&mut self, job: JobId) {
         if let Some(sample) = self.samples.remove(&job) {
             sample.place.inspect(|place| _ = self.queue.remove(place));
-            // Its running attempts no longer count against the slots for training.
+            // The job's running attempts no longer count against the slots for training.
             self.running -= sample.running();
         }
     }
@@ -171,8 +172,9 @@ impl Trainer {
         }
     }
 
-    /// If any task may belong to the sample, adds an attempt that is about to be measured. In a
-    /// complete sample it replaces the last task that is not measured yet.
+    /// Adds an attempt that is about to be measured to the sample of its job, if the rule is
+    /// [`SampledTasks::Any`]. In a complete sample it replaces the last task that is not measured
+    /// yet.
     fn take_in(&mut self, attempt: AttemptId) {
         let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
         // In the papers the sample no longer changes once its tasks are launched.
@@ -188,8 +190,8 @@ impl Trainer {
         self.launched(attempt);
     }
 
-    /// Notes that an attempt has ended. An earlier measurement of its task is kept if it has
-    /// failed.
+    /// Notes that an attempt has ended. If the attempt has failed, an earlier measurement of its
+    /// task is kept.
     pub(super) fn ended(&mut self, attempt: AttemptId, outcome: Outcome, report: Option<&Report>) {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
         if let Some(TaskSeconds { work, before, .. }) = times {
@@ -216,7 +218,7 @@ impl Trainer {
         self.running -= u32::from(mem::take(&mut task.is_running));
         // A reduce that was measured while it ran keeps that time, even if it fails later.
         task.times = times.or(task.times);
-        // Without a measurement the task leaves the sample, so that another task can join.
+        // A task without a measurement leaves the sample, so that another task can join.
         if task.times.is_none() {
             sample.tasks.remove(index);
         }
@@ -275,7 +277,7 @@ impl Trainer {
     /// again. `fetched` gives the bytes that each reduce fetches.
     pub(super) fn findings(&mut self, job: JobId, fetched: &TaskBytes) -> Option<SampleFindings> {
         let sample = self.samples.get_mut(&job).filter(|sample| !sample.is_used)?;
-        // Some tasks of the sample are not even launched.
+        // Some tasks of the sample have not been launched yet.
         if sample.tasks.is_empty() || 0 < sample.to_launch() {
             return None;
         }
@@ -350,7 +352,7 @@ impl JobSample {
     }
 
     fn to_launch(&self) -> u32 {
-        // Never negative: `launched` adds no more tasks than `wanted`.
+        // This is never negative, since `launched` adds no more tasks than `wanted`.
         self.wanted - self.tasks.len() as u32
     }
 
@@ -408,12 +410,12 @@ mod tests {
         assert!(trainer.needs(first) && trainer.needs(second) && !trainer.needs(third));
         trainer.ended(third, Outcome::Succeeded, Some(&report(third, 99, 99)));
         trainer.ended(second, Outcome::Succeeded, Some(&report(second, 30, 25)));
-        assert_eq!(told(&mut trainer, JobId(7)), None, "the first has not ended");
+        assert_eq!(told(&mut trainer, JobId(7)), None, "`first` has not ended");
         trainer.ended(first, Outcome::Succeeded, Some(&report(first, 50, 45)));
         let findings =
             SampleFindings { job: JobId(7), work: vec![50.0, 30.0], before: 0.0, done: 80.0 };
         assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
-        assert_eq!(told(&mut trainer, JobId(7)), None, "once is enough");
+        assert_eq!(told(&mut trainer, JobId(7)), None, "findings are returned once");
         assert_eq!((trainer.running(), trainer.needs(first)), (0, false));
         assert_eq!(trainer.past(), Some((99.0 + 30.0 + 50.0) / 3.0));
     }
@@ -430,9 +432,9 @@ mod tests {
         };
         assert_eq!((trainer.running(), trainer.to_launch(JobId(7))), (2, 0));
         end(&mut trainer, maps[2], 20);
-        assert_eq!(told(&mut trainer, JobId(7)), None, "one is measured");
+        assert_eq!(told(&mut trainer, JobId(7)), None, "one of two is measured");
         assert_eq!((trainer.running(), trainer.to_launch(JobId(7))), (1, 0));
-        assert!(trainer.needs(maps[0]) && !trainer.needs(maps[1]), "the last gives its place up");
+        assert!(trainer.needs(maps[0]) && !trainer.needs(maps[1]), "`maps[2]` replaces `maps[1]`");
         end(&mut trainer, maps[3], 30);
         let findings =
             SampleFindings { job: JobId(7), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
@@ -491,7 +493,7 @@ mod tests {
             trainer.count(JobId(job), tasks, tasks);
         }
         assert_eq!(trainer.queue().collect::<Vec<_>>(), [JobId(1), JobId(2), JobId(0)]);
-        assert_eq!(trainer.to_launch(JobId(1)), 1, "it has no more");
+        assert_eq!(trainer.to_launch(JobId(1)), 1, "the job has one task");
         trainer.launched(attempt(TaskKind::Map, 1, 0));
         trainer.count(JobId(1), 0, 1);
         trainer.remove(JobId(0));
@@ -516,7 +518,8 @@ mod tests {
         }
     }
 
-    /// The tasks take 10, 20, 60 and 40 s: on average the last two take 50 s, and all four 32.5 s.
+    /// The tasks take 10, 20, 60 and 40 s. The mean of the last two is 50 s, the mean of all four
+    /// is 32.5 s.
     #[test]
     fn the_first_guess_is_the_mean_of_recent_tasks() {
         let mean = |most: Option<usize>| {
@@ -541,21 +544,21 @@ mod tests {
             ..report(reduce, 120, 90)
         };
         said.worked = SimSpan::from_secs(59);
-        assert!(trainer.look(&[said]).is_empty(), "not for so long");
+        assert!(trainer.look(&[said]).is_empty(), "the time-out is 60 s");
         said.worked = SimSpan::from_secs(90);
         assert_eq!(trainer.look(&[said]), [JobId(3)]);
         assert_eq!(trainer.running(), 1);
         let findings = told(&mut trainer, JobId(3)).expect("all are measured");
         let SampleFindings { work, before, done, .. } = findings;
-        assert!((done - 120.0).abs() < 1e-9, "three quarters of the work are still to be done");
-        assert_eq!(trainer.running(), 0, "it takes no slot for training any more");
+        assert!((done - 120.0).abs() < 1e-9, "fetching and work so far");
+        assert_eq!(trainer.running(), 0, "it uses no training slot now");
         assert!((work[0] - 360.0).abs() < 0.01, "{work:?}");
         assert!((before - 30.0).abs() < 1e-9, "{before}");
-        assert_eq!(trainer.granted(JobId(3)), 0, "its slot can be taken now");
+        assert_eq!(trainer.granted(JobId(3)), 0, "its slot may be preempted");
     }
 
-    /// Of 600 MB the first reduce fetches 360 MB in 36 s, the second 180 MB in 18 s, and the third
-    /// 60 MB in 6 s.
+    /// Three reduces fetch 600 MB: the first 360 MB in 36 s, the second 180 MB in 18 s, and the
+    /// third 60 MB in 6 s.
     #[test]
     fn what_fetches_more_weighs_more_in_the_time_of_fetching() {
         let each = |bytes: &[u64]| TaskBytes::Each(bytes.iter().copied().map(Bytes::new).collect());
@@ -575,9 +578,9 @@ mod tests {
         let is_near = |measured: f64, by_hand: f64| (measured - by_hand).abs() < 1e-9;
         let shares = before(&each(&[360_000_000, 180_000_000, 60_000_000]));
         assert!(is_near(shares, 0.6 * 36.0 + 0.3 * 18.0 + 0.1 * 6.0), "{shares}");
-        assert!(is_near(before(&each(&[0, 7, 0])), 18.0), "nothing was fetched by the others");
+        assert!(is_near(before(&each(&[0, 7, 0])), 18.0), "only the second one fetched");
         for alike in [Bytes::from_mib(200), Bytes::ZERO] {
-            assert_eq!(before(&alike.into()), 20.0, "none weighs more");
+            assert_eq!(before(&alike.into()), 20.0, "equal weights");
         }
     }
 }

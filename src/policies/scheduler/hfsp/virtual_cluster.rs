@@ -1,13 +1,13 @@
 //! A virtual cluster: the same jobs on the same slots, but under processor sharing, as in the paper
 //! on HFSP (Pastorelli et al.). A job's end there determines its rank in the real cluster.
 //!
-//! A job is an amount of work in slot-seconds; at most as many slots as it has tasks can work on
-//! it. The slots are divided by weight, and slots that a job cannot use go to the others. So the
-//! smallest jobs are the first to have all the slots that they can use: a share is the lesser of
-//! `tasks` and `weight × ratio`, either exactly ([`sharing`]) or in whole slots ([`dealing`]).
-//! Shares change only when a job comes, changes or ends. In between the work shrinks at constant
-//! rates and needs no updates; so a function that changes shares first lets time pass. Tasks are
-//! only counted, never visited.
+//! A job is an amount of work in slot-seconds, and can use at most as many slots as it has tasks.
+//! The slots are divided by weight, and slots that a job cannot use go to the other jobs. So a
+//! job's share is the lesser of `tasks` and `weight × ratio`, with one ratio for all jobs.
+//! [`sharing`] computes exact shares, [`dealing`] whole slots. Shares change only when a job comes,
+//! changes or ends. Between such changes the work shrinks at constant rates and needs no updates. A
+//! function that changes shares first brings the work of all jobs up to date. Tasks are only
+//! counted, never visited.
 //!
 //! The papers deal whole slots in turn, beginning with the smallest job. If there are more jobs
 //! than slots, the largest jobs get none while smaller jobs keep coming, so they may starve;
@@ -41,7 +41,7 @@ pub(super) struct VirtualCluster {
     /// The virtual time at `aged`, in seconds.
     clock: f64,
     jobs: BTreeMap<JobId, VirtualJob>,
-    /// The jobs that have virtually ended; all other jobs are in `open`, by turn.
+    /// The jobs that have ended in the virtual cluster; all other jobs are in `open`, by turn.
     over: BTreeSet<JobId>,
     open: BTreeSet<VirtualTurn>,
     /// How many open jobs have each weight; the key is the bits of the weight.
@@ -136,7 +136,7 @@ impl VirtualCluster {
         self.jobs.insert(id, job);
     }
 
-    /// Lets time pass until `now`.
+    /// Brings the work of all jobs up to date at `now`.
     fn age(&mut self, now: SimTime) {
         let passed = now.saturating_since(self.aged).as_secs_f64() * self.pace;
         self.aged = self.aged.max(now);
@@ -148,7 +148,8 @@ impl VirtualCluster {
         for (id, left, ended) in self.course(until) {
             step();
             let Some(job) = self.jobs.get_mut(&id) else { continue };
-            // Infinite work never shrinks: infinity minus infinity is not a number.
+            // Infinite work never shrinks, so do not subtract: infinity minus infinity is not a
+            // number.
             job.done += if left.is_finite() { job.left - left } else { 0.0 };
             job.left = left;
             if ended.is_some()
@@ -160,15 +161,15 @@ impl VirtualCluster {
         self.clock = until;
     }
 
-    /// Returns the longest time until all jobs with finite work have virtually ended: the time that
-    /// they would take one after another.
+    /// Returns an upper bound of the time until all jobs with finite work have virtually ended: the
+    /// time that they would take one after another.
     pub(super) fn ages(&self) -> SimSpan {
         let slots = self.slots.max(1);
         // Sharing takes no longer than serving the jobs one after another, each with all the slots
         // that it can use.
         let alone = |job: &VirtualJob| job.left / f64::from(job.size.tasks.min(slots));
         let all = self.jobs.values().filter(|job| job.left.is_finite()).map(alone);
-        // Virtual time stands still, so time alone never changes the order.
+        // With the pace 0, virtual time stands still, so time alone never changes the order.
         if self.pace == 0.0 {
             return SimSpan::ZERO;
         }
@@ -205,8 +206,8 @@ impl VirtualCluster {
         }
     }
 
-    /// Notes that a job has ended in the real cluster. Returns whether the other jobs get more
-    /// slots at once: only a job with infinite work leaves at once.
+    /// Notes that a job has ended in the real cluster. Returns whether the job leaves at once, so
+    /// that the other jobs get its slots; only a job with infinite work does.
     pub(super) fn leave(&mut self, now: SimTime, id: JobId) -> bool {
         let Some(job) = self.take(id) else { return false };
         let endless = job.left.is_infinite();
@@ -239,14 +240,15 @@ impl VirtualCluster {
         (self.rule != VirtualSlots::Parts).then(|| Dealing::new(self))
     }
 
-    /// Returns the next job that ends in a forecast, with its end; `None` if no more jobs end.
+    /// Returns the next job that ends in a forecast, with its end in seconds of virtual time;
+    /// `None` if no more jobs end.
     pub(super) fn next_to_end(&self, dealing: &mut Dealing) -> Option<(JobId, f64)> {
         dealing.end_next(self, f64::INFINITY)
     }
 
-    /// Returns the end of each job, in seconds of virtual time; for jobs that have not ended, as if
-    /// nothing changed until then. Takes O(n log n) for n jobs on n slots; with whole slots, only
-    /// if there are few weights.
+    /// Returns the end of each job, in seconds of virtual time. The end of an open job is a
+    /// forecast: it holds if no job comes or changes before. Takes O(n log n) for n jobs on n
+    /// slots; with whole slots this holds only if there are few different weights.
     pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
         let course = self.course(f64::INFINITY);
         // `course` covers the first jobs in turn; all other jobs never get a virtual slot.
@@ -262,8 +264,9 @@ impl VirtualCluster {
         self.rule != VirtualSlots::Parts && (outnumber || Dealing::new(self).leaves_some_out())
     }
 
-    /// Returns each open job in turn, with its work left at a virtual time and, if it has ended by
-    /// then, its end. Jobs at the back that get no slot until then may be missing.
+    /// Returns the open jobs in order of turn, each with its work left at the virtual time `until`,
+    /// and with its end if it has ended by then. Jobs at the back of this order may be missing if
+    /// they get no slot before `until`.
     fn course(&self, until: f64) -> Vec<VirtualOutcome> {
         if self.rule == VirtualSlots::Parts {
             let mut sharing = Sharing::new(self);
@@ -311,7 +314,7 @@ mod tests {
 
     fn finish(cluster: &VirtualCluster, id: u32) -> f64 {
         let finishes = cluster.finishes();
-        finishes.iter().find(|(job, _)| job.0 == id).expect("it is a member").1
+        finishes.iter().find(|(job, _)| job.0 == id).expect("the job is in the cluster").1
     }
 
     /// The paper's first example, on a server of 100 slots: jobs of 30, 10 and 10 s, which come at
@@ -325,8 +328,9 @@ mod tests {
         assert_eq!(finish(&cluster, 2), 30.0);
         cluster.enter(at(15), JobId(3), size(100, 1_000.0));
         assert_eq!(order(&cluster), [2, 3, 1]);
-        // The second job does its last 750 slot-seconds on a third of the server, then the third
-        // job its last 250 on half of it, and the first job its last 750 on the whole server.
+        // The second job does its last 750 slot-seconds on a third of the server. Then the third
+        // job does its last 250 on half of the server, and the first job its last 750 on the whole
+        // server.
         let rounded = [2, 3, 1].map(|id| (finish(&cluster, id) * 1e6).round() / 1e6);
         assert_eq!(rounded, [37.5, 42.5, 50.0]);
     }
@@ -338,8 +342,9 @@ mod tests {
         cluster.enter(at(0), JobId(1), size(100, 3_000.0));
         cluster.enter(at(10), JobId(2), size(55, 550.0));
         cluster.enter(at(13), JobId(3), size(35, 350.0));
-        // Each job gets a third, all of which the third job can use: it takes 350 / (100 / 3) s.
-        // Then the second job does its last 50 on half of the server.
+        // Each job gets a third of the slots. The third job can use all of its third, so it takes
+        // 350 / (100 / 3) s. Then the second job does its last 50 slot-seconds on half of the
+        // server.
         let rounded = [3, 2].map(|id| (finish(&cluster, id) * 1e6).round() / 1e6);
         assert_eq!(rounded, [23.5, 24.5]);
         assert_eq!(order(&cluster), [3, 2, 1]);
@@ -354,8 +359,8 @@ mod tests {
         assert_eq!([1, 2, 0].map(|id| finish(&cluster, id)), [12.0, 18.0, 21.0]);
     }
 
-    /// With whole slots, 100 slots are 34, 33 and 33; the jobs of the papers' examples end in the
-    /// same order.
+    /// Three jobs share 100 whole slots as 34, 33 and 33. The jobs of the papers' examples end in
+    /// the same order as with exact shares.
     #[test]
     fn whole_slots_end_the_papers_examples_in_the_same_order() {
         let mut first = with(VirtualSlots::SmallestFirst, 100);
@@ -393,10 +398,10 @@ mod tests {
         assert_eq!(
             left_of_large(VirtualSlots::OldestFirst).0,
             0.0,
-            "the source's: it has the slot"
+            "by the published source's rule"
         );
         let (left, leaves_out) = left_of_large(VirtualSlots::Parts);
-        assert!(left < 1e-9 && !leaves_out, "it has a part of the slot: {left} left");
+        assert!(left < 1e-9 && !leaves_out, "the job has a part of the slot: {left}");
     }
 
     #[test]
@@ -413,7 +418,7 @@ mod tests {
         cluster.enter(at(0), JobId(0), size(10, f64::INFINITY));
         cluster.enter(at(0), JobId(1), size(10, 1e9));
         assert_eq!(order(&cluster), [1, 0]);
-        assert!(!cluster.leave(at(0), JobId(1)), "its share is its own until it virtually ends");
+        assert!(!cluster.leave(at(0), JobId(1)), "it stays until its virtual end");
         assert!(cluster.leave(at(0), JobId(0)));
         assert_eq!(order(&cluster), [1]);
     }
@@ -424,9 +429,9 @@ mod tests {
         cluster.enter(at(0), JobId(0), size(10, 100.0));
         cluster.enter(at(0), JobId(1), size(10, 200.0));
         cluster.leave(at(5), JobId(0));
-        assert_eq!(finish(&cluster, 1), 30.0, "as if the other were there");
+        assert_eq!(finish(&cluster, 1), 30.0, "job 0 keeps its share");
         cluster.age(at(21));
-        assert_eq!(order(&cluster), [1], "it was over at 20 s");
+        assert_eq!(order(&cluster), [1], "job 0 has ended at 20 s");
     }
 
     #[test]
@@ -508,7 +513,7 @@ mod tests {
                 cluster.enter(at(0), JobId(id), *job);
             }
             let expected = walked(&jobs, slots);
-            // A question in between changes nothing.
+            // Ask twice: a question changes nothing.
             for _ in 0..2 {
                 for (id, at) in cluster.finishes() {
                     let wanted = expected[id.index()];

@@ -3,13 +3,15 @@
 //!
 //! "To prevent one user pool with heavy workload from getting too much resource, the actual number
 //! of allocated slots cannot exceed the maximum number": the maximum may limit the slots that a
-//! pool has, or those that one allotment gives it. An option chooses between the two ([`Maximum`]).
+//! pool has, or the slots that one allotment gives to it. An option chooses between the two
+//! ([`Maximum`]).
 //!
-//! The pool that small jobs share takes no part in allotments: taken literally, the paper never
-//! gives it more than half of what one of these jobs could use, even while slots are idle.
+//! The pool that small jobs share takes no part in allotments: the paper, taken literally, never
+//! gives this pool more than half of the slots that one small job could use, even while slots are
+//! idle.
 //!
 //! Slots are allotted whenever some have become free, and always to all pools. To be fast, an
-//! allotment visits no pool that has not changed: the limit of a pool is computed when it is read
+//! allotment visits only pools that have changed: the limit of a pool is computed when it is read
 //! ([`Share`]), and the demand of all pools from the number of pools with equal needs
 //! ([`PoolNeeds`]).
 
@@ -73,10 +75,10 @@ impl PoolNeed {
     /// `all_pending` pending tasks.
     ///
     /// The pool keeps the slots that it has, and gets its part of the free slots: rounded up, and
-    /// at least one. A tracker may have a free slot although none counts as free, because an
-    /// attempt that waits for its commit still counts as running. In any case the pool may have as
-    /// many of its guaranteed slots as it has tasks. So the number of free slots does not decide
-    /// whether the pool may have one more slot.
+    /// at least one. The part is at least one because a tracker may have a slot that is free but
+    /// does not count as free: an attempt that waits for its commit still counts as running. In any
+    /// case the pool may have as many of its guaranteed slots as it has tasks. So whether the pool
+    /// may have one more slot does not depend on the number of free slots.
     fn allot(self, free: u32, all_pending: u64) -> u32 {
         let part = u64::from(free) * u64::from(self.pending);
         // The part is at most `free`, so it fits.
@@ -88,8 +90,8 @@ impl PoolNeed {
         }
     }
 
-    /// Returns how many tasks the pool runs or could run within its limit. Running tasks above a
-    /// lower limit still count.
+    /// Returns how many tasks the pool runs or could run within its limit. Running tasks count even
+    /// if they exceed the limit.
     pub(super) fn demand(self, limit: u32) -> u32 {
         (self.running + self.pending).min(limit.max(self.running))
     }
@@ -161,16 +163,16 @@ mod tests {
     #[test]
     fn a_pool_has_no_more_than_its_maximum_and_may_have_its_minimum() {
         assert_eq!(PoolNeed { max: 6, ..need(0, 30) }.allot(32, 30), 6);
-        assert_eq!(PoolNeed { max: 6, ..need(9, 30) }.allot(32, 30), 6, "nothing is taken from it");
+        assert_eq!(PoolNeed { max: 6, ..need(9, 30) }.allot(32, 30), 6, "it keeps its nine slots");
         assert_eq!(PoolNeed { min: 3, ..need(0, 10) }.allot(2, 100), 3);
-        assert_eq!(PoolNeed { min: 3, ..need(0, 2) }.allot(2, 100), 2, "it has but two tasks");
+        assert_eq!(PoolNeed { min: 3, ..need(0, 2) }.allot(2, 100), 2, "it has only two tasks");
     }
 
     #[test]
     fn a_maximum_of_a_round_bounds_what_is_allotted_and_not_what_a_pool_has() {
         let need = |running| PoolNeed { max: 6, maximum: Maximum::Round, ..need(running, 30) };
         assert_eq!([0, 6, 12].map(|running| need(running).allot(16 - running, 30)), [6, 12, 16]);
-        assert_eq!(PoolNeed { min: 8, ..need(0) }.allot(16, 30), 8, "it is promised more");
+        assert_eq!(PoolNeed { min: 8, ..need(0) }.allot(16, 30), 8, "its minimum is eight");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Finds the small jobs (section 3.1): all jobs that are as small as the smallest one.
 //!
 //! A job's size is the number of its maps. Small jobs get slots of their own, in a pool that all
-//! users share, as long as they are few: of as many jobs as a node has slots, at most one may be
-//! small.
+//! users share, as long as they are few: with four map slots on a node, at most a quarter of all
+//! jobs may be small.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,11 +46,11 @@ impl Classes {
         self.by_maps.get(&maps).into_iter().flatten().map(|(_, job)| *job).collect()
     }
 
-    /// Returns the small jobs; `None` if they are too many.
+    /// Returns the small jobs; `None` if there are too many of them, or no jobs at all.
     ///
     /// Their slots are half of the tasks of one small job, rounded up. All small jobs have the same
-    /// number of maps. For reduces, the job with the most reduces counts: a job without reduces
-    /// must not leave the others without slots for theirs.
+    /// number of maps. For reduces, the small job with the most reduces counts; otherwise a small
+    /// job without reduces could leave the other small jobs without reduce slots.
     pub(super) fn small(&self, map_slots_per_node: f64) -> Option<SmallJobs> {
         let (maps, class) = self.by_maps.first_key_value()?;
         // The paper's test, small / all > 1 / slots of a node, rearranged.
@@ -92,8 +92,8 @@ mod tests {
         assert_eq!(found(&jobs, 4.0), Some((6, 3, 1)));
         assert_eq!(found(&jobs[1..], 4.0), Some((6, 3, 1)));
         assert_eq!(found(&[jobs[0], jobs[1], jobs[7]], 4.0), None);
-        assert_eq!(found(&[(6, 1); 5], 4.0), None, "all alike");
-        assert_eq!(found(&[(6, 1)], 1.0), Some((6, 3, 1)), "one slot on a node");
+        assert_eq!(found(&[(6, 1); 5], 4.0), None, "all jobs are small");
+        assert_eq!(found(&[(6, 1)], 1.0), Some((6, 3, 1)), "all jobs may be small");
         assert_eq!(found(&[], 4.0), None);
     }
 

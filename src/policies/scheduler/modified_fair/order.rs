@@ -1,8 +1,9 @@
-//! The order of jobs and pools (section 3.3): by their needs and the slots that they hold, or as in
-//! `fair`.
+//! The order of jobs and pools (section 3.3): by the slots that they need and the slots that they
+//! hold, or as in `fair`.
 //!
 //! The paper compares each job's part of the pool's pending tasks, and its part of the pool's
-//! slots. Jobs are compared only within a pool, so the plain numbers give the same order.
+//! slots. Here jobs are compared by the numbers of tasks and slots. Since jobs are compared only
+//! within a pool, the order is the same.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use mumakil_core::mapred::{JobId, Priority, SlotKind};
 pub(super) struct JobKey {
     priority: Option<Priority>,
     pending: Reverse<u32>,
-    /// The slots that it holds, or the bits of a ratio, which sort like the ratios.
+    /// The number of slots that the job holds, or the bits of a ratio, which sort like the ratios.
     holds: u64,
     arrived: SimTime,
     pub(super) job: JobId,
@@ -57,8 +58,8 @@ pub(super) struct SharingKey {
 }
 
 impl SharingKey {
-    /// Returns a pool's position. Pools come first that hold no more slots than their minimum, or
-    /// than their pending tasks if these are fewer.
+    /// Returns a pool's position. First come the pools that hold no more slots than their minimum,
+    /// or than their pending tasks if there are fewer of them.
     pub(super) fn by_need(pool: &SharingPool, id: PoolId, kind: SlotKind) -> Self {
         let SharingTasks { running, pending } = pool.tasks[kind];
         let min = pool.min[kind].min(pending);
@@ -71,7 +72,7 @@ impl SharingKey {
     pub(super) fn by_share(pool: &SharingPool, id: PoolId, kind: SlotKind) -> Self {
         let running = pool.tasks[kind].running;
         let owed = pool.min[kind].min(pool.demand[kind]);
-        // In Hadoop a pool exactly at its minimum share does not come first.
+        // In Hadoop, a pool that has exactly its minimum share does not come first.
         Self::new(pool, id, running, owed, owed <= running)
     }
 
@@ -145,9 +146,9 @@ mod tests {
             by_need(8, |pool| pool.tasks.map.running = 0),
             by_need(7, |pool| (pool.tasks.map.running, pool.min.map) = (3, 6)),
             by_need(6, |_| {}),
-            // A pool exactly at its minimum still counts as within it.
+            // A pool that has exactly its minimum still counts as within its minimum.
             by_need(5, |pool| pool.tasks.map.running = 3),
-            // The pool has only one pending task, so its minimum counts as one.
+            // With only one pending task, the pool's minimum counts as one.
             by_need(4, |pool| (pool.tasks.map.pending, pool.weight) = (1, 2.0)),
             by_need(9, |pool| {
                 (pool.tasks.map.running, pool.weight, pool.last_launch) = (4, 3.0, 4);
@@ -163,7 +164,7 @@ mod tests {
         let none = |pool: &mut SharingPool| (pool.min.map, pool.tasks.map.running) = (0, 0);
         let some = |pool: &mut SharingPool| pool.tasks.map.running = 1;
         assert!(by_need(2, none) < by_need(1, some));
-        assert!(by_share(1, some) < by_share(2, none), "as in fair it is owed nothing");
+        assert!(by_share(1, some) < by_share(2, none), "a minimum of 0 gives no precedence");
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //! than the map before.
 //!
 //! The paper describes this in two ways that differ. In its text, the priority moves by as many
-//! levels as the locality of the job's map differs from that of the map before; if the locality
-//! stays the same, a job at very high or very low moves one level inwards. Table 3 differs in three
-//! points: a job whose locality improves from off-rack to node falls; very high and very low stay
-//! if the locality stays; and a priority that would leave the scale moves inwards. The text fits
-//! the purpose that the section states, so it is the default.
+//! levels as the locality of the job's map differs from the locality of the map before. If the
+//! locality stays the same, a job with priority very high or very low moves one level inwards.
+//! Table 3 differs in three points: a job whose locality improves from off-rack to node falls; a
+//! job with priority very high or very low keeps it if the locality stays the same; and a priority
+//! that would leave the scale moves inwards. The text fits the purpose that the section states, so
+//! it is the default.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

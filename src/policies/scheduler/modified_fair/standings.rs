@@ -1,10 +1,10 @@
 //! The jobs and pools in a run: their slots, their limits, and the order in which they are served.
 //!
-//! A round decides four things until the next round: which jobs are small, which jobs may run, how
-//! much each pool demands, and how many slots it may have. Every change updates the counts of
-//! running and pending tasks, and jobs and pools are kept sorted by them, so an offer sorts
-//! nothing. A round visits only the pools that have changed since the last round, and the jobs that
-//! it moves.
+//! Each round makes four decisions, which hold until the next round: which jobs are small, which
+//! jobs may run, how much each pool demands, and how many slots it may have. Every change updates
+//! the counts of running and pending tasks. Jobs and pools are kept sorted by these counts, so an
+//! offer sorts nothing. A round visits only the pools that have changed since the last round, and
+//! the jobs that change their pool.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -41,12 +41,13 @@ pub(super) struct Standings {
     /// The pools, by number.
     pools: Vec<SharingPool>,
     jobs: FxHashMap<JobId, SharingJob>,
-    /// The jobs by size. `small_maps` is the size that the last round found small.
+    /// The jobs by size, and the number of maps of a small job as of the last round (`small_maps`;
+    /// `None` if there are no small jobs).
     classes: Classes,
     small_maps: Option<u32>,
     /// The pools that could use a slot and may have one, the next pool first.
     ready: PerSlot<BTreeSet<SharingKey>>,
-    /// The slots that all pools use now, and their demand at the last allotment.
+    /// The slots that all pools use now, and the demand of all pools at the last allotment.
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
     /// The needs of all pools except the shared one.
@@ -77,7 +78,8 @@ pub(super) struct SharingPool {
     pub(super) min: PerSlot<u32>,
     max: PerSlot<u32>,
     pub(super) tasks: PerSlot<SharingTasks>,
-    /// The pool's demand and its limit, as computed from the allotment with the number `told_by`.
+    /// The pool's demand and its limit; `told_by` is the number of the allotment from which they
+    /// were computed.
     pub(super) demand: PerSlot<u32>,
     limit: PerSlot<u32>,
     told_by: PerSlot<u64>,
@@ -97,7 +99,8 @@ struct SharingJob {
     came_with: Priority,
     priority: Priority,
     arrived: SimTime,
-    /// All tasks of the job, and the tasks that count: a job that may not run has none pending.
+    /// The number of all tasks of the job, and its running and pending tasks; a job that may not
+    /// run has no pending tasks.
     total: PerSlot<u32>,
     tasks: PerSlot<SharingTasks>,
     /// When the job became runnable; `None` while it may not run.
@@ -262,7 +265,7 @@ impl Standings {
         let Some(member) = self.jobs.get_mut(&id) else { return };
         self.launches += 1;
         self.pools[member.pool.index()].last_launch = self.launches;
-        // The first map has no map before it to compare with. Maps without input say nothing.
+        // The first map has no earlier map to compare with. A map without input has no locality.
         if let Some(now) = launched.locality
             && let Some(before) = member.locality.replace(now)
         {
@@ -286,7 +289,8 @@ impl Standings {
         let needed = pool.need(kind, self.options.maximum);
         // The shared pool has slots of its own and takes no part in allotments.
         if at != SHARED {
-            // The last allotment concerns the need before this change, so read its result first.
+            // The result of the last allotment depends on the pool's need before this change, so
+            // read it first.
             pool.hear(kind, needed, self.share[kind], self.allotments);
         }
         let all = &mut pool.tasks[kind];
@@ -317,7 +321,7 @@ impl Standings {
     // ---- rounds ----
 
     /// Makes all decisions until the next round. Takes O(n log n) for the pools that have changed
-    /// and the jobs that are moved; if jobs have come or gone and there are limits, also a walk
+    /// and the jobs that are moved; if jobs have come or ended and there are limits, also walks
     /// along the queue.
     pub(super) fn round(&mut self, view: &View<'_>) {
         self.classify(view);
@@ -338,7 +342,7 @@ impl Standings {
         };
         let are = small.map(|small| small.maps);
         let were = mem::replace(&mut self.small_maps, are);
-        // Jobs with any other number of maps stay in their pools.
+        // Move only the jobs of these two sizes; all other jobs stay in their pools.
         if were != are {
             for maps in [were, are].into_iter().flatten() {
                 self.classes.of(maps).into_iter().for_each(|job| self.move_job(view, job));
@@ -360,7 +364,7 @@ impl Standings {
     /// priority with which they came, then by arrival.
     fn choose_runnable(&mut self, view: &View<'_>) {
         let Self { line, tree, jobs, .. } = self;
-        // Only collected here, since counting a job needs all of `self`.
+        // Collect the jobs first, since counting a job needs all of `self`.
         let mut changed = Vec::new();
         line.choose(tree, |job, is_runnable| {
             if let Some(member) = jobs.get_mut(&job)
@@ -381,8 +385,8 @@ impl Standings {
         }
     }
 
-    /// Computes the limits and demands of all pools. A pool that has not changed keeps its
-    /// position; it reads its limit later, when it changes.
+    /// Computes the demands of all pools, and the limits of the pools that have changed. Any other
+    /// pool keeps its position, and reads its limit when it changes.
     fn allot(&mut self, view: &View<'_>) {
         self.has_freed = false;
         self.allotments += 1;
@@ -410,7 +414,8 @@ impl Standings {
         let share = if self.options.pool_allocation { share } else { Share::All };
         self.share[kind] = share;
         shared.hear(kind, shared.need(kind, self.options.maximum), Share::All, self.allotments);
-        // Never negative: a pool's demand is at least the number of its running tasks.
+        // This is never negative, since a pool's demand is at least the number of its running
+        // tasks.
         let shared_lacks = shared.demand[kind] - running;
         self.demand[kind] = self.running[kind] + shared_lacks + needs.lacking(share);
     }
@@ -436,9 +441,11 @@ impl SharingPool {
         PoolNeed { running, pending, min: self.min[kind], max: self.max[kind], maximum }
     }
 
-    /// Computes the pool's limit and demand from an allotment; `need` is its need at that time.
+    /// Computes the pool's limit and demand from an allotment; `need` is the pool's need at the
+    /// time of the allotment.
     fn hear(&mut self, kind: SlotKind, need: PoolNeed, share: Share, allotment: u64) {
-        // Only the first call after an allotment counts, since it has the need of that time.
+        // Only the first call after an allotment counts, since later the pool may have another
+        // need.
         if mem::replace(&mut self.told_by[kind], allotment) != allotment {
             self.limit[kind] = need.limit(share);
             self.demand[kind] = need.demand(self.limit[kind]);
@@ -460,8 +467,8 @@ impl SharingPool {
 
 impl SharingJob {
     /// Returns the job's position in a pool with this order; `None` if it could not use a slot. In
-    /// `fifo` pools, jobs stay in the order of the priorities with which they came: sorting by need
-    /// replaces only fair shares.
+    /// `fifo` pools, jobs stay in the order of the priorities with which they came, since sorting
+    /// by need replaces only the order by fair shares.
     fn key_in(&self, order: JobOrder, job: JobId, kind: SlotKind, sorts: bool) -> Option<JobKey> {
         let tasks = self.tasks[kind];
         if tasks.pending == 0 {

@@ -39,7 +39,7 @@ fn small_jobs_stand_in_line_for_the_slots_that_they_share() {
     assert_eq!(bench.held(Map, [first, second]), [2, 0]);
     bench.succeed(first, Map, 2);
     bench.fill();
-    assert_eq!(bench.held(Map, [first, second]), [1, 1], "the first has no more to launch");
+    assert_eq!(bench.held(Map, [first, second]), [1, 1], "`first` has no waiting maps");
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn the_slots_of_small_jobs_are_kept_while_others_want_them() {
         let [a, b, c, small] = bench.held(Map, [a, b, c, small]);
         [a + b + c, small]
     };
-    assert_eq!(held("sorting: true"), [10, 0], "of twelve two are kept");
+    assert_eq!(held("sorting: true"), [10, 0], "two of twelve slots are kept");
     assert_eq!(held("classification: false"), [12, 0]);
 }
 
@@ -64,12 +64,12 @@ fn a_job_that_is_small_no_longer_has_the_maximum_of_its_pool() {
     let mut bench = bench(4, "allocations: {pools: {a: {max_maps: 3}}}");
     let [big, _, _, once_small] = submit(&mut bench, [("b", 40), ("b", 40), ("b", 40), ("a", 8)]);
     bench.tick().fill();
-    assert_eq!(bench.held(Map, [once_small]), [4], "half of its maps");
+    assert_eq!(bench.held(Map, [once_small]), [4], "half of the job's maps");
     let [small] = submit(&mut bench, [("c", 2)]);
     bench.tick();
     bench.succeed(big, Map, 2);
     bench.fill();
-    assert_eq!(bench.held(Map, [small, once_small]), [1, 4], "nothing is taken from it");
+    assert_eq!(bench.held(Map, [small, once_small]), [1, 4], "the job keeps its slots");
     bench.succeed(once_small, Map, 2);
     bench.fill();
     assert_eq!(bench.held(Map, [small, once_small]), [1, 3]);
@@ -81,9 +81,9 @@ fn a_job_that_may_not_run_is_the_smallest_all_the_same() {
     let [_, waits, larger, ..] =
         submit(&mut bench, [("a", 40), ("a", 2), ("b", 4), ("c", 40), ("c", 40)]);
     bench.tick().fill();
-    assert_eq!(bench.held(Map, [waits, larger]), [0, 1], "the larger one is in its own pool");
+    assert_eq!(bench.held(Map, [waits, larger]), [0, 1], "`larger` is not a small job");
     let all: usize = bench.held(Map, [0, 1, 2, 3, 4].map(JobId)).iter().sum();
-    assert_eq!(all, 16, "nothing is kept for a job that may not run");
+    assert_eq!(all, 16, "no slot is kept for `waits`");
 }
 
 // ---- free slots ----
@@ -98,7 +98,7 @@ fn slots_that_become_free_together_are_all_taken_at_once() {
     for job in [b, c] {
         bench.succeed(job, Map, 2);
     }
-    assert_eq!(bench.beat(0).len(), 4, "though the last round had nothing to allot");
+    assert_eq!(bench.beat(0).len(), 4, "the offer allots the freed slots");
     assert_eq!(bench.held(Map, [a, b, c]), [4, 0, 0]);
 }
 
@@ -117,8 +117,8 @@ fn a_maximum_of_a_round_lets_a_pool_have_all_slots_round_by_round() {
 }
 
 proptest! {
-    /// Jobs of one to four maps arrive in two pools and end. Some of them become small, and cease
-    /// to be small.
+    /// Jobs of one to four maps arrive in two pools and end. Some of them become small jobs and
+    /// later cease to be small.
     #[test]
     fn what_is_counted_is_what_runs_and_whoever_may_have_a_slot_gets_it(
         steps in prop::collection::vec((prop::bool::ANY, 1u32..5, 0usize..5), 1..30),
@@ -163,7 +163,7 @@ fn reduces_that_are_held_back_are_nothing_pending() {
     assert_eq!(bench.held(Reduce, [held_back, other]), [0, 2]);
     bench.succeed(held_back, Map, 1);
     bench.tick().fill();
-    assert_eq!(bench.held(Reduce, [held_back, other]), [2, 2], "a quarter of eight");
+    assert_eq!(bench.held(Reduce, [held_back, other]), [2, 2], "a quarter of eight reduces");
 }
 
 // ---- waiting ----
@@ -176,7 +176,7 @@ fn a_job_waits_no_longer_than_others_had_to() {
         bench.job(1, 0, |spec| spec.input = input_on([1]));
         bench.tick();
         assert_eq!(bench.at(0.0).beat(0), []);
-        assert_eq!(bench.at(2.0).beat(1).len(), 1, "it has waited for two seconds");
+        assert_eq!(bench.at(2.0).beat(1).len(), 1, "the job has waited for 2 s");
         bench.job(1, 0, |spec| spec.input = input_on([2]));
         bench.at(20.0).tick();
         assert_eq!(bench.at(20.0).beat(0), []);

@@ -1,12 +1,12 @@
 //! How long jobs wait for their input (section 3.4): as long as earlier jobs had to wait for
 //! theirs.
 //!
-//! The paper sets each delay to a mean "waiting time": of the tasks that were launched on nodes
-//! with their input, or in racks with it. It does not define that time. Here it is the time for
-//! which the job was passed over before it launched the map, since a delay limits this time. It
-//! counts once, for the map that ends it. Maps whose job was not passed over are not counted.
-//! Otherwise a first job that finds its input at once would set the delay to zero; then no job
-//! would be passed over, and nothing would be measured again.
+//! The paper sets each delay to the mean "waiting time" of the tasks that were launched on nodes
+//! with their input, or in racks with their input. It does not define the waiting time. Here it is
+//! the time for which the job was passed over before it launched the map, since this is the time
+//! that a delay limits. A wait counts once, for the map that ends it. A map whose job was not
+//! passed over does not count. Otherwise a first job that finds its input at once would set the
+//! delay to zero. Then jobs would never be passed over, and no wait would be measured again.
 //!
 //! A job that launches a map in a rack of its input has first waited for a node. So the second
 //! delay is the mean wait of maps in racks less the mean wait of maps on nodes.
@@ -34,7 +34,8 @@ impl Waits {
             _ if waited.is_zero() => return,
             Some(Locality::Node) => &mut self.node,
             Some(Locality::Rack) => &mut self.rack,
-            // A map off the rack does not count: its job has not found what it waited for.
+            // A map off the rack does not count, since its job has waited without finding its
+            // input.
             _ => return,
         };
         mean.micros = mean.micros.saturating_add(waited.as_micros());
@@ -65,7 +66,7 @@ mod tests {
         let mut waits = Waits::default();
         assert_eq!(waits.delays(), [None, None]);
         waits.note(Some(Locality::Rack), secs(9));
-        assert_eq!(waits.delays(), [None, None], "of those nine some were for the node");
+        assert_eq!(waits.delays(), [None, None], "part of the nine seconds was for nodes");
         waits.note(Some(Locality::Node), secs(6));
         waits.note(Some(Locality::Node), secs(2));
         waits.note(Some(Locality::OffRack), secs(60));
@@ -88,6 +89,6 @@ mod tests {
         assert_eq!(waits.delays(), [None, None]);
         waits.note(Some(Locality::Node), secs(2));
         waits.note(Some(Locality::Node), secs(0));
-        assert_eq!(waits.delays()[0], Some(secs(2)), "nor does the second map of a heartbeat");
+        assert_eq!(waits.delays()[0], Some(secs(2)), "waits of 0 s do not count");
     }
 }

@@ -73,7 +73,7 @@ impl Reader<'_> {
                 "defaultMinSharePreemptionTimeout" => {
                     pools.min_share_after = self.seconds(element, "min_share_after");
                 }
-                // Only names of `TOP` come here, and this is the last of them.
+                // The only other name in `TOP`: `defaultPoolSchedulingMode`.
                 _ => pools.order = self.order(element).unwrap_or_default(),
             }
         }
@@ -99,7 +99,7 @@ impl Reader<'_> {
                 "maxRunningJobs" => pool.max_jobs = self.number(element, "max_jobs"),
                 "weight" => pool.weight = self.weight(element).unwrap_or(Factor::ONE),
                 "schedulingMode" => pool.order = self.order(element),
-                // Only names of `IN_POOL` come here, and this is the last of them.
+                // The only other name in `IN_POOL`: `minSharePreemptionTimeout`.
                 _ => pool.min_share_after = self.seconds(element, "min_share_after"),
             }
         }

@@ -65,8 +65,8 @@ impl Allocations {
     pub fn promised(&self, pool_by: PoolBy) -> PromisedSlots {
         let tree = PoolTree::new(&self.given());
         let pools = tree.ids().map(|id| tree.pool(id));
-        // Charts look minimum shares up by the pools that jobs name. With a pool for each user,
-        // jobs name no pools.
+        // Charts look minimum shares up by the names of pools that jobs give. With a pool for each
+        // user, jobs give no such names.
         let pools = pools.filter(|pool| pool_by == PoolBy::Pool && pool.min != PerSlot::default());
         let min = |pool: &PoolNode| PerSlot::of(|kind| pool.min[kind].into());
         pools.map(|pool| (pool.name.to_string(), min(pool))).collect()
@@ -89,7 +89,8 @@ fn too_much(tree: &PoolTree, site: &PolicySite<'_>) -> Vec<Complaint> {
     SlotKind::BOTH.into_iter().filter_map(complaint).collect()
 }
 
-/// Complains about each pool that a job names although it has pools inside: it can hold no jobs.
+/// Complains about each pool that a job names although the pool has pools inside, so that it cannot
+/// hold jobs.
 fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
     let is_inner = |name: &&&str| tree.find(name).is_some_and(|id| !tree.is_leaf(id));
     let complaint = |name: &&str| {
@@ -168,7 +169,7 @@ mod tests {
         let pools = "{pools: {a: {min_maps: 5}, b: {}, c: {pools: {d: {min_reduces: 2}}}}}";
         let wanted = [("a".to_owned(), 5.0, 0.0), ("d".to_owned(), 0.0, 2.0)];
         assert_eq!(of(pools, PoolBy::Pool), wanted);
-        assert_eq!(of(pools, PoolBy::User), [], "jobs name none of them");
+        assert_eq!(of(pools, PoolBy::User), [], "jobs name no pools");
         assert_eq!(of("{}", PoolBy::Pool), []);
     }
 }

@@ -36,8 +36,8 @@ impl ReduceGate {
 
     /// Returns how many reduces may be launched if `waiting` reduces have not started.
     fn permitted_launches(self, job: &Job, waiting: u32) -> u32 {
-        // The pending reduces are the waiting ones and slow running ones, which may get second
-        // attempts.
+        // The pending reduces are the waiting reduces, and slow running reduces, which may get
+        // second attempts.
         let slow = job.pending(SlotKind::Reduce) - job.waiting(SlotKind::Reduce);
         if self == Self::Open {
             return waiting + slow;
@@ -48,7 +48,7 @@ impl ReduceGate {
         let launched = reduces.total() - waiting;
         let over = maps.finished() + maps.failed();
         let in_step = in_step(over, maps.total(), reduces.total()).saturating_sub(launched);
-        // Second attempts are not held back: their reduces have started already.
+        // Second attempts are not held back, since their reduces have started already.
         waiting.min(in_step) + slow
     }
 }
@@ -74,7 +74,7 @@ mod tests {
     fn the_launched_share_of_reduces_is_that_of_maps_rounded_up() {
         let launched = |over| in_step(over, 100, 8);
         assert_eq!([0, 1, 12, 13, 50, 99, 100].map(launched), [0, 1, 1, 2, 4, 8, 8]);
-        assert_eq!(in_step(0, 0, 3), 3, "nothing to wait for");
+        assert_eq!(in_step(0, 0, 3), 3, "without maps, all reduces may start");
     }
 
     proptest! {

@@ -1,13 +1,12 @@
 //! Delay scheduling: a job without input on the node lets others go first for a while.
 //!
-//! A job begins at the level of nodes: it launches maps only on nodes with their input. Once it has
-//! been passed over for long enough it may launch in the racks of its input, and later anywhere.
-//! Each launch sets the level anew: a job that launches on a node with its input waits for nodes
-//! with its input again.
+//! A job begins at the level of nodes: it launches maps only on nodes with their input. After a
+//! while it may launch maps in the racks of its input, and later anywhere. Each launch sets the
+//! level anew: a job that launches on a node with its input waits for nodes with its input again.
 //!
-//! A job's patience is measured in time, or in the number of times that it was passed over. Time
-//! passes only for a job that the last offer has passed over, so a job that no offer asks does not
-//! grow impatient.
+//! A job's patience is measured in time, or in the number of times that it was passed over. A job's
+//! waiting time grows only after an offer that has passed the job over, until the next offer. So a
+//! job that no offer asks does not grow impatient.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,7 +80,7 @@ pub struct Delay {
     long_tasks: Option<LongTasks>,
 }
 
-/// The rules that derive a job's level from its waiting.
+/// The rules that derive, from a job's waiting, how far from its input the job may launch.
 #[derive(Debug)]
 struct DelayRules {
     patience: DelayMeasure,
@@ -92,8 +91,8 @@ struct DelayRules {
 
 /// The start times of the last offers; several may be equal.
 ///
-/// A job is often passed over in thousands of offers in a row. Its time then passes from the start
-/// of the first offer to the start of the offer after the last. So each job keeps only the first
+/// A job is often passed over in thousands of offers in a row. It then waits from the start of the
+/// first of these offers to the start of the offer after the last. So each job keeps only the first
 /// and the last offer, and each offer in between costs one comparison.
 #[derive(Debug, Default)]
 struct OfferTimes {
@@ -114,23 +113,24 @@ pub struct PassedOffer {
     pub anywhere: bool,
 }
 
-/// The waiting of one job.
+/// The state of one job: its level, and how long it has waited.
 #[derive(Clone, Copy, Debug)]
 struct DelayState {
     level: Locality,
-    /// How long (in microseconds) or how often the job has been passed over, without its current
-    /// unbroken series of offers.
+    /// How long (in microseconds) or how often the job has been passed over, not counting the
+    /// current series of offers in a row that have passed it over.
     waited: u64,
     /// The number of the last offer that passed the job over, from 1; 0 if no series is open.
     passed_in: u64,
     /// When the current series of offers began; each of them has passed the job over.
     passing_since: SimTime,
-    /// When, after its last launch of a map, the job was first passed over with a map to launch.
+    /// When an offer first passed the job over, although it had a map to launch, after its last
+    /// launch of a map; `None` before that.
     since: Option<SimTime>,
     /// When the job was last passed over while it had to stay near its input.
     held_back_at: SimTime,
     /// The number of the last offer that passed the job over or launched a map of it, from 1. In
-    /// one offer the job's time starts to pass at most once, and not after a launch.
+    /// that offer, `pass_over` does nothing more for the job.
     seen_in: u64,
 }
 
@@ -154,11 +154,11 @@ impl OfferTimes {
         self.begun.push(now);
     }
 
-    /// Returns when a remembered offer began; for the number of the next offer, when the current
-    /// one began.
+    /// Returns when the remembered offer with this number began. For the number of the next offer,
+    /// returns when the current offer began.
     fn began(&self, number: u64) -> SimTime {
-        // Counted back from the last offer, since the first offers may be forgotten. For the next
-        // offer the distance is 0.
+        // Count back from the last offer, since the first offers may be forgotten. For the number
+        // of the next offer, the distance is 0.
         let back = self.count.saturating_sub(number) as usize;
         self.begun[self.begun.len() - 1 - back]
     }
@@ -179,8 +179,8 @@ impl DelayState {
         offers.began(self.passed_in + 1).saturating_since(self.passing_since).as_micros()
     }
 
-    /// Lets the job's time pass from this offer to the next one, unless this offer has done so
-    /// already.
+    /// Counts the time from this offer to the next one as waiting time of the job. Does nothing if
+    /// this offer has already passed the job over or launched a map of it.
     fn pass_over(&mut self, now: SimTime, offers: &OfferTimes) {
         // An offer may ask the job for a map once for each slot, but the job's time passes only
         // once.
@@ -215,7 +215,7 @@ impl DelayState {
         if self.passed_in == offers.count {
             self.passing_since = self.passing_since.max(offers.began(offers.count));
         } else {
-            // The series has ended and is added up, so its offers may be forgotten.
+            // The time of the series is added up, so its offers may be forgotten.
             self.passed_in = 0;
         }
     }
@@ -232,8 +232,8 @@ impl Delay {
         Self::with(DelayMeasure::Skips(node, rack), None)
     }
 
-    /// Returns the delay of Hadoop 1.x: a job without input in the rack is passed over as often as
-    /// it has maps left, or as there are trackers if these are fewer, times a factor. If `None`,
+    /// Returns the delay of Hadoop 1.x: a job without input in the rack is passed over `factor`
+    /// times the number of its remaining maps or of the trackers, whichever is smaller. If `None`,
     /// the factor is the share of trackers that hold input of the job.
     pub fn by_chances(factor: Option<f64>) -> Self {
         Self::with(DelayMeasure::Chances(factor), None)
@@ -277,14 +277,16 @@ impl Delay {
         }
     }
 
-    /// Begins an offer: jobs that the last offer passed over have waited until now.
+    /// Begins an offer. For jobs that the last offer passed over, the waiting time of that offer
+    /// ends now.
     pub fn begin(&mut self, view: &View<'_>) {
         let rules = &mut self.rules;
         let now = view.now();
         if let DelayMeasure::Time(w1, w2) = rules.patience {
             // Hadoop counts in whole milliseconds.
             let interval = view.heartbeat_interval().as_millis();
-            // Computed for each offer, since Hadoop's heartbeat interval grows with the cluster.
+            // Compute this for each offer, since Hadoop's heartbeat interval grows with the
+            // cluster.
             let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
             rules.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
         // The number for `Chances` depends on the job; `reach` computes it.
@@ -298,9 +300,9 @@ impl Delay {
         }
     }
 
-    /// Returns how long a job that waits for its input may still wait: zero if no job waits,
-    /// otherwise for ever. No finite time can be given, since the waiting depends on which trackers
-    /// make offers and when.
+    /// Returns how long jobs may still wait for their input: zero if no job waits, otherwise for
+    /// ever. There is no finite bound, since the waiting depends on which trackers make offers and
+    /// when.
     pub fn patience(&self, view: &View<'_>) -> SimSpan {
         // In two intervals every tracker that is alive has made an offer.
         let lately = view.heartbeat_interval() * 2;
@@ -362,12 +364,13 @@ impl Delay {
         // Hadoop also passes over jobs without maps, but messages should not say that they have
         // waited.
         waiting.since = waiting.since.or(has_map.then_some(now));
-        // `patience` needs this: a job held back here may launch later only because time has
-        // passed.
+        // `patience` needs this: a job that is held back here may launch later merely because time
+        // passes.
         if reach != MapReach::Any {
             waiting.held_back_at = now;
         }
-        // If the number of times counts, each request counts, even several in one offer.
+        // If patience is measured in times, each request counts, even several requests in one
+        // offer.
         if !matches!(rules.patience, DelayMeasure::Time(..)) {
             waiting.waited += 1;
         } else {
@@ -381,9 +384,9 @@ impl Delay {
         None
     }
 
-    /// Notes offers that passed a job over while it had no map to launch; the effect is as if
-    /// [`Delay::launch_map`] had been called in each of them. The last one may be the current offer
-    /// or the one before.
+    /// Notes offers that passed a job over while it had no map to launch. The effect is as if
+    /// [`Delay::launch_map`] had been called in each of these offers. The last of them may be the
+    /// current offer or the offer before it.
     ///
     /// Only for a delay that is measured in time.
     pub fn note_passes<'p>(&mut self, job: JobId, passes: impl Iterator<Item = &'p PassedOffer>) {
@@ -393,8 +396,8 @@ impl Delay {
         }
         let DelayRules { limits: [node, rack], offers, .. } = &self.rules;
         let waiting = entry(&mut self.jobs, job);
-        // How long the job waits in all before it may launch anywhere, by its level: node, rack or
-        // off the rack.
+        // How long a job at its level (node, rack or off the rack) waits in all before it may
+        // launch anywhere.
         let limit = [node + rack, *rack, 0][waiting.level as usize];
         // The length of the current series does not change before the last of these offers.
         let passing = waiting.passing(offers);
@@ -526,7 +529,7 @@ mod tests {
         for second in [0.0, 3.0, 6.0, 9.0] {
             assert_eq!(bench.at(second).beat(1), [], "{second} s");
         }
-        assert_eq!(bench.at(9.5).beat(0).len(), 2, "its node is always right");
+        assert_eq!(bench.at(9.5).beat(0).len(), 2, "a job need not wait for its node");
         // The launch on its node restarts the wait.
         bench.job(1, 0, |spec| spec.input = input_on([0]));
         assert_eq!(bench.at(10.0).beat(1), []);
@@ -541,7 +544,7 @@ mod tests {
         bench.at(0.0).beat(1);
         // The job has launched on node 1, so it waits for the nodes of its input.
         assert_eq!(bench.at(1.0).beat(2), []);
-        assert_eq!(bench.at(11.0).beat(2).len(), 2, "the second goes where the first went");
+        assert_eq!(bench.at(11.0).beat(2).len(), 2, "the second map need not wait again");
     }
 
     #[test]
@@ -555,7 +558,7 @@ mod tests {
         bench.at(1.0).beat(2);
         assert_eq!(bench.held(SlotKind::Map, [full]), [2]);
         bench.at(2.0).beat(2);
-        assert_eq!(bench.at(30.0).beat(1), [], "two seconds are counted");
+        assert_eq!(bench.at(30.0).beat(1), [], "the job has waited for two seconds");
         assert_eq!(bench.at(37.9).beat(1), []);
         assert_eq!(bench.at(38.0).beat(1).len(), 2);
     }
@@ -567,7 +570,7 @@ mod tests {
         assert_eq!(bench.at(1.0).beat(1).len(), 1);
         assert_eq!(bench.at(1.0).beat(2), []);
         assert_eq!(bench.at(10.9).beat(2), []);
-        assert_eq!(bench.at(11.0).beat(2).len(), 1, "it waits since the first second");
+        assert_eq!(bench.at(11.0).beat(2).len(), 1, "the job has waited for ten seconds");
     }
 
     #[test]
@@ -588,7 +591,7 @@ mod tests {
             assert_eq!(bench.beat(1), [], "{chance} of half of six");
         }
         assert_eq!(bench.beat(1).len(), 1);
-        assert_eq!(bench.beat(2).len(), 1, "what is far away takes none back");
+        assert_eq!(bench.beat(2).len(), 1, "a far launch does not restart the wait");
         bench.succeed(job, SlotKind::Map, 2);
         assert_eq!(bench.beat(0).len(), 1);
         for chance in 0..2 {

@@ -86,7 +86,7 @@ pub enum SizeError {
 }
 
 impl SizeError {
-    /// Draws the factor of a job.
+    /// Draws the factor by which the estimate of one job is wrong.
     pub fn draw(self, rng: &mut ChaCha8Rng) -> f64 {
         match self {
             // α and σ were checked when they were read, so both distributions can be built.
@@ -131,7 +131,7 @@ fn shares(sample: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     let mut sorted = sample.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let count = sorted.len() as f64;
-    // Half a step inside the limits, since the quantiles of 0 and 1 may be infinite.
+    // Stay half a step inside the limits, since the quantiles of 0 and 1 may be infinite.
     (0..).zip(sorted).map(move |(place, time)| ((f64::from(place) + 0.5) / count, time))
 }
 
@@ -153,7 +153,8 @@ mod tests {
         EstimatorKind::Weibull,
     ];
 
-    /// If a sample consists of quantiles of a family, the fit is exact and finds the family's mean.
+    /// If a sample consists of the quantiles of a distribution, the fit is exact and finds the mean
+    /// of the distribution.
     #[test]
     fn a_family_finds_the_mean_of_its_own_quantiles() {
         let quantiles = |of: fn(f64) -> f64| -> Vec<f64> {

@@ -1,5 +1,5 @@
-//! The queue of jobs. It lets as many jobs run as the limits of their users, of their pools, and of
-//! the pools around their pools allow.
+//! The queue of jobs. A job may run while the limits of its user, of its pool, and of the pools
+//! around its pool leave room.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -16,12 +16,12 @@ use mumakil_core::mapred::{Job, JobId, Priority, Reason, step};
 /// The jobs, ordered by priority, then arrival, then number.
 #[derive(Debug)]
 pub struct JobQueue {
-    /// Whether any pool or user has a limit.
+    /// Whether any pool or user has a limit on its jobs.
     is_limited: bool,
     /// The limits of pools and users.
     pools: Pools,
     jobs: BTreeMap<LineTurn, (PoolId, Arc<str>)>,
-    /// Whether jobs have come or gone since the last call of [`JobQueue::choose`].
+    /// Whether jobs have come or ended since the last call of [`JobQueue::choose`].
     is_new: bool,
     /// The jobs that have come since the last call of [`JobQueue::choose`]; used only without
     /// limits.
@@ -34,7 +34,7 @@ type LineTurn = (Priority, SimTime, JobId);
 impl JobQueue {
     /// Returns an empty queue.
     pub fn new(pools: &Pools) -> Self {
-        // By default Hadoop has no limits; then the queue need not be walked.
+        // By default Hadoop has no limits, so `choose` need not walk along the queue.
         let is_limited = pools.user_max_jobs.is_some()
             || pools.pool_max_jobs.is_some()
             || pools.users.values().any(|user| user.max_jobs.is_some())
@@ -75,8 +75,8 @@ impl JobQueue {
         self.is_new |= self.jobs.remove(&(priority, arrived, job)).is_some();
     }
 
-    /// Reports whether each job may run, if jobs have come or gone since the last call. Without
-    /// limits reports only the new jobs.
+    /// If jobs have come or ended since the last call, reports for each job whether it may run.
+    /// Without limits, reports only the new jobs.
     pub fn choose(&mut self, tree: &PoolTree, mut say: impl FnMut(JobId, bool)) {
         if !self.is_limited {
             self.entered.drain(..).for_each(|job| say(job, true));

@@ -1,5 +1,5 @@
-//! The running attempts that a policy has launched, by job and time, and those that it has ordered
-//! to end.
+//! The running attempts that a policy has launched, by job and time, and the attempts that it has
+//! ordered to end.
 
 use std::collections::BTreeSet;
 
@@ -58,8 +58,7 @@ impl<D> Launches<D> {
                 job.remove(&(launch.at, attempt));
                 Some((attempt, state, launch))
             }
-            // A policy never chooses among the attempts of an ended job, so the attempts are
-            // forgotten.
+            // Forget the attempts of an ended job, since a policy never chooses among them.
             JobChange::Ended(_) => {
                 for (_, attempt) in self.jobs.remove(&event.job).unwrap_or_default() {
                     self.live.remove(&attempt);

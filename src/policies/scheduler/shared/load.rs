@@ -4,7 +4,7 @@
 //! So a small load is spread over all trackers; without this rule it would fill the trackers that
 //! ask first. [`room`] says how many tasks a tracker may launch, and [`next_kind`] says whether the
 //! next task is a map or a reduce. Both count the tasks that the tracker has reported and, from
-//! Hadoop 1.1 on, those that the current heartbeat has launched so far ([`TrackerLoad`]).
+//! Hadoop 1.1 on, the tasks that the current heartbeat has launched so far ([`TrackerLoad`]).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,16 +56,16 @@ pub fn room(
     beyond: f64,
     counted: TrackerLoad,
 ) -> u32 {
-    // Without trackers the capacity is 0, so avoid dividing by it.
+    // Without trackers the capacity is 0; `max` avoids a division by zero.
     let load = beyond + work / f64::from(offer.view().capacity(kind).max(1));
-    // Rounded up as in Hadoop, so that even the smallest load gives each tracker one task.
+    // Round up as in Hadoop, so that even the smallest load gives each tracker one task.
     let part = (f64::from(offer.slots(kind)) * load.min(1.0)).ceil() as u32;
     part.saturating_sub(counted.of(offer, kind))
 }
 
 /// Returns the kind of the next task, among the kinds that have a free slot and are open: the kind
-/// with fewer tasks on the tracker, or a map if both have equally many. `None` if there is no such
-/// kind.
+/// with fewer tasks on the tracker, or map if both have equally many. `None` if neither kind has a
+/// free slot and is open.
 pub fn next_kind(
     offer: &Offer<'_>,
     counted: TrackerLoad,

@@ -80,8 +80,7 @@ impl LongTasks {
     /// average tracker.
     pub fn crowds(&self, view: &View<'_>, job: JobId, tracker: TrackerId) -> bool {
         let here = self.on.get(tracker.index()).copied().unwrap_or(0);
-        // The paper's "higher-than-average number of long tasks", multiplied out to avoid a
-        // division.
+        // This is the paper's "higher-than-average number of long tasks", without a division.
         self.is_long(job) && u64::from(self.total) < u64::from(here) * u64::from(view.trackers())
     }
 

@@ -16,7 +16,8 @@ pub const DEEPEST: usize = 64;
 // Chosen: short enough for tables and messages.
 pub const LONGEST_NAME: usize = 100;
 
-/// The largest number of names that a message lists; it only counts the rest.
+/// The largest number of names that a message lists. Of all other names, the message gives only the
+/// number.
 const TOLD: usize = 4;
 
 /// Returns names as a list for messages.
@@ -99,7 +100,7 @@ impl<'n> TreeCheck<'n> {
 /// quickly as two numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SortName {
-    /// Its first sixteen bytes, as two big-endian numbers.
+    /// The first sixteen bytes of the name, as two big-endian numbers.
     head: [u64; 2],
     /// The whole name; `None` if `head` holds all of it.
     whole: Option<Arc<str>>,

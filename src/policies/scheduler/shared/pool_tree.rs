@@ -1,7 +1,7 @@
 //! The pools of a run: numbered, with all defaults filled in.
 //!
 //! Jobs belong to the leaves. An undeclared pool is made at the top level when a job first names
-//! it, and is kept.
+//! it, and exists until the end of the run.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::PerSlot;
 use mumakil_core::mapred::step;
 
-/// A pool's number: the root is 0, and the others follow in the order of declaration.
+/// A pool's number: the root is 0, and the other pools follow in the order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PoolId(pub u32);
 
@@ -106,7 +106,7 @@ impl PoolTree {
         if let Some(parent) = node.parent {
             self.nodes[parent.index()].children.push(id);
         }
-        // Names were checked to be unique; should they not be, the first pool of the name is used.
+        // Names are checked to be unique. If two pools had the same name, use the first one.
         self.by_name.entry(node.name.clone()).or_insert(id);
         self.nodes.push(node);
         id
@@ -118,7 +118,7 @@ impl PoolTree {
     /// If the pool has pools inside it: jobs belong to leaves.
     pub fn place(&mut self, name: &str) -> PoolId {
         if let Some(id) = self.find(name) {
-            assert!(self.is_leaf(id), "jobs that name a pool with others inside were refused");
+            assert!(self.is_leaf(id), "only leaves hold jobs");
             return id;
         }
         let parent = Some(PoolId::ROOT);

@@ -147,8 +147,8 @@ impl FileOptions for Pools {
         allocation_file::read(root, findings)
     }
 
-    /// Checks values against each other; the type of each value checks the value alone. Pools that
-    /// are nested too deep are not checked.
+    /// Checks values against each other, since types check only single values. Pools that are
+    /// nested too deep are not checked.
     fn check(&self) -> Vec<Complaint> {
         let mut check = TreeCheck::of("pool");
         check_all(&mut check, &self.pools, [None; 2]);
@@ -197,7 +197,8 @@ fn check_one<'p>(
     for (bounds, limit) in pool.bounds().into_iter().zip(&mut around) {
         check_bounds(check, name, &bounds, *limit);
         let own = bounds.max.map(|max| (name, max));
-        // Pools inside this one are held to the lowest maximum so far, this pool's own included.
+        // For the pools inside this one, the limit is the lowest maximum so far, including this
+        // pool's own.
         *limit = match (*limit, own) {
             (Some(outer), Some(inner)) if outer.1 <= inner.1 => Some(outer),
             (outer, inner) => inner.or(outer),

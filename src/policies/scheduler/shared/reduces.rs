@@ -3,8 +3,9 @@
 //!
 //! A policy combines this module with its own rules. It serves jobs in groups, such as the jobs of
 //! a pool, and decides which group comes first; within a group, [`Srt`] may give the reduces of
-//! jobs an order of their own. A [`ReduceGate`] keeps a job from launching some reduces, which then
-//! do not count as its demand. [`WithReduces`] adds these options to the policy's own options.
+//! jobs an order of their own. A [`ReduceGate`] holds back some reduces of a job; reduces that are
+//! held back do not count as demand. [`WithReduces`] adds these options to the policy's own
+//! options.
 //!
 //! Policies with a strict order of jobs, such as by size, do not use this module.
 
@@ -16,7 +17,8 @@ use super::srt::{ReduceOrder, Srt};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Job, JobId, SlotKind, View};
 
-/// Which reduces start. By default they follow the policy's order of jobs, and are not held back.
+/// The rules for which reduces start. By default reduces follow the policy's order of jobs and are
+/// not held back.
 #[derive(Clone, Debug, Default)]
 pub struct Reduces {
     /// The order of reduces; `None` if they follow the order of maps.

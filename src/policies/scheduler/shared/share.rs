@@ -6,41 +6,42 @@
 //!
 //! [`bisected`] finds `R` as Hadoop's fair scheduler does (0.21 and later), digit for digit. If the
 //! minimums exceed the slots, each claim keeps its minimum, and the shares exceed the cluster.
-//! [`max_min`] computes `R` exactly, and scales down minimums that exceed the slots. It does so for
-//! nested pools, which the paper on delay scheduling does not have. For the paper's own pools a
-//! policy scales the declared minimums down to the cluster first (section 4).
+//! [`max_min`] computes `R` exactly, and scales down minimums that exceed the slots. This scaling
+//! is for nested pools, which the paper on delay scheduling does not have. For pools as in the
+//! paper, a policy scales the declared minimums down to the cluster first (section 4).
 
 use mumakil_core::mapred::Priority;
 
-/// The claim of a job or pool to slots.
+/// The claim of a job or a pool on slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claim {
-    /// Its weight relative to other claims: above zero, and finite.
+    /// The claim's weight relative to other claims: above zero, and finite.
     pub weight: f64,
-    /// The number of slots that it is guaranteed, if it demands them.
+    /// The number of slots that are guaranteed, if they are demanded.
     pub min_share: f64,
-    /// The number of slots that it can use.
+    /// The number of slots that the job or pool can use.
     pub demand: f64,
 }
 
 impl Claim {
-    /// Returns its share in slots if a weight of one gets `ratio` slots.
+    /// Returns the claim's share in slots, if a weight of one gets `ratio` slots.
     fn at(self, ratio: f64) -> f64 {
         (self.weight * ratio).max(self.min_share).min(self.demand)
     }
 
-    /// Returns how many of its guaranteed slots it demands.
+    /// Returns how many of its guaranteed slots the claim demands.
     fn owed(self) -> f64 {
         self.min_share.min(self.demand)
     }
 }
 
 /// How often Hadoop halves the range in which it searches the ratio.
-// `COMPUTE_FAIR_SHARES_ITERATIONS` of Hadoop's SchedulingAlgorithms: precise to a tenth of a slot
-// in a million.
+// `COMPUTE_FAIR_SHARES_ITERATIONS` of Hadoop's SchedulingAlgorithms. For a million slots, the
+// result is precise to a tenth of a slot.
 const HALVINGS: u32 = 25;
 
-/// Writes the fair share of each claim into `shares`, as Hadoop finds it: doubling, then halving.
+/// Writes the fair share of each claim into `shares`. As in Hadoop, the ratio is found by doubling,
+/// then by halving.
 ///
 /// Takes some thirty passes over the claims.
 ///
@@ -51,7 +52,7 @@ pub fn bisected(claims: &[Claim], slots: f64, shares: &mut [f64]) {
     let wanted: f64 = claims.iter().map(|claim| claim.demand).sum();
     let wanted = wanted.min(slots);
     let mut high = 1.0;
-    // With tiny weights no finite ratio suffices; the bound ends the loop.
+    // With tiny weights no finite ratio suffices; the bound `f64::MAX` ends the loop.
     while used(high) < wanted && high < f64::MAX {
         high *= 2.0;
     }
@@ -64,14 +65,15 @@ pub fn bisected(claims: &[Claim], slots: f64, shares: &mut [f64]) {
             high = middle;
         }
     }
-    // As in Hadoop, the upper end of the range: the shares may slightly exceed the slots.
+    // As in Hadoop, use the upper end of the range, so that the shares may slightly exceed the
+    // slots.
     write(claims, shares, |claim| claim.at(high));
 }
 
 /// Writes the exact fair share of each claim into `shares`.
 ///
-/// If the minimums that claims demand exceed the slots, all are scaled down by the same factor.
-/// Takes O(n log n). `scratch` is working space, which the caller keeps for the next call.
+/// If the minimums that claims demand exceed the slots, all minimums are scaled down by the same
+/// factor. Takes O(n log n). `scratch` is working space, which the caller keeps for the next call.
 ///
 /// # Panics
 /// Unless `shares` has one entry for each claim.
@@ -96,11 +98,11 @@ fn write(claims: &[Claim], shares: &mut [f64], share_of: impl Fn(&Claim) -> f64)
     }
 }
 
-/// Returns the slots for a weight of one at which all slots are given away; infinite if the slots
-/// suffice for all demands.
+/// Returns the ratio at which all slots are given away, in slots for a weight of one; infinite if
+/// the slots suffice for all demands.
 ///
-/// The sum of all shares is a piecewise linear function of the ratio. It bends where a share leaves
-/// its minimum or reaches its demand; the result lies between two bends.
+/// The sum of all shares is a piecewise linear function of the ratio. The function bends where a
+/// share leaves its minimum or reaches its demand; the result lies between two bends.
 fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     let used = |ratio: f64| claims.iter().map(|claim| claim.at(ratio)).sum::<f64>();
     bends.clear();
@@ -109,7 +111,7 @@ fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     bends.extend(claims.iter().map(|claim| claim.demand / claim.weight));
     // Between two neighbouring bends the sum of all shares is linear.
     bends.sort_unstable_by(f64::total_cmp);
-    // The slots suffice for all guaranteed shares, so the result is not before the first bend,
+    // The slots suffice for all guaranteed shares, so the result is at or behind the first bend,
     // which is zero.
     let after = bends.partition_point(|bend| used(*bend) <= slots);
     let Some(&end) = bends.get(after) else { return f64::INFINITY };
@@ -118,8 +120,8 @@ fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     let climbs =
         |claim: &&Claim| claim.owed() / claim.weight <= start && end <= claim.demand / claim.weight;
     let slope: f64 = claims.iter().filter(climbs).map(|claim| claim.weight).sum();
-    // If the two bends differ only by rounding, no share grows between them and the slope is zero;
-    // `min` then returns the end.
+    // If the two bends differ only by rounding, no share grows between them, so the slope is zero
+    // and `min` returns `end`.
     (start + (slots - used(start)) / slope).min(end)
 }
 
@@ -195,8 +197,8 @@ mod tests {
 
     #[test]
     fn hadoop_ends_a_little_above_the_exact_ratio_as_its_halving_does() {
-        // The ratio is doubled from one until it covers ten slots, and 25 halvings leave a step of
-        // 2^-23 above ten thirds.
+        // Doubling from one ends at four, where ten slots are used. After 25 halvings the range is
+        // 2^-23 wide, and its upper end is the first multiple of 2^-23 above ten thirds.
         let shares = hadoop(&[claim(1.0, 0.0, 10.0); 3], 10.0);
         assert_eq!(shares, [3.333_333_373_069_763; 3]);
     }
@@ -208,8 +210,8 @@ mod tests {
         assert_eq!(hadoop(&[claim(f64::MIN_POSITIVE, 0.0, 7.0)], 10.0), [7.0]);
     }
 
-    /// Shares by definition: all begin at their minimums, and each crumb of the remaining slots
-    /// goes to the claim with the least for its weight.
+    /// Returns the shares by definition: all shares begin at their minimums, and each crumb of the
+    /// remaining slots goes to the claim with the smallest share for its weight.
     fn by_crumbs(claims: &[Claim], slots: f64, crumb: f64) -> Vec<f64> {
         let mut shares: Vec<f64> = claims.iter().map(|claim| claim.owed()).collect();
         let mut left = slots - owed(claims);
@@ -223,7 +225,8 @@ mod tests {
         shares
     }
 
-    /// Claims in whole slots, like those of pools; minimums often exceed demands.
+    /// Returns random claims in whole slots, like the claims of pools, and a number of slots;
+    /// minimums often exceed demands.
     fn any() -> impl Strategy<Value = (Vec<Claim>, f64)> {
         let claim = (1..80_u32, 0..20_u32, 0..60_u32).prop_map(|(weight, min, demand)| {
             claim(f64::from(weight) / 8.0, min.into(), demand.into())

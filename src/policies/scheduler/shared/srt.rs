@@ -1,17 +1,18 @@
-//! SRT, shortest remaining time: reduces of the job whose maps end first get slots first.
+//! SRT, shortest remaining time: the job whose maps will end first gets slots for its reduces
+//! first.
 //!
 //! A reduce waits in its slot for the last map of its job, so slots should go to a job whose maps
 //! end soon. This is the comparator of the paper ("SRT", its Algorithm 1). A job that has run for
 //! `T`, with `f` finished and `p` pending maps, needs about `T / f * p` more. Without a finished
 //! map this time is unknown: such jobs come last, the job with fewer pending maps first. Of two
 //! jobs without pending maps, the job with fewer maps comes first. Otherwise jobs keep the order of
-//! their policy. A job's time runs from when it may launch tasks: its setup and its wait for
-//! admission say nothing about its maps.
+//! their policy. The time `T` begins when the job may launch tasks, since its setup and its wait
+//! for admission say nothing about its maps.
 //!
-//! The paper leaves the running maps out of this formula, but names two other ways, which
+//! The paper leaves the running maps out of this formula. It names two other ways, which
 //! [`RunningMaps`] offers; `f(U) = max(f(R), f(P))` joins running and pending maps. The paper's
-//! section on drawbacks adds the data that a reduce could fetch meanwhile: with a `shuffle_rate`
-//! the time for fetching does not count as waiting.
+//! section on drawbacks adds that a reduce could fetch data meanwhile: with a `shuffle_rate`, the
+//! time for fetching does not count as waiting.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,7 +83,7 @@ struct Maps {
     finished: u32,
     pending: u32,
     running: u32,
-    /// The sum of the progress of running maps: 1 for each finished one.
+    /// The sum of the progress of running maps, from 0 to 1 each.
     progress: f64,
     /// How long a reduce would take to fetch what the maps have written so far, in seconds.
     fetching: f64,
@@ -120,11 +121,11 @@ impl Srt {
         let share = f64::from(maps.finished()) / f64::from(maps.total().max(1));
         let there = job.spec().reduce.shuffle.mean().get() as f64 * share;
         Maps {
-            // The paper's `T`, without the job's setup and without its wait for the limits of its
-            // pool.
+            // The paper's `T`, without the time of the job's setup and without its wait for
+            // admission to its pool.
             time: now.saturating_since(job.running_at().max(may_run_since)).as_secs_f64(),
             finished: maps.finished(),
-            // `pending` would also count slow maps, but these run already.
+            // Use `waiting`, since `pending` also counts slow maps, which are running already.
             pending: job.waiting(SlotKind::Map),
             running: maps.running(),
             progress: maps.progress(),
@@ -136,7 +137,7 @@ impl Srt {
         // Round to whole numbers, since fractions that should be equal may differ slightly.
         let billionths = |number: f64| (number * 1e9).round() as u64;
         let left = self.left(maps);
-        // The paper's +∞: without a finished map the mean time is unknown.
+        // The paper uses +∞ here: without a finished map the mean time is unknown.
         if maps.finished == 0 {
             return SrtRank::Unknown(billionths(left));
         }
@@ -147,7 +148,8 @@ impl Srt {
         }
     }
 
-    /// Returns the number of maps for which the reduces still have to wait.
+    /// Returns for how many maps the reduces of the job still have to wait, with running maps
+    /// counted as the options say.
     fn left(&self, maps: &Maps) -> f64 {
         let (pending, running) = (f64::from(maps.pending), f64::from(maps.running));
         match self.spec.running_maps {
@@ -227,7 +229,7 @@ mod tests {
         let wait = |running_maps| srt(running_maps).remaining(&job);
         assert_eq!(wait(RunningMaps::Ignored), SrtRank::Wait(20_000_000_000));
         assert_eq!(wait(RunningMaps::AsPending), SrtRank::Wait(60_000_000_000));
-        assert_eq!(wait(RunningMaps::ByProgress), SrtRank::Wait(20_000_000_000), "the larger part");
+        assert_eq!(wait(RunningMaps::ByProgress), SrtRank::Wait(20_000_000_000), "two, not 0.5");
         let last = Maps { pending: 0, ..job };
         assert_eq!(srt(RunningMaps::ByProgress).remaining(&last), SrtRank::Wait(5_000_000_000));
         assert_eq!(srt(RunningMaps::Ignored).remaining(&last), SrtRank::NoWait(10));
@@ -254,7 +256,7 @@ mod tests {
     }
 
     fn any_maps() -> impl Strategy<Value = Maps> {
-        // The numbers are small, so that ties are frequent; a map takes some time.
+        // The numbers are small, so that ties are frequent. The time is never 0.
         (1u32..6, 0u32..4, 0u32..4, 0u32..4).prop_map(|(time, finished, pending, running)| Maps {
             running,
             progress: f64::from(running) / 2.0,

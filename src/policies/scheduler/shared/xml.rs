@@ -1,8 +1,8 @@
 //! Reads Hadoop's XML files, and reports all faults of a file at once, each with its position.
 //!
-//! Hadoop ignores unknown elements, and uses the last of repeated ones. The readers here are
-//! strict, so that a typing error does not silently drop the limits of a pool. They refuse document
-//! types, and so recursive entities.
+//! Hadoop ignores unknown elements, and uses the last of several equal elements. The readers here
+//! are strict, so that a typing error does not silently drop the limits of a pool. They refuse
+//! document types, and with them recursive entities.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,13 +18,14 @@ use mumakil_core::mapred::Complaint;
 /// The size of the largest file that is read, in bytes: about seven hundred pools with all options.
 pub(super) const MOST_BYTES: usize = 256 << 10;
 
-/// The number of faults after which reading stops: a user does not mend more at a time.
+/// The number of faults after which reading stops. Chosen: a user does not mend more faults at a
+/// time.
 pub(super) const MOST_FAULTS: usize = 100;
 
 /// The content of a file that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct XmlValue<T> {
-    /// The options that it sets.
+    /// The options that the file sets.
     pub meaning: T,
     /// Warnings, in the order of the file.
     pub warnings: Vec<XmlFault>,
@@ -39,7 +40,7 @@ pub struct XmlFault {
     pub column: u32,
     /// The complaint.
     pub message: String,
-    /// How to mend it.
+    /// How the user can mend the fault.
     pub hint: String,
 }
 
@@ -67,8 +68,8 @@ pub fn parse<T: FileOptions>(text: &str) -> Result<XmlValue<T>, Vec<XmlFault>> {
     let refused =
         |message: String, hint: String| Err(vec![XmlFault { line: 1, column: 1, message, hint }]);
     let XmlKind { name, root } = T::KIND;
-    // `beginning` reads one byte beyond the limit, so the text of a file that is too large gets
-    // here.
+    // `beginning` reads one byte beyond the limit, so this test also finds a file that is too
+    // large.
     if MOST_BYTES < text.len() {
         let message = format!("the {name} is larger than {} KiB", MOST_BYTES >> 10);
         return refused(message, format!("give the path of {} {name}", article(name)));
@@ -113,8 +114,7 @@ fn malformed(error: &Error, root: &str) -> XmlFault {
 
 /// Reads a file. Returns its options and warnings.
 ///
-/// # Errors
-/// Returns the faults, each beginning with the file and the position.
+/// # Errors Returns the faults; each text begins with the file and the position.
 pub fn read<T: FileOptions>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Complaint>> {
     let text = beginning(path).map_err(|why| {
         let message = format!("cannot read {}: {why}", path.display());
@@ -168,7 +168,7 @@ impl XmlFindings {
     /// Notes a complaint at the position of its option, or of the nearest option around it.
     pub fn complain(&mut self, complaint: Complaint) {
         let path = &complaint.path;
-        // The file may not set the option: then the complaint gets the position of the nearest
+        // If the file does not set the option, the complaint gets the position of the nearest
         // element around it.
         let around = (0..=path.len()).rev().find_map(|len| self.places.get(&path[..len]));
         self.all.push((around.copied().unwrap_or_default(), complaint));

@@ -15,8 +15,8 @@ use crate::output::place::files_below;
 use mumakil_base::disk;
 use mumakil_base::files::{RESOLVED, SUMMARY};
 
-/// A pack with this many files is closed. ZIP's index counts files in 16 bits, so 5,500 files
-/// remain for the last run, which is more than any run has.
+/// A pack with this many files is closed. ZIP's index counts files in 16 bits, so the last run may
+/// still add 5,500 files. No run has that many.
 const MOST_FILES: usize = 60_000;
 /// A pack of this many bytes is closed: half of the range of ZIP's 32-bit offsets.
 const MOST_BYTES: u64 = 1 << 31;
@@ -64,8 +64,8 @@ impl Packer {
         if number(id).is_none() || LARGEST_RUN < files.iter().map(|file| file.1).sum() {
             return Ok(false);
         }
-        // The summary comes first, since it is read most often, and the scenario last: a run that
-        // has both is complete.
+        // The summary comes first, since it is read most often. The scenario comes last, so a run
+        // that has both is complete.
         files.sort_by_key(|(name, _)| (name == RESOLVED, name != SUMMARY, name.clone()));
         for (file, name) in [(files.first(), SUMMARY), (files.last(), RESOLVED)] {
             if file.is_none_or(|file| file.0 != name) {
@@ -111,8 +111,8 @@ impl Packer {
         self.open.take().map_or(Ok(()), OpenPack::close)
     }
 
-    /// Lets `fill` add a run of `files` files. If `fill` fails, the next call cuts off the
-    /// incomplete run.
+    /// Lets `fill` add one run, which has `files` files. If `fill` fails, the next call cuts off
+    /// the incomplete run.
     fn grow(
         &mut self,
         files: usize,
@@ -187,8 +187,8 @@ impl OpenPack {
         let (mut end, mut files) = (0, 0);
         let runs = runs_of(&mut read, 0, length)?;
         while let Some(entry) = read_local(&mut read, end, runs.1)? {
-            // After a kill only the last file can be damaged; after a loss of power any file can,
-            // so check each against its checksum.
+            // After a kill only the last file can be damaged; after a loss of power any file can be
+            // damaged, so check each against its checksum.
             if !is_sealed
                 && io::copy(&mut open(read.try_clone()?, entry.clone())?, &mut io::sink()).is_err()
             {

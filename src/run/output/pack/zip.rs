@@ -119,7 +119,8 @@ pub(super) fn read_local(file: &mut File, at: u64, until: u64) -> io::Result<Opt
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(&mut header)?;
     let name = usize::from(half(&header, 26));
-    // Also refuse another method and extra fields behind the name: our writer never writes them.
+    // Also refuse other compression methods, and extra fields behind the name: our writer never
+    // writes them.
     let is_ours = header[..4] == LOCAL && half(&header, 8) == DEFLATED && half(&header, 28) == 0;
     if !is_ours || until < at + (header.len() + name) as u64 {
         return Ok(None);

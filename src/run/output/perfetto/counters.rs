@@ -1,7 +1,7 @@
 //! The JobTracker's counts over time: running attempts and pending tasks of the cluster and of each
 //! pool, and how long heartbeats wait for the JobTracker.
 //!
-//! Counts are sums of the counts in `timeline.csv`, with one value for each instant: the last. For
+//! Counts are sums of the counts in `timeline.csv`. Each instant has one value: the last. For
 //! waits, each second has one value: the longest wait of its heartbeats.
 
 use std::collections::BTreeSet;

@@ -1,7 +1,8 @@
-//! The events of a trace, as Chrome's trace event format has them.
+//! The events of a trace, in Chrome's trace event format.
 //!
 //! Perfetto shows processes with their threads and counters, and the number of a process behind its
-//! name. So nodes have easy numbers, from 1,001 on; pools and threads have the numbers after them.
+//! name. So nodes get the easy numbers from 1,001 on, and pools and threads get the numbers after
+//! the nodes' numbers.
 
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
@@ -64,7 +65,7 @@ impl TraceTrack {
 }
 
 impl TraceEvents {
-    /// Begins a trace. The next processes that are added must be the nodes.
+    /// Begins a trace. The nodes must be the first processes that are added.
     pub(super) fn begin(file: File) -> io::Result<Self> {
         let mut to = BufWriter::with_capacity(1 << 16, file);
         to.write_all(HEAD.as_bytes())?;
@@ -173,7 +174,7 @@ pub(super) fn check_trace(target: &Path) -> Result<(), OutputError> {
     let read = |file: fs::File| file.take(HEAD.len() as u64).read_to_end(&mut head);
     match fs::File::open(target).and_then(read) {
         Ok(_) if head == HEAD.as_bytes() => Ok(()),
-        // A folder cannot be read as a file either; the error `Foreign` explains it better.
+        // For a folder, return `Foreign`: it explains more than the system's error.
         Err(source) if !target.is_dir() => Err(OutputError::Read { path, source }),
         _ => {
             Err(OutputError::Foreign { path, why: "it is no trace that Mumakil wrote".to_owned() })

@@ -63,7 +63,7 @@ fn add_phases(
     let shuffled = phases.start_up + phases.shuffle;
     let bounds = [phases.start_up, shuffled, shuffled + phases.sort, ran];
     for (name, bounds) in ["shuffle", "sort", "reduce"].into_iter().zip(bounds.windows(2)) {
-        // A phase ends at the latest when the attempt ended, whatever the tracker reports.
+        // No phase ends after its attempt, whatever the tracker reports.
         let [begin, end] = [bounds[0].min(ran), bounds[1].min(ran)];
         // An attempt that failed or was killed may not have begun its later phases.
         if ending.outcome == Outcome::Succeeded || begin < end {

@@ -147,7 +147,7 @@ fn attempts_are_slices_in_the_lanes_of_their_node() {
 fn a_slice_says_whose_attempt_it_is_and_how_it_ended() {
     let trace = trace(small_run(), 8_000);
     let (_, _, slice) = events(&trace, "X").into_iter().next().unwrap();
-    assert_eq!(slice["cat"], "reduce", "of those that begin first, the longest");
+    assert_eq!(slice["cat"], "reduce", "the longest slice that begins first");
     let expected = json!({
         "job": 0,
         "task": 0,
@@ -188,7 +188,7 @@ fn a_lane_is_used_again_from_the_instant_at_which_it_is_free() {
         "node-2 (rack-1)/map 0: job-0 m_2 2000-9000",
         "node-2 (rack-1)/map 1: job-0 m_1 1000-9000",
     ];
-    assert_eq!(slices(&trace(stream, 9_000)), expected, "the last two run when the run stops");
+    assert_eq!(slices(&trace(stream, 9_000)), expected, "two attempts run to the end");
 }
 
 #[test]

@@ -107,7 +107,7 @@ impl Attempts<'_> {
         Ok(chart.draw())
     }
 
-    /// Draws over time the share of each node's slots that was held.
+    /// Draws the share of each node's slots that was held, over time.
     fn density(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
         let mut rows = Vec::new();
         let mut capacity = Vec::new();
@@ -255,8 +255,7 @@ fn tell_suspended(millis: f64) -> String {
     }
 }
 
-/// Returns a note of how many attempts were suspended. The table does not say when, so bars cannot
-/// show the suspensions.
+/// Returns a note of how many attempts were suspended: a bar is drawn through its suspensions.
 fn note_suspended(attempts: usize) -> Option<String> {
     let (were, bars) = match attempts {
         0 => return None,

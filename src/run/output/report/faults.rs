@@ -9,8 +9,7 @@ use mumakil_core::mapred::Incident;
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, SeriesLook, Stack, StackLayer};
 use mumakil_results::tables::{CellText, FaultRow, Results};
 
-/// The bad states of a node. A node in several states counts only in the first of them in this
-/// list.
+/// The bad states of a node. A node in several states counts only in the first one on this list.
 const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "slow"];
 
 /// The troubles of a node at an instant.

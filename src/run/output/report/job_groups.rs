@@ -23,7 +23,7 @@ pub struct JobGroups {
 }
 
 /// The property by which jobs are grouped: pool if the jobs have several pools, else user if they
-/// have several users, else job, or class if there are too many jobs.
+/// have several users, else job if there are few jobs, else class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GroupBy {
     Pool,
@@ -92,7 +92,7 @@ impl JobGroups {
     /// # Panics
     /// If the job belongs to none of the runs given to [`JobGroups::of`].
     pub fn number(&self, job: &JobRow) -> usize {
-        self.names.get_index_of(self.by.of(job)).expect("each job belongs to somebody")
+        self.names.get_index_of(self.by.of(job)).expect("each job belongs to a group")
     }
 
     /// Returns the look of a name on the page: a group, a class or an added name.

@@ -16,7 +16,7 @@ pub const SIZES: [(u32, &str); 5] = [
 ];
 
 /// Returns for each of the [`SIZES`] the shares of maps that succeeded on a node with their input,
-/// in a rack with it, and elsewhere; `None` if no map of the group had input.
+/// in a rack with their input, and elsewhere; `None` if no map of the group had input.
 pub fn locality_by_size(jobs: &RunJobs) -> [Option<[f64; 3]>; SIZES.len()] {
     let mut sums = [[0.0; 3]; SIZES.len()];
     for job in jobs.counted() {

@@ -187,7 +187,7 @@ fn a_report_tells_what_slots_were_held_for_if_it_was_recorded() {
     {
         assert!(html.contains(text), "{text}");
     }
-    assert!(!html.contains("preempted"), "nothing was");
+    assert!(!html.contains("preempted"), "no attempt was preempted");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn nothing_of_a_scenario_is_markup() {
     let mut run = Run::new();
     run.warnings = vec!["<script>".to_owned()];
     let html = run.page().html();
-    assert_eq!(html.matches("<script>").count(), 1, "the page's own");
+    assert_eq!(html.matches("<script>").count(), 1, "only the page's own script");
     assert!(html.contains("Is &lt;b&gt; bold?") && !html.contains("<i>"), "{html}");
 }
 

@@ -6,7 +6,7 @@ use mumakil_draw::chart::AxisUnit;
 use mumakil_results::tables::{JobEnd, JobRow};
 
 /// The most jobs that a warning names; it counts the others.
-// Chosen: a warning is one line; `jobs.csv` has them all.
+// Chosen: a warning is one line; `jobs.csv` lists all jobs.
 const NAMED: usize = 3;
 
 /// A job starves if it waits this many times as long as the median job, and at least [`LONG`]
@@ -79,7 +79,7 @@ mod tests {
         let mut jobs: Vec<JobRow> = (0..9).map(|id| job(id, Some(20), JobEnd::Succeeded)).collect();
         assert_eq!(warnings(&jobs, 5e3), Vec::<String>::new());
         jobs.push(job(9, Some(599), JobEnd::Succeeded));
-        assert_eq!(warnings(&jobs, 5e3), Vec::<String>::new(), "that is not long");
+        assert_eq!(warnings(&jobs, 5e3), Vec::<String>::new(), "599 s is not long");
         jobs.push(job(10, Some(601), JobEnd::Succeeded));
         jobs.push(job(11, None, JobEnd::Unfinished));
         assert_eq!(

@@ -10,7 +10,7 @@ use mumakil_results::explain::{ExplainedJob, PartSum, RunToExplain, SojournPart}
 /// The most rows of the table. Chosen: browsers are slow with the thousands of jobs of a large
 /// trace.
 const MOST: usize = 1_000;
-/// The number of jobs, most delayed first, whose explanations name the holders of the slots.
+/// The number of most delayed jobs whose explanations name the holders of the slots.
 const STORIES: usize = 100;
 
 /// The most attempts of a run that the report explains. Chosen: explaining keeps all of them in

@@ -84,7 +84,7 @@ mod tests {
         let read = read_log(&log(&[("a", 5), ("b", 7), ("a", 3_000_000_000)]), |_| true).unwrap();
         assert_eq!(read.keys().collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!((read["a"].len(), read["a"].min(), read["b"].max()), (2, 5, 7));
-        assert!(3_000_000_000 <= read["a"].max(), "as wide as its widest interval");
+        assert!(3_000_000_000 <= read["a"].max(), "the sum takes the widest range");
     }
 
     #[test]

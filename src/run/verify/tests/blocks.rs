@@ -65,8 +65,8 @@ fn a_map_that_reads_from_a_node_without_its_block_is_found() {
     for befallen in [LOST, OFF] {
         let facts = [incident(0, befallen)];
         assert_eq!(after(&facts, 0), breach("node-1"));
-        assert_eq!(after(&facts, 1), "", "the other one has it");
-        assert_eq!(after(&facts, 2), breach("node-3"), "it never had it");
+        assert_eq!(after(&facts, 1), "", "node-2 has the block");
+        assert_eq!(after(&facts, 2), breach("node-3"), "never had the block");
     }
     assert_eq!(after(&[incident(0, OFF), incident(0, ON)], 0), "");
     assert_eq!(after(&[incident(0, LOST), copied(2, true)], 2), "");
@@ -119,8 +119,8 @@ fn a_map_that_reads_as_if_nothing_had_happened_is_found() {
     };
     assert_eq!(runs(incident(0, LOST), 2_000), breach);
     assert_eq!(runs(incident(0, OFF), 2_000), breach);
-    assert_eq!(runs(incident(2, OFF), 2_000), "", "it never had it");
-    assert_eq!(runs(incident(0, LOST), 1_000), "", "it was assigned at that instant");
+    assert_eq!(runs(incident(2, OFF), 2_000), "", "never had the block");
+    assert_eq!(runs(incident(0, LOST), 1_000), "", "assigned at the instant of the loss");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_map_that_reads_what_nobody_has_is_found() {
         let stream = stream.fact(incident(1, LOST)).at(2_000);
         stream.end(map(0, 1), 2, Outcome::Succeeded)
     });
-    assert_eq!(read_before, "", "what it read was there when it was assigned");
+    assert_eq!(read_before, "", "the block was there at the assignment");
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn name_node<W: Mistake<ToNameNode> + Default + 'static>(cast: RunCores) -> RunC
     RunCores { name_node: cast.name_node.map(mistaken), ..cast }
 }
 
-/// Puts a mistake into the core that knows the outputs of maps, if the run has one.
+/// Puts a mistake into `MapOutputs`, if the run has this core.
 fn map_outputs<W: Mistake<ToMapOutputs> + Default + 'static>(cast: RunCores) -> RunCores {
     let mistaken = |core| -> Box<dyn Core<Msg = ToMapOutputs>> {
         Box::new(Mistaken { core, mistake: W::default() })
@@ -88,8 +88,8 @@ pub(super) struct Planted {
     pub(super) words: &'static str,
 }
 
-/// All mistakes that chaos finds. Chaos hardly ever breaks all disks with a block before the block
-/// is read, so the NameNode's mistakes are found only by their own scenarios.
+/// All mistakes that chaos finds. The NameNode's mistakes are not in the list, since chaos hardly
+/// ever breaks all disks with a block before the block is read.
 pub(super) const PLANTED: [Planted; 12] = [
     Planted {
         name: "slot used twice",
@@ -411,8 +411,8 @@ impl Mistake<ToJobTracker> for JobLost {
     }
 }
 
-/// The NameNode hears of one lost disk and takes all other disks to be whole, so blocks are copied
-/// and read from nodes that lack them.
+/// The NameNode learns of only the first lost disk. It takes all other disks to be whole, so blocks
+/// are copied and read from nodes that lack them.
 #[derive(Default)]
 struct CopiedFromNobody {
     has_heard: bool,
@@ -423,7 +423,7 @@ impl Mistake<ToNameNode> for CopiedFromNobody {
         if let ToNameNode::DiskLost(node) = *msg
             && std::mem::replace(&mut self.has_heard, true)
         {
-            // With a stale number such as this, the message has no effect.
+            // Put in a message that has no effect, because its number is stale.
             *msg = ToNameNode::Missed(node, u32::MAX);
         }
     }

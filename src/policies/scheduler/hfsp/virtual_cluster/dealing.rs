@@ -1,16 +1,16 @@
 //! Shares in whole slots: computes which job ends next, for as many ends as the caller needs.
 //!
 //! Slots are dealt in turn, one to each job that can use another slot, until all are dealt. So
-//! every job gets the whole part of its fair share, its *level*, which is the same for all jobs of
-//! a weight. The remaining slots go to the first jobs in turn, one each. With more jobs than slots,
-//! the last jobs in turn get none. As long as all levels are zero, a job that ends leaves its slot
-//! to the next job in turn, and the jobs behind that one are not even visited.
+//! every job gets its fair share rounded down. This number, the *level*, is the same for all jobs
+//! of a weight. The remaining slots go to the first jobs in turn, one each. With more jobs than
+//! slots, the last jobs in turn get none. As long as all levels are zero, the slot of a job that
+//! ends goes to the next job in turn. Jobs further back are not even visited.
 //!
 //! In a forecast no job arrives, so levels only rise. While no level rises, the end of a job
-//! affects only the jobs that get its slots, one more each. When a level rises, all jobs that can
-//! use more slots are visited. The fewer jobs are left, the faster levels rise. With one weight, n
-//! jobs on m slots take O((n + m) log n); with many weights it is never slower than dealing anew
-//! after each end.
+//! affects only the jobs that get its slots: each of these jobs gets one slot more. When a level
+//! rises, all jobs that can use more slots are visited. The fewer jobs are left, the faster levels
+//! rise. With one weight, n jobs on m slots take O((n + m) log n); with many weights it is never
+//! slower than dealing anew after each end.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,9 +25,9 @@ use mumakil_core::mapred::{JobId, step};
 struct DealtJob {
     turn: VirtualTurn,
     size: Size,
-    /// The index of the level of its weight in `levels`.
+    /// The index in `levels` of the level for the job's weight.
     of: usize,
-    /// The work left when its number of slots last changed, in slot-seconds.
+    /// The work that was left when its number of slots last changed, in slot-seconds.
     left: f64,
     slots: f64,
     /// When it ends or has ended, in seconds of virtual time.
@@ -50,7 +50,7 @@ enum DealingStage {
 struct WeightLevel {
     weight: f64,
     jobs: f64,
-    /// The level: how many slots each of these jobs has at least.
+    /// The level: the least number of slots of each of these jobs.
     slots: f64,
 }
 
@@ -67,8 +67,8 @@ pub(in crate::scheduler::hfsp) struct Dealing {
     /// The ends of jobs, the next one first. The first entry is valid; later entries may be
     /// outdated.
     ends: BinaryHeap<Reverse<OrderedBits>>,
-    /// The hungry jobs in turn, as indices in `jobs`. Some are no longer hungry; they are dropped
-    /// later.
+    /// The hungry jobs in turn, as indices in `jobs`. Jobs that are no longer hungry stay in the
+    /// list until a level rises.
     line: Vec<usize>,
     /// How many hungry jobs have one slot more than their level. In `line` these jobs come before
     /// the index `mark`.
@@ -103,7 +103,8 @@ impl Dealing {
         self.ends.peek().map(|Reverse((at, _))| f64::from_bits(*at))
     }
 
-    /// Ends the next job, and returns it with its end; `None` if no job ends until `until`.
+    /// Ends the next job, and returns it with its end in seconds of virtual time; `None` if no job
+    /// ends by `until`.
     pub(super) fn end_next(
         &mut self,
         cluster: &VirtualCluster,
@@ -114,8 +115,8 @@ impl Dealing {
         let job = &mut self.jobs[place];
         let (id, level) = (job.turn.1, &mut self.levels[job.of]);
         if std::mem::replace(&mut job.stage, DealingStage::Ended) == DealingStage::Fed {
-            // The slots of a fed job were taken from the division; those of a hungry job belong to
-            // its level.
+            // The slots of a fed job were taken from the division, so give them back. The slots of
+            // a hungry job never left the division.
             self.division.spare += job.slots;
         } else {
             level.jobs -= 1.0;
@@ -125,8 +126,8 @@ impl Dealing {
         Some((id, self.now))
     }
 
-    /// Returns each visited job in turn, with its work left at a time and, if it has ended, its
-    /// end. The other jobs have done no work.
+    /// Returns the visited jobs in order of turn, each with its work left at `now`, and with its
+    /// end if it has ended. Jobs that were not visited have done no work.
     pub(super) fn outcome(&self, now: f64) -> impl Iterator<Item = VirtualOutcome> {
         self.jobs.iter().map(move |job| match job.stage {
             DealingStage::Ended => (job.turn.1, 0.0, Some(job.end)),
@@ -144,8 +145,8 @@ impl Dealing {
         self.give_capped_jobs(cluster);
         let (mut over, mut rises) = (self.division.spare, false);
         for level in &mut self.levels {
-            // No job comes, so no level falls; `max` makes sure that rounding does not lower it
-            // either.
+            // No job comes, so no level falls; `max` makes sure that rounding does not lower a
+            // level either.
             let slots = level.slots.max(level.part_of(&self.division));
             rises |= level.slots < slots;
             level.slots = slots;
@@ -191,11 +192,11 @@ impl Dealing {
     /// Gives each job that can use no more than its share all the slots that it can use.
     fn give_capped_jobs(&mut self, cluster: &VirtualCluster) {
         self.weigh();
-        // With a level of one or more, a job has slots whatever its turn is, so visit all jobs
+        // At a level of one or more, every job has slots, whatever its turn. So visit all jobs
         // first.
         if 0 < self.unseen && self.levels.iter().any(|it| 1.0 <= it.part_of(&self.division)) {
             while self.look_further(cluster).is_some() {}
-            // From here on all jobs are known, so the cheap case of few slots has ended.
+            // All jobs are visited now, so tell the division their sizes.
             self.division.expect(self.jobs.iter().map(|job| job.size));
         }
         while let Some(place) = self.division.next_sated() {
@@ -211,14 +212,14 @@ impl Dealing {
         }
     }
 
-    /// Adds up the weights of the hungry jobs anew. Subtracting from the old sum would lose small
-    /// weights beside large ones.
+    /// Adds up the weights of the hungry jobs anew, since subtracting from the old sum would lose
+    /// small weights to rounding.
     fn weigh(&mut self) {
         self.division.weight = self.levels.iter().map(|level| level.jobs * level.weight).sum();
     }
 
-    /// Visits the next job in turn, and returns its index; it has no slots yet. `None` if all jobs
-    /// are visited.
+    /// Visits the next job in turn, which has no slots yet, and returns its index. Returns `None`
+    /// if all jobs are visited.
     fn look_further(&mut self, cluster: &VirtualCluster) -> Option<usize> {
         let last = self.jobs.last().map_or(Unbounded, |job| Excluded(job.turn));
         let turn = *cluster.open.range((last, Unbounded)).next()?;
@@ -239,7 +240,7 @@ impl Dealing {
         if job.slots != slots {
             job.left = job.left_at(self.now);
             job.slots = slots;
-            // Without slots the end is infinite, and it is not put among the ends.
+            // Without slots the end is infinite and does not belong among the ends.
             job.end = self.now + job.left / job.slots;
             if job.end.is_finite() {
                 self.ends.push(Reverse(mark(job.end, place)));
@@ -271,7 +272,7 @@ impl DealtJob {
     }
 
     fn left_at(&self, now: f64) -> f64 {
-        // Computed backwards from the end, so that exactly nothing is left at the end.
+        // Compute the work left backwards from the end, so that it is exactly 0 at the end.
         if self.slots == 0.0 { self.left } else { ((self.end - now) * self.slots).max(0.0) }
     }
 }
@@ -322,9 +323,9 @@ mod tests {
         assert_eq!(slots(&Dealing::new(&cluster)), [(1, 1.0), (2, 6.0), (0, 5.0)]);
     }
 
-    /// There are two slots. The job of nine tasks gets none until another job ends, at 4 / 1 = 4 s.
-    /// Then it has one slot, and two from 7 s on. With fractions it would end at the same time,
-    /// since no slot is ever idle.
+    /// There are two slots. The job of nine tasks gets no slot until another job ends, at 4 / 1 = 4
+    /// s. Then it has one slot, and two slots from 7 s on. With fractions of slots it would end at
+    /// the same time, since no slot is ever idle.
     #[test]
     fn with_more_jobs_than_slots_the_largest_waits_and_is_not_looked_at() {
         let cluster = jobs(2, &[(9, 10.0), (1, 4.0), (3, 7.0)]);
@@ -344,7 +345,8 @@ mod tests {
         assert_eq!(ends(&cluster), [(1, 4.0), (0, 10.0), (2, 10.0)]);
     }
 
-    /// By the weights 4 and 1, ten slots are 8 and 2. Eleven are 8.8 and 2.2, so one slot remains.
+    /// By the weights 4 and 1, ten slots are divided into 8 and 2. Eleven slots would be 8.8 and
+    /// 2.2, so one slot remains.
     #[test]
     fn weights_divide_whole_slots() {
         let sizes = [4.0, 1.0].map(|weight| Size { tasks: 100, work: 80.0, weight });

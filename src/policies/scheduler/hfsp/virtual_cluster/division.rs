@@ -1,9 +1,9 @@
 //! Divides slots by weight among a fixed set of jobs.
 //!
-//! Each job gets `weight × ratio`. A job that can use fewer slots gets only these, until its end,
-//! and the other jobs divide the rest. A job that ends leaves its slots to the others. So the ratio
-//! only rises, and each job changes at most once from its weighted share to all the slots that it
-//! can use.
+//! Each job gets `weight × ratio`. A job that can use fewer slots gets only the slots that it can
+//! use, until its end; the other jobs divide the rest. A job that ends leaves its slots to the
+//! others. So the ratio only rises, and each job changes at most once from its weighted share to
+//! all the slots that it can use.
 
 use super::Size;
 use mumakil_core::mapred::step;

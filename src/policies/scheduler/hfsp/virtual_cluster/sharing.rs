@@ -2,7 +2,7 @@
 //!
 //! A job that has as many slots as tasks works at a steady rate, so its end is known. All other
 //! jobs have the same number of slots for a weight of one, the *ratio*. The integral of the ratio
-//! over time is their common clock. On that clock the end of each of them is known, too, however
+//! over time is their common clock. On this clock the end of each such job is known, too, however
 //! the ratio changes. So two heaps and the sorted list of the [`Division`] give all ends of n jobs
 //! in O(n log n).
 
@@ -63,7 +63,7 @@ impl Sharing {
         };
         for (place, (_, id)) in cluster.open.iter().enumerate() {
             let job = &cluster.jobs[id];
-            // The common clock counts slot-seconds for a weight of one, from 0 now.
+            // The common clock begins at 0 now, and counts slot-seconds for a weight of one.
             let end = job.left / job.size.weight;
             sharing.division.weight += job.size.weight;
             sharing.shared.push(Reverse(mark(end, place)));
@@ -130,7 +130,8 @@ impl Sharing {
         let ratio = self.division.ratio();
         let shared = self.shared.peek().map(|Reverse((end, place))| {
             let on_the_common_clock = f64::from_bits(*end) - self.common;
-            // By rounding, the common clock may already be past an end; `max` avoids a step back.
+            // After rounding, the common clock may already be past an end; `max` avoids a step
+            // back.
             mark(self.now + (on_the_common_clock / ratio).max(0.0), *place)
         });
         let next = steady.into_iter().chain(shared).min();
