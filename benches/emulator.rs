@@ -1,10 +1,10 @@
 //! The whole emulator: messages and tasks a second, and the cost of its parts.
 //!
-//! First comes the load of the bench `transport` in full emulation: `fifo` and one endless job of
-//! 35-s maps on 100, 1,000 and 10,000 trackers with heartbeats every 3 s, for one virtual hour,
-//! with histograms, once with actors and once without. Then come FB2009-like jobs with all outputs,
-//! and the same jobs with shared disks, network links and cores. The last number is the cost of one
-//! change among 400 simultaneous reads.
+//! The first part emulates the load of the bench `transport` in full: `fifo` and one endless job of
+//! 35-s maps, on 100, 1,000 and 10,000 trackers with heartbeats every 3 s, for one virtual hour.
+//! Histograms are on; each run is done once with actors and once without. Then come FB2009-like
+//! jobs with all outputs, and the same jobs with shared disks, network links and cores. The last
+//! number is the cost of one change among 400 simultaneous reads.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 

@@ -1,11 +1,12 @@
-//! External policies: offers a second, and the cost of their parts.
+//! External policies: offers a second, and the cost of the parts of an exchange.
 //!
-//! The load is an hour of heartbeats of 400 trackers with one endless job, and FB2009-like work on
-//! 100 nodes. Each load runs with a built-in policy, with a compiled process (`greedy.rs` beside
-//! this file, if `rustc` is installed) and with the FIFO in Python. An exchange is a question and
-//! its answer. Its cost is the decision time minus the decision time of `fifo`. At its end a
-//! process reports the number of exchanges and its computing time. The rest of the cost is the JSON
-//! on our side, the system calls for the pipes, and the time until the system wakes either side.
+//! There are two loads: an hour of heartbeats of 400 trackers with one endless job, and FB2009-like
+//! work on 100 nodes. Each load runs with a built-in policy, with a compiled process
+//! (`external/greedy.rs`, if `rustc` is installed) and with a FIFO in Python. An exchange is a
+//! question and its answer. Its cost is the decision time minus the decision time of `fifo`. At its
+//! end a process reports the number of exchanges and its computing time. The rest of the cost is
+//! Mumakil's JSON, the system calls for the pipes, and the time until the system wakes the waiting
+//! process.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
@@ -61,7 +62,7 @@ fn run(yaml: &str, scheduler: &str) -> Took {
         let mut registry = Registry::builtin();
         let voice = heard.clone();
         registry.set_voice(Arc::new(move |line: &str| {
-            *voice.lock().expect("nobody panics") = Some(line.to_owned());
+            *voice.lock().expect("no thread panics") = Some(line.to_owned());
         }));
         let sets = [format!("scheduler={scheduler}")];
         let loaded = scenario::parse("bench.yaml", yaml, &sets, &registry);
@@ -71,7 +72,7 @@ fn run(yaml: &str, scheduler: &str) -> Took {
         let wall = start.elapsed().as_secs_f64();
         let Emulated { decision_time, .. } = run;
         let decided = decision_time.mean() * decision_time.len() as f64 / 1e9;
-        let said = heard.lock().expect("nobody panics").take();
+        let said = heard.lock().expect("no thread panics").take();
         Took { wall, decided, said }
     };
     (1..3)

@@ -1,18 +1,18 @@
 //! How the cost of a run grows: with nodes, with runnable jobs, and with tasks.
 //!
-//! - By nodes: heartbeats of trackers that only run long maps. The time per message should grow
-//!   only by cache misses and by the logarithm of the messages under way: no heartbeat looks at
-//!   other nodes.
+//! - By nodes: the trackers only run long maps and send heartbeats. No heartbeat looks at other
+//!   nodes, so the time per message should grow only by cache misses and by the logarithm of the
+//!   messages under way.
 //! - By runnable jobs: the policy's time for an offer of free slots, in a full cluster. The median
-//!   should grow at most like the logarithm of the number of jobs. The mean includes work for all
-//!   jobs from time to time, such as arrivals and updates of shares, and may grow with the number
-//!   of jobs.
+//!   should grow at most like the logarithm of the number of jobs. The mean includes occasional
+//!   work for all jobs, such as updates of shares, and may grow with the number of jobs.
 //! - By tasks: all jobs are there from the beginning. The time per task and per heartbeat should
 //!   stay the same, since no code goes through all tasks; memory should grow by a fixed number of
 //!   bytes for each task.
 //!
 //! Times are processor times of all threads, so that other programs hardly matter; only the times
-//! of offers are wall times. Each time is of a single run: differences of a tenth mean nothing.
+//! of offers are wall times. Each time is of a single run: differences of ten per cent mean
+//! nothing.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measures")]
 
@@ -29,7 +29,7 @@ use rustix::time::{ClockId, clock_gettime};
 /// The argument with which the bench calls itself, to measure the peak of memory of one row.
 const ROW: &str = "--tasks-of-a-row=";
 
-/// A queue that initialises all jobs of a user, but gives the user at most half of it.
+/// A queue that initialises all jobs of a user, but gives the user at most half of its slots.
 const ONE_USER: &str = "{capacity: {allocations: {queues: {default: \
                         {minimum_user_limit: 0.5, max_initialised_per_user: 20000}}}}}";
 
@@ -68,7 +68,7 @@ fn jobs(count: u32, maps: u64) -> String {
 /// Returns the processor time of this process so far.
 fn taken() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::try_from(time).expect("time is spent and not won")
+    Duration::try_from(time).expect("processor time never falls")
 }
 
 /// Runs a scenario; returns the processor time that it took, and its result.
@@ -94,8 +94,8 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// Compares two runs of different length: their difference contains neither the building of the
-/// cluster nor the launch of its maps.
+/// Subtracts the costs of two runs of different length: the difference excludes the building of the
+/// cluster and the launch of its maps.
 fn by_nodes() {
     const BEATS: u32 = 600_000;
     println!("by nodes: every tracker runs two long maps and sends a heartbeat every 3 s");
@@ -140,8 +140,8 @@ fn by_jobs() {
         print!("{name:<14}");
         for count in JOBS {
             let jobs = jobs(count, 100_000);
-            // This job is the last of the queue. It gets the slots that are beyond the limit of the
-            // other jobs' user.
+            // This job is the last of the queue. The user of the other jobs is at the limit, so
+            // this job gets the remaining slots.
             let modest = "{name: modest, user: modest, maps: 100000, map_time: 10s}";
             let jobs = if policy == ONE_USER { format!("{jobs}, {modest}") } else { jobs };
             let yaml = cluster(1_000, "until: 90s", policy, &jobs);

@@ -1,5 +1,5 @@
 //! The cost of a scheduling decision, under the load of the delay scheduling paper's section 5.4.
-//! The bench `growth` shows how that cost grows.
+//! The bench `growth` shows how this cost grows with the number of jobs.
 //!
 //! The paper's mock cluster has 2,500 nodes with two map and two reduce slots each. A hundred jobs
 //! in twenty pools have a thousand maps and a thousand reduces of 10 s each. The paper's scheduler
@@ -27,7 +27,7 @@ fn run(yaml: &str) -> (f64, Emulated) {
 fn fair(variant: &str, pools: u32) -> String {
     let mut declared = String::new();
     for pool in 0..pools {
-        write!(declared, "pool-{pool}: {{}}, ").expect("a string takes it");
+        write!(declared, "pool-{pool}: {{}}, ").expect("a string accepts any text");
     }
     format!("{{fair: {{variant: {variant}, allocations: {{pools: {{{declared}}}}}}}}}")
 }
@@ -52,7 +52,7 @@ scheduler: {scheduler}
     )
 }
 
-/// Returns jobs that take turns among the pools, each with maps and reduces of 10 s.
+/// Returns jobs that are spread evenly over the pools; their maps and reduces take 10 s each.
 fn jobs(count: u32, pools: u32, maps: u32, reduces: u32) -> String {
     let mut text = String::new();
     for job in 0..count {
@@ -62,7 +62,7 @@ fn jobs(count: u32, pools: u32, maps: u32, reduces: u32) -> String {
              reduce_time: 10s}}, ",
             job % pools
         )
-        .expect("a string takes it");
+        .expect("a string accepts any text");
     }
     text
 }

@@ -1,14 +1,14 @@
-//! The transport alone: the messages a second that actors and the bare drive carry.
+//! The transport alone: how many messages a second the actors and the bare drive carry.
 //!
 //! Trivial cores exchange heartbeats, replies and task ends for one virtual hour, at 100, 1,000 and
 //! 10,000 trackers, as actors and under the bare drive. For comparison, loops do the same work with
-//! boxed closures in a binary heap, as such simulators usually do; with plain enums in a binary
-//! heap; and with plain enums in the clock's calendar queue, which is the practical limit.
+//! boxed closures in a binary heap, as simulators usually do; with plain enums in a binary heap;
+//! and with plain enums in the clock's calendar queue, which is the practical limit.
 //!
 //! The last numbers tell whether one run would be faster on two cores. Trackers on two threads
 //! could run independently for as long as the smallest latency of a link, since no message arrives
-//! sooner. Then the threads would have to wait for each other. The bench measures the work in such
-//! a step, and the cost of the wait.
+//! sooner. Then the threads would have to wait for each other. The bench measures the work between
+//! two such waits, and the cost of a wait.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
@@ -77,7 +77,7 @@ impl Core for Beating {
             }
             ToTracker::Reply(reply) => out.plan(reply.interval, own(ToTracker::Beat(0))),
             ToTracker::PhaseEnds(slot) => out.plan(TASK, own(ToTracker::PhaseEnds(*slot))),
-            other => unreachable!("nobody sends {other:?}"),
+            other => unreachable!("no core sends {other:?}"),
         }
     }
 }
@@ -143,8 +143,8 @@ enum Step {
     TaskEnds(u32),
 }
 
-/// Returns the step that follows, its delay, and the number of messages (0 or 1) that the step
-/// counts for.
+/// Returns the step that follows, its delay, and the number of messages (0 or 1) for which `step`
+/// counts.
 fn follow(step: Step) -> (Step, SimSpan, u64) {
     match step {
         Step::Beat(id) => (Step::Status(id), LATENCY, 0),
@@ -324,7 +324,7 @@ fn main() {
     for trackers in [1_000, 10_000] {
         let (messages, steps) = calendar_steps(trackers);
         let (bare, _) = time(1, || cores(trackers, run_bare));
-        // At best, both halves take equally long, and no other cost grows.
+        // At best, both halves of the work take equally long, and no other cost grows.
         let at_best = bare / (bare / 2.0 + meeting * steps as f64);
         println!(
             "two cores, {trackers:>6} trackers: {:4.1} messages in a step of {} us, {:.2} us of work; two \

@@ -2,8 +2,8 @@
 //! is free.
 //!
 //! The policy is one file without packages, for `rustc -O`. It only searches the text of a question
-//! for the few words that it needs. No policy can do less, so the bench measures the cost of an
-//! exchange. At its end the policy prints the number of answers and its computing time.
+//! for the few words that it needs. No policy can do less work, so the bench measures the cost of
+//! the exchange itself. At its end the policy prints the number of answers and its computing time.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Write as _};

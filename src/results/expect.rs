@@ -12,12 +12,12 @@
 //! ```
 //!
 //! A *quantity* is one number for a run (`makespan`), one number for each job (`sojourn`), task or
-//! attempt, a step function of time (`slots`), or a histogram. *Filters* choose rows and runs: a
-//! filter in brackets applies to one quantity, a filter in a call to all quantities inside the
-//! call. Arithmetic on numbers of two runs with the same seed pairs the jobs by their names.
-//! *Aggregates* turn many numbers into one; `by=` repeats an expression for each value of an axis
-//! of the study, or for each class, pool or size of jobs. Functions of plain numbers include
-//! [closed forms](mumakil_base::theory).
+//! attempt, a step function of time (`slots`), or a histogram. *Filters* choose rows and runs. A
+//! filter in brackets applies to one quantity; a filter in a call applies to all quantities inside
+//! the call. Arithmetic can combine two runs that have the same seed; it pairs their jobs by name.
+//! *Aggregates* turn many numbers into one. The setting `by=` repeats an expression for each value
+//! of an axis of the study, or for each class, pool or size of jobs. Functions of plain numbers
+//! include [closed forms](mumakil_base::theory).
 //!
 //! ```text
 //! mean(sojourn) < 15min
@@ -106,8 +106,8 @@ impl Expr {
         self.plan(space, check::ExprPurpose::Expectation)
     }
 
-    /// Checks the expression as a metric, which is a number for each cell. A quantity may choose
-    /// one value of an axis. For example, `mean(sojourn[scheduler=hfsp]) /
+    /// Checks the expression as a metric, which is a number for each cell. A quantity may fix the
+    /// value of an axis. For example, `mean(sojourn[scheduler=hfsp]) /
     /// mean(sojourn[scheduler=fair])` is computed seed by seed, and is the same in all cells that
     /// differ only in `scheduler`.
     ///
@@ -145,8 +145,8 @@ impl ExprPlan {
         self.term.needs()
     }
 
-    /// Returns the words by which the expression chooses jobs, each after its key, such as `user`
-    /// and `ann`.
+    /// Returns the words by which the expression chooses jobs, each after its key: for example
+    /// `user` and `ann` for `[user=ann]`.
     pub fn words(&self) -> Vec<(&'static str, &str)> {
         self.term.words()
     }

@@ -1,8 +1,9 @@
 //! The first difference between two runs of the same jobs: the first slot that goes to different
 //! jobs, and the jobs whose times differ.
 //!
-//! Two runs with different policies or seeds soon differ in nodes and milliseconds, which says
-//! nothing about their decisions. So slots are numbered in the order in which attempts get them:
+//! Two runs with different policies or seeds soon launch tasks on different nodes and in different
+//! milliseconds, even if they serve the same jobs. So slots are numbered in the order in which
+//! attempts get them:
 //!
 //! ```text
 //! map slot      1  2  3  4  5
@@ -56,7 +57,7 @@ pub struct GivenSlot {
 pub struct ChangedJob<'a> {
     /// The job's row in the first run.
     pub job: &'a JobRow,
-    /// The millisecond at which it ended, in the run in which it ended first.
+    /// The millisecond of its end, in the run in which it ended first.
     pub ended: u64,
     /// Its sojourn in each run in milliseconds; `None` if it did not end there.
     pub sojourns: [Option<u64>; 2],
@@ -90,7 +91,7 @@ impl FirstDifference {
     /// Returns the millisecond of the difference.
     pub fn at(&self) -> u64 {
         let at = self.given.iter().flatten().map(|slot| slot.at);
-        at.min().expect("one of them has given the slot")
+        at.min().expect("at least one run has given the slot")
     }
 }
 

@@ -7,9 +7,9 @@
 //!                        └─▶ first_difference  map slot 17 goes to a in one run, to b in the other
 //! ```
 //!
-//! This crate declares each column of a table once. A cell with a word, such as `failed`, holds a
-//! word of an enum of this crate or of `mumakil-core`. The crate needs only the files of a run, not
-//! the code that ran it.
+//! This crate declares each column of a table once. The words in cells, such as `failed`, come from
+//! enums of this crate or of `mumakil-core`. The crate needs only the files of a run, not the code
+//! that ran it.
 
 pub mod expect;
 pub mod explain;

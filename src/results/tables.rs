@@ -1,4 +1,4 @@
-//! The tables of a run: one type declares the columns of each table.
+//! The tables of a run. Each table has a type that declares its columns.
 //!
 //! The macro [`table!`](crate::table) declares a file and its columns, and generates everything
 //! else:

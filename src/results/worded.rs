@@ -30,7 +30,7 @@ macro_rules! worded {
 
         impl $Enum {
             /// All values, in the order of their declaration.
-            // The array of words only serves to count the values, which macros cannot do.
+            // Macros cannot count, so the length of the array of words gives the number of values.
             pub const ALL: [Self; [$($word),*].len()] = [$(Self::$Value),*];
 
             /// Returns the word (or words) of the value.

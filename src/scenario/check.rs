@@ -1,4 +1,4 @@
-//! Rules about several fields: names that refer to each other, counts that must fit.
+//! Checks of several fields together: names that refer to each other, counts that must fit.
 //!
 //! ```text
 //! one field is wrong          reported when the scenario is read
@@ -6,8 +6,8 @@
 //! jobs and nodes of a file    the run checks them, once the file has been read
 //! ```
 //!
-//! A check is skipped if the part of the scenario that it reads has mistakes already: otherwise
-//! they would be reported twice.
+//! A check is skipped if the reader has found mistakes in the part of the scenario that it needs:
+//! otherwise these mistakes would be reported twice.
 
 mod expectations;
 
@@ -182,7 +182,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     std::mem::take(found)
 }
 
-/// Checks the cluster. With `has_hosts` a trace names nodes besides those of the cluster.
+/// Checks the cluster. `has_hosts` says whether a trace names nodes besides those of the cluster.
 fn check_cluster(cluster: &ClusterSpec, has_hosts: bool, found: &mut Checked) {
     let nodes = cluster.nodes.get();
     let grouped: u64 = cluster.groups.iter().map(|group| u64::from(group.count.get())).sum();
@@ -276,11 +276,11 @@ fn check_pods(scenario: &Scenario, found: &mut Checked) {
     }
 }
 
-/// Returns the number of racks, for a cluster whose racks no file gives.
+/// Returns the number of racks. Expects that no file gives the racks of the cluster.
 fn racks(cluster: &ClusterSpec) -> u32 {
     let own = || cluster.groups.iter().filter_map(|group| Some((group.count, group.racks?)));
     let apart: u32 = own().map(|(nodes, _)| nodes.get()).sum();
-    // `cluster.racks` is 1 by default, even if groups with racks of their own have all nodes.
+    // `cluster.racks` is 1 by default, even if all nodes are in groups with racks of their own.
     let shared = if apart < cluster.nodes.get() { cluster.racks.get() } else { 0 };
     shared + own().map(|(_, racks)| racks.get()).sum::<u32>()
 }
@@ -336,7 +336,7 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
     let busy = service.as_secs_f64() / heartbeat.as_secs_f64();
     // From a share of 1 on, heartbeats queue whatever the phases of the trackers are; below 0.5
     // they hardly ever queue. In between, the queue depends on the phases: with 900 trackers of
-    // fixed phase and 1 ms for each heartbeat the measured mean wait was 16 µs, where the model of
+    // fixed phase, and 1 ms for each heartbeat, the measured mean wait was 16 µs, but the model of
     // a closed queue gives 3.9 ms.
     if hadoop.heartbeat_fuzz == IntervalFuzz::NONE && (0.5..1.0).contains(&busy) {
         let busy = (100.0 * busy) as u32;
@@ -345,8 +345,8 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
              their phases do not queue there; to see them queue, set hadoop.heartbeat_fuzz to 200ms"
         ));
     }
-    // The fuzz may shorten the interval to zero: the next heartbeat would be due at once, again and
-    // again.
+    // Such a fuzz may shorten the interval to zero: the next heartbeat would be due at once, again
+    // and again.
     if hadoop.heartbeat_fuzz.early >= heartbeat {
         let message =
             format!("a fuzz of {} can cancel the interval of {heartbeat}", hadoop.heartbeat_fuzz);
@@ -396,8 +396,8 @@ fn check_resending(scenario: &Scenario, found: &mut Checked) {
     }
 }
 
-/// Warns of times above zero with Mumak's rules: Mumak's simulator delivers messages and decides in
-/// no time.
+/// With Mumak's rules, warns of delays above zero: in Mumak's simulator, messages and decisions
+/// take no time.
 fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
     let none = Dist::Constant(SimSpan::ZERO);
     let (network, tracker) = (&cluster.network, &cluster.jobtracker);
@@ -465,8 +465,8 @@ fn check_total(jobs: &[JobEntry], block: Bytes, at: Path, found: &mut Checked) {
 
 /// Checks that `after` names other jobs, without a cycle.
 fn check_order(jobs: &[JobEntry], found: &mut Checked) {
-    // `rev`, so that `after` means the first of two entries with the same name, which `check_names`
-    // reports.
+    // `rev`: if two entries have the same name, `after` means the first one. `check_names` reports
+    // such names.
     let number: BTreeMap<&str, usize> =
         jobs.iter().enumerate().rev().map(|(number, job)| (job.name.as_str(), number)).collect();
     let mut follows: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
@@ -505,8 +505,8 @@ fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     }
 }
 
-/// Returns the jobs that a source draws without reading a file, and the source. `None` if no source
-/// does.
+/// Returns the source that draws jobs without reading a file, and these jobs; `None` if there is no
+/// such source.
 fn drawn<'a>(
     workload: &'a WorkloadSpec,
     seed: u64,
@@ -705,7 +705,7 @@ fn check_faults(
     let jobs: BTreeMap<&str, u32> = jobs.map(|job| (job.name.as_str(), job.count.get())).collect();
     let known = FaultContext {
         nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
-        // Groups may have racks of their own. Faults in such racks are checked before the run.
+        // Groups may have racks of their own: then only the run checks the racks of faults.
         racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
             .then(|| Topology::new(cluster).rack_sizes()),
         jobs: (intact("workload") && is_listed).then_some(jobs),
@@ -721,7 +721,8 @@ fn check_faults(
     check_kills(scenario, own, found);
 }
 
-/// Warns of kills of jobs before their submission, for jobs that are submitted at set times.
+/// Warns of faults that kill a job before its submission, if jobs are submitted at the times in
+/// their entries.
 fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
     let WorkloadSpec { submission, start, warm_start, .. } = &scenario.workload;
     // Jobs are submitted at the times in their entries only with `replay` and without a `start`.

@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for SchedulerChoice {
     }
 }
 
-/// The schema without any policies; [`super::schema()`] fills in those of a registry.
+/// The schema without any policies; [`super::schema()`] adds the policies of a registry.
 impl JsonSchema for SchedulerChoice {
     fn inline_schema() -> bool {
         true

@@ -56,7 +56,7 @@ impl ClassRule {
 }
 
 /// One more than the largest count.
-// It needs 64 bits: the range of `> 4294967295` ends there, and so does that of `<= 4294967295`.
+// It needs 64 bits: the ranges of `> 4294967295` and of `<= 4294967295` end there.
 const END: u64 = 1 << 32;
 
 impl ClassComparison {
@@ -74,7 +74,8 @@ impl ClassComparison {
 }
 
 /// Returns the classes whose rules never decide, since earlier rules fit all of their jobs. Most of
-/// these classes come from a file that is laid over another one: its new classes go to the end.
+/// them come from a file that is laid over another file: the new classes of the upper file go to
+/// the end.
 pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Item = &str> {
     // A pair of numbers for maps, and one for reduces: earlier rules fit all counts below the first
     // number, and all counts from the second number on. Rules for counts in between (`maps == 5`)
@@ -102,8 +103,8 @@ pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Ite
     hidden.map(|(class, _)| class.as_str())
 }
 
-/// Returns the default classes for jobs of a trace, which names no classes: those of HFSP's
-/// experiments for Facebook's jobs of 2009.
+/// Returns the default classes for jobs of a trace, which names no classes. They are the classes in
+/// HFSP's experiments for Facebook's jobs of 2009.
 pub(super) fn by_size() -> IndexMap<String, ClassRule> {
     let at_most = |maps| ClassRule::Compare(ClassCount::Maps, ClassComparison::AtMost, maps);
     let classes = [("small", at_most(2)), ("medium", at_most(500)), ("large", ClassRule::Any)];

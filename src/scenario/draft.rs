@@ -29,8 +29,8 @@ pub struct LoadedScenario {
     pub scenario: Scenario,
     /// Settings that are allowed but probably mistakes.
     pub warnings: Vec<Warning>,
-    /// The settings that the user wrote and that have an effect only under a condition (`x-only-if`
-    /// in the schema) which holds here.
+    /// The user's settings that have a condition (`x-only-if` in the schema), if the condition
+    /// holds: only then do they have an effect.
     pub heeded: Vec<String>,
 }
 
@@ -102,14 +102,14 @@ impl Draft {
         self.document.put(target, value, origin, shape())
     }
 
-    /// Returns the value of a key as a draft of its own: the value is a scenario, or a list of the
-    /// layers of a scenario, the lowest first. `None` if there is no such key.
+    /// Returns the value of a key as a draft. The value is a scenario, or a list of the layers of a
+    /// scenario, the lowest first. `None` if there is no such key.
     pub fn within(&self, key: &str) -> Option<Self> {
         let (document, displaced) = self.document.within(key, shape())?;
         Some(Self { document, problems: Vec::new(), findings: Vec::new(), displaced })
     }
 
-    /// Returns the draft without these keys.
+    /// Returns the draft without `keys`.
     pub fn without(&self, keys: &[&str]) -> Self {
         let (document, displaced) = self.document.without(keys, shape());
         Self { document, displaced, ..self.clone() }
@@ -158,9 +158,9 @@ impl Draft {
         Path::of(path).get(self.document.tree()).is_some()
     }
 
-    /// Returns whether a user chose the value at a path. If a file has all keys of a section, as a
-    /// resolved scenario has, no value of the section counts as chosen by it: then only values laid
-    /// over the file count.
+    /// Returns whether a user chose the value at a path. A file with all keys of a section, such as
+    /// a resolved scenario, chooses none of their values: then only values laid over the file count
+    /// as chosen.
     fn wrote(&self, path: &Path, presets: &Value) -> bool {
         let tree = self.document.tree();
         if path.get(tree).is_none_or(Value::is_null) {
@@ -171,7 +171,8 @@ impl Draft {
         !in_whole || self.document.is_laid_over(path)
     }
 
-    /// Returns the path of a command-line argument that set the value at a path or inside it.
+    /// Returns the path of a command-line argument that set the value at `path` or inside it;
+    /// `None` if no argument did.
     pub fn argued(&self, path: &Path) -> Option<&Path> {
         self.document.argued(path)
     }
@@ -227,7 +228,8 @@ impl Draft {
             let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
             let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
             scenario.folder = self.folder();
-            // The jobs of a trace name no class, and a single class for all jobs would say little.
+            // The jobs of a trace name no class: class them by size, since a single class for all
+            // jobs would say little.
             if scenario.classes.is_empty() && scenario.workload.is_traced() {
                 scenario.classes = classes::by_size();
             }
@@ -278,7 +280,7 @@ impl Draft {
             }
             scenario
         });
-        // Later mistakes of such a file often follow from the first ones, and would only hide them.
+        // Later mistakes often follow from the first ones, and would only hide them.
         problems.truncate(most);
         problems.iter_mut().for_each(|problem| self.point_elsewhere(problem));
         findings.extend(problems.into_iter().map(|problem| self.finding(problem)));
@@ -290,8 +292,8 @@ impl Draft {
         }
     }
 
-    /// Returns the scenario, with every value filled in, if the files with jobs and nodes that it
-    /// names exist. [`Self::resolve`] does not check that.
+    /// Returns the scenario as [`Self::resolve`] does, and also checks that its files with jobs and
+    /// nodes exist.
     ///
     /// # Errors
     /// If the scenario has mistakes or files are missing; the error lists all of them.
@@ -309,12 +311,13 @@ impl Draft {
         if missing.is_empty() { Ok(loaded) } else { Err(ScenarioError::invalid(missing)) }
     }
 
-    /// Adds to what is wrong where it would be right: elsewhere in the scenario, or in a study.
+    /// Adds a hint to a problem whose key or value would be right elsewhere: in another place of
+    /// the scenario, or in a study.
     fn point_elsewhere(&self, problem: &mut YamlProblem) {
         let Some((around, PathStep::Key(key))) = problem.path.split_last() else { return };
         let is_list = || problem.path.get(self.tree()).is_some_and(Value::is_sequence);
         let is_entry = |step: &PathStep| matches!(step, PathStep::Index(_));
-        // An axis sets a field of the scenario, and not one of a single job.
+        // An axis of a sweep sets a field of the scenario, not a field of a single job.
         let is_axis = || shape().at(&problem.path).is_single() && !around.0.iter().any(is_entry);
         let hint = match (problem.part, problem.path.to_string().as_str()) {
             _ if problem.hint.is_some() => return,
@@ -387,8 +390,8 @@ impl Draft {
     }
 }
 
-/// Facts that no key of a scenario has, but that conditions of settings name; in the words of the
-/// schema.
+/// Facts that the conditions of settings name, in the words of the schema. No key of a scenario
+/// states these facts.
 pub(super) const FACTS: [&str; 2] =
     ["a fault that disturbs messages", "a policy that goes by bytes"];
 
@@ -445,7 +448,8 @@ fn read_text(path: &std::path::Path) -> Result<String, ScenarioError> {
     })
 }
 
-/// Returns a workload without jobs: if the user gives no workload, reading goes on with this one.
+/// Returns a workload without jobs: if the user gives no workload, reading goes on with this
+/// workload.
 fn none_yet() -> Value {
     let only = |key: &str, value: Value| Mapping::from_iter([(key.into(), value)]).into();
     only(WORKLOADS.key, only("jobs", Value::Sequence(Vec::new())))

@@ -308,7 +308,7 @@ impl TryFrom<FaultEntry> for Fault {
             return Err(format!("`{}` needs a time: `at: 10min`", late.key()));
         }
         let keys = || listed(quoted(KINDS.iter().map(|(key, _)| *key)), "or");
-        // Is any kind left after taking one?
+        // Take one kind: an entry names exactly one, so no kind may be left.
         match (all.pop(), all.is_empty()) {
             (None, _) => Err(format!("a fault is one of {}", keys())),
             (Some(_), false) => Err(format!("a fault is only one of {}", keys())),

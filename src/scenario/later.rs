@@ -40,7 +40,8 @@ impl LaterChange {
     pub fn policies(list: &[Self]) -> impl Iterator<Item = (SimSpan, &SchedulerChoice)> {
         let policies = list.iter().filter_map(|later| Some((later.at, later.scheduler.as_ref()?)));
         let mut policies: Vec<_> = policies.collect();
-        // A stable sort: of two policies at one instant the one written last decides from then on.
+        // The sort is stable: of two policies at one instant, the policy that is written last takes
+        // over last.
         policies.sort_by_key(|(at, _)| *at);
         policies.into_iter()
     }

@@ -115,10 +115,10 @@ impl Presets {
         self.files.iter().find(|(_, text)| *text == self.plain).map(|(name, _)| *name)
     }
 
-    /// Returns the preset if the user names none. `others` has the presets of the keys before this
-    /// one: a version of Hadoop brings the cluster with its name, if there is one. So Mumak comes
-    /// with a cluster whose messages take no time; with another cluster its times could not be
-    /// reproduced.
+    /// Returns the preset if the user names none. `others` has the presets that are chosen already.
+    /// A version of Hadoop brings the cluster of the same name, if there is one. So `hadoop: mumak`
+    /// comes with a cluster whose messages take no time: with another cluster, Mumak's times could
+    /// not be reproduced.
     pub(super) fn unnamed(&self, others: &Mapping) -> Value {
         let line = others.get(HADOOP.key).and_then(|hadoop| hadoop.get(HADOOP.field)?.as_str());
         let goes_with_it = (self.key == CLUSTERS.key).then_some(line).flatten();
@@ -158,8 +158,8 @@ impl Presets {
     }
 
     /// Removes a preset's name from a layer. A layer with such a name replaces the layers below it
-    /// and is laid over that preset; so is a layer that is no mapping, or that lies over a value
-    /// that is no mapping.
+    /// and is laid over that preset. The same holds for a layer that is no mapping, and for a layer
+    /// over a value that is no mapping.
     pub(super) fn unname(&self, layer: &mut Mapping, under: &mut Mapping, preset: &Value) {
         let begins = match layer.get_mut(self.key) {
             None | Some(Value::Null) => return,

@@ -91,7 +91,7 @@ impl Reference {
         text
     }
 
-    /// Returns a key and those inside it.
+    /// Returns a key and the keys inside it.
     fn tree(&self, place: usize) -> &[ReferenceEntry] {
         let (key, below) = self.entries[place..].split_first().expect("there is such a place");
         let is_inside = |entry: &ReferenceEntry| {
@@ -122,7 +122,8 @@ impl Reference {
     }
 }
 
-/// The most words about a key, and the keys inside it, that are repeated. Chosen: a line of text.
+/// The largest number of words that is repeated: those about a key and the keys inside it. Chosen:
+/// about a line of text.
 const LONG: usize = 12;
 
 /// Adds a key and the keys inside it. `of_inside` has the conditions that an enclosing key sets for
@@ -146,7 +147,7 @@ fn collect(
 }
 
 fn inside(path: &str, schema: &Value, of_inside: &Value, entries: &mut Vec<ReferenceEntry>) {
-    // The title describes a value that has one; the forms inside are only for editors.
+    // A title describes the whole value; the forms below it are only for editors.
     if schema.get("title").is_some() {
         return;
     }

@@ -66,8 +66,8 @@ struct SourceEntry {
     read: ReadSource,
 }
 
-/// Reads the options of a source, up to a number of mistakes; values of the fallback replace wrong
-/// ones.
+/// Reads the options of a source until it has found a number of mistakes; values of the fallback
+/// replace wrong values.
 type ReadSource =
     fn(Value, &Value, &TreeShape, usize) -> (Option<Box<dyn Source>>, Vec<YamlProblem>);
 
@@ -195,8 +195,8 @@ impl Registry {
         self
     }
 
-    /// Sets the listener to the words that policies print about themselves; without one they are
-    /// dropped.
+    /// Sets the listener to the words that policies print about themselves; without a listener, the
+    /// words are dropped.
     pub fn set_voice(&mut self, tell: PolicyWords) -> &mut Self {
         self.tell = tell;
         self
@@ -345,7 +345,8 @@ impl Registry {
         }
     }
 
-    /// If the chosen policy does not have an option, adds to the hint the policies that have it.
+    /// If the problem is an option that the chosen policy does not have, adds to the hint the
+    /// policies that have this option.
     fn point_at_others(&self, choice: &SchedulerChoice, problem: &mut YamlProblem) {
         let written = choice.options.as_mapping().and_then(|options| options.keys().next());
         let key = match &problem.path.0[..] {
@@ -422,7 +423,8 @@ impl PolicyEntry {
     }
 }
 
-/// Returns an error from problems of a choice whose text is no longer available, so without lines.
+/// Turns problems of a choice into an error, without line numbers: the text of the choice is no
+/// longer available.
 fn without_place(problems: Vec<YamlProblem>) -> ScenarioError {
     let finding = |problem: YamlProblem| Finding {
         message: problem.message,
@@ -433,7 +435,8 @@ fn without_place(problems: Vec<YamlProblem>) -> ScenarioError {
     ScenarioError::Invalid { findings: problems.into_iter().map(finding).collect() }
 }
 
-/// Returns problems of a policy's options as problems of the scenario, with longer paths.
+/// Returns problems of a policy's options as problems of the scenario: their paths then begin at
+/// the scenario.
 fn inside(choice: &SchedulerChoice, problems: Vec<YamlProblem>) -> Vec<YamlProblem> {
     let at = Path::of("scheduler").key(&choice.name);
     problems.into_iter().map(|problem| problem.inside(&at)).collect()
@@ -458,7 +461,7 @@ fn complete<P: Policy>(
             }
         }
     }
-    // `settle` may replace defaults by values of the site. The user has not written these either,
+    // `settle` may replace defaults by values of the site. The user has not written these values,
     // so they need no warning that they have no effect.
     let plain = LazyCell::new(|| {
         let mut plain = P::Options::default();

@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(fields["cluster"]["anyOf"][1]["properties"]["disk"]["required"], json!([]));
         assert_eq!(fields["cluster"]["anyOf"][1]["properties"]["nodes"]["default"], json!(20));
         assert_eq!(fields["hadoop"]["anyOf"][1]["properties"]["line"]["enum"][2], json!("1.x"));
-        assert!(fields["workload"].get("default").is_none(), "the plain one has no jobs");
+        assert!(fields["workload"].get("default").is_none(), "the plain preset has no jobs");
         let mix = &fields["workload"]["anyOf"][1]["properties"]["mix"];
         assert_eq!(mix["required"], json!([]), "a preset may give it");
         let one = &mix["properties"]["types"]["additionalProperties"];

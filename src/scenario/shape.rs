@@ -11,8 +11,9 @@ use mumakil_yaml::{LateShape, TreeShape, kept};
 /// known.
 ///
 /// Layers are merged before a registry is chosen. So the options of Mumakil's own policies and
-/// kinds of workload are known here, and those of other binaries are not. A layer can still choose
-/// such a policy by its name, and its options are merged key by key.
+/// kinds of workload are known here, but the options that other binaries add are not. A layer can
+/// still choose a policy of another binary by its name; the options of that policy are merged key
+/// by key.
 pub fn shape() -> &'static TreeShape {
     static SHAPE: LazyLock<LateShape> = LazyLock::new(|| kept_shape("scenario"));
     &SHAPE

@@ -124,7 +124,7 @@ fn a_setting_that_another_leaves_nothing_to_say_is_told() {
         assert_eq!(idle(JOB, &[&set, heeded_with]), [""; 0], "{set} {heeded_with}");
     }
     let floor = ["hadoop=1.x", "hadoop.heartbeat=3s", "hadoop.heartbeat_floor=1s"];
-    assert_eq!(idle(JOB, &floor), [""; 0], "trackers that come back wait so long there");
+    assert_eq!(idle(JOB, &floor), [""; 0], "in 1.x, returning trackers wait for it");
     let cleanup = ["hadoop.cleanup_time=1s", "hadoop.setup_cleanup=false"];
     assert_eq!(idle(JOB, &[cleanup[0], cleanup[1], "hadoop.task_cleanup=true"]), [""; 0]);
     assert_eq!(
@@ -154,7 +154,7 @@ fn a_field_of_a_type_that_another_leaves_nothing_to_say_is_told() {
     assert_eq!(idle_of("map_rate: 1MB/s, reduce_rate: 1MB/s", "fifo"), [""; 0]);
     let fetched = "reduce_input: 1MB, shuffle_time: 1s";
     assert_eq!(idle_of(&format!("{fetched}, reduce_rate: 1MB/s"), "fifo"), [""; 0]);
-    assert_eq!(idle_of(fetched, "hfsp"), [""; 0], "it tells by them how large a job is");
+    assert_eq!(idle_of(fetched, "hfsp"), [""; 0], "HFSP sizes jobs by these bytes");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_field_of_a_job_that_another_leaves_nothing_to_say_is_told() {
     assert_eq!(idle(&format!("{zipf}, output: 1GiB")), [""; 0]);
     assert_eq!(idle("output: 1GiB, every: 1s"), ["every"]);
     assert_eq!(idle("every: 1s, count: 2"), [""; 0]);
-    assert_eq!(idle("every: 0s, shuffle: 0 B"), [""; 0], "that is nothing");
+    assert_eq!(idle("every: 0s, shuffle: 0 B"), [""; 0], "a value of zero asks for nothing");
 }
 
 #[test]
@@ -310,8 +310,8 @@ fn heartbeats_that_would_queue_but_for_their_phases_are_told() {
     };
     assert!(told(&[]).starts_with("heartbeats keep the JobTracker busy for 66 % of the time, but"));
     assert_eq!(told(&["hadoop.heartbeat_fuzz=200ms"]), "");
-    assert_eq!(told(&["cluster.nodes=1400"]), "", "less than half of the time");
-    assert_eq!(told(&["cluster.nodes=3000"]), "", "it cannot keep up");
+    assert_eq!(told(&["cluster.nodes=1400"]), "", "busy less than half of the time");
+    assert_eq!(told(&["cluster.nodes=3000"]), "", "too busy with any phases");
 }
 
 #[test]
@@ -461,7 +461,7 @@ expect: []
     let first = scenario(text);
     assert_eq!(first, scenario(&first.to_yaml()));
     assert_eq!(first.class_of(3, 11), Some("medium"));
-    assert!(first.to_yaml().starts_with("name: rich\n"), "its folder writes the one header");
+    assert!(first.to_yaml().starts_with("name: rich\n"), "the folder of results adds the header");
     assert!(!first.to_yaml().contains("preset"));
 }
 

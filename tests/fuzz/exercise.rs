@@ -33,8 +33,8 @@ pub(crate) fn topology(bytes: &[u8]) {
     read_and_write(bytes, |root: &LoggedTopology, to| root.write_to(to));
 }
 
-/// Reads bytes as a list of jobs, writes the jobs that are not broken, and reads the same jobs
-/// again.
+/// Reads bytes as a list of jobs, writes the jobs that are not broken, and checks that they read
+/// back the same.
 pub(crate) fn list(bytes: &[u8]) {
     let path = Path::new("list");
     let block = Bytes::from_mib(64);
@@ -86,7 +86,7 @@ pub(crate) fn scenario(bytes: &[u8]) {
 pub(crate) fn set(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let sets: Vec<String> = text.lines().map(str::to_owned).collect();
-    let starter = Starter::find("quickstart").expect("Mumakil brings it");
+    let starter = Starter::find("quickstart").expect("a bundled scenario");
     resolve(starter.text, &sets);
 }
 
@@ -176,14 +176,14 @@ fn prepare(bytes: &[u8], workload: &str) -> Option<(Prepared, Option<Trace>)> {
     Some((run, inspected))
 }
 
-/// Reads all records that are not broken, writes them, and reads the same records again.
+/// Reads all records that are not broken, writes them, and checks that they read back the same.
 fn read_and_write<T: Record + Debug + PartialEq>(
     bytes: &[u8],
     write: fn(&T, &mut Vec<u8>) -> io::Result<()>,
 ) {
     let strict = read::<T>(bytes, Strictness::Strict);
     let lenient = read::<T>(bytes, Strictness::Lenient);
-    assert_eq!(lenient[..strict.len()], strict, "before the first error both read the same");
+    assert_eq!(lenient[..strict.len()], strict, "both reads agree up to the first error");
     let mut written = Vec::new();
     for record in &lenient {
         write(record, &mut written).expect("memory can be written");
@@ -215,8 +215,8 @@ fn read<T: Record>(bytes: &[u8], strictness: Strictness) -> Vec<T> {
     records
 }
 
-/// Lets a program answer the questions of a small run with these lines. The
-/// run must end or blame the program. Returns the words of the blame; `None` if the run ended.
+/// Runs a small scenario whose policy is a program that answers with these lines. The run must end
+/// or blame the program. Returns the words of the blame; `None` if the run ended.
 pub(crate) fn protocol(bytes: &[u8]) -> Option<String> {
     const RUN: &str = "
 cluster: {nodes: 2}
@@ -231,10 +231,10 @@ workload: {jobs: [{name: a, maps: 3, map_time: 5s}, {name: b, maps: 1, reduces: 
     let scheduler = format!("scheduler: {{external: {{command: {command}, timeout: 200ms}}}}");
     let registry = Registry::builtin();
     let text = format!("{RUN}{scheduler}");
-    let scenario = scenario::parse("run.yaml", &text, &[], &registry).expect("it is one").scenario;
+    let scenario = scenario::parse("run.yaml", &text, &[], &registry).expect("a scenario").scenario;
     match emulate(&scenario, &registry, Options { verify: true, ..Options::default() }) {
         Ok(run) => {
-            assert!(run.verifier.expect("it was asked for").violations().is_empty());
+            assert!(run.verifier.expect("`verify` is on").violations().is_empty());
             None
         }
         Err(EmulationError::PolicyFailed { words }) => {

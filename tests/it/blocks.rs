@@ -1,4 +1,5 @@
-//! Blocks whose copies are lost or made again, and the jobs that read them, as users see it.
+//! Blocks whose copies are lost or made again, and the jobs that read these blocks, as users see
+//! them.
 
 use std::fs;
 

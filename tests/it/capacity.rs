@@ -35,7 +35,7 @@ struct Leaf {
     maps: u32,
 }
 
-/// Draws two or three queues whose shares add up to one; the first has children.
+/// Draws two or three queues whose shares add up to one; the first queue has children.
 fn queues(inside: BoxedStrategy<Vec<Drawn>>) -> BoxedStrategy<Vec<Drawn>> {
     let cuts = prop::sample::subsequence(vec![5u32, 10, 15], 1..3);
     let rest = prop::collection::vec((0u32..12, 1u32..50), 3);
@@ -59,7 +59,7 @@ fn tree() -> BoxedStrategy<Vec<Drawn>> {
     queues(prop_oneof![none.clone(), queues(none)].boxed())
 }
 
-/// Returns queues in YAML; the name of each is its parent's name and a number.
+/// Returns queues in YAML; the name of a queue is its parent's name and a number.
 fn yaml_of(queues: &[Drawn], parent: &str) -> String {
     let mut yaml = String::new();
     for (number, Drawn { share, most, inside, .. }) in queues.iter().enumerate() {
@@ -132,7 +132,7 @@ scheduler:
     (yaml, leaves)
 }
 
-/// Returns the largest number of map slots that each job ever held.
+/// Returns for each job the largest number of map slots that it ever held.
 fn peaks(folder: &TempDir, jobs: usize) -> Vec<f64> {
     let mut peaks = vec![0.0f64; jobs];
     let rows: Vec<SlotsRow> = RunResults::new(folder.path()).all().unwrap();
@@ -156,7 +156,7 @@ proptest! {
         // Some slots are still free: each heartbeat may bring only one task.
         let lent = held(&folder, leaves.len() + 1, 59.0)[0];
         prop_assert!(0.75 * f64::from(SLOTS) <= lent, "{lent} are lent");
-        // Wait for as long as a task takes, and for one heartbeat for each slot of a tracker.
+        // Wait for the length of a task, and then for one heartbeat for each slot of a tracker.
         let held = held(&folder, leaves.len() + 1, 60.0 + 20.0 + 4.0 * 3.0 + 6.0);
         for (leaf, held) in leaves.iter().zip(&held[1..]) {
             let owed = (leaf.slots + 1e-6).floor().min((leaf.most + 1e-6).floor());
@@ -211,8 +211,8 @@ scheduler:
             limit = limit.min((f64::from(SLOTS) * factor) as u32);
         }
         prop_assert!(held.iter().all(|held| *held <= f64::from(limit)), "{held:?} above {limit}");
-        // Users are served in order: the first users have their limit, the next user has the
-        // remaining slots, and further users have none.
+        // Users are served in order: the first users hold slots up to their limits, the next user
+        // holds the remaining slots, and further users hold none.
         let all: f64 = held.iter().sum();
         prop_assert_eq!(all, f64::from(SLOTS.min(limit * users)));
         prop_assert!(held.is_sorted_by(|a, b| a >= b), "{held:?}");
@@ -278,20 +278,20 @@ scheduler: {{capacity: {{rules: \"{rules}\"{factor}}}}}
         40 - far
     };
     let greedy = locality("0.21", "");
-    assert!(greedy < locality("1.x", ""), "by the share of nodes that hold input");
+    assert!(greedy < locality("1.x", ""), "1.x waits by the share of nodes with input");
     assert!(locality("1.x", "") < locality("1.x", ", wait_factor: 20"));
     assert_eq!(locality("1.x", ", wait_factor: 0"), greedy);
     assert_eq!(
         locality("1.x", ", delay: {w1: 0s, w2: 0s}"),
         greedy,
-        "no wait that is said is none"
+        "a configured delay of 0 s is no wait"
     );
     // The option `delay` replaces the default rules.
     assert_eq!(locality("0.21", ", delay: {w1: 5min, w2: 5min}"), 40);
 }
 
-/// Returns a scenario in which jobs with one slot a map fill the cluster; then a job with three
-/// slots a map comes.
+/// Returns a scenario in which jobs fill the cluster with maps of one slot each. Then a job arrives
+/// whose maps need three slots each.
 fn wide(rules: &str) -> String {
     format!(
         "{EXACT}
@@ -314,11 +314,11 @@ fn a_tracker_is_kept_for_a_job_whose_tasks_take_several_slots() {
     for rules in RULES {
         let (folder, _) = run(&wide(rules));
         let starts = starts(&folder, 1);
-        // The job waits 5 s until it may run, then up to 20 s for the end of running maps, and up
+        // The job may run after 5 s. Then it waits up to 20 s for the end of running maps, and up
         // to 12 s for heartbeats.
         assert!(starts[0] < 60.0 + 5.0 + 20.0 + 12.0, "{rules}: {starts:?}");
         assert_eq!(starts.len(), 4);
-        assert_eq!(held(&folder, 2, starts[0] + 2.0)[1], 3.0, "{rules}: three slots a map");
+        assert_eq!(held(&folder, 2, starts[0] + 2.0)[1], 3.0, "{rules}: a map takes three slots");
     }
 }
 
@@ -335,8 +335,8 @@ fn every_launch_says_whether_its_slot_was_owed_lent_or_kept() {
 
 #[test]
 fn trackers_that_are_kept_leave_no_other_slot_idle() {
-    // One of the four trackers is kept for a wide task, and its slots count twice. The other three
-    // trackers must have no idle slot nevertheless.
+    // One of the four trackers is reserved for a wide task, and its slots count twice. Still, the
+    // other three trackers must have no idle slot.
     for rules in ["0.21", "1.x"] {
         let yaml = format!(
             "{EXACT}
@@ -418,7 +418,7 @@ scheduler:
     assert_eq!(held(&folder, 3, 120.0 + 10.0 + 60.0 + 12.0), [20.0, 4.0, 16.0]);
     let killed = attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed");
     let killed: Vec<u32> = killed.map(|attempt| attempt.job).collect();
-    assert_eq!(killed, [1; 16], "of the latest job, and no more than is owed");
+    assert_eq!(killed, [1; 16], "only the latest job, and only the slots owed");
 }
 
 #[test]
@@ -499,10 +499,10 @@ scheduler: {{capacity: {{rules: \"{rules}\", allocations: {{init_poll: 10s, {lim
         let firsts: Vec<f64> = (0..3).map(|job| starts(&folder, job)[0]).collect();
         firsts.iter().map(|first| ((first - firsts[0]) / 10.0).round()).collect::<Vec<f64>>()
     };
-    // One more job is initialised at each check.
+    // Each check initialises one more job.
     let one_waits = "queues: {default: {max_initialised_per_user: 1}}";
     assert_eq!(jobs("0.21", one_waits), [0.0, 1.0, 2.0]);
-    // Jobs run one after the other.
+    // The limit of one running job makes the jobs run one after the other.
     assert_eq!(jobs("1.x", "max_system_jobs: 1"), [0.0, 7.0, 14.0]);
     assert_eq!(jobs("1.x", "queues: {default: {max_active_tasks: 1}}"), [0.0, 7.0, 14.0]);
     assert_eq!(jobs("1.x", "max_system_jobs: 3"), [0.0; 3]);

@@ -1,4 +1,5 @@
-//! Random clusters (shared or not), workloads and faults, with the invariant checker on.
+//! Runs random clusters (with or without shared resources), workloads and faults, with the
+//! invariant checker on.
 //!
 //! In each of these runs every job ends, every task succeeds exactly once, no slot is
 //! over-committed and time never goes back. The test's own policy suspends, resumes and kills
@@ -19,7 +20,7 @@ use mumakil::units::SimSpan;
 use proptest::prelude::*;
 use rand::RngExt;
 
-/// A policy that launches as much as fits, and suspends, resumes and kills at random.
+/// A policy that launches as many tasks as fit, and suspends, resumes and kills attempts at random.
 struct Restless {
     rng: ChaCha8Rng,
     running: Vec<AttemptId>,
@@ -106,7 +107,7 @@ fn run_into(yaml: &str, folder: Option<PathBuf>) -> Emulated {
 /// Runs a scenario and returns the numbers of its jobs that succeeded and failed.
 fn outcomes(yaml: &str) -> (u64, u64) {
     let run = run(yaml);
-    let verifier = run.verifier.expect("the checker was asked for");
+    let verifier = run.verifier.expect("the options turn the checker on");
     let found: Vec<String> = verifier.violations().iter().map(ToString::to_string).collect();
     assert!(found.is_empty(), "{}\n{yaml}", found.join("\n"));
     assert_eq!(run.stop, StopReason::Done, "{yaml}");
@@ -188,7 +189,7 @@ impl Drawn {
             } else {
                 String::new()
             };
-            // Every other job reads its input while it computes.
+            // The maps of every second job read their input while they compute.
             let map = if number % 2 == 0 {
                 "map_time: {log_normal: {mean: 15s, cv: 0.5}}"
             } else {
@@ -257,7 +258,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         })
 }
 
-/// Faults of every kind for machines and attempts, after which a run still ends.
+/// Faults of every kind for machines and attempts. Runs with these faults still end.
 const BEFALLS: [&str; 16] = [
     "{at: 40s, stop: {nodes: 30 %, for: 5min}}",
     "{at: 1min, stop: {rack: rack-1}}, {at: 20min, start: {rack: rack-1}}",
@@ -377,8 +378,8 @@ proptest! {
         prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
     }
 
-    /// A job may end without some of its tasks. Its last event may then be the end of an attempt
-    /// that must be cleaned up after the kill.
+    /// A killed job ends while tasks are left. Its last event may then be the end of an attempt
+    /// that needs a cleanup attempt after the kill.
     #[test]
     fn a_killed_job_with_failing_tasks_leaves_nothing_undone(mut drawn in drawn(), at in 20u32..120) {
         drawn.settings.extend(["map_failures: 50 %", "reduce_failures: 50 %", "max_attempts: 2"]);
@@ -446,7 +447,7 @@ fn slow_machines_and_crashes_make_a_run_longer_and_the_same_each_time() {
     ] {
         let (slower, bytes) = ends(&two_jobs(fault));
         assert!(plain < slower, "{fault}: {plain} s without, {slower} s with it");
-        assert!(ends(&two_jobs(fault)).1 == bytes, "{fault}: another run, other bytes");
+        assert!(ends(&two_jobs(fault)).1 == bytes, "{fault}: a second run gives other bytes");
     }
 }
 

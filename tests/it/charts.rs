@@ -178,7 +178,8 @@ fn published_bars() {
     insta::assert_snapshot!(lines(&chart.draw()));
 }
 
-/// Lines with published numbers at measured points, at other points, and with none.
+/// Lines with published numbers at measured points, lines with published numbers at other points,
+/// and lines without published numbers.
 #[test]
 fn published_lines() {
     let line = |name: &str, ours: [f64; 4], published: &[(f64, f64)]| {

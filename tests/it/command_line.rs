@@ -124,7 +124,7 @@ fn five_mistakes_are_five_errors() {
     }
 }
 
-/// A join of two jobs after a scan, and a query beside them.
+/// A chain of two jobs, `scan` and `merge`, and an independent query.
 const CHAIN: &str = "
 name: chain
 cluster: {nodes: 3}
@@ -334,7 +334,7 @@ fn an_interrupted_run_leaves_nothing() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // The run has begun once its first table exists.
+    // A run has begun as soon as its first table exists.
     let begun = || {
         let out = room.path("out");
         let hidden = out.exists().then(|| crate::names(&out).pop()).flatten();
@@ -342,7 +342,7 @@ fn an_interrupted_run_leaves_nothing() {
     };
     while !begun() {
         std::thread::yield_now();
-        assert!(run.try_wait().unwrap().is_none(), "the run is over before it began");
+        assert!(run.try_wait().unwrap().is_none(), "the run ended without a table");
     }
     let kill = format!("kill -INT {}", run.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());

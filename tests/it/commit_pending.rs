@@ -47,7 +47,7 @@ fn timeline(mode: &str) -> BTreeMap<u64, BTreeMap<u32, Row>> {
 const SLOTS: i64 = 4;
 
 /// Returns the longest time, in milliseconds, in which the jobs count more running maps than there
-/// are slots, and whether during such a time a job held a slot that another job counted.
+/// are slots, and whether a job then held a slot that another job counted.
 fn overcounted(mode: &str) -> (u64, bool) {
     let mut now: BTreeMap<u32, Row> = BTreeMap::new();
     let (mut longest, mut began, mut is_shared) = (0, None, false);
@@ -69,8 +69,8 @@ fn overcounted(mode: &str) -> (u64, bool) {
 #[test]
 fn with_the_quirk_a_slot_is_counted_twice_for_about_a_heartbeat() {
     let (longest, is_shared) = overcounted("quirk");
-    assert!(is_shared, "no job holds a slot that another counts");
-    // Heartbeats come every 3 s, and the two trackers send theirs at different times.
+    assert!(is_shared, "no slot of a job is counted by another");
+    // Heartbeats come every 3 s, and the two trackers send their heartbeats at different times.
     assert!((1_000..=4_500).contains(&longest), "{longest} ms");
 }
 

@@ -19,7 +19,7 @@ fn of<'r>(rows: &'r [Row], job: &str, code: &str) -> Vec<&'r Row> {
     rows.iter().filter(|row| row["job"] == job && row["code"] == code).collect()
 }
 
-/// A pool has at most four slots. Its first job holds them for twenty minutes.
+/// A pool has at most four slots. Its first job holds these slots for twenty minutes.
 const LIMITED: &str = "
 seed: 1
 cluster: {nodes: 10, racks: 1}

@@ -15,7 +15,7 @@ fn run(room: &Room, scenario: &str, out: &str) {
     room.mumakil(&format!("run {scenario} --quiet --verify --out {out}")).assert().success();
 }
 
-/// Asserts that two runs left the same files; names the first line that differs.
+/// Asserts that two runs wrote the same files. The failure names the first line that differs.
 fn assert_same(one: &Path, other: &Path) {
     assert_eq!(files(one), files(other));
     for file in files(one).into_iter().filter(|file| file != PERF) {

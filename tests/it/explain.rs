@@ -69,7 +69,7 @@ fn a_wait_is_told_by_the_rule_of_the_policy() {
     }
 }
 
-/// Under FIFO the small jobs stand behind the large one.
+/// Under FIFO the small jobs wait behind the large job.
 #[test]
 fn who_held_the_slots_is_named() {
     let room = Room::new();
@@ -123,13 +123,13 @@ fn decisions_say_who_was_refused_what() {
         assert_eq!((row["job"].as_str(), row["kind"].as_str(), number("share")), ("0", "map", 4.0));
         assert!(number("from_ms") <= number("to_ms") && 4.0 <= number("held"), "{row:?}");
     }
-    assert!(rows.iter().any(|row| row["what"] == "kill"), "a node goes off with attempts");
+    assert!(rows.iter().any(|row| row["what"] == "kill"), "the node stops while attempts run");
     let without = room.mumakil("run a.yaml --quiet --force --set record.decisions=false");
     assert_eq!({ without }.output().unwrap().status.code(), Some(0));
     assert!(!room.path("out/a-42/decisions.csv").exists());
 }
 
-/// While the JobTracker is away, a job waits neither for slots of other jobs nor for repeated work.
+/// The time in which a job waits for the absent JobTracker is a part of its own.
 #[test]
 fn a_job_that_waits_for_the_job_tracker_is_told_so() {
     for fault in ["restart: 30min, recover: true", "pause: 30min"] {
@@ -147,8 +147,8 @@ fn a_job_that_waits_for_the_job_tracker_is_told_so() {
             let parts = told["parts"].as_array().unwrap();
             let away = parts.iter().find(|part| part["part"] == "job-tracker-away");
             let away = away.map_or(0, |part| part["ms"].as_u64().unwrap());
-            // A few seconds of the absence count for tasks that were running when the JobTracker
-            // stopped.
+            // A few seconds of the absence count as work of tasks that were running when the
+            // JobTracker stopped.
             let range = 29 * 60_000..=30 * 60_000;
             assert!(range.contains(&away), "{fault} in {line}: {away} of {told}");
         }
@@ -156,7 +156,7 @@ fn a_job_that_waits_for_the_job_tracker_is_told_so() {
 }
 
 /// A pool may have at most two of the six slots. Its thirty reduces wait because of this limit, not
-/// because of each other.
+/// because the job's own tasks hold the slots.
 #[test]
 fn a_limit_is_told_though_the_job_waits_for_its_own_tasks() {
     let room = Room::new();
@@ -176,7 +176,7 @@ fn a_limit_is_told_though_the_job_waits_for_its_own_tasks() {
     assert!(9 * 60_000 < limited, "{told}");
 }
 
-/// If the run has recorded the jobs' isolated times, jobs are ranked by these times.
+/// If the run has recorded how long each job takes alone, jobs are ranked by these times.
 #[test]
 fn the_worst_are_ranked_by_their_slowdown_where_that_is_known() {
     let room = Room::new();

@@ -120,7 +120,7 @@ fn what_a_bad_neighbour_has_started_goes_with_it_and_the_last_exchanges_are_told
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("asked    {\"offer\":{\"number\":1,"), "{told}");
     assert!(told.contains("answered {\"answer\":{}}"), "{told}");
-    assert!(!lives(&fs::read_to_string(pid).unwrap()), "what it started lives on");
+    assert!(!lives(&fs::read_to_string(pid).unwrap()), "a child of the policy is still alive");
 }
 
 #[test]
@@ -185,14 +185,14 @@ fn the_policies_in_python_have_one_adapter() {
     let adapter = |name: &String| {
         let text = fs::read_to_string(root().join("scenarios/policies").join(name)).unwrap();
         let (adapter, _) =
-            text.split_once("# ---- The policy. ----").expect("it says where it begins");
+            text.split_once("# ---- The policy. ----").expect("a line ends the adapter");
         adapter.to_owned()
     };
     let first = adapter(&policies[0]);
     assert!(1 < policies.len() && policies.iter().all(|name| adapter(name) == first));
 }
 
-/// Lines of a policy that begin correctly and go wrong somewhere.
+/// Lines of a policy: the first lines are correct, and a later line is wrong.
 fn lines() -> impl Strategy<Value = String> {
     let number = || prop_oneof![3 => 0..4_u64, 1 => any::<u64>()];
     let deed = prop_oneof![
@@ -231,7 +231,7 @@ fn the_seeds_of_the_protocols_fuzzer_are_heard_to_their_last_line() {
     let folder = root().join("tests/fuzz/seeds/protocol");
     for file in files(&folder) {
         let lines = fs::read_to_string(folder.join(&file)).unwrap();
-        let told = exercise::protocol(lines.as_bytes()).expect("it says nothing more then");
+        let told = exercise::protocol(lines.as_bytes()).expect("the run blames the program");
         assert!(told.contains(lines.lines().next_back().unwrap()), "{file}: {told}");
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn run(yaml: &str) -> (TempDir, Emulated) {
     (folder, run)
 }
 
-/// A cluster on which only the work takes time.
+/// A cluster on which only the work of tasks takes time.
 pub(crate) const EXACT: &str = "
 hadoop: {setup_cleanup: false, task_cleanup: false, start_up: 0s, heartbeat_phase: 0s, commit_pending: slot-held}
 record: {timeline: true, sample: 1s}
@@ -114,7 +114,7 @@ fn shares(pools: &[Drawn]) -> Vec<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// After the jobs have come, every pool has its share within the time of a task and a few
+    /// After the jobs' arrival, every pool gets its share within the time of one task and a few
     /// heartbeats.
     #[test]
     fn slots_follow_the_max_min_shares_within_the_length_of_a_task(
@@ -124,7 +124,8 @@ proptest! {
         let (folder, _) = run(&full_cluster(variant, &pools));
         let held = held(&folder, pools.len() + 1, 60.0 + 20.0 + 15.0);
         for (held, share) in held.iter().zip(shares(&pools)) {
-            // Slots are whole, and a slot that has just become free counts for no pool.
+            // Allow a small difference: slots are whole, and a slot that has just become free
+            // counts for no pool.
             prop_assert!((held - share).abs() < 2.0, "{held} slots for a share of {share}: {pools:?}");
         }
     }
@@ -195,14 +196,14 @@ scheduler:
 "
     );
     let (folder, _) = run(&yaml);
-    assert_eq!(held(&folder, 2, 149.0), [40.0, 0.0], "nobody is killed before the time-out");
+    assert_eq!(held(&folder, 2, 149.0), [40.0, 0.0], "no task is killed before the time-out");
     // Wait half a second for the check, then for two heartbeats.
     assert_eq!(held(&folder, 2, 120.0 + 1.5 + 30.0 + 0.5 + 6.0), [28.0, 12.0]);
     let killed = attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed");
     let starts: Vec<f64> = killed.map(|attempt| attempt.start).collect();
     let first = attempts(&folder).iter().map(|attempt| attempt.start).fold(f64::MAX, f64::min);
     assert_eq!(starts.len(), 12);
-    assert!(starts.iter().all(|start| first < *start), "the latest die: {starts:?}");
+    assert!(starts.iter().all(|start| first < *start), "it kills the latest: {starts:?}");
 }
 
 #[test]

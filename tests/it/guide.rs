@@ -1,5 +1,5 @@
-//! The README and the guide stay true: the commands of their transcripts are executed again, their
-//! scenarios are checked, and generated texts are generated again.
+//! Checks that the README and the guide are true: executes the commands of their transcripts again,
+//! checks their scenarios, and generates the generated texts again.
 //!
 //! `make transcripts` writes the current output into the files.
 
@@ -67,7 +67,7 @@ fn the_transcripts_are_true() {
 /// Returns a text in which each command of a `console` block is followed by its current output.
 ///
 /// The commands of a text are executed one after the other in one folder, which has the
-/// repository's scenarios. Times that a run took on this machine are left as they stand.
+/// repository's scenarios. Wall times of runs are not updated.
 #[cfg(unix)]
 fn typed_again(text: &str) -> String {
     let room = Room::new();
@@ -163,7 +163,7 @@ fn the_format_of_the_guide_is_the_one_that_is_tested() {
     let pieces: Vec<&str> = pieces.map(|rest| rest.split("```").next().unwrap()).collect();
     assert!(3 < pieces.len(), "{pieces:?}");
     for piece in pieces {
-        // The guide may leave out lines of the program that a newcomer need not know.
+        // The guide may leave out lines of the program that newcomers can do without.
         let mut lines = program.lines();
         for line in piece.lines() {
             assert!(lines.any(|other| other == line), "{line}\n{piece}");
@@ -194,7 +194,7 @@ fn every_chapter_is_in_the_guide_and_in_the_readme() {
 #[test]
 fn the_readme_is_a_front_door() {
     let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
-    assert!(lines <= 250, "{lines} lines: what goes on for longer is a chapter of the guide");
+    assert!(lines <= 250, "{lines} lines: move the rest into a chapter of the guide");
 }
 
 #[test]
@@ -207,7 +207,8 @@ fn links_lead_to_files() {
         for target in inline.chain(defined).filter(|target| !target.starts_with("http")) {
             assert!(root().join(folder).join(target).exists(), "{path}: {target}");
         }
-        // A link by name needs a definition. Without one, readers of the file see plain text.
+        // A link by name needs a definition. Without a definition, readers of the file see plain
+        // text.
         for chapter in CHAPTERS {
             let (link, target) = (format!("[{}]", chapter.name), format!("[{}]: ", chapter.name));
             assert!(

@@ -18,7 +18,7 @@ use proptest::prelude::*;
 
 use crate::Room;
 
-/// A cluster on which only the work takes time.
+/// A cluster on which only the work of tasks takes time.
 const EXACT: &str = "
 hadoop: {line: \"1.x\", heartbeat: 3s, setup_cleanup: false, task_cleanup: false, start_up: 0s, \
 commit_pending: none, launch_expiry: reported}
@@ -43,7 +43,7 @@ struct Story {
     notes: Vec<&'static str>,
 }
 
-/// Collects the story of a run.
+/// Watches a run and collects the events of its attempts and jobs.
 struct Teller(Arc<Mutex<Story>>);
 
 impl Watcher for Teller {
@@ -59,7 +59,7 @@ impl Watcher for Teller {
                 story.most_suspended = story.most_suspended.max(here);
             }
             Fact::Attempt(attempt, tracker, AttemptFact::Resumed) => {
-                assert_eq!(story.suspended.remove(&attempt), Some(tracker), "resumed elsewhere");
+                assert_eq!(story.suspended.remove(&attempt), Some(tracker), "on another tracker");
                 story.resumed += 1;
                 story.went_on.push(attempt);
             }
@@ -114,7 +114,8 @@ fn run(yaml: &str) -> (Story, Emulated) {
     (story, run)
 }
 
-/// Returns jobs of maps only, each with its arrival, its number of maps, and the seconds of a map.
+/// Returns jobs without reduces, as YAML. `jobs` has for each job its arrival in seconds, its
+/// number of maps, and the seconds of a map.
 fn maps(jobs: &[(u64, u32, u64)]) -> String {
     let mut yaml = "workload:\n  jobs:\n".to_owned();
     for (number, (submit, maps, seconds)) in jobs.iter().enumerate() {
@@ -185,16 +186,16 @@ proptest! {
         let (story, _) = run(&drawn.yaml(&eager));
         let (undisturbed, _) = run(&drawn.yaml("fifo"));
         prop_assert!(story.most_suspended <= drawn.most as usize);
-        prop_assert!(story.suspended.is_empty(), "all have gone on");
+        prop_assert!(story.suspended.is_empty(), "every suspended attempt was resumed");
         prop_assert_eq!(story.killed, 0);
-        prop_assert_eq!(story.worked, undisturbed.worked, "as if never stopped");
+        prop_assert_eq!(story.worked, undisturbed.worked, "suspensions cost no work");
     }
 
     #[test]
     fn the_work_of_killed_attempts_is_lost(drawn in drawn(0)) {
         let (story, run) = run(&drawn.yaml("{hfsp: {variant: paper-2013, sample: 1, preemption: kill}}"));
         let (undisturbed, _) = self::run(&drawn.yaml("fifo"));
-        prop_assert_eq!(story.worked, undisturbed.worked, "each was done from the start");
+        prop_assert_eq!(story.worked, undisturbed.worked, "each task was done from its start");
         prop_assert_eq!((story.resumed, story.most_suspended), (0, 0));
         prop_assert!(story.killed <= story.preempted);
         prop_assert_eq!(run.summary.jobs_succeeded, drawn.jobs.len() as u64);
@@ -267,13 +268,13 @@ fn the_yardsticks_come_closer_to_their_fluid_models_as_tasks_shrink() {
         let [coarse, fine] = [2_000, 200].map(|task_ms| error(scheduler, discipline, task_ms));
         // A job that comes while tasks run waits for one task at most, and so do the jobs after it.
         assert!(coarse <= 4.0, "{scheduler}: off by {coarse} s with tasks of 2 s");
-        // A heartbeat's way there and back takes a few milliseconds of every 0.2 s.
+        // The round trip of a heartbeat takes a few milliseconds of every 0.2 s.
         assert!(fine <= 1.5, "{scheduler}: off by {fine} s with tasks of 0.2 s");
     }
 }
 
-/// Returns the share of a large job that is done after 50 min. Every 10 s a short job comes that
-/// could fill the cluster for 10 s.
+/// Returns the share of a large job that is done after 50 min. A short job, which could fill the
+/// cluster for 10 s, arrives every 10 s.
 fn stream_of_small_jobs(scheduler: &str) -> f64 {
     let mut yaml = format!(
         "{EXACT}cluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\nuntil: 3000s\nscheduler: {scheduler}\n\
@@ -295,11 +296,11 @@ fn stream_of_small_jobs(scheduler: &str) -> f64 {
 #[test]
 fn a_large_job_under_a_stream_of_small_ones_ends_but_starves_under_srpt() {
     let done = stream_of_small_jobs("{hfsp: {virtual_slots: parts}}");
-    assert_eq!(done, 1.0, "it has waited for its turn");
+    assert_eq!(done, 1.0, "the large job has got its turn");
     let done = stream_of_small_jobs("fsp");
-    assert_eq!(done, 1.0, "the same with true sizes");
+    assert_eq!(done, 1.0, "FSP knows the true sizes");
     let done = stream_of_small_jobs("srpt");
-    assert!(done < 0.3, "{done} of it is done: the others leave next to nothing");
+    assert!(done < 0.3, "small jobs leave it few slots: {done} is done");
 }
 
 #[test]
@@ -315,7 +316,7 @@ workload:
     let (story, _) = run(&format!("{cluster}{jobs}{fsp}"));
     assert_eq!(story.preempted, 0);
     let (story, _) = run(&format!("{cluster}{}{fsp}", jobs.replace("false", "true")));
-    assert_eq!((story.preempted, story.resumed), (2, 2), "as many as the small job lacks");
+    assert_eq!((story.preempted, story.resumed), (2, 2), "the small job lacks two slots");
 }
 
 #[test]
@@ -332,7 +333,7 @@ fn a_tracker_that_bears_no_more_says_so_and_says_when_it_does_again() {
     assert_eq!((full, free), (1, 1), "{:?}", story.notes);
 }
 
-/// Runs jobs on a cluster with this many nodes, and this many slots of each kind in a node.
+/// Runs jobs on a cluster with `nodes` nodes, and `slots` slots of each kind on every node.
 fn on(nodes: u32, slots: u32, scheduler: &str, jobs: &str) -> (Story, Emulated) {
     run(&format!(
         "{EXACT}cluster: {{nodes: {nodes}, map_slots: {slots}, reduce_slots: {slots}, memory: 64GiB}}\n\
@@ -340,7 +341,7 @@ fn on(nodes: u32, slots: u32, scheduler: &str, jobs: &str) -> (Story, Emulated) 
     ))
 }
 
-/// Four reduces take an hour each. They are measured after a minute, when nearly all of their work
+/// Four reduces take an hour each. HFSP measures them after a minute, when nearly all of their work
 /// is left.
 #[test]
 fn a_large_job_of_few_reduces_makes_room_once_it_is_measured() {
@@ -374,7 +375,7 @@ fn who_cannot_be_suspended_spares_nobody_else() {
 ";
     let (story, _) = on(2, 2, "{fsp: {preemption: eager}}", jobs);
     let of = |job: u32| story.victims.iter().filter(|victim| victim.job().0 == job).count();
-    assert_eq!((of(0), of(1)), (2, 0), "the middle one gives way in its place");
+    assert_eq!((of(0), of(1)), (2, 0), "the middle job is suspended instead");
 }
 
 #[test]
@@ -401,15 +402,15 @@ fn a_job_of_unknown_size_goes_last_whatever_is_guessed() {
     let hfsp = "{hfsp: {variant: paper-2013, sample: 1, confidence: inf, first_guess: 0s, training_slots: 0}}";
     let (story, _) = on(2, 1, hfsp, jobs);
     assert_eq!(story.preempted, 0);
-    assert!(story.ended[&0] < 260.0, "it has the cluster for itself: {:?}", story.ended);
+    assert!(story.ended[&0] < 260.0, "no other job takes its slots: {:?}", story.ended);
 }
 
-/// Every ten seconds a small job comes that can use all eight slots for ten seconds. Once there are
-/// more jobs than slots, the papers' virtual cluster gives the largest job no slot.
+/// A small job, which can use all eight slots for ten seconds, arrives every ten seconds. Once
+/// there are more jobs than slots, the papers' virtual cluster gives the largest job no slot.
 #[test]
 fn whole_virtual_slots_starve_the_largest_job_and_a_note_says_so() {
     let done = stream_of_small_jobs("hfsp");
-    assert!(done < 0.5, "{done} of it is done, which it was before the slots were short");
+    assert!(done < 0.5, "{done} was done before there were more jobs than slots");
     let jobs = "
     - {name: large, maps: 9, map_time: 100s}
     - {name: one, submit: 10s, maps: 1, map_time: 500s}
@@ -423,8 +424,8 @@ fn whole_virtual_slots_starve_the_largest_job_and_a_note_says_so() {
 }
 
 /// A job has four reduces of 300 s on two slots. Its first reduce is the sample, which is measured
-/// after a minute. A reduce of another job comes before that. It can take the other slot, unless
-/// the whole first job is spared.
+/// after a minute. A reduce of another job is ready before this measurement. It can take the other
+/// slot, unless HFSP spares all reduces of the first job.
 #[test]
 fn a_job_in_training_keeps_its_slots_where_it_is_spared() {
     let jobs = "
@@ -437,8 +438,8 @@ fn a_job_in_training_keeps_its_slots_where_it_is_spared() {
         story.ended[&1]
     };
     let [sample, training] = ["sample", "training"].map(ended);
-    assert!(sample < 60.0, "it had its slot at once: {sample}");
-    assert!((70.0..110.0).contains(&training), "a minute after the large one reduced: {training}");
+    assert!(sample < 60.0, "the small reduce got a slot at once: {sample}");
+    assert!((70.0..110.0).contains(&training), "it waited for the measurement: {training}");
 }
 
 /// A first job holds the only reduce slot for a minute. Then each of two other jobs has a reduce.
@@ -458,12 +459,12 @@ fn a_reduce_whose_maps_are_not_done_stands_last_in_line() {
         run(&format!("{cluster}scheduler: {hfsp}\n")).0.ended[&2]
     };
     let [with_maps, maps_done] = ["with-maps", "maps-done"].map(ended);
-    assert!(200.0 < with_maps, "the other's reduce has held the slot for its maps: {with_maps}");
+    assert!(200.0 < with_maps, "the slow reduce held the slot: {with_maps}");
     assert!(maps_done < 200.0, "{maps_done}");
 }
 
 /// Two jobs of forty maps of 10 s share eight slots. Their pools weigh 1 and 3. With six virtual
-/// slots the second job ends first; with four it would not.
+/// slots the second job ends first; with four slots it would not.
 #[test]
 fn jobs_share_the_virtual_cluster_by_the_weights_of_their_pools() {
     let jobs = "
@@ -505,7 +506,8 @@ fn wrong_weights_of_pools_are_told_with_their_places() {
 }
 
 /// With seed 6 a map of the first job fails for good, but the job goes on. Its reduces may start
-/// when all its other maps are done. A former version let them wait until no other job had reduces.
+/// when all its other maps are done. A former version of Mumakil let these reduces wait until no
+/// other job had reduces.
 #[test]
 fn reduces_do_not_wait_for_a_map_that_has_failed_for_good() {
     let ends = |arrival: &str| {

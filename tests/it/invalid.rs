@@ -16,7 +16,8 @@ use proptest::sample::Index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A policy with options of every kind, so that the messages do not depend on the built-in ones.
+/// A policy with options of every kind, so that the messages do not depend on the built-in
+/// policies.
 struct Lazy;
 
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
@@ -127,11 +128,11 @@ fn every_wrong_scenario_gives_its_message() {
 fn every_expected_message_has_its_scenario() {
     for entry in fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
-        assert!(path.with_extension("yaml").exists(), "{} stands alone", path.display());
+        assert!(path.with_extension("yaml").exists(), "{} has no YAML file", path.display());
     }
 }
 
-/// A scenario with most kinds of settings, to be damaged.
+/// A scenario with most kinds of settings, which the tests damage.
 const WHOLE: &str = "\
 name: whole
 seed: 7
@@ -147,7 +148,7 @@ classes: {small: maps <= 2, large: true}
 faults: [{at: 10min, stop: node-3}, {at: 5min, kill: a}, {loss: 10 %}]
 ";
 
-/// A scenario with drawn jobs, to be damaged.
+/// A scenario with drawn jobs, which the tests damage.
 const MIXED: &str = "\
 workload:
   preset: srt

@@ -1,10 +1,11 @@
-//! Entries of `later`, and branches of runs, as users see them.
+//! Entries of `later` in scenarios, and branches of runs, as users see them.
 
 use std::fs;
 
 use crate::Room;
 
-/// Long and short jobs on a small cluster, so that policies differ and suspend.
+/// Long and short jobs on a small cluster, so that policies decide differently and suspend
+/// attempts.
 const SCENARIO: &str = "
 cluster: {nodes: 4, map_slots: 2, reduce_slots: 1}
 workload:
@@ -58,8 +59,8 @@ fn the_past_stays_as_it_was_under_any_policy_and_whatever_comes_later() {
     }
 }
 
-/// HFSP has suspended attempts when the next policy takes over; a policy without suspension would
-/// never resume them.
+/// HFSP has suspended attempts when the next policy takes over. A next policy without suspension
+/// would never resume these attempts.
 #[test]
 fn what_a_policy_has_suspended_its_successor_resumes_or_kills() {
     let eager = "{hfsp: {preemption: eager, map_preemption: eager}}";
@@ -68,11 +69,12 @@ fn what_a_policy_has_suspended_its_successor_resumes_or_kills() {
     let (plain, _) = run(&format!("scheduler: {eager}"));
     let past = before(&plain, 145);
     let halted = count(&past, &fact("suspended")) - count(&past, &fact("resumed"));
-    assert!(0 < halted, "nothing is suspended at the instant, so this shows nothing");
+    assert!(0 < halted, "no attempt is suspended then, so this tests nothing");
     let killed = |events: &str| count(events, r#""code":"policy-changed""#);
     let (fifo, _) = run(&at.replace("NEXT", "fifo"));
     assert!(halted <= killed(&fifo), "{halted} and {}", killed(&fifo));
-    // The reference policies are HFSP with other sizes, and resume suspended attempts as it does.
+    // The reference policies are HFSP with other job sizes, and resume suspended attempts like
+    // HFSP.
     for next in [eager, "fsp", "srpt"] {
         let (again, _) = run(&at.replace("NEXT", next));
         assert_eq!(killed(&again), 0, "{next}");
@@ -92,8 +94,8 @@ fn a_policy_that_takes_over_has_its_own_time_and_only_once() {
     );
     let (events, _) = run(&changes);
     let kills = r#""order":"kill""#;
-    assert!(0 < count(&events, kills), "nothing is preempted for the pool's minimum");
-    // Without the changes in between, the same number of attempts is killed.
+    assert!(0 < count(&events, kills), "no attempt is killed for the pool's minimum");
+    // A run without the changes in between kills the same number of attempts.
     let once = format!("later:\n- {{at: 60s, scheduler: {pools}}}\n- {{at: 70s, {urgent}}}");
     assert_eq!(count(&events, kills), count(&run(&once).0, kills));
 }
@@ -130,8 +132,8 @@ fn a_branch_has_the_same_past_and_can_be_run_again_alone() {
     assert!(!room.path("d").exists());
 }
 
-/// To measure isolated times, all jobs run one after the other under one policy. A job of `later`
-/// is among them.
+/// To measure isolated times, all jobs, including a job of `later`, run one after the other under
+/// one policy.
 #[test]
 fn how_long_a_job_takes_alone_is_known_of_one_that_came_later() {
     let room = Room::new();

@@ -19,8 +19,8 @@ cluster:
 workload: {jobs: [{name: a, maps: 4, map_time: 5s}]}
 ";
 
-/// The cluster of a study or of an argument. It sets other keys of `hdfs`, `network` and
-/// `jobtracker` than `BASE` does.
+/// The cluster that a study or an argument sets. Its keys of `hdfs`, `network` and `jobtracker` are
+/// not those that `BASE` sets.
 const OVER: &str = "{hdfs: {replication: 2}, network: {rack: 10MB/s}, jobtracker: {init: 2s}}";
 
 /// A scheduler with settings of every kind.
@@ -111,7 +111,7 @@ fn a_value_of_an_axis_keeps_the_options_of_its_own_name() {
     let kept = |cell: &Scenario| cell.to_yaml().contains("prod:");
     assert_eq!(cells.iter().map(kept).collect::<Vec<_>>(), [false, true, true, false]);
     assert!(cells[2].to_yaml().contains("w1: 9s"));
-    // Several cells give one warning about the settings that they lack.
+    // Several cells that lack the same settings give one warning.
     assert_eq!(
         told(&room, &["check", "study.yaml"]),
         "warning: with `fifo`, `hfsp` for `scheduler` (study.yaml) these settings of base.yaml have \
@@ -158,7 +158,7 @@ fn what_an_argument_does_to_a_file_a_study_does_that_says_the_same() {
         let mut written = cells(&room, &format!("{study}\nsweep: {{seeds: 1}}")).remove(0);
         let base = Draft::read(&room.path("base.yaml")).unwrap().with(&[set.to_owned()]);
         let set = base.resolve(&Registry::builtin()).unwrap().scenario;
-        // A study has its own name, and records only the data that it reads.
+        // Ignore the name and the recorded data: a study sets its own.
         (written.name, written.record) = (set.name.clone(), set.record.clone());
         assert_eq!(written.to_yaml(), set.to_yaml(), "{study}");
     }

@@ -33,7 +33,7 @@ impl Live {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mumakil"));
         command.current_dir(room.path("")).args(["live", "small.yaml", "--port", "0"]).args(more);
         let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("`live` starts");
         let mut lines = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         lines.read_line(&mut line).unwrap();
@@ -49,8 +49,8 @@ impl Live {
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
-        // If the server refuses a request before its end, it answers, and then resets the
-        // connection.
+        // The server may refuse a request before it has read all of it. Then it answers, and resets
+        // the connection.
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok());
@@ -94,7 +94,7 @@ impl Live {
             }
             thread::yield_now();
         }
-        panic!("it never stands");
+        panic!("the run neither pauses nor ends");
     }
 
     /// Waits for the end of the process; returns the exit code and the output.
@@ -137,7 +137,7 @@ fn a_session_is_a_scenario_with_the_same_digest() {
         assert_eq!(live.stands()["now_us"], 30_000_000, "{deed}");
     }
     assert_eq!(live.stands()["log"].as_array().unwrap().len(), 4);
-    // Go back to an instant before these commands, and forward again.
+    // Go back to an instant before these commands, and then forward again.
     assert_eq!(live.command(&json!({"do": "go", "at": "10s"})), 200);
     assert_eq!(live.stands()["now_us"], 10_000_000);
     assert_eq!(live.command(&json!({"do": "step", "to": "job"})), 200);

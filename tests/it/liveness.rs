@@ -105,7 +105,8 @@ fn a_long_initialisation_is_no_stall() {
     );
 }
 
-/// The tracker waits for an answer until its time-out. Meanwhile the JobTracker declares it lost.
+/// The tracker waits for an answer until its time-out. Meanwhile the JobTracker declares the
+/// tracker lost.
 #[test]
 fn a_lost_heartbeat_is_no_stall() {
     let yaml = "
@@ -134,8 +135,7 @@ workload: {jobs: [{name: a, maps: 4, reduces: 1, count: 3}], submission: stress}
     ends(yaml, 1);
 }
 
-/// The injector's first probe finds no job to submit. Its next probe comes when no tracker is
-/// registered.
+/// The injector's first probe finds no job to submit. At its next probe no tracker is registered.
 #[test]
 fn stress_after_a_restart_of_the_jobtracker_is_no_stall() {
     let yaml = "
@@ -254,8 +254,8 @@ workload: {{jobs: [{{name: a, maps: 2, map_time: 1s, input: 128MiB}}]}}
     }
 }
 
-/// The heartbeats of one node are lost for longer than the expiry. Its work is repeated for ever,
-/// so there is always progress.
+/// The heartbeats of one node are lost for longer than the expiry. The node's work is repeated for
+/// ever, so there is always progress.
 const ENDLESS: &str = "
 hadoop: {line: 1.x, expiry: 20s}
 cluster: {nodes: 1, hdfs: {replication: 1}}

@@ -28,8 +28,8 @@ fn held(yaml: &str, jobs: usize, at: f64) -> Vec<f64> {
     fair::held(&run(yaml).0, jobs, at)
 }
 
-/// Returns a scenario with jobs of long maps: for each its pool, its number of maps, and its
-/// arrival.
+/// Returns a scenario with jobs of long maps. `jobs` has for each job its pool, its number of maps,
+/// and its arrival.
 fn long_jobs(cluster: &str, jobs: &[(&str, u32, u32)], options: &str) -> String {
     let job = |(number, (pool, maps, submit)): (usize, &(&str, u32, u32))| {
         format!("{{name: j{number}, pool: {pool}, maps: {maps}, submit: {submit}s, map_time: 1h}}")
@@ -70,7 +70,7 @@ fn free_slots_are_allotted_by_what_is_pending() {
     assert_eq!(held("classification: false, pool_allocation: false"), [5.0, 5.0]);
     let bounds = "{pools: {a: {max_maps: 6}, b: {min_maps: 3}}}";
     let bounds = format!("classification: false, allocations: {bounds}");
-    assert_eq!(held(&bounds), [6.0, 4.0], "what a may not have is left for b");
+    assert_eq!(held(&bounds), [6.0, 4.0], "b gets the slots above the maximum of a");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn the_job_with_most_pending_maps_goes_first() {
     assert_eq!(held("sorting: true"), [4.0, 2.0, 0.0]);
     assert_eq!(held("sorting: false"), [2.0, 2.0, 2.0]);
     let line = "allocations: {pools: {a: {order: fifo}}}";
-    assert_eq!(held(line), [6.0, 0.0, 0.0], "line stays line");
+    assert_eq!(held(line), [6.0, 0.0, 0.0], "a FIFO pool keeps its order");
 }
 
 /// Returns the paper's second experiment, with ten jobs.
@@ -225,7 +225,8 @@ fn rounds_in_which_nothing_is_allotted_are_warned_of() {
 
 #[test]
 fn with_one_copy_and_a_writer_all_input_is_on_the_writers_node() {
-    // The cluster's own file comes from one writer, whose node has two of the sixteen map slots.
+    // By the preset of the cluster, one node has written the input; it has two of the sixteen map
+    // slots.
     let tasks = tasks(&unlike_jobs(1, "fifo"));
     let local = tasks.lines().filter(|task| task.contains(",map,") && task.contains(",node,"));
     let (on_writer, elsewhere): (Vec<&str>, Vec<&str>) =

@@ -1,4 +1,4 @@
-//! Mumak's model beside Mumak itself, to the millisecond.
+//! Compares the emulation of Mumak's model with Mumak itself, to the millisecond.
 //!
 //! Some tests run a few jobs on one tracker, and expect times that were computed by hand from
 //! Mumak's rules and random numbers. One test runs Mumak's own sample of 19 jobs on 1,545 trackers
@@ -19,7 +19,7 @@ use mumakil::scenario::{self, Registry};
 
 /// Mumak's result for a job.
 struct Row {
-    /// The end of the job's id.
+    /// The last digits of the job's id.
     job: &'static str,
     succeeds: bool,
     /// Milliseconds from submission to end: the mean and the range over ten seeds.
@@ -130,8 +130,8 @@ fn spread(values: &[f64]) -> (f64, f64, f64) {
 }
 
 /// The first map ends in the same millisecond as a heartbeat. The second map's attempt was killed
-/// in the trace, so its outcome is drawn. The map of the second job fails, so its next attempt is
-/// drawn.
+/// in the trace, so its outcome is drawn at random. The map of the second job fails, so the length
+/// of its next attempt is drawn at random.
 const TWO_JOBS: &str = r#"
     {"jobID": "job_1_0001", "user": "ann", "submitTime": 1000, "totalMaps": 2, "totalReduces": 1,
      "mapperTriesToSucceed": [0.5, 0.5],
@@ -168,8 +168,8 @@ const ONE_HOST: &str = r#"{"name": "<root>", "children": [
     {"name": "r0", "children": [{"name": "h0", "children": null}]}]}"#;
 
 /// With seed 42 the only tracker sends heartbeats at 103.902 s, 106.899, 109.902, 112.906, 115.904,
-/// 118.911, 121.916. The second map succeeds (0.382 is below a half) and takes 1 s and 0.0852 of 4
-/// s. The failed map is tried again, for 1 s and 0.2789 of 2 s: 1.557 s.
+/// 118.911, 121.916. The second map succeeds (0.382 is below a half) and takes 1 s plus 0.0852 of 4
+/// s. The second attempt of the failed map takes 1 s plus 0.2789 of 2 s, which is 1.557 s.
 #[test]
 fn two_jobs_end_when_mumaks_rules_say_so() {
     let folder = written(TWO_JOBS);
@@ -177,21 +177,23 @@ fn two_jobs_end_when_mumaks_rules_say_so() {
         let lives = lives(folder.path(), &[set]);
         lives.into_iter().map(|(_, life)| life.map(Option::unwrap)).collect()
     };
-    // Both maps start at 103.902 and are reported at 106.899. The reduce starts at that instant. At
-    // 109.902 it is reported and may go on; it ends 1.5 s later, and is reported at 112.906. The
-    // other job's map fails at 110.402, starts again at 112.906 and is reported at 115.904.
+    // Both maps start at 103.902, and their ends are reported at 106.899. The reduce starts at that
+    // instant. At 109.902 the tracker reports the reduce, which may then go on. The reduce ends 1.5
+    // s later, and its end is reported at 112.906. The other job's map fails at 110.402, starts
+    // again at 112.906, and its end is reported at 115.904.
     let first = [103_000, 103_902, 112_906];
     assert_eq!(times("scheduler=fifo"), [first, [107_000, 109_902, 115_904]]);
-    // The last update before the first map's report was at 106.5 s and saw no reduce, so the reduce
-    // starts only at 109.902.
+    // The fair scheduler's last update before the report of the first map was at 106.5 s. This
+    // update counted no reduce, so the reduce starts only at 109.902.
     let fair = [[103_000, 103_902, 115_904], [107_000, 109_902, 115_904]];
     assert_eq!(times("scheduler=fair"), fair);
     // Jobs are initialised at 105 s and 110 s. A heartbeat launches one map: the heartbeat at
-    // 106.899 launches the first, and the one at 109.902 the second and the reduce.
+    // 106.899 launches the first map, and the heartbeat at 109.902 launches the second map and the
+    // reduce.
     let capacity = [[103_000, 106_899, 115_904], [107_000, 112_906, 118_911]];
     assert_eq!(times("scheduler=capacity"), capacity);
-    // There are as many jobs as trackers, so in stress mode, too, the second job follows the end of
-    // the first.
+    // There is only one tracker, so even in stress mode the second job is submitted only after the
+    // end of the first job.
     for submission in ["serial", "stress"] {
         let times = times(&format!("workload.submission={submission}"));
         assert_eq!(times, [first, [112_907, 115_904, 121_916]], "{submission}");
@@ -217,7 +219,7 @@ fn lives(folder: &Path, sets: &[&str]) -> Vec<(String, [Option<u64>; 3])> {
     rows(&out.path().join("jobs.csv")).map(|of| of_job(&of)).collect()
 }
 
-/// Before the same two jobs comes a job whose log has more maps than its `totalMaps`.
+/// The same two jobs come after a job whose log has more maps than its `totalMaps`.
 #[test]
 fn a_job_whose_splits_cannot_be_read_is_submitted_and_fails_when_it_is_initialised() {
     let unreadable = r#"
@@ -228,14 +230,14 @@ fn a_job_whose_splits_cannot_be_read_is_submitted_and_fails_when_it_is_initialis
     let times = |sets: &[&str]| lives(folder.path(), sets).into_iter().map(|life| life.1).collect();
     let life = |submit, launch, finish| [Some(submit), Some(launch), Some(finish)];
     let fails = |at| [Some(103_000), None, Some(at)];
-    // Because of this job the other two jobs come half a second later, but the same heartbeats find
-    // them.
+    // Because of this job the other two jobs are submitted half a second later, but the same
+    // heartbeats launch their tasks.
     let fifo = [life(103_500, 103_902, 112_906), life(107_500, 109_902, 115_904), fails(103_000)];
     let all: Vec<[Option<u64>; 3]> = times(&["scheduler=fifo"]);
     assert_eq!(all, fifo);
     let all: Vec<[Option<u64>; 3]> = times(&["scheduler=capacity"]);
-    assert_eq!(all[2], fails(105_000), "that is when it would be let in");
-    // The job ends at once, so the next one comes at once.
+    assert_eq!(all[2], fails(105_000), "it fails when it would be initialised");
+    // The job ends at once, so the next job is submitted at once.
     for submission in ["serial", "stress"] {
         let all: Vec<_> = times(&[&format!("workload.submission={submission}")]);
         let [first, second] = [life(103_001, 103_902, 112_906), life(112_907, 115_904, 121_916)];
@@ -253,9 +255,9 @@ fn job_of_a_second(id: &str, submit: u64) -> String {
     )
 }
 
-/// Two jobs for one slot come in the same millisecond. The job with the lower number gets the slot,
-/// although it is the last job in the file. Mumak's fair scheduler compares ids as texts, so there
-/// 10000 is lower.
+/// Two jobs are submitted in the same millisecond to a cluster with one slot. The job with the
+/// lower number gets the slot, although it is the last job in the file. Mumak's fair scheduler
+/// compares ids as texts: under it, 10000 is lower than 9999.
 #[test]
 fn of_jobs_submitted_in_one_millisecond_the_lower_id_goes_first() {
     let jobs = [job_of_a_second("10000", 5_000), job_of_a_second("9999", 5_000)];
@@ -264,7 +266,7 @@ fn of_jobs_submitted_in_one_millisecond_the_lower_id_goes_first() {
         let policy = format!("scheduler={policy}");
         let mut jobs = lives(folder.path(), &["cluster.map_slots=1", &policy]);
         jobs.sort_by_key(|(_, life)| life[1]);
-        assert!(jobs[0].1[1] < jobs[1].1[1], "one slot is one job's");
+        assert!(jobs[0].1[1] < jobs[1].1[1], "one job has to wait for the slot");
         assert_eq!(jobs[0].0, format!("job_1_{first}"), "{policy}");
     }
 }
@@ -298,7 +300,7 @@ fn jobs_run_as_long_and_as_near_to_their_input_as_in_mumak() {
     );
     let mut other = Vec::new();
     for Row { job, succeeds, mean, range, maps } in MUMAK {
-        assert!(runs.iter().all(|run| run[job].succeeded == succeeds), "job {job} ends otherwise");
+        assert!(runs.iter().all(|run| run[job].succeeded == succeeds), "wrong outcome: job {job}");
         let spans: Vec<f64> = runs.iter().map(|run| run[job].millis).collect();
         let (ours, least, most) = spread(&spans);
         let launches = [0, 1, 2].map(|distance| {
@@ -313,5 +315,5 @@ fn jobs_run_as_long_and_as_near_to_their_input_as_in_mumak() {
             other.push(job);
         }
     }
-    assert!(other.is_empty(), "otherwise than in Mumak: {other:?}");
+    assert!(other.is_empty(), "differs from Mumak: {other:?}");
 }

@@ -1,5 +1,6 @@
-//! A trace format that Mumakil does not know, in a file of its own. A user's program adds it with
-//! one line, `registry.add_format(&Ants).add_source::<AntJobs>()`, and can then use it everywhere.
+//! A trace format that Mumakil does not know, in a file of its own. A user's program adds the
+//! format with one line, `registry.add_format(&Ants).add_source::<AntJobs>()`, and can then use it
+//! everywhere.
 
 use std::fs;
 use std::io;
@@ -84,7 +85,8 @@ impl ForeignJob for AntJob {
     }
 }
 
-/// Returns a job as an ant; all its maps take as long as the first, or as the mean.
+/// Returns a job as a line of this format, in which all maps take equally long: as long as the
+/// first map, or as the mean.
 fn ant(entry: &JobEntry, _block: Bytes) -> TraceJob {
     let map_s = match &entry.map_time {
         Some(TaskTimes::Each(times)) => {
@@ -101,7 +103,7 @@ fn ant(entry: &JobEntry, _block: Bytes) -> TraceJob {
     }))
 }
 
-/// The format.
+/// The trace format `ants`.
 struct Ants;
 
 impl Format for Ants {
@@ -165,7 +167,7 @@ impl Source for AntJobs {
     }
 }
 
-/// Returns a registry with the format, added by that one line.
+/// Returns a registry with the format, which one line adds.
 fn registry() -> Registry {
     let mut registry = Registry::builtin();
     registry.add_format(&Ants).add_source::<AntJobs>();
@@ -229,7 +231,7 @@ fn a_format_of_ones_own_is_a_workload() {
     assert!(scenario.to_yaml().contains("  ants:\n    file: ants.txt\n    lenient: false\n"));
     assert_eq!(scenario.class_of(2, 0), Some("small"), "a trace has classes by size");
     let prepared = Prepared::new(scenario.clone(), &registry()).unwrap();
-    assert!(prepared.scenario.to_yaml().contains("sha256"), "what the file held is noted");
+    assert!(prepared.scenario.to_yaml().contains("sha256"), "the resolved scenario has the hash");
     let run = emulate(&scenario, &registry(), Options::default()).unwrap();
     assert_eq!(run.summary.jobs_succeeded, 2);
 }

@@ -1,4 +1,5 @@
-//! The program from the guide's chapter `extending`, word for word, so that it is compiled and run.
+//! The program from the guide's chapter `extending`, word for word, so that tests compile and run
+//! it.
 
 use std::process::ExitCode;
 

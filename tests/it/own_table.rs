@@ -65,7 +65,7 @@ fn a_table_is_a_type_and_a_watcher() {
     let rows: Vec<UserRow> = RunResults::new(folder.path()).all().unwrap();
     let told: Vec<(&str, u32, bool)> =
         rows.iter().map(|row| (&*row.user, row.jobs, row.longest_ms.is_some())).collect();
-    assert_eq!(told, [("ann", 1, true), ("bob", 1, true)], "the third comes after the end");
+    assert_eq!(told, [("ann", 1, true), ("bob", 1, true)], "job c comes after the end of the run");
     let columns = TableInfo::of::<UserRow>().columns;
     assert_eq!(columns[2].about, "The longest sojourn of one that ended.");
     assert!(columns[2].is_time() && columns[2].may_be_empty);

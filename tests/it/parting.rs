@@ -1,5 +1,4 @@
-//! `compare --first`: the first difference of two runs, and the jobs that then take longer or
-//! shorter.
+//! `compare --first`: the first difference of two runs, and the jobs whose times differ after it.
 
 use serde_json::{Value, json};
 
@@ -63,7 +62,7 @@ fn fifo_and_fair_part_in_the_quickstart_when_a_query_comes_behind_the_index() {
     let ends: Vec<u64> = jobs.iter().map(|job| job["ended_ms"].as_u64().unwrap()).collect();
     assert!(ends.is_sorted(), "{ends:?}");
     let all = first(&room, "fifo fair --by 0s");
-    assert_eq!(all["jobs"].as_array().unwrap().len(), 16, "each is off by some milliseconds");
+    assert_eq!(all["jobs"].as_array().unwrap().len(), 16, "every job differs a little");
 
     room.mumakil("compare fifo fair --first --out page.html").assert().success();
     let page = std::fs::read_to_string(room.path("page.html")).unwrap();
@@ -71,7 +70,7 @@ fn fifo_and_fair_part_in_the_quickstart_when_a_query_comes_behind_the_index() {
     assert!(page.contains("Where they part</h2>"));
 }
 
-/// With equal shares the second job goes first as soon as it arrives; under FIFO it waits until the
+/// With equal shares the second job gets slots as soon as it arrives; under FIFO it waits until the
 /// first job needs no more slots.
 #[test]
 fn the_slot_goes_to_the_job_that_each_policy_puts_first() {
@@ -92,8 +91,8 @@ fn a_run_and_its_like_never_part() {
     assert_eq!((&told["slot"], &told["jobs"]), (&Value::Null, &json!([])));
 }
 
-/// Other phases of the heartbeats change the instants and nodes of all launches, but each slot
-/// still goes to the same job.
+/// If heartbeats come at other instants, the instants and nodes of all launches change, but each
+/// slot still goes to the same job.
 #[test]
 fn another_node_or_instant_is_no_parting() {
     let room = Room::new();

@@ -1,7 +1,7 @@
 //! The README's picture of a report is cut out of a real report.
 //!
-//! Only a browser could draw the page itself, so the picture repeats its head: the title, the
-//! numbers, and the chart of the slots as drawn in the report.
+//! Only a browser could draw the page itself, so the picture repeats the head of the page: the
+//! title, the numbers, and the chart of the slots as drawn in the report.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,13 +24,13 @@ fn the_picture_is_cut_out_of_a_report() {
     compare(PICTURE, &picture(&fs::read_to_string(room.path("run/report.html")).unwrap()));
 }
 
-/// Returns the text between two marks, and the text after the second.
+/// Returns the text between two marks, and the text after the second mark.
 fn cut<'t>(text: &'t str, from: &str, to: &str) -> Option<(&'t str, &'t str)> {
     text.split_once(from)?.1.split_once(to)
 }
 
 fn part<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
-    cut(text, from, to).unwrap_or_else(|| panic!("the report has {from}…{to}")).0
+    cut(text, from, to).unwrap_or_else(|| panic!("the report lacks {from}…{to}")).0
 }
 
 fn picture(report: &str) -> String {
@@ -59,7 +59,7 @@ fn picture(report: &str) -> String {
         for tile in row {
             let name = part(tile, "<dt>", "</dt>");
             let value = part(tile, "<dd class=\"value\">", "</dd>");
-            // A tile of this width has room for a single part of a note.
+            // A tile of this width has room for only one part of a note.
             let note = cut(tile, "<dd class=\"note\">", "</dd>").map_or("", |(note, _)| note);
             let note = note.split(',').next().unwrap_or_default();
             let _ = writeln!(

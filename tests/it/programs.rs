@@ -1,4 +1,5 @@
-//! `mumakil policy new` and `try`: a new policy works at once, and mistakes are described in words.
+//! `mumakil policy new` and `mumakil policy try`: a new policy works at once, and messages describe
+//! mistakes.
 
 use std::fs;
 use std::path::PathBuf;
@@ -126,8 +127,8 @@ fn assert_like_python(room: &Room, command: &str) {
     assert!(one == other, "{command}");
 }
 
-/// Mistakes in the policy that `new` writes: the text to replace, the new text, and words of the
-/// message.
+/// Mistakes in the policy that `new` writes. Each has the text to replace, the wrong text, and
+/// words of the message.
 const WRONG: [(&str, &str, &str); 7] = [
     (
         "        line = sorted",

@@ -1,6 +1,7 @@
 //! `mumakil py`: the module that it writes, with the released pandas, polars and matplotlib.
 //!
-//! `tests/outsiders/frames.py` holds the checks in Python; `tests/outsiders/install` gets the packages.
+//! `tests/outsiders/frames.py` holds the checks in Python; `tests/outsiders/install` installs the
+//! packages.
 
 use std::fs;
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::Room;
 
-/// Two waves of four maps, a minute each; then the reduces run.
+/// Two waves of four maps, each map taking a minute; then the reduces run.
 const SCENARIO: &str = "
 cluster: {nodes: 2, map_slots: 2, reduce_slots: 1, hdfs: {replication: 1}}
 workload: {jobs: [{name: a, maps: 8, map_time: 1min, reduces: 2, reduce_time: 30s}]}
@@ -89,8 +89,8 @@ record: {events: true}
     assert!(!events.contains(r#""outcome":"killed""#), "an attempt was killed");
 }
 
-/// A job waits to be submitted while the JobTracker is paused. A kill at the very instant at which
-/// the JobTracker works again still finds this job.
+/// A job waits to be submitted while the JobTracker is paused. A kill of the job at the instant of
+/// the JobTracker's return still finds the job.
 #[test]
 fn what_waits_for_a_job_tracker_goes_before_what_comes_when_it_is_back() {
     let jobs = "
@@ -108,7 +108,7 @@ faults:
         table.lines().any(|row| row.starts_with("1,b,") && row.ends_with(",killed")),
         "{table}"
     );
-    // A pause that begins at the instant of the JobTracker's return is an absence of its own.
+    // A pause that begins at the instant of the JobTracker's return is a separate absence.
     let pause = "
 cluster: {nodes: 10}
 workload: {jobs: [{name: a, maps: 100, map_time: 20s}]}
@@ -123,8 +123,8 @@ faults:
     assert_eq!(rows, expected.map(|(at, what)| told(at, what)));
 }
 
-/// A restart within another absence is part of that absence: the table has one absence, until the
-/// later end.
+/// A restart within another absence is part of that absence: the table has one absence, which ends
+/// at the later of both ends.
 #[test]
 fn a_restart_within_an_absence_is_no_second_one() {
     let scenario = "
@@ -139,7 +139,7 @@ faults:
     assert_eq!(rows, ["60000,jobtracker,,jobtracker gone", "180000,jobtracker,,jobtracker back"]);
 }
 
-/// A kill survives a restart, since a real user would repeat it.
+/// A kill of a job holds even if the JobTracker restarts, since a real user would repeat the kill.
 #[test]
 fn a_kill_outlives_the_process_in_every_line() {
     for line in ["0.20", "0.21", "1.x"] {

@@ -1,4 +1,4 @@
-//! The bundled scenarios: all are valid, and all are in the binary.
+//! Checks that all bundled scenarios are valid and are in the binary.
 
 use std::fs;
 

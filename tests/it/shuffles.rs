@@ -44,7 +44,7 @@ fn a_reduce_knows_of_the_maps_that_ended_before_it_was_launched() {
     );
     let rows = attempts(&yaml);
     let took: Vec<Option<u64>> = reduces(&rows).map(|row| row.shuffle_ms).collect();
-    assert_eq!(took, [Some(20_000); 2], "no heartbeat more");
+    assert_eq!(took, [Some(20_000); 2], "fetching waits for no further heartbeat");
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn nobody_fetches_from_a_machine_that_has_died() {
     let rows = attempts(&yaml);
     let again = rows.iter().filter(|row| row.kind == "map" && row.start_ms.is_some()).count();
     let lay_there = rows.iter().filter(|row| row.outcome == "lost" && row.node == "node-1");
-    assert_eq!(again, 16 + lay_there.count(), "all that lay there runs again");
+    assert_eq!(again, 16 + lay_there.count(), "each map with a lost output runs again");
     // The machine is declared lost after ten minutes at the earliest.
     let missed = 40_000 + 600_000;
     for row in reduces(&rows) {
@@ -65,8 +65,8 @@ fn nobody_fetches_from_a_machine_that_has_died() {
     assert_eq!(reduces(&rows).count(), 2);
 }
 
-/// Returns the attempts of a run on seven nodes. A node without a reduce dies when all maps have
-/// ended and the reduces fetch.
+/// Returns the attempts of a run on seven nodes. After the maps have ended, while the reduces
+/// fetch, a node without a reduce dies.
 fn of_a_machine_that_dies(reduces: u32) -> Vec<Row> {
     attempts(&format!(
         "hadoop: {{slow_start: 1.0}}\ncluster: {{nodes: 7, map_slots: 2, reduce_slots: 1}}\n\
@@ -95,7 +95,7 @@ fn outputs_that_cannot_be_read_are_complained_of_at_once() {
     ));
     let lost: Vec<&Row> = rows.iter().filter(|row| row.outcome == "lost").collect();
     assert!(!lost.is_empty() && lost.iter().all(|row| row.node == "node-1"), "{lost:?}");
-    // The two reduces make three complaints, within pauses of 13 s and 17 s and the time for
+    // The two reduces make three complaints. This takes pauses of 13 s and 17 s, and the time for
     // messages.
     assert!(lost.iter().all(|row| (35_000..75_000).contains(&row.finish_ms)), "{lost:?}");
     assert_eq!(reduces(&rows).count(), 2);
@@ -149,7 +149,7 @@ fn reduces_with_unequal_shares_fetch_and_compute_in_proportion() {
         took - row.shuffle_ms.unwrap_or(0)
     };
     let worked: Vec<u64> = reduces(&rows).map(worked).collect();
-    // Computing takes 36, 18 and 6 s; the process needs the remaining time to start.
+    // Computing takes 36, 18 and 6 s; the rest of the time is the start of the process.
     let starts: Vec<u64> = worked.iter().zip([36_000, 18_000, 6_000]).map(|(w, r)| w - r).collect();
     assert!(starts.iter().all(|start| start.abs_diff(starts[0]) <= 1), "{starts:?}");
 }

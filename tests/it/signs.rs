@@ -1,5 +1,5 @@
-//! A study's signs of life: other processes see whether it works, has ended or was killed, and
-//! which runs failed.
+//! A study's signs of life: other processes can tell whether the study works, has ended or was
+//! killed, and which of its runs failed.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -17,7 +17,7 @@ fn small() -> String {
     format!("{study}metrics: [mean(sojourn), makespan]\n")
 }
 
-/// A scenario whose run does not end.
+/// A scenario whose run never ends.
 pub(crate) const ENDLESS: &str = "
 name: endless
 cluster: {nodes: 500}
@@ -60,7 +60,7 @@ pub(crate) fn until(holds: impl Fn() -> bool) {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    panic!("it has not come in a minute");
+    panic!("the condition does not hold after a minute");
 }
 
 pub(crate) fn runs_in(room: &Room, folder: &str) -> usize {
@@ -155,7 +155,7 @@ fn the_status_of_parts_is_that_of_the_study() {
         told.starts_with("small   16 runs\n  done        8   50.0 %\n  running     0\n"),
         "{told}"
     );
-    assert_eq!(before, results(&room.path("out")), "it only reads");
+    assert_eq!(before, results(&room.path("out")), "`status` changes no file");
     // The last process takes over the signs of the other processes. Its results are the same as the
     // results of a single process.
     room.mumakil("study study.yaml --quiet --out out").assert().success();
@@ -216,9 +216,10 @@ fn runs_that_failed_are_told_once_by_whoever_puts_the_parts_together() {
     for file in failures("out") {
         assert_eq!(said.matches(&format!("repeat it with `mumakil run {file}`")).count(), 1);
     }
-    // The status lists the failed runs, too. A merge of one part misses the runs of the other part.
+    // The status lists the failed runs, too. A merge of a single shard misses the runs of the other
+    // shard.
     let told = status(&room, "out");
-    assert_eq!(told["slowest"].as_array().unwrap().len(), 4, "as the parts told them");
+    assert_eq!(told["slowest"].as_array().unwrap().len(), 4, "the shards have reported four runs");
     assert_eq!(told["engines"], Value::Array(Vec::new()));
     assert_eq!((&told["failed"], &told["done"], &told["left"]), (&4.into(), &4.into(), &0.into()));
     let repeat = told["failures"][0]["repeat"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! Workloads and clusters that come from files, and clusters that are busy at the start.
+//! Workloads and clusters from files, and clusters that are busy at the start.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::Room;
 
-/// Two jobs of two maps each on two hosts, the second job an hour after the first.
+/// Two jobs of two maps each on two hosts; the second job comes an hour after the first job.
 const TRACE: &str = r#"
 {"jobID": "job_1", "submitTime": 1000, "totalMaps": 2, "mapTasks": [
   {"taskID": "task_1_m_0", "taskType": "MAP", "taskStatus": "SUCCESS",
@@ -59,8 +59,8 @@ fn a_trace_runs_on_the_hosts_of_its_topology() {
     let mut places = column(&room, "a/tasks.csv", "node");
     places.extend(column(&room, "a/tasks.csv", "rack"));
     assert!(places.iter().all(|name| ["h1", "h2", "r1", "r2"].contains(&name.as_str())));
-    // The first job is submitted when every tracker has sent a heartbeat, the second job an hour
-    // later.
+    // The first job is submitted when every tracker has sent a heartbeat; the second job is
+    // submitted an hour later.
     assert_eq!(column(&room, "a/jobs.csv", "submit_ms"), ["103000", "3703000"]);
     let times = column(&room, "a/tasks.csv", "finish_ms").into_iter();
     let starts = column(&room, "a/tasks.csv", "start_ms");
@@ -153,7 +153,7 @@ fn a_named_pipe_is_refused_at_once_and_a_pipe_of_the_shell_is_read() {
     for line in ["mumakil check <(cat replay.yaml)", "cat replay.yaml | mumakil check /dev/stdin"] {
         let output = shell(line);
         let text = String::from_utf8(output.stderr).unwrap();
-        // The scenario is read, so the command looks for the files that it names.
+        // The command has read the scenario, so it looks for the files that the scenario names.
         assert!(!text.contains("pipe, which"), "{line}: {text}");
         assert!(text.is_empty() || text.contains("jobs.json"), "{line}: {text}");
     }
@@ -215,7 +215,7 @@ fn a_resolved_trace_is_found_from_its_own_folder() {
     again.current_dir(room.path("a")).assert().success();
     let read = |run: &str| fs::read(room.path(&format!("{run}/scenario.resolved.yaml"))).unwrap();
     assert!(read("a") == read("a/b"));
-    // With another content, the trace counts as another file.
+    // A trace with another content counts as another file.
     room.write("jobs.json", &TRACE.replace("31000", "32000"));
     let mut again = room.mumakil("run scenario.resolved.yaml --out c");
     let output = again.current_dir(room.path("a")).output().unwrap();
@@ -299,7 +299,8 @@ fn jobs_of_a_warm_start_and_of_the_warm_up_are_in_no_statistics() {
     let names = column(&room, "a/jobs.csv", "name");
     assert_eq!(names, ["warm-start-maps", "warm-start-reduces", "a", "b"]);
     assert_eq!(summary(&room, "a")["jobs"], 2);
-    // Every slot is taken when the first job comes, so it waits for the maps of the warm start.
+    // Maps of the warm start hold every slot when the first job arrives, so the job waits for their
+    // end.
     assert!(summary(&room, "a")["mean_wait_s"].as_f64().unwrap() > 120.0);
     room.mumakil("run warm.yaml --out b --set record.warm_up=5min").assert().success();
     assert_eq!(summary(&room, "b")["jobs"], 1);
@@ -353,8 +354,8 @@ fn a_closed_loop_keeps_so_many_jobs_active() {
     assert_eq!(most_active("replay"), 20);
     assert_eq!(most_active("{closed: {active: 3}}"), 3);
     assert_eq!(most_active("serial"), 1);
-    // No more jobs run than there are trackers; the other limit, twice 20 maps, is reached only
-    // later.
+    // At most as many jobs run as there are trackers. The other limit, twice 20 maps, is reached
+    // only later.
     assert_eq!(most_active("stress"), 10);
 }
 

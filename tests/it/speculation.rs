@@ -1,4 +1,4 @@
-//! Second attempts and their cost, seen in the results.
+//! Speculative attempts and their cost, seen in the results.
 
 use std::path::Path;
 
@@ -8,7 +8,8 @@ use mumakil::scenario::{self, Registry};
 
 use super::Room;
 
-/// Three of twenty nodes are five times as slow, and two jobs share the cluster.
+/// Three of twenty nodes are five times slower than the other nodes, and two jobs share the
+/// cluster.
 const SLOW_NODES: &str = "
 cluster: {nodes: 20, map_slots: 2, reduce_slots: 2, groups: [{count: 3, speed: 0.2}]}
 workload:

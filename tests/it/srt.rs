@@ -1,5 +1,5 @@
-//! SRT, which gives reduces an order of their own, and the reduce gate, which starts reduces in
-//! step with the maps.
+//! Tests of SRT, which gives reduces an order of their own, and of the reduce gate, which starts
+//! reduces in step with the maps.
 
 use mumakil::output::results::RunResults;
 use mumakil::tables::{AttemptEnd, AttemptKind, AttemptRow, JobRow};
@@ -11,8 +11,8 @@ use crate::fair::{EXACT, run};
 const WEARERS: [&str; 7] =
     ["fifo", "naive-fair", "fair-skip", "fair", "fair-deficit", "modified-fair", "capacity"];
 
-/// Returns for each job the starts of its reduces, in seconds, and how many maps of the job had
-/// ended by each start.
+/// Returns for each job its reduces: the start of each in seconds, and how many maps of the job had
+/// ended by then.
 fn reduces(folder: &TempDir, jobs: usize) -> Vec<Vec<(f64, usize)>> {
     let (mut starts, mut ends) = (vec![Vec::new(); jobs], vec![Vec::new(); jobs]);
     let rows: Vec<AttemptRow> = RunResults::new(folder.path()).all().unwrap();
@@ -58,8 +58,8 @@ fn small_jobs_end(policy: &str) -> f64 {
 #[test]
 fn a_small_job_overtakes_a_large_one_in_the_line_of_reduces() {
     // The large job's first four reduces hold all slots until its maps have ended. By then the
-    // small job's reduces have waited long; without SRT they come after the large job's eight other
-    // reduces.
+    // small job's reduces have waited long. Without SRT they start after the other eight reduces of
+    // the large job.
     for (plain, srt) in [
         (
             "fair: {allocations: {order: fifo}}",
@@ -101,7 +101,7 @@ fn coupled_reduces_start_in_step_with_maps() {
             // ended.
             assert!(number * 200 / 12 < *ended, "{host}: reduce {number} after {ended} maps");
         }
-        assert!(all[0][0].1 < 40, "{host}: the first need not wait for long: {:?}", all[0]);
+        assert!(all[0][0].1 < 40, "{host}: the first reduce starts early: {:?}", all[0]);
     }
 }
 

@@ -1,4 +1,5 @@
-//! Studies on the command line: the same bytes, even after interruptions and in any order.
+//! Studies on the command line. Their results are the same bytes in whatever order the runs are
+//! done, even after interruptions.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +41,7 @@ pub(crate) fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let read = |file: String| {
         let mut bytes = fs::read(folder.join(&file)).unwrap();
         if file == "study.resolved.yaml" {
-            // Leave out the comments: they have the command line of the study.
+            // Leave out the comments, which contain the command line of the study.
             let lines = bytes.split_inclusive(|byte| *byte == b'\n');
             bytes = lines.filter(|line| !line.starts_with(b"#")).flatten().copied().collect();
         }
@@ -72,7 +73,7 @@ fn the_results_are_the_same_whatever_the_workers_and_the_drive() {
     assert_same(&room.path("one"), &room.path("five"));
     study(&room, "--drive bare --out bare");
     assert_same(&room.path("one"), &room.path("bare"));
-    // A scaled clock follows real time, which only actors can do.
+    // A scaled clock follows real time, so the run needs actors.
     room.write("scaled.yaml", &format!("{STUDY}clock: 600x\n"));
     let refused = room.mumakil("study scaled.yaml --drive bare --out scaled").assert().code(2);
     let told = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
@@ -196,7 +197,8 @@ fn compared_values_are_paired_in_all_that_a_study_leaves() {
             ["3", "fair", "hfsp"]
         ]
     );
-    // Compute the expected numbers from the runs: three logarithms, t(0.975; 2) = 4.30265.
+    // Compute the expected mean and interval of three logarithms from the runs; t(0.975; 2) is
+    // 4.30265.
     let runs = table(&room.path("out/runs.csv"));
     let sojourns = |scheduler: &str| -> Vec<f64> {
         let own = runs.iter().filter(|run| run["cluster.nodes"] == "2");
@@ -310,7 +312,7 @@ fn the_histograms_of_a_cell_are_merged_over_its_runs() {
     }
 }
 
-/// Returns the files of a study beside its runs.
+/// Returns the files in a study's folder that belong to no run.
 fn beside_runs(folder: &Path) -> Vec<(String, Vec<u8>)> {
     results(folder).into_iter().filter(|(name, _)| !name.starts_with("runs/")).collect()
 }
@@ -337,7 +339,7 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
     for command in ["compare ONE TWO --first --json", "explain ONE", "explain TWO 3 --json"] {
         assert!(told("packed", command) == told("other", command), "{command}");
     }
-    // Another program unpacks the same folders.
+    // Another program, `unzip`, unpacks the same folders.
     let mut unzip = Command::new("unzip");
     let unzip = unzip.args(["-q", "whole.zip", "-d", "unzipped"]);
     match unzip.current_dir(room.path("packed/runs")).status() {
@@ -358,7 +360,7 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
         let told = again(&format!("--out packed --keep {form} --set record.tasks=true"));
         assert!(told.contains("ran      nothing: every run was there"), "{told}");
     }
-    // If the study has changed, its new runs go beside the old ones.
+    // If the study has changed, its new runs go beside the old runs.
     let told = again("--out packed --set record.tasks=true --set sweep.seeds=3");
     assert!(told.contains("ran      8 runs in "), "{told}");
     assert_eq!(crate::names(&room.path("packed/runs")).len(), 9);
@@ -378,7 +380,7 @@ fn an_engine_is_told_what_it_heeds_and_nothing_is_written_to_show_it() {
     let (code, said) =
         told("--on slurm --tasks 99 --time 90min --time-limit 10min --dry-run -- --mem=2G");
     assert_eq!(code, Some(0), "{said}");
-    // The job array has no more tasks than the study has runs.
+    // The job array has at most one task for each run of the study.
     let task = "bin/mumakil study . --join --jobs 1 --time-limit 10min &";
     for line in ["#SBATCH --array=1-16", "#SBATCH --time=1:30:00", task] {
         assert!(said.lines().any(|other| other == line), "{line}: {said}");
@@ -458,7 +460,7 @@ fn a_study_that_is_killed_goes_on_where_it_was() {
     room.write("study.yaml", STUDY);
     study(&room, "--out whole");
     let sheet = read_manifest(&room.path("whole")).unwrap();
-    // Test packs, too, and folders beside a pack.
+    // Test packs, too, and folders of runs beside a pack.
     for [out, first, second] in [
         ["killed", "folders", "folders"],
         ["packed", "packed", "packed"],
@@ -493,7 +495,7 @@ fn a_study_that_is_killed_goes_on_where_it_was() {
             child.wait().unwrap();
             assert!(least <= kept());
         }
-        // A kill may leave these files of the study.
+        // A killed study may leave these files.
         fs::create_dir_all(room.path(out).join("charts")).unwrap();
         room.write(&format!("{out}/.mumakil-a"), "half");
         room.write(&format!("{out}/charts/.mumakil-b"), "half");
@@ -545,7 +547,7 @@ fn results_of_a_study_that_was_changed_since_are_not_compared() {
     study(&room, "--out before");
     study(&room, "--out after");
     room.mumakil("compare before after").assert().success();
-    // A shard has no results to compare.
+    // A single shard has no results to compare.
     study(&room, "--set cluster.racks=2 --shard 1/9 --out after");
     let compared = room.mumakil("compare before after").output().unwrap();
     let told = String::from_utf8(compared.stderr).unwrap();
@@ -568,7 +570,7 @@ fn an_expectation_that_fails_exits_1_and_a_known_gap_0() {
 #[test]
 fn a_run_that_fails_is_told_and_the_others_are_kept() {
     let room = Room::new();
-    // Four nodes stop: of five nodes one stays up, and of four nodes none.
+    // Four nodes stop: a cluster of five keeps one node, and a cluster of four keeps none.
     let stops = (1..=4).map(|node| format!("  - {{stop: node-{node}, at: 1min}}\n"));
     let faults = format!("faults:\n{}", stops.collect::<String>());
     room.write("study.yaml", &(STUDY.replace("[2, 3, 4, 5]", "[4, 5]") + &faults));
@@ -738,7 +740,7 @@ metrics: [mean(sojourn)]
     let line = told.lines().find(|line| line.contains("is the least")).unwrap();
     let answer: u32 = line.split_whitespace().nth(3).unwrap().parse().unwrap();
     assert!((2..40).contains(&answer), "{told}");
-    // The next smaller size was tried, and fails.
+    // The study also tried the next smaller size, which fails.
     assert!(told.contains(&format!("\n  {:>5}   ", answer - 1)), "{told}");
 }
 

@@ -1,4 +1,4 @@
-//! A study's folder describes the study, and can be continued from anywhere.
+//! A study's folder describes the study, which can be continued from any working directory.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn planned(draft: Draft) -> (Study, Plan, StudyManifest) {
     (study, plan, sheet)
 }
 
-/// Checks that the study in a folder plans the same runs, with the same bytes.
+/// Checks that a study read back from its folder plans the same runs, with the same bytes.
 fn assert_repeats_itself(draft: Draft) {
     let (study, plan, sheet) = planned(draft);
     let room = TempDir::new().unwrap();
@@ -204,7 +204,7 @@ fn a_folder_with_its_files_needs_no_others() {
     fs::remove_dir_all(room.path("mine")).unwrap();
     let (code, said) = told(&room, "study given");
     assert_eq!(code, Some(0), "{said}");
-    // Now the links in the folder `whole` lead nowhere.
+    // Now the links in the folder `whole` are broken.
     assert!(told(&room, "study whole").1.contains("cannot read"), "{said}");
     fs::remove_dir_all(room.path("whole/files")).unwrap();
     fs::remove_dir_all(room.path("given/files")).unwrap();

@@ -1,5 +1,5 @@
 //! Commands that are killed at any moment, or run out of space in any file: finished files are
-//! whole, and the next call continues and removes the rest.
+//! whole, and the next call continues the work and removes unfinished files.
 //!
 //! `MUMAKIL_KILLS` sets how often each command is killed; more kills hit more moments.
 
@@ -37,8 +37,8 @@ metrics: [makespan]
 expect: [makespan > 0s]
 ";
 
-/// The files below a folder with their bytes, without hidden files. Files with costs on this
-/// machine and files with signs of life need only be readable.
+/// The files below a folder with their bytes, without hidden files. Some files differ from run to
+/// run and need only be readable: costs on this machine, and signs of life.
 type Tree = BTreeMap<String, Vec<u8>>;
 
 fn tree(folder: &Path) -> Tree {
@@ -60,8 +60,8 @@ fn part<'t>(tree: &'t Tree, folder: &str) -> Vec<(&'t String, &'t Vec<u8>)> {
     tree.iter().filter(|(path, _)| path.starts_with(folder)).collect()
 }
 
-/// Checks that each file is as before the command or as after it, and that each run's folder is
-/// whole.
+/// Checks that each file has its content from before or from after the command, and that each run's
+/// folder is whole.
 fn check(found: &Tree, before: &Tree, after: &Tree) {
     for (path, bytes) in found {
         let is = |tree: &Tree| tree.get(path) == Some(bytes);
@@ -132,7 +132,7 @@ fn rehearsed(first: &[&str], words: &str) -> (Room, Tree, Tree, Duration) {
 fn kill(first: &[&str], words: &str) {
     let (ready, before, after, lasted) = rehearsed(first, words);
     let times = std::env::var("MUMAKIL_KILLS").map_or(8, |times| times.parse().unwrap());
-    // Spread the moments evenly, for any number of them: use multiples of the golden ratio.
+    // Use multiples of the golden ratio, which are spread evenly for any number of moments.
     for moment in (1..=times).map(|time| (f64::from(time) * 0.618_033_988_75).fract()) {
         let room = copy(&ready.path(""));
         let mut child = command(&room, "", words).stderr(Stdio::null()).spawn().unwrap();

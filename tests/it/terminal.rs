@@ -1,5 +1,5 @@
-//! Names with control characters: whichever command prints such a name, and whatever file it comes
-//! from, the name does not control the terminal.
+//! Names with control characters do not control the terminal, whichever command prints them, and
+//! whichever file they come from.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::Room;
 
-/// A name that inverts colours, sets the window's title, begins a line, turns the direction of
+/// A name that inverts colours, sets the window's title, begins a line, reverses the direction of
 /// letters, and uses the second set of control characters.
 const NAME: &str =
     "a\u{1b}[7mb\u{1b}]0;c\u{7}\nFORGED\rd\u{2028}e\u{202e}f\u{9b}7mg\u{2066}h\t\u{8}i";
@@ -122,8 +122,8 @@ fn in_pipe(mut command: Command) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(printed).unwrap())
 }
 
-/// Commands, each with its exit code. The flag tells whether the command prints a file, whose bytes
-/// stay exact in a pipe. `@` stands for the name.
+/// Commands, each with its exit code. The flag says whether the command prints a file: then a pipe
+/// gets the file's exact bytes. `@` stands for the name.
 const CALLS: [(&str, i32, bool); 30] = [
     ("check fine.yaml", 0, false),
     ("check @.yaml", 0, false),

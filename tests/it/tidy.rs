@@ -11,7 +11,7 @@ struct Source {
 }
 
 impl Source {
-    /// Returns the module of the file, such as `cluster`, whichever crate has it.
+    /// Returns the module of the file, such as `cluster`, whichever crate contains the module.
     fn module(&self) -> &str {
         let path = self.path.strip_prefix("src/").unwrap_or(&self.path);
         let (first, rest) = path.split_once('/').unwrap_or((path, ""));
@@ -48,7 +48,7 @@ const MEMBERS_OF_ONE: [&str; 3] = ["runtime", "study", "yaml"];
 const MEMBERS_OF_ROOMS: [&str; 7] =
     ["base", "draw", "core", "policies", "results", "scenario", "run"];
 
-/// The crate whose own files, outside its modules, make one more module with its name.
+/// A crate whose files outside its modules form one more module, with the crate's name.
 const OWN_FILES: &str = "scenario";
 
 fn sources(folder: &str) -> Vec<Source> {
@@ -117,8 +117,9 @@ fn a_module_names_only_those_above_it() {
     assert!(upwards.is_empty(), "{upwards:#?}");
 }
 
-/// The head of the module lists its floors. A file must name other files directly, not through the
-/// module's own list; tests may join cores of one floor.
+/// The head of `mapred.rs` lists its files in layers (floors). A file must name other files
+/// directly, not through the re-exports of `mapred`. Tests are exempt: they may use files of their
+/// own layer.
 #[test]
 fn a_file_of_mapred_names_only_those_on_floors_above_its_own() {
     let text = fs::read_to_string(root().join("src/core/mapred.rs")).unwrap();
@@ -127,7 +128,7 @@ fn a_file_of_mapred_names_only_those_on_floors_above_its_own() {
     let mut wrong = Vec::new();
     for source in sources("src/core/mapred").into_iter().filter(|it| !it.path.contains("/tests")) {
         let own = source.path["src/core/mapred/".len()..].split(['/', '.']).next().unwrap();
-        let its = floor(own).unwrap_or_else(|| panic!("{} stands on no floor", source.path));
+        let its = floor(own).unwrap_or_else(|| panic!("{} is in no layer", source.path));
         for (line, code) in source.code() {
             for rest in code.split("crate::mapred::").skip(1) {
                 let is_end = |c: char| !c.is_alphanumeric() && c != '_';
@@ -160,7 +161,7 @@ fn types() -> Vec<(String, String)> {
                 continue;
             };
             let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            // If no name follows, a macro gives the type its name.
+            // If no name follows, a macro names the type.
             if !name.is_empty() {
                 types.push((name.to_owned(), format!("{}:{number}", source.path)));
             }
@@ -200,7 +201,8 @@ fn only_the_edge_prints() {
     }
 }
 
-/// Only `src/cli/terminal.rs` and `progress.rs` keep names from controlling a terminal.
+/// Only `src/cli/terminal.rs` and `progress.rs` may write to a terminal, so that no name can
+/// control it.
 #[test]
 fn one_place_writes_to_a_terminal() {
     let streams = ["stdout(", "stderr(", "println!", "print!(", "set_message(", "MultiProgress"];

@@ -1,5 +1,5 @@
-//! Processes that work on one study in one folder: each run is done by one of them, the last
-//! process writes the results, and a killed process leaves its runs to the others.
+//! Processes that work on one study in one folder. Exactly one process does each run, and the last
+//! process writes the results. If a process is killed, the other processes do its runs.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -39,7 +39,7 @@ fn each_run_is_done_once_and_the_last_process_writes_the_results() {
     assert_eq!((&status["done"], &status["is_concluded"]), (&16.into(), &true.into()));
     let last = told.iter().filter(|told| told.contains("start with report.html"));
     assert_eq!(last.count(), 1, "{told:?}");
-    // A process that comes when all runs are done changes nothing.
+    // A process that joins when all runs are done changes nothing.
     assert!(end(join(&room)).contains("nothing: every run was there"));
     studies::assert_same(&room.path("whole"), &room.path("out"));
 }
@@ -87,8 +87,8 @@ fn a_process_that_joins_waits_for_one_that_is_alone_and_not_the_other_way_round(
     joined.wait().unwrap();
 }
 
-/// The engine is a `kubectl` that does one task when it gets the Job, and then reports the Job's
-/// end.
+/// The engine is Kubernetes. This `kubectl` does one task of the Job that it gets, and then reports
+/// the Job's end.
 #[cfg(unix)]
 #[test]
 fn runs_that_failed_on_an_engine_are_told_to_the_process_that_waited() {

@@ -49,7 +49,7 @@ fn every_seed_of_the_fuzzer_is_read_or_refused() {
     }
 }
 
-/// A replacement of a piece of a seed.
+/// A change of a seed: a piece of it is replaced.
 #[derive(Clone, Debug)]
 struct Mutation {
     at: prop::sample::Index,
@@ -58,7 +58,7 @@ struct Mutation {
 }
 
 fn mutation() -> impl Strategy<Value = Mutation> {
-    // Prefer bytes with a meaning in the formats.
+    // Draw more often the bytes that have a meaning in the formats.
     let byte =
         prop_oneof![prop::sample::select(b"{}[]\",:\\\t\n-019eE.\0\xff".to_vec()), any::<u8>()];
     let added = prop::collection::vec(byte, 0..4);

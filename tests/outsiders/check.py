@@ -1,4 +1,4 @@
-"""Checks what a run left with other people's tools: do they read it, and find the same in it?
+"""Checks the results of a run with other people's tools: do they read the same content?
 
     check.py RUN [--perfetto FILE] [--report FILE] [--screenshots DIR]
 
@@ -31,7 +31,7 @@ def main():
     failed = 0
     for name, subjects in checks(parser.parse_args()):
         try:
-            # Import them one by one, since each needs its own package.
+            # Import the modules one by one, since each needs its own package.
             for line in importlib.import_module(name).check(*subjects):
                 print(f"{name}: {line}")
         except ImportError as why:

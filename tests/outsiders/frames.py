@@ -16,7 +16,7 @@ TABLES = ["jobs", "tasks", "timeline", "alone", "waste", "decisions", "faults"]
 
 
 def hidden(*packages):
-    """Makes packages look as if they were not there."""
+    """Makes packages look as if they were not installed."""
     for package in packages:
         sys.modules[package] = None
 

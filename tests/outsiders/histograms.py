@@ -26,7 +26,7 @@ def compare(histogram, table):
     """Asserts that up to each value a table has the same count as the histogram."""
     values, counts = [-1], [0]
     for item in histogram.get_recorded_iterator():
-        # The table has the highest value that three digits cannot tell from this one.
+        # The table has the highest value that equals this value to three digits.
         values.append(histogram.get_lowest_equivalent_value(item.value_iterated_to))
         counts.append(item.total_count_to_this_value)
     lines = [line.split() for line in table.read_text().splitlines()[2:]]

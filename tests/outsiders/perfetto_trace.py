@@ -17,7 +17,7 @@ FLOWS = 100
 
 
 class Reading:
-    """Processes, threads, slices, counters and flows."""
+    """The processes, threads, slices, counters and flows of a trace."""
 
     def __init__(self, path):
         self.slices, self.counters, self.flows = [], defaultdict(list), Counter()
@@ -27,8 +27,8 @@ class Reading:
             if event["ph"] == "M" and event["name"].endswith("_name"):
                 self.names[event["pid"], event["tid"]] = event["args"]["name"]
         events = [event for event in events if event["ph"] != "M"]
-        # Sort as Perfetto does: at one instant longer slices first, then the others in the order of
-        # the file.
+        # Sort as Perfetto does: at one instant longer slices come first, and equally long slices
+        # stay in the order of the file.
         events.sort(key=lambda event: (event["ts"], -event.get("dur", 0)))
         self.events = len(events)
         self.span = (events[0]["ts"], max(event["ts"] + event.get("dur", 0) for event in events))
@@ -138,7 +138,7 @@ def by_trace_processor(path, reading):
 
     try:
         processor = TraceProcessor(trace=str(path))
-    # Its program is downloaded at the first use.
+    # The package downloads the trace processor at the first use.
     except (CalledProcessError, OSError) as why:
         return f"SKIPPED, Perfetto's trace processor cannot be had: {why}"
     with processor:

@@ -9,18 +9,18 @@ from playwright.sync_api import sync_playwright
 WIDTHS = [390, 800, 1400]
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
-# Returns the cells of a table's column: the value by which each is sorted, and null if unknown.
+# Returns the values by which the cells of a table's column are sorted; null if unknown.
 COLUMN = """([table, column]) => [...document.querySelectorAll("table")[table].tBodies[0].rows]
     .map((row) => row.cells[column])
     .map((cell) => cell.classList.contains("n")
         ? ("value" in cell.dataset ? Number(cell.dataset.value) : null) : cell.textContent)"""
 
 
-# The heights of the text in all charts as shown: the size of the type, scaled.
+# The heights of the texts in all charts on the screen: the font size times the scale.
 SIZES = """() => [...document.querySelectorAll("figure svg.mk text:not(.name):not(.beneath)")]
     .map((text) => parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a)"""
 
-# The legends' names for areas, lines and bars of one colour, with the colour.
+# The names in the legends that stand for a colour, each with its colour.
 KEYS = """() => [...document.querySelectorAll(
         "[id^=slots] g[transform], #attempts g[transform], #sojourn g[transform]")]
     .map((key) => [key.querySelector(":scope > text"),
@@ -28,7 +28,7 @@ KEYS = """() => [...document.querySelectorAll(
     .filter(([text, sign]) => text && sign && !sign.matches(".dash, .least, .c-soft, .c-ink, .c-grid"))
     .map(([text, sign]) => [text.textContent, sign.className.baseVal.match(/c-[0-9]/)[0]])"""
 
-# The position of a plot on the screen; plots have numbers.
+# The position of a plot on the screen; `place` is the number of the plot.
 AREA = """(place) => {
     const plot = document.querySelectorAll("svg.time")[place];
     const box = plot.querySelector("rect").getBoundingClientRect();
@@ -141,7 +141,7 @@ def colours(page):
 
 
 def zoom(page):
-    """Points at a bar, zooms in with the mouse and by the buttons, and goes back."""
+    """Points at a bar, zooms in with the mouse and the buttons, and shows the whole plot again."""
     plots = page.locator("svg.time")
     for place in range(plots.count()):
         plot = plots.nth(place)
@@ -167,7 +167,7 @@ def zoom(page):
         closer = float(plot.get_attribute("viewBox").split()[2]) / float(whole.split()[2])
         assert closer < part, f"{closer} is shown after {part}"
         buttons.filter(has_text="Whole").click()
-        assert plot.get_attribute("viewBox") == whole, "not all of it is shown again"
+        assert plot.get_attribute("viewBox") == whole, "the whole plot is not shown again"
         assert not page.complaints, page.complaints
         yield f"a bar tells: {told.splitlines()[0]}; the time can be zoomed"
 
@@ -187,15 +187,15 @@ def sort(page):
 
 
 def check_order(cells, order):
-    """Asserts the order of numbers. The order of texts is left to the browser."""
+    """Asserts the order of numbers. The browser decides the order of texts."""
     known = [cell for cell in cells if cell is not None]
-    assert cells[: len(known)] == known, "an unknown number stands before a known one"
+    assert cells[: len(known)] == known, "an unknown number comes before a known number"
     if known and isinstance(known[0], (int, float)):
         assert known == sorted(known, reverse=order == "descending"), f"{order}: {known[:9]}"
 
 
 def shorter(table):
-    """Shows all rows of a table that is shortened, and sorts by the keyboard."""
+    """Shows all rows of a shortened table, and sorts the table with the keyboard."""
     more = table.locator("xpath=ancestor::*[@class='table']").get_by_role("button", name="Show all")
     if more.count():
         more.click()
@@ -210,7 +210,7 @@ def shorter(table):
 
 
 def printed(browser, path):
-    """Checks that on paper each row of each table is there, and nothing scrolls."""
+    """Checks that in print every table has all its rows, and nothing scrolls."""
     page = open_page(browser, path, 800, "light")
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 688, "height": 900})

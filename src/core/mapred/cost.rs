@@ -1,11 +1,11 @@
 //! How long an attempt's phases take on a node.
 //!
-//! A task's length is drawn from its own random stream (seed, kind, job, task), always in the same
-//! order, so the same task takes the same time under every scheduler and in every attempt; whether
-//! an attempt fails is drawn for each attempt. The draw is scaled by the node's speed, by the
+//! A task's length is drawn from a random stream of its own (seed, kind, job, task), always in the
+//! same order. So the same task takes the same time under every scheduler and in every attempt.
+//! Only failures are drawn for each attempt. The drawn length is scaled by the node's speed, by the
 //! distance of the input, and by the disks and wires in between. If disks, wires or cores are
-//! shared, the plan says how long each part takes alone and which resources it uses; the
-//! [`Fabric`](super::Fabric) says how long the part takes beside others.
+//! shared, the plan says how long each part of a phase takes alone, and which resources it uses.
+//! The [`Fabric`](super::Fabric) says how long the part takes beside others.
 //!
 //! ```text
 //! map:     start-up | read, compute, write            | commit, if there are no reduces
@@ -42,11 +42,12 @@ pub struct Costs {
     pub hadoop: Hadoop,
     /// How fast attempts read over the network.
     pub rates: ReadRates,
-    /// The nodes; a reduce fetches the same amount from every node.
+    /// The nodes and racks; a reduce fetches the same amount from every node.
     pub topology: Arc<Topology>,
     /// The causes that make map and reduce attempts fail or hang.
     pub planned_failures: Vec<PlannedFailure>,
-    /// The resources that attempts share; `None` if transfers have fixed speeds and cores suffice.
+    /// The resources that attempts share; `None` if all transfers have fixed speeds and each
+    /// attempt has a core of its own.
     pub shared: Option<ContendedResources>,
     /// Whether nodes may become slow while attempts run there.
     pub may_slow_down: bool,
@@ -57,7 +58,7 @@ pub struct Costs {
 pub struct AttemptPlan {
     /// How long the process takes to start.
     pub start_up: SimSpan,
-    /// Fetching, as if all maps had ended before; zero for all but reduces.
+    /// Fetching, as if all maps had already ended; zero for all but reduces.
     pub shuffle: PhaseEffort,
     /// Merging; zero for all but reduces.
     pub sort: PhaseEffort,
@@ -67,14 +68,15 @@ pub struct AttemptPlan {
     pub commits: bool,
     /// Where the attempt fails or hangs, if it does.
     pub breaks: Option<FailurePoint>,
-    /// Whether the attempt passes phases that take no time at once, as in Mumak, which has no such
-    /// phases. Otherwise a timer ends each phase, and other messages of that instant may come in
+    /// Whether the attempt passes phases that take no time at once, without a timer, as in Mumak.
+    /// Otherwise a timer ends each phase, and other messages of the same instant may come in
     /// between.
     pub at_once: bool,
 }
 
 impl Costs {
-    /// Returns how an attempt reads its input; `None` if no fault has struck a node with a copy.
+    /// Returns how an attempt reads its input; `None` if it reads as without faults: from the nodes
+    /// that its job's splits name.
     pub(super) fn open(
         &self,
         files: &Replicas,
@@ -105,15 +107,15 @@ impl Costs {
         plan
     }
 
-    /// Lets an attempt fail after it has tried this long to read its input; a time-out of its
-    /// tracker may end it earlier.
+    /// Lets an attempt fail after it has tried for the time `waits` to read its input; its
+    /// tracker's time-out may end it earlier.
     fn give_up_reading(&self, waits: SimSpan, plan: &mut AttemptPlan) {
         let timeout = self.hadoop.task_timeout;
         plan.work = PhaseEffort::default();
-        // The client's tries are no progress, so the tracker may end the attempt before they are
+        // Trying is no progress, so the tracker's time-out may end the attempt before its tries are
         // used up.
         plan.work.wait_first(if timeout.is_zero() { waits } else { waits.min(timeout) });
-        // An attempt that fails in its start-up keeps that point of failure.
+        // If the attempt fails in its start-up anyway, it never gets to reading.
         if plan.breaks.is_none_or(|it| it.phase != AttemptPhase::Start) {
             plan.breaks =
                 Some(FailurePoint { phase: AttemptPhase::Work, share: 1.0, hangs: false });
@@ -129,7 +131,8 @@ impl Costs {
     ) -> AttemptPlan {
         let attempt = launch.attempt;
         match (launch.role, attempt.task.kind) {
-            // The cleanup of an attempt has its task's kind, so match the role first.
+            // Match the role first, since the removal of an attempt's output has the kind of that
+            // attempt's task.
             (Role::TaskCleanup, _) | (Role::Work, TaskKind::Cleanup | TaskKind::Setup) => {
                 self.service(launch)
             }
@@ -145,7 +148,7 @@ impl Costs {
     fn service(&self, launch: &LaunchOrder) -> AttemptPlan {
         let AttemptId { task, .. } = launch.attempt;
         let is_setup = task.kind == TaskKind::Setup;
-        // A job runs one setup task, in either kind of slot.
+        // A job's setup task may run in either kind of slot: draw the same length for both.
         let of_job = TaskId { index: 0, ..task }.attempt(0);
         let (purpose, subject) = match task.kind {
             TaskKind::Setup => (Purpose::SetupTime, subject(of_job)),
@@ -188,15 +191,14 @@ impl Costs {
             _ => AttemptPhase::Reduce,
         };
         AttemptPlan {
-            // The times in a trace begin with the start of the process, so they include its
-            // start-up.
+            // The times in a trace include the start-up of the process.
             start_up: SimSpan::ZERO,
-            // `speed` is that of the cores; fetching does not depend on it.
+            // `speed` is the speed of the cores, which does not change fetching.
             shuffle: times.shuffle.into(),
             sort: times.sort.ceil_mul(1.0 / node.speed.get()).into(),
             work: times.work.ceil_mul(1.0 / node.speed.get()).into(),
             commits: self.commits(&launch.job, task.kind),
-            // If the attempt does not fail by the trace, it may still fail by the planned failures.
+            // Even if the attempt succeeds in the trace, a planned failure may strike it.
             breaks: if fails {
                 Some(FailurePoint { phase: work, share: 1.0, hangs: false })
             } else {
@@ -223,8 +225,7 @@ impl Costs {
     ) -> AttemptPlan {
         let (job, attempt) = (&launch.job, launch.attempt);
         let index = attempt.task.index;
-        // The order of the draws below must never change: that would change every run of every
-        // seed.
+        // Never change the order of the draws below: every run of every seed would change.
         let mut rng = self.task_stream(Purpose::MapTime, attempt);
         let start_up = self.hadoop.start_up.sample(&mut rng);
         let noise = job.map.noise.sample(&mut rng).get();
@@ -245,7 +246,7 @@ impl Costs {
                 (self.rates.off_rack, job.map.off_rack_penalty.get(), NodeResource::Network)
             }
         };
-        // If the time of a map is given, it includes reading, and the penalty stands for the
+        // If the time of a map is given, it includes reading; a penalty then stands for the
         // distance.
         let read = if job.map.time.is_some() { Bytes::ZERO } else { split };
         let source = || self.shared.as_ref()?.reading(job, attempt, tracker, from);
@@ -302,7 +303,8 @@ impl Costs {
         }
     }
 
-    /// Returns the effort of a reduce to fetch from maps that are spread over all nodes alike.
+    /// Returns the effort of a reduce to fetch `bytes` bytes; each node holds the same share of
+    /// them.
     fn fetching(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId) -> PhaseEffort {
         let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
         // Every node holds the same share of the outputs, so a rack's share follows from its number
@@ -344,7 +346,7 @@ impl Costs {
     }
 }
 
-/// Returns the effort to move bytes: with shared resources if there are any, otherwise with a fixed
+/// Returns the effort of moving bytes: on shared resources if there are any, otherwise in a fixed
 /// time.
 fn transfer(
     bytes: Bytes,
@@ -364,7 +366,7 @@ fn transfer(
 
 /// Packs job (24 bits), task (24) and attempt (8) into the subject of a random stream.
 ///
-/// Attempts beyond the 256th repeat the draws of earlier attempts, which does no harm.
+/// From the 257th on, attempts of a task repeat the draws of earlier ones, which does no harm.
 fn subject(attempt: AttemptId) -> u64 {
     let (job, task) = (u64::from(attempt.task.job.0), u64::from(attempt.task.index));
     (job & 0xFF_FFFF) << 32 | (task & 0xFF_FFFF) << 8 | u64::from(attempt.number) & 0xFF

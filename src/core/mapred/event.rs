@@ -1,9 +1,9 @@
 //! The facts of a run: a stream from the cores to watchers.
 //!
 //! Every table, histogram and timeline is made from these facts, and the invariant checker reads
-//! nothing else. Each fact has one source. A *tracker* emits a fact when it happens; the
-//! *JobTracker* emits a fact when it learns of it, up to some heartbeats later. In between, tracker
-//! and JobTracker disagree on purpose.
+//! nothing else. Each fact has one source. A *tracker* emits a fact when it happens. The
+//! *JobTracker* emits a fact when it learns of it, which may be some heartbeats later. In between,
+//! tracker and JobTracker know different things, as in a real cluster.
 
 use crate::mapred::locality::Locality;
 use std::sync::Arc;
@@ -26,13 +26,13 @@ pub struct Event {
 
 /// A fact of a run. Each family has one source and one kind of subject.
 ///
-/// In its `match`, a watcher names the families that it ignores, and every fact of the families
-/// that it reads. So a new fact changes only the watchers that read its family.
+/// A watcher's `match` lists every fact of the families that it reads, and ignores other families
+/// as a whole. So a new fact changes only the watchers that read its family.
 #[derive(Clone, Debug)]
 pub enum Fact {
     /// From the JobTracker, about a job.
     Job(JobId, JobFact),
-    /// From the JobTracker, about an attempt and the tracker where it runs or is to run.
+    /// From the JobTracker, about an attempt and the tracker that runs it or is to run it.
     Ledger(AttemptId, TrackerId, LedgerFact),
     /// From the JobTracker, about a tracker.
     Member(TrackerId, MemberFact),
@@ -45,7 +45,8 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// Returns the fact of an incident at a tracker's machine, or with `None` at the JobTracker's.
+    /// Returns the fact that an incident befell a tracker's machine; `None` stands for the
+    /// JobTracker's machine.
     pub fn befell(machine: impl Into<Option<TrackerId>>, incident: Incident) -> Self {
         Self::World(WorldFact::Incident { tracker: machine.into(), incident })
     }
@@ -60,17 +61,18 @@ pub enum JobFact {
     Initialised,
     /// Its setup is done: its maps and reduces may be launched from here on.
     Running,
-    /// The JobTracker knows that its last map has succeeded (again, after a map was lost).
+    /// The JobTracker has learned that its last map has succeeded. Emitted again if a map is lost
+    /// afterwards and runs anew.
     MapsDone,
     /// The JobTracker has ended it.
     Ended(Outcome),
     /// The JobTracker has died, and only the submission of the job is left: its splits are read
-    /// again and all its tasks run again. Right after this fact the JobTracker revokes the job's
-    /// attempts: those that ran and those that had succeeded become killed.
+    /// again, and all its tasks run again. Right after this fact, every attempt of the job that ran
+    /// or had succeeded becomes killed.
     BegunAnew,
-    /// For one cause the policy has refused it a slot again and again, though it had a task to
-    /// launch. Emitted when the refusals end or shortly after, and only if the JobTracker
-    /// [keeps](super::JobTracker) refusals.
+    /// The policy has refused it a slot, once or many times, for one and the same cause, though it
+    /// had a task to launch. Emitted when the refusals end, or shortly after. Emitted only if the
+    /// JobTracker keeps refusals ([`keep_refusals`](super::JobTracker::keep_refusals)).
     Refused {
         /// The kind of slot.
         kind: SlotKind,
@@ -92,9 +94,9 @@ pub enum JobFact {
 pub enum LedgerFact {
     /// The JobTracker has decided to launch it; the order leaves with the reply.
     Assigned {
-        /// The attempt's work there.
+        /// The work that the attempt does in the slot.
         role: Role,
-        /// The distance of its input; `None` for all but maps with input.
+        /// The distance of its input; `None` unless it is a map with input.
         locality: Option<Locality>,
         /// Whether another attempt of the task is running already.
         speculative: bool,
@@ -107,8 +109,8 @@ pub enum LedgerFact {
     },
     /// The JobTracker has learned its new state, or has decided it.
     ///
-    /// Emitted at most once for each state of an attempt, except that a completed map may be lost
-    /// later: it is then killed with its tracker, or fails because reduces cannot fetch its output.
+    /// Emitted at most once for each state of an attempt. A map that has succeeded may still become
+    /// killed (its tracker is lost) or failed (reduces cannot fetch its output).
     Learned {
         /// Its new state.
         state: AttemptState,
@@ -132,7 +134,7 @@ pub enum MemberFact {
     Joined,
     /// The JobTracker has declared it lost.
     Lost,
-    /// The JobTracker gives it no more tasks, since job after job avoided it.
+    /// The JobTracker gives it no more tasks, since several jobs avoided it.
     Blacklisted,
     /// The JobTracker gives it tasks again, though it was blacklisted.
     Forgiven,
@@ -140,29 +142,29 @@ pub enum MemberFact {
     Graylisted,
     /// It is no longer graylisted.
     OffGraylist,
-    /// The policy has made a note about it.
+    /// The policy has noted this about it.
     Noted(&'static str),
 }
 
 /// A fact about an attempt, from its tracker.
 #[derive(Clone, Copy, Debug)]
 pub enum AttemptFact {
-    /// A map that is about to start has chosen where to read its input. Emitted only if a fault has
-    /// struck nodes with copies, or the input lies elsewhere than the JobTracker thinks.
+    /// A map that is about to start has chosen the node to read its input from. Emitted only if a
+    /// fault has struck a node with a copy, or if the input is not where the JobTracker thinks.
     Opened {
         /// The node that it reads from; `None` if it finds no copy.
         from: Option<TrackerId>,
     },
     /// It took a slot and started.
     Started {
-        /// The attempt's work there.
+        /// The work that the attempt does in the slot.
         role: Role,
         /// How many slots it took: more than one if the policy gives the task more.
         slots: u32,
     },
-    /// Its work is done, it waits for permission to commit and holds its slot.
+    /// Its work is done. It waits for permission to commit, and still holds its slot.
     CommitPending,
-    /// It was stopped and gave its slot up.
+    /// It was suspended and gave its slot up.
     Suspended,
     /// It took a slot again after it was suspended.
     Resumed,
@@ -173,7 +175,7 @@ pub enum AttemptFact {
     },
     /// It ended and gave its slot up, if it held one.
     Ended {
-        /// The attempt's work there.
+        /// The work that the attempt does in the slot.
         role: Role,
         /// How it ended.
         outcome: Outcome,
@@ -187,7 +189,7 @@ pub enum AttemptFact {
 pub enum TrackerFact {
     /// Its process started, with these slots.
     Up(PerSlot<u32>),
-    /// Its process died. The attempts there have ended just before.
+    /// Its process died. Its attempts ended just before this fact.
     Down,
     /// It has received the reply to its heartbeat.
     Heartbeat {
@@ -208,8 +210,8 @@ pub enum WorldFact {
         /// The incident.
         incident: Incident,
     },
-    /// The NameNode counts a copy beyond those that were written at first, or no longer counts such
-    /// a copy.
+    /// The NameNode begins or ceases to count a copy that was made after the block was first
+    /// written.
     Copy {
         /// The block that was copied.
         block: Block,
@@ -260,7 +262,7 @@ pub enum Incident {
     Excluded,
     /// It may be in the cluster again.
     Included,
-    /// It joins: it was not there when the run began.
+    /// It joins the cluster: it was absent when the run began.
     Joined,
     /// An attempt there stops making progress.
     Hangs(AttemptId),
@@ -274,14 +276,15 @@ pub enum Incident {
     DeadToHdfs,
     /// The NameNode has heard from the node again, and its copies count again.
     BackInHdfs,
-    /// Blocks are copied again because the machine went off, came back or lost its disks.
+    /// The NameNode begins to copy blocks again, because the machine went off, came back or lost
+    /// its disks.
     CopyingBegins {
         /// How many copies are to be made.
         blocks: u32,
         /// The size of these copies together.
         bytes: Bytes,
     },
-    /// The copying is over: all copies are made, cannot be made, or are no longer needed.
+    /// The copying is over: each copy is made, cannot be made, or is no longer needed.
     CopyingEnds {
         /// How many copies were made.
         blocks: u32,
@@ -297,30 +300,30 @@ pub enum Outcome {
     Succeeded,
     /// It failed.
     Failed,
-    /// It was ended from outside.
+    /// It was killed: by a user, the JobTracker or a fault, not by an error of its own.
     Killed,
 }
 
-/// The work of an attempt in its slot.
+/// The work that an attempt does in its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// The task's work.
     Work,
-    /// Removing the output of this attempt, which was killed or failed.
+    /// Removing the output of the attempt, after it was killed or failed.
     TaskCleanup,
 }
 
 /// The states of an attempt, in Hadoop's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AttemptState {
-    /// Launched, but its tracker has not started it.
+    /// It is launched, but its tracker has not started it.
     #[default]
     Unassigned,
     /// Its process works.
     Running,
-    /// Its process is stopped and keeps its memory.
+    /// Its process is stopped, and keeps its memory.
     Suspended,
-    /// Its work is done; it waits for permission to commit, or commits.
+    /// Its work is done; it waits for permission to commit, or is committing.
     CommitPending,
     /// It failed, and its output is to be removed.
     FailedUnclean,
@@ -335,8 +338,8 @@ pub enum AttemptState {
 }
 
 impl AttemptState {
-    /// Returns whether the JobTracker need not act on the state; an attempt may stay in it for many
-    /// heartbeats.
+    /// Returns whether the JobTracker has nothing to do for an attempt in this state, in which the
+    /// attempt may stay for many heartbeats.
     pub(super) fn needs_no_action(self) -> bool {
         matches!(self, Self::Unassigned | Self::Running | Self::Suspended)
     }
@@ -345,7 +348,7 @@ impl AttemptState {
 /// The JobTracker's counts for a job and a kind of slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotCounts {
-    /// How many attempts run, by the JobTracker's ledger.
+    /// How many attempts run, according to the JobTracker's ledger.
     pub running: u32,
     /// How many tasks wait to be launched.
     pub pending: u32,
@@ -354,7 +357,7 @@ pub struct SlotCounts {
 /// How long the phases of an attempt took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PhaseTimes {
-    /// From taking a slot to the first phase of the work.
+    /// From taking a slot to the end of the process's start-up.
     pub start_up: SimSpan,
     /// Fetching the maps' output; zero for all but reduces.
     pub shuffle: SimSpan,
@@ -367,15 +370,14 @@ pub struct PhaseTimes {
 }
 
 impl Incident {
-    /// The name in tables, in place of a node, for incidents of the JobTracker's process.
+    /// The name that tables give instead of a node, for incidents of the JobTracker's process.
     pub const OF_JOBTRACKER: &'static str = "jobtracker";
 
     /// Returns whether the incident is a fault of its own, not the end or a consequence of another
     /// incident.
     pub const fn is_trouble(self) -> bool {
         match self {
-            // The same incident begins and ends a slow spell: at its end the speeds are the usual
-            // ones.
+            // `Speeds` both begins and ends a slow spell: at the end the speeds are the usual ones.
             Self::Speeds(speeds) => !speeds.are_usual(),
             Self::MachineOff
             | Self::TrackerGone
@@ -390,7 +392,7 @@ impl Incident {
             | Self::Reconnected
             | Self::Healthy
             | Self::Included
-            // The loss of an excluded node's tracker is an event of its own.
+            // No trouble by itself: the loss of the excluded node's tracker is an event of its own.
             | Self::Excluded
             | Self::Joined
             | Self::Back

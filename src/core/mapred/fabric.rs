@@ -1,8 +1,8 @@
 //! The fabric: the rates of all flows over disks, memory, wires and cores.
 //!
 //! The fabric is the physics of the machines. TaskTrackers report which flows begin and end; the
-//! fabric answers with new rates, only for the flows whose rates change. Each tracker counts how
-//! much of its flows is left. All of this takes no time. Several changes at one instant are settled
+//! fabric answers with the new rates of the flows whose rates change. Each tracker counts how much
+//! of its flows is left. All of this takes no time. Several changes at one instant are settled
 //! once, after everything that is due at that instant.
 //!
 //! ```text
@@ -37,7 +37,7 @@ pub struct Fabric {
     page_caches: Vec<PageCache>,
     /// The blocks that flows read, if these blocks may be in memory.
     reads: FxHashMap<FlowId, Arc<Reread>>,
-    /// Whether a message is under way that settles the last changes.
+    /// Whether a `Settle` message is under way, which settles the last changes.
     is_settling: bool,
     /// The flows with new rates; a buffer that is filled anew each time.
     changed: Vec<(FlowId, f64)>,
@@ -70,8 +70,8 @@ impl Fabric {
             self.reads.insert(*id, reread.clone());
         }
         let index = self.sharing.begin(uses.clone());
-        // Numbers of ended flows are used again, so the list grows only to the most flows at a
-        // time.
+        // Numbers of ended flows are used again, so the list is only as long as the largest number
+        // of flows at a time.
         if self.owners.len() <= index.index() {
             self.owners.resize(index.index() + 1, *id);
         }
@@ -110,7 +110,7 @@ impl Fabric {
         }
     }
 
-    /// Finds the new rates and sends each tracker those of its flows.
+    /// Finds the new rates, and sends each tracker the rates of its own flows.
     fn settle(&mut self, out: &mut Outbox) {
         self.is_settling = false;
         let (owners, changed) = (&self.owners, &mut self.changed);

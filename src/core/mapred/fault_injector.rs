@@ -1,15 +1,15 @@
 //! The fault injector: mishaps of machines, planned or random.
 //!
-//! It stands for all that happens to machines from outside, such as power cuts, wear and
-//! neighbours. A mishap lasts for a while, or for good, and several may hold at a node: a machine
-//! runs while no mishap turns it off, and its speed is the speed that all its mishaps together
-//! leave. Trackers and the fabric get the state of machines, not the cause.
+//! The fault injector stands for everything that happens to machines from outside: power cuts,
+//! wear, neighbours. A mishap lasts for a while, or for good. Several mishaps may hold at one
+//! machine: it runs while none of them turns it off, and its speed is the speed that all of them
+//! together leave. Trackers and the fabric get the state of machines, not the cause.
 //!
 //! The first messages of a run start the planned mishaps. A mishap that recurs at random plans its
-//! next time when the last time ends, however long the run is. It has its own random stream, so
-//! that no other mishap changes its times. A mishap that is due while its machine is off is missed.
-//! Its next time is not planned until the machine is on, so that nothing is due while a whole
-//! cluster is off.
+//! next time when the last time ends, however long the run is. Each such mishap has its own random
+//! stream, so that no other mishap changes its times. A mishap that is due while its machine is off
+//! is missed. The next time is planned only when the machine is on again, so that no message is due
+//! while a whole cluster is off.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub struct Mishap {
 pub enum MishapHarm {
     /// The machine stops, until a `Start`.
     Stop,
-    /// The machine starts, if a `Stop` has stopped it.
+    /// The machine starts; this ends an earlier `Stop`.
     Start,
     /// The machine is off until the mishap ends.
     Outage,
@@ -51,7 +51,7 @@ pub enum MishapHarm {
 }
 
 impl MishapHarm {
-    /// Returns the part of a message that identifies the mishap.
+    /// Returns the id that messages give the mishap with this number.
     pub fn stroke(self, number: u32) -> MishapId {
         MishapId { number, is_power: !matches!(self, Self::Slow(_)) }
     }
@@ -61,7 +61,7 @@ impl MishapHarm {
 #[derive(Debug)]
 pub struct MishapRhythm {
     every: Dist<SimSpan>,
-    /// How long the mishap lasts each time; `None` if the first time never ends.
+    /// How long the mishap lasts each time; `None` if it never ends, and so comes only once.
     lasts: Option<Dist<SimSpan>>,
     rng: ChaCha8Rng,
 }
@@ -69,15 +69,15 @@ pub struct MishapRhythm {
 impl MishapRhythm {
     /// Returns a rhythm, and the time to its first mishap.
     ///
-    /// If all gaps are equal, the first gap is a random part of one: otherwise all nodes of a
-    /// cluster would be struck at once.
+    /// If all gaps are equal, the first gap is only a random share of one, so that the nodes of a
+    /// cluster are not all struck at once.
     pub fn begin(
         every: Dist<SimSpan>,
         lasts: Option<Dist<SimSpan>>,
         mut rng: ChaCha8Rng,
     ) -> (Self, SimSpan) {
         use rand::RngExt;
-        // Random gaps need no such shift: nodes draw different gaps already.
+        // Random gaps need no such share: each node draws other gaps anyway.
         let first = match &every {
             Dist::Constant(span) => span.ceil_mul(rng.random()),
             Dist::Drawn(_) => every.sample(&mut rng),
@@ -104,10 +104,11 @@ pub struct FaultInjector {
     has_fabric: bool,
     /// Whether there is a NameNode, which needs to know which machines are off.
     has_name_node: bool,
-    /// The gap after each mishap that holds now, by the mishap's number.
+    /// The gap that follows the end of each mishap, by the mishap's number; valid while the mishap
+    /// holds.
     pauses: Vec<SimSpan>,
-    /// The mishaps that were due while one of their machines was off, each with the time of its
-    /// next try. They are planned again when the machine is on.
+    /// The mishaps that were due while one of their machines was off, each with the next time at
+    /// which it is due. They are planned again when the machine is on.
     missed: Vec<(u32, SimTime)>,
 }
 
@@ -170,7 +171,7 @@ impl FaultInjector {
         }
     }
 
-    /// Makes it report to a NameNode which machines go off and come back.
+    /// Makes the injector report to a NameNode which machines go off and come back.
     pub fn tell_name_node(mut self) -> Self {
         self.has_name_node = true;
         self
@@ -200,8 +201,8 @@ impl FaultInjector {
         !matches!(harm, MishapHarm::Outage | MishapHarm::TrackerOutage) || nodes.iter().all(is_on)
     }
 
-    /// Plans the next time of each missed mishap that could begin now; the times that have passed
-    /// meanwhile are missed as well.
+    /// Plans the next time of each missed mishap whose machines are on again. Times that lie in the
+    /// past are missed, too.
     fn plan_missed(&mut self, out: &mut Outbox) {
         for (number, mut next) in std::mem::take(&mut self.missed) {
             if !self.may_begin(number) {
@@ -209,8 +210,8 @@ impl FaultInjector {
                 continue;
             }
             let Mishap { harm, rhythm, .. } = &mut self.mishaps[number as usize];
-            // Draw the times that lie in the past, too, so that the rhythm is the same as if the
-            // machine had been on.
+            // Draw the times in the past, too, so that all later times are as if the machine had
+            // been on.
             while let Some(rhythm) = rhythm.as_mut().filter(|_| next < out.now) {
                 next += rhythm.next().1;
             }
@@ -222,7 +223,7 @@ impl FaultInjector {
     fn end(&mut self, stroke: MishapId, out: &mut Outbox) {
         let number = stroke.number;
         self.strike(number, false, out);
-        // The gap was drawn as the mishap began, and counts from its end.
+        // The gap was drawn when the mishap began; it starts now, at the mishap's end.
         if self.mishaps[number as usize].rhythm.is_some() {
             let pause = self.pauses[number as usize];
             out.plan(pause, Mail::FaultInjector(ToFaultInjector::Begins(stroke)));
@@ -234,8 +235,8 @@ impl FaultInjector {
         for node in nodes {
             let machine = &mut self.machines[node.index()];
             let (state, speeds) = (machine.state(), machine.speeds());
-            // Counted, not set: a node may be off for two causes at a time, and is on when both
-            // have ended.
+            // Count the causes: a node may be off for two causes at a time, and is on again when
+            // both have ended.
             let count = |of: &mut u32| if begins { *of += 1 } else { *of -= 1 };
             match *harm {
                 MishapHarm::Stop => machine.is_stopped = begins,
@@ -261,8 +262,8 @@ impl FaultInjector {
     }
 }
 
-/// Sends a machine's new state to the cores that need it. A machine that was absent before gets no
-/// incident here: its tracker reports that it has joined.
+/// Sends a machine's new state to the cores that need it, and emits the incident. A machine that
+/// was absent before gets no incident, since its tracker reports that it has joined.
 fn switch(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     use MachineState as S;
     if was == is {
@@ -279,7 +280,7 @@ fn switch(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     tell(was == S::WithoutTracker && is == S::On, Incident::TrackerBack);
     let message = match is {
         S::On => Some(ToTracker::PowerOn),
-        // A machine that comes on while its tracker is down has no process to inform.
+        // If a machine comes on while its tracker is down, no process needs to be informed.
         S::WithoutTracker => (was == S::On).then_some(ToTracker::Crash),
         S::Off | S::Absent => was.is_powered().then_some(ToTracker::PowerOff),
     };
@@ -300,7 +301,7 @@ fn tell_name_node(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbo
         (MachineState::Absent, MachineState::Off) => out.affect(ToNameNode::JoinsOff(node)),
         (was, MachineState::Off) if was.is_powered() => out.affect(ToNameNode::Off(node)),
         (was, is) if !was.is_powered() && is.is_powered() => out.affect(ToNameNode::On(node)),
-        // A tracker that is down leaves its DataNode, another process, working.
+        // If only the tracker is down, the DataNode goes on, as it is another process.
         _ => {}
     }
 }

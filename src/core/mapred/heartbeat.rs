@@ -13,16 +13,16 @@ use mumakil_base::units::SimSpan;
 
 /// A heartbeat under way.
 ///
-/// Most heartbeats bring no news, so building and comparing their statuses would waste time. A
-/// tracker without news therefore sends only the call. The call travels, queues and is answered
-/// like any heartbeat.
+/// Most heartbeats bring no news. Building and comparing their statuses would waste real time, so a
+/// tracker without news sends only the call (its id, the number, the last reply). The call travels,
+/// queues and is answered like any heartbeat.
 #[derive(Clone, Debug)]
 pub enum Heartbeat {
     /// A heartbeat with a full status.
     Full(Arc<TrackerStatus>),
-    /// A heartbeat without news. Apart from progress, all is as in the last full status, and a
-    /// reply has shown the tracker that this status was received. No attempt of the tracker
-    /// fetches, waits for its commit, hangs or has ended.
+    /// A heartbeat without news. Apart from progress, everything is as in the last full status,
+    /// which a reply has confirmed. No attempt of the tracker fetches, waits for its commit, hangs
+    /// or has ended.
     AsBefore(HeartbeatCall),
 }
 
@@ -92,14 +92,16 @@ pub struct Report {
     pub progress: f32,
     /// How long the process had run when it last reported progress, or when it ended.
     pub ran: SimSpan,
-    /// The part of `ran` that a map spent in its work, or a reduce in reducing.
+    /// The part of `ran` that the attempt spent in its last phase: the work of a map, the reducing
+    /// of a reduce.
     pub worked: SimSpan,
     /// Whether the attempt is a reduce that asks how many maps have ended.
     pub wants_maps: bool,
 }
 
 impl Report {
-    /// Returns whether the next report of the same attempt has no news but progress.
+    /// Returns whether `next`, a later report on the same attempt, differs from this one at most in
+    /// its progress.
     pub(super) fn differs_only_in_progress(&self, next: &Self) -> bool {
         self.attempt == next.attempt && self.state == next.state && self.state.needs_no_action()
     }
@@ -148,19 +150,19 @@ pub struct Reply {
 /// An order for a tracker, carried by the reply to its heartbeat.
 #[derive(Clone, Debug)]
 pub enum Directive {
-    /// Start an attempt, as soon as a slot is really free.
+    /// Start an attempt, as soon as a slot is free on the tracker.
     Launch(LaunchOrder),
     /// End an attempt.
     Kill(AttemptId),
     /// Stop an attempt and free its slot.
     Suspend(AttemptId),
-    /// Let a suspended attempt go on, as soon as a slot is really free.
+    /// Let a suspended attempt go on, as soon as a slot is free on the tracker.
     Resume(AttemptId),
     /// An attempt may commit.
     Commit(AttemptId),
 }
 
-/// An attempt that a tracker must run, with all that the tracker needs for it.
+/// An attempt that a tracker must run, with all that the tracker must know about it.
 #[derive(Clone, Debug)]
 pub struct LaunchOrder {
     /// The attempt.
@@ -169,19 +171,19 @@ pub struct LaunchOrder {
     pub role: Role,
     /// The attempt's job.
     pub job: Arc<JobSpec>,
-    /// The distance of the input from the node; `None` except for maps with input.
+    /// The distance of the input from the node; `None` unless it is a map with input.
     pub locality: Option<Locality>,
     /// How many slots it takes.
     pub slots: u32,
     /// The times of the attempt and whether it fails, if the JobTracker takes these from a trace
     /// and draws the values that the trace leaves open; `None` if the tracker does so.
     pub drawn: Option<(TracedTimes, bool)>,
-    /// For a map, where blocks are once a fault has struck a node; otherwise `None`.
+    /// For a map, the present places of blocks if a fault has struck a node; otherwise `None`.
     pub files: Option<Arc<Replicas>>,
 }
 
 impl LaunchOrder {
-    /// Returns the order to do an attempt's work in one slot, with defaults for all other fields.
+    /// Returns the order to run an attempt in one slot, with defaults for all other fields.
     pub fn work(attempt: AttemptId, job: Arc<JobSpec>) -> Self {
         Self { attempt, role: Role::Work, job, locality: None, slots: 1, drawn: None, files: None }
     }
@@ -197,7 +199,7 @@ impl LaunchOrder {
 pub struct MapsDone {
     /// The job.
     pub job: JobId,
-    /// How many maps have ended, so that reduces need not wait for them.
+    /// How many maps have ended: reduces do not wait for these.
     pub done: u32,
     /// How many maps the job has.
     pub total: u32,
@@ -214,7 +216,8 @@ pub struct Missing {
     pub at: TrackerId,
     /// How many maps of the job had ended before this one.
     pub order: u32,
-    /// Whether the JobTracker knows that the output is lost, and does not count the map as done.
+    /// Whether the JobTracker knows that the output is lost; it then no longer counts the map as
+    /// done.
     pub is_lost: bool,
     /// Whether the machine answers but cannot read the output.
     pub is_unreadable: bool,

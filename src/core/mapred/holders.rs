@@ -1,7 +1,7 @@
 //! The jobs that hold the most slots of a kind, by the JobTracker's ledger.
 //!
-//! The counts follow each launch and end, so that a refusal names these jobs without a walk through
-//! all jobs. An attempt that was ordered to stop counts as holding no slot.
+//! The counts are updated at each launch and each end, so that naming these jobs in a refusal needs
+//! no walk through all jobs. An attempt that was ordered to stop no longer counts.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

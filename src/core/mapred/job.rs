@@ -25,7 +25,7 @@ pub enum JobState {
     Preparing,
     /// The policy may launch its tasks.
     Running,
-    /// Its tasks are over, its cleanup task is not.
+    /// Its maps and reduces are over, but its cleanup task is not.
     Cleaning,
     /// It is over.
     Ended(Outcome),
@@ -36,51 +36,52 @@ pub enum JobState {
 pub struct Job {
     pub(super) spec: Arc<JobSpec>,
     pub(super) state: JobState,
-    /// The number of each task's first attempt: above zero, if the job was begun anew.
+    /// The number of each task's first attempt; above zero if the job was begun anew.
     pub(super) first_attempt: u32,
-    /// How it will end, once that is certain; `None` while it may succeed.
+    /// How it will end, as soon as that is certain; `None` before.
     pub(super) verdict: Option<Outcome>,
     pub(super) submitted_at: SimTime,
-    /// Where its input was when the job was last submitted; splits do not change afterwards.
+    /// Where its input was when the job was submitted (the last time, after a recovery). Its splits
+    /// do not change afterwards.
     pub(super) splits: Arc<Replicas>,
     pub(super) running_at: SimTime,
-    /// When enough maps had ended for the reduces to start; `None` before.
+    /// When enough maps had ended for the reduces to start; `None` before that instant.
     pub(super) reduces_ready_at: Option<SimTime>,
     pub(super) maps: Tasks,
     pub(super) reduces: Tasks,
     pub(super) cache: MapCache,
-    /// Failed maps by their numbers of failures, in Hadoop versions that launch these before all
-    /// others.
+    /// The waiting maps that have failed, those with the most failures first; used only in Hadoop
+    /// versions that launch failed maps before all others.
     pub(super) failed_maps: BTreeSet<(Reverse<u32>, u32)>,
     pub(super) waiting_reduces: VecDeque<u32>,
     /// Slow tasks that may get a second attempt, the most urgent first.
     pub(super) slow: PerSlot<Vec<u32>>,
-    /// For each tracker, how long successful tasks took there; kept only if slow tasks are looked
-    /// for.
+    /// How long successful tasks took on each tracker; kept only if slow tasks are looked for.
     pub(super) times_on: PerSlot<BTreeMap<TrackerId, TaskTimeSum>>,
-    /// The setup tasks for a map and a reduce slot; the first one that is launched does the work.
+    /// The setup tasks: one for a map slot and one for a reduce slot. The one that is launched
+    /// first does the work.
     pub(super) setup: [Task; 2],
     pub(super) cleanup: [Task; 2],
     /// Attempts whose output is to be removed.
     pub(super) unclean: PerSlot<VecDeque<AttemptId>>,
     /// How many attempts failed, for each tracker.
     pub(super) failures_on: BTreeMap<TrackerId, u32>,
-    /// How many trackers have had enough failures to be avoided; the job avoids them only if they
-    /// are few.
+    /// How many trackers have had so many failures that the job would avoid them. It does avoid
+    /// them only while they are less than a quarter of the cluster.
     pub(super) flaky: u32,
     /// The trackers on which attempts of a task have failed.
     pub(super) barred: FxHashMap<TaskId, Vec<TrackerId>>,
-    /// How many tasks of the job count among the cluster's unfinished tasks.
+    /// How many tasks of the job are counted in the ledger's `unfinished`.
     pub(super) load: PerSlot<u32>,
-    /// Whether the job is among those with a task to launch.
+    /// Whether the job is counted in the ledger's `jobs_pending`.
     pub(super) was_pending: PerSlot<bool>,
-    /// How many attempts trackers have not reported as ended.
+    /// How many of its attempts have not been reported as ended.
     pub(super) open_tries: u32,
-    /// Outputs that were lost, by map, until the map has run again.
+    /// The lost outputs, by map; a map that has run again is removed.
     pub(super) lost_outputs: BTreeMap<u32, Missing>,
-    /// How many changes of the outputs that count were sent to `MapOutputs`.
+    /// How many changes of its outputs were sent to `MapOutputs`.
     pub(super) output_changes: u32,
-    /// How many complaints of reduces each output has, until its map runs again.
+    /// How many complaints of reduces there are about each output; removed when the map runs again.
     pub(super) failed_fetches: BTreeMap<AttemptId, u32>,
     /// The sum of its maps' progress, as Mumak's JobTracker adds it up; kept only if the injector
     /// asks for the load.
@@ -113,12 +114,12 @@ pub(super) struct Task {
     pub(super) failures: u32,
     /// Since when it has waited for its next attempt, unless its job became ready later.
     pub(super) since: SimTime,
-    /// Its progress in the last heartbeat that reported it; only if the injector asks for the load.
+    /// Its progress from 0 to 1, by the last report; kept only if the injector asks for the load.
     pub(super) progress: f32,
-    /// The progress a second of its best attempt, by that attempt's last report; only if slow tasks
-    /// are looked for.
+    /// The progress per second of its fastest attempt, by that attempt's last report; kept only if
+    /// slow tasks are looked for.
     pub(super) rate: f32,
-    /// How many maps of the job had ended before this one; only for maps that are done.
+    /// How many maps of the job had ended before this one; set only for maps that are done.
     pub(super) order: u32,
     /// The attempts that have not ended, or whose output is still to be removed.
     pub(super) tries: Box<[KnownAttempt]>,
@@ -135,9 +136,9 @@ pub(super) enum TaskStage {
     Waiting,
     /// An attempt runs.
     Active,
-    /// This attempt did the work, and its output is on this tracker.
+    /// The attempt with this number did the work, and its output is on this tracker.
     Done(u32, TrackerId),
-    /// It has failed for good, or is no longer needed.
+    /// It has failed too often, or is no longer needed.
     Dead,
 }
 
@@ -164,14 +165,14 @@ pub(super) struct KnownAttempt {
     pub(super) is_second: bool,
     /// When it was launched.
     pub(super) launched: SimTime,
-    /// Its progress, in millionths; only if the policy reads progress, or slow tasks are looked
-    /// for.
+    /// Its progress, in millionths; kept only if the policy reads progress, or slow tasks are
+    /// looked for.
     pub(super) progress: u32,
-    /// Its progress a second, by its last report; only if slow tasks are looked for.
+    /// Its progress per second, by its last report; kept only if slow tasks are looked for.
     pub(super) rate: f32,
 }
 
-/// A change of a job, for the policy.
+/// A change of a job, as the policy learns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobEvent {
     /// The job.
@@ -225,7 +226,7 @@ impl Job {
             verdict: None,
             submitted_at: now,
             splits: files,
-            // The time of arrival, until the job runs.
+            // The time of arrival stands here until the job runs.
             running_at: now,
             reduces_ready_at: None,
             maps: Tasks { total: spec.maps, ..Tasks::default() },
@@ -282,8 +283,8 @@ impl Job {
         self.submitted_at
     }
 
-    /// Returns since when the policy may launch tasks of the job; before that, when the job
-    /// arrived.
+    /// Returns the instant since which the policy may launch tasks of the job; until then, the
+    /// instant of the job's arrival.
     pub fn running_at(&self) -> SimTime {
         self.running_at
     }
@@ -304,7 +305,7 @@ impl Job {
     /// Returns how many tasks of a kind could be launched now: waiting tasks, and slow tasks that
     /// may get a second attempt.
     pub fn pending(&self, kind: SlotKind) -> u32 {
-        // The list of slow tasks is not cleared when a job fails, but is no longer used.
+        // When a job fails, its list of slow tasks is not cleared, so it must be ignored here.
         let slow = if self.is_running() { self.slow[kind].len() as u32 } else { 0 };
         self.waiting(kind) + slow
     }
@@ -347,8 +348,8 @@ impl Job {
     /// Drops all waiting tasks.
     pub(super) fn give_up_waiting(&mut self) {
         for tasks in [&mut self.maps, &mut self.reduces] {
-            // The lists of waiting tasks stay as they are: they are not read once a job has a
-            // verdict.
+            // The lists of waiting tasks stay as they are, since they are not read after a job has
+            // a verdict.
             tasks.waiting = 0;
             for task in tasks.tasks.iter_mut().filter(|task| task.stage == TaskStage::Waiting) {
                 task.stage = TaskStage::Dead;
@@ -399,7 +400,7 @@ impl Job {
         SlotCounts { running: tasks.running, pending: self.waiting(kind) }
     }
 
-    /// Returns how many maps have ended, so that reduces need not wait for them.
+    /// Returns how many maps have succeeded or failed for good: reduces do not wait for these.
     pub(super) fn maps_over(&self) -> u32 {
         // A map that has failed for good within the allowed share counts as well.
         self.maps.finished + self.maps.failed
@@ -450,7 +451,7 @@ impl Task {
         Self { first, next: first, ..Self::default() }
     }
 
-    /// Returns whether an attempt was ever launched since the job was begun.
+    /// Returns whether an attempt of the task was launched since the job began, or began anew.
     pub(super) fn has_begun(&self) -> bool {
         self.first < self.next
     }
@@ -479,7 +480,7 @@ impl Task {
 impl KnownAttempt {
     /// Returns whether a tracker runs the attempt or removes its output.
     pub(super) fn is_on(&self, tracker: TrackerId) -> bool {
-        // While another tracker removes the output, that tracker reports the attempt.
+        // If another tracker removes the output, that tracker reports the attempt.
         self.cleaner.unwrap_or(self.tracker) == tracker
     }
 
@@ -488,7 +489,7 @@ impl KnownAttempt {
         !self.is_active() && self.cleaner.is_none()
     }
 
-    /// Returns whether the attempt runs or may still run: it has not ended.
+    /// Returns whether the attempt has not ended.
     pub(super) fn is_active(&self) -> bool {
         use AttemptState as S;
         matches!(self.state, S::Unassigned | S::Running | S::Suspended | S::CommitPending)

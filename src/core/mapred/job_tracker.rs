@@ -1,9 +1,9 @@
 //! The JobTracker: it serves heartbeats one after another and decides which tracker runs which
 //! task.
 //!
-//! A heartbeat that finds it busy waits in a queue. The time for each heartbeat is simulated, so
-//! the queue grows when the cluster is too large for one JobTracker. Within a heartbeat the order
-//! is Hadoop's:
+//! A heartbeat that arrives while the JobTracker is busy waits in a queue. Serving a heartbeat
+//! takes simulated time, so the queue grows when the cluster is too large for one JobTracker. Each
+//! heartbeat is served in Hadoop's order:
 //!
 //! ```text
 //! heartbeat ─► queue ─► reports
@@ -12,7 +12,7 @@
 //!                       permissions to commit ─► reply
 //! ```
 //!
-//! A heartbeat that was answered already gets the same answer again and changes nothing.
+//! If a heartbeat comes a second time, it gets the same answer as before and changes nothing.
 
 mod heartbeats;
 #[cfg(test)]
@@ -36,9 +36,9 @@ use crate::mapred::speculation::Speculation;
 use mumakil_base::random::mumak::MumakJobs;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// How many held-back jobs a policy may name in each heartbeat interval: naming a hundred takes
-/// microseconds, about as long as serving one heartbeat.
-// Chosen so that asking why jobs wait never costs more than serving heartbeats.
+/// How many jobs a policy may [name](Scheduler::withheld) as held back in each heartbeat interval.
+/// Naming a hundred takes microseconds of real time, about as long as serving one heartbeat.
+// Chosen so that naming jobs never takes longer than serving heartbeats.
 const WITHHELD_AT_ONCE: u64 = 100;
 
 /// The JobTracker.
@@ -46,36 +46,36 @@ pub struct JobTracker {
     ledger: Ledger,
     scheduler: Box<dyn Scheduler>,
     spec: JobTrackerSpec,
-    /// Heartbeats that wait, with the instants of their arrival.
+    /// The heartbeats that wait, each with the instant of its arrival.
     queue: VecDeque<(SimTime, Heartbeat)>,
     busy_until: SimTime,
     /// Jobs whose splits wait to be read.
     unread: VecDeque<JobId>,
     /// How many jobs' splits are being read.
     reading: u32,
-    /// When it next checks whether the cluster is idle.
+    /// The earliest instant of its next check whether the cluster is idle.
     reviews_at: SimTime,
-    /// When it next asks the policy which jobs are held back.
+    /// The earliest instant at which it asks the policy again which jobs are held back.
     asks_withheld_at: SimTime,
     has_clockwork: bool,
-    /// Whether the progress in heartbeats is noted, since the policy reads it or slow tasks are
-    /// looked for.
+    /// Whether it notes the progress in heartbeats: it does if the policy reads progress, or if
+    /// slow tasks are looked for.
     reads_progress: bool,
     /// Whether a heartbeat may arrive twice.
     may_hear_twice: bool,
-    /// Whether the policy says which splits are read; otherwise splits are read as jobs arrive.
+    /// Whether the policy decides when splits are read; otherwise they are read as jobs arrive.
     reads_on_order: bool,
-    /// Until when its process pauses; messages wait meanwhile.
+    /// The end of its process's pause; until then messages wait.
     stands_until: SimTime,
-    /// The messages that came during the pause, except heartbeats: these wait in `line`.
+    /// The messages that came during the pause, except heartbeats, which wait in `queue`.
     held: Vec<ToJobTracker>,
     /// The state of its process. While the process is dead, the machine refuses heartbeats.
     process: ProcessState,
-    /// How often its process has died: timers of an earlier process are ignored.
+    /// How often its process has died; needed to ignore timers of an earlier process.
     deaths: u32,
-    /// Whether the policy's next tick is planned.
+    /// Whether the policy's next tick is already planned.
     has_tick: bool,
-    /// The policies that take over one after another, each in its first state.
+    /// The policies that will take over, in order; none of them has been used yet.
     successors: VecDeque<Box<dyn Scheduler>>,
     /// The instant of the last message.
     heard_at: SimTime,
@@ -106,7 +106,8 @@ impl JobTracker {
         Self {
             reads_progress: reads_progress(&*scheduler, &hadoop),
             ledger: Ledger::new(hadoop, topology, hdfs),
-            // The safe choice; runs whose network loses no messages switch it off.
+            // `true` is the safe choice; runs whose network neither loses nor doubles messages
+            // switch it off.
             may_hear_twice: true,
             reads_on_order,
             scheduler,
@@ -117,7 +118,7 @@ impl JobTracker {
             reading: 0,
             reviews_at: SimTime::ZERO,
             asks_withheld_at: SimTime::ZERO,
-            // The first message starts the periodic checks, as the start of a daemon does.
+            // The first message starts the periodic checks.
             has_clockwork: false,
             stands_until: SimTime::ZERO,
             held: Vec::new(),
@@ -129,40 +130,41 @@ impl JobTracker {
         }
     }
 
-    /// Makes it draw the attempts' properties that traces leave open, as Mumak does with this seed;
-    /// otherwise trackers draw them.
+    /// Makes the JobTracker draw the values that traces leave open for attempts, as Mumak does with
+    /// this seed. Without this call trackers draw them.
     pub fn draw_as_mumak(&mut self, seed: u64) {
         self.ledger.mumak_draws = Some(MumakJobs::new(seed, self.ledger.topology.len()));
     }
 
-    /// Makes it keep no answers. Use this only for runs in which no heartbeat is [sent
+    /// Makes the JobTracker keep no answers. Use this only for runs in which no heartbeat is [sent
     /// again](super::HeartbeatManner::resends) or doubled.
     pub fn forget_answers(&mut self) {
         self.may_hear_twice = false;
     }
 
-    /// Makes it add up the progress of each job's maps, for an injector that
+    /// Makes the JobTracker add up the progress of each job's maps, for an injector that
     /// [asks](ToJobTracker::AskLoad) how busy the cluster is. This costs a look-up for each map in
     /// every heartbeat.
     pub fn follow_maps(&mut self) {
         self.ledger.follows_maps = true;
     }
 
-    /// Sets the policies that take over one after another: the next one each time the process dies,
-    /// or gets [`ToJobTracker::ChangePolicy`]. The last one stays.
+    /// Sets the policies that take over one after another. The next policy takes over each time the
+    /// process dies, or gets [`ToJobTracker::ChangePolicy`]; the last policy stays.
     pub fn set_successors(&mut self, policies: impl IntoIterator<Item = Box<dyn Scheduler>>) {
         self.successors.extend(policies);
     }
 
-    /// Makes it send [`MapOutputs`](super::MapOutputs) every change of the outputs that count.
+    /// Makes the JobTracker send [`MapOutputs`](super::MapOutputs) each change of the set of
+    /// outputs that reduces may fetch.
     pub fn tell_outputs(&mut self) {
         self.ledger.tells_outputs = true;
     }
 
     /// Lets trackers leave out progress, if neither the policy nor the search for slow tasks reads
-    /// it; returns whether they may. Then trackers may be
-    /// [brief](super::HeartbeatManner::is_brief), unless the JobTracker is restarted: a new process
-    /// would not know the last full heartbeat.
+    /// it. Returns whether trackers may leave it out. If so, the run may make heartbeats
+    /// [brief](super::HeartbeatManner::is_brief), unless the JobTracker is restarted in it: a new
+    /// process would not know the last full heartbeat.
     pub fn forgo_progress(&mut self) -> bool {
         let mut policies = self.successors.iter().chain([&self.scheduler]);
         let asks = self.ledger.follows_maps
@@ -172,8 +174,8 @@ impl JobTracker {
         !asks
     }
 
-    /// Makes it note why jobs that could launch a task get no slot, and emit these refusals at the
-    /// latest when the run is [over](ToJobTracker::Over).
+    /// Makes the JobTracker note why jobs with a task to launch get no slot. It emits these
+    /// refusals at the latest when the run is [over](ToJobTracker::Over).
     pub fn keep_refusals(&mut self) {
         self.ledger.refusals = Some(Refusals::default());
     }
@@ -184,7 +186,7 @@ impl JobTracker {
         match self.process {
             ProcessState::Works => self.note_process(ProcessState::Still, out),
             ProcessState::Still => {}
-            // A process that is dead cannot pause; its restart is planned already.
+            // A dead process cannot pause, and its restart is already planned.
             ProcessState::Gone => return,
         }
         self.pause_for(span, out);
@@ -209,12 +211,12 @@ impl JobTracker {
         out.plan(span, ToJobTracker::Wake);
     }
 
-    /// Ends the process: it forgets everything but its files on disk, and reads these only if it
-    /// recovers.
+    /// Ends the process for the time `span`. Only its files on disk are left; the next process
+    /// reads them only if `recovers` is set.
     fn crash(&mut self, span: SimSpan, recovers: bool, out: &mut Outbox) {
         if self.process == ProcessState::Gone {
-            // It dies again before it is back, and its ledger is reduced already. It only comes
-            // back later, with the next policy.
+            // The process was already dead and its ledger is already reduced. So it only comes back
+            // later, with the next policy.
             self.follow_policy(out);
             return self.pause_for(span, out);
         }
@@ -234,7 +236,8 @@ impl JobTracker {
             None => self.ledger.fail_all(out),
         }
         self.follow_policy(out);
-        // The heartbeat that it served is lost; only the restart takes time from now on.
+        // The heartbeat that was being served is lost, so no service keeps the process busy; only
+        // the restart takes time.
         self.busy_until = out.now;
         self.pause_for(span, out);
     }
@@ -244,11 +247,11 @@ impl JobTracker {
         let Some(policy) = self.successors.pop_front() else { return };
         self.scheduler = policy;
         self.reads_progress = reads_progress(&*self.scheduler, &self.ledger.hadoop);
-        // The old policy did not get these changes; the new policy is introduced to all jobs in
-        // their current state.
+        // The new policy learns all jobs in their current state, so drop the changes that the old
+        // policy has not seen.
         self.ledger.changes.clear();
         let halted = self.ledger.halted();
-        // A policy that does not know of suspended attempts would never resume them, so kill them:
+        // If the policy does not take suspended attempts over, it never resumes them. So kill them:
         // then their tasks can run again.
         if !halted.is_empty() && !self.scheduler.inherit(&halted) {
             for (attempt, _) in halted {
@@ -257,7 +260,7 @@ impl JobTracker {
         }
     }
 
-    /// Lets the next policy take over, which learns of all jobs.
+    /// Lets the next policy take over, and tells it all jobs.
     fn change_policy(&mut self, out: &mut Outbox) {
         out.emit(Fact::World(WorldFact::PolicyChanged));
         self.follow_policy(out);
@@ -272,7 +275,7 @@ impl JobTracker {
         }
     }
 
-    /// Begins as a new process, which knows only what it recovers.
+    /// Starts the new process, which knows only what it has recovered.
     fn recover(&mut self, out: &mut Outbox) {
         for job in self.ledger.recover(out.now) {
             if !self.reads_on_order {
@@ -285,7 +288,7 @@ impl JobTracker {
     /// Goes on with the messages that came during the pause.
     fn wake(&mut self, out: &mut Outbox) {
         let now = out.now;
-        // Another pause may have begun since this was planned; the later `Wake` counts.
+        // Another pause may have begun since this `Wake` was planned; then the later `Wake` counts.
         if now < self.stands_until || self.process == ProcessState::Works {
             return;
         }
@@ -293,7 +296,7 @@ impl JobTracker {
             self.recover(out);
         }
         self.note_process(ProcessState::Works, out);
-        // The pause explains why nothing changed: the cluster has not stalled.
+        // The pause is the reason why nothing has changed, so do not take the cluster for stalled.
         self.ledger.moved_at = now;
         for msg in std::mem::take(&mut self.held) {
             // The policy learns of each message's changes before the next message, as without the
@@ -308,8 +311,8 @@ impl JobTracker {
     fn read_splits(&mut self, out: &mut Outbox) {
         while self.reading < self.spec.init_threads.get() {
             let Some(job) = self.unread.pop_front() else { break };
-            // Only in Mumak: there a heartbeat of the same instant may already find the job
-            // running.
+            // Only Mumak reads such splits at once: there a heartbeat of the same instant may
+            // already find the job running.
             if self.spec.init.is_zero() && self.ledger.hadoop.behaviour().reads_at_once {
                 self.tell_policy(out.now, None);
                 self.ledger.initialise(job, out);
@@ -326,8 +329,8 @@ impl JobTracker {
         if self.ledger.changes.is_empty() {
             return;
         }
-        // Taken out, so that the policy can view the ledger meanwhile, and put back to reuse the
-        // memory. The policy cannot change the ledger here, so no change is added.
+        // Take the list out, so that the policy can view the ledger meanwhile; put it back below to
+        // reuse the memory. The policy cannot change the ledger here, so no change gets lost.
         let mut changes = std::mem::take(&mut self.ledger.changes);
         let view = View { now, heard, ledger: &self.ledger };
         for event in changes.drain(..) {
@@ -339,46 +342,47 @@ impl JobTracker {
     // ---- reviews ----
 
     /// Checks whether the cluster is idle, and plans the next check. The cluster cannot be idle
-    /// until every tracker has sent a heartbeat after the last change, so a busy cluster is hardly
-    /// checked.
+    /// before each tracker has sent a heartbeat after the last change, so in a busy cluster this
+    /// costs little.
     fn review(&mut self, out: &mut Outbox) {
         let now = out.now;
         let interval = self.ledger.heartbeat_interval();
-        // Once in an interval is enough: no tracker has news earlier.
+        // One check in each heartbeat interval is enough, since no tracker has news earlier.
         self.reviews_at = now + interval;
         self.note_withheld(out);
         if now < self.ledger.moved_at + interval {
             return;
         }
         let view = View { now, heard: None, ledger: &self.ledger };
-        // A policy acts on passed time only at a tick, and may see the effect only at the next
-        // tick: allow two ticks.
+        // A policy notices only at a tick that time has passed, and may act only at the tick after
+        // it: so allow two ticks.
         let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
         let mut patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
         if self.ledger.follows_maps {
-            // A probe that was on its way at the last change does not know of the change; the next
-            // probe does, and may find room for another job.
+            // A load probe that was on its way at the last change does not know of the change. The
+            // next probe does, and may find room for another job: so allow two probes.
             patience = patience.max(LONGEST_PROBE * 2);
         }
         out.calm = self.ledger.idle_state(patience);
     }
 
-    /// Notes which jobs the policy holds back without looking at them, if refusals are kept. Naming
-    /// a thousand jobs costs more than the heartbeats of an interval, and such jobs wait for longer
-    /// than seconds. So the more jobs are named, the later the policy is asked again, though always
-    /// before refusals are forgotten.
+    /// Notes which jobs the policy holds back without considering them, if refusals are kept.
+    /// Naming a thousand jobs takes as long as serving ten heartbeats, and jobs that are held back
+    /// wait much longer than one interval. So the more jobs are named, the later the policy is
+    /// asked again, but always before refusals are forgotten.
     fn note_withheld(&mut self, out: &mut Outbox) {
         let now = out.now;
         if now < self.asks_withheld_at {
             return;
         }
-        // Taken out, so that the policy can view the rest of the ledger meanwhile.
+        // Take the refusals out, so that the policy can view the rest of the ledger meanwhile.
         let Some(mut refusals) = self.ledger.refusals.take() else { return };
         let view = View { now, heard: None, ledger: &self.ledger };
         let mut named = 0;
         self.scheduler.withheld(&view, &mut |job, kind, reason| {
             named += 1;
-            // A policy names all jobs at a limit; a job without a task to launch does not wait.
+            // A policy may name every job that is at a limit; skip jobs without a task to launch,
+            // as they do not wait.
             if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
                 refusals.note(now, job, kind, reason);
             }
@@ -400,8 +404,8 @@ impl JobTracker {
     }
 
     fn plan_expiry(&self, out: &mut Outbox) {
-        // Hadoop's ExpireTrackers thread checks three times in an expiry interval. Wait a
-        // microsecond at least: an expiry of zero would check for ever at one instant.
+        // Hadoop's ExpireTrackers thread checks three times in an expiry interval. The wait is at
+        // least a microsecond, since with none the checks would never leave their instant.
         let third = SimSpan::from_micros(self.ledger.hadoop.expiry.as_micros().div_ceil(3).max(1));
         out.plan(third, ToJobTracker::Expire);
     }
@@ -424,11 +428,11 @@ impl JobTracker {
                 self.ledger.lose_tracker(TrackerId(index as u32), out);
             }
         }
-        // Lost trackers come first: an attempt on a lost tracker is killed, which is no failure of
-        // its task.
+        // Handle lost trackers first: this kills their attempts, and a killed attempt does not
+        // count as a failure of its task.
         self.ledger.expire_launches(out);
         self.tell_policy(now, None);
-        // Without trackers there are no heartbeats that would cause the check.
+        // Check here, too, since without trackers no heartbeat causes the check.
         self.review(out);
         self.plan_expiry(out);
         if cfg!(debug_assertions) {
@@ -439,7 +443,7 @@ impl JobTracker {
     fn tick(&mut self, out: &mut Outbox) {
         let mut orders = Orders { ledger: &mut self.ledger, out };
         self.scheduler.tick(&mut orders);
-        // Taken even if it is not used, so that the policy's requests do not pile up.
+        // Take the policy's requests even if they are not used, so that they do not pile up.
         let to_read = std::mem::take(&mut self.ledger.to_read);
         if self.reads_on_order {
             self.unread.extend(to_read);
@@ -466,7 +470,7 @@ fn reads_progress(policy: &dyn Scheduler, hadoop: &Hadoop) -> bool {
     policy.reads_progress() || hadoop.speculation != Speculation::Off
 }
 
-/// Refuses a heartbeat, as a machine without the process refuses the connection.
+/// Refuses a heartbeat while the process is dead, as the machine then refuses the connection.
 fn refuse(heartbeat: &Heartbeat, out: &mut Outbox) {
     let HeartbeatCall { tracker, number, .. } = heartbeat.call();
     out.affect(Mail::Tracker(tracker, ToTracker::Refused(number)));
@@ -481,13 +485,14 @@ impl Core for JobTracker {
         self.start_timers(out);
         let stands_still = now < self.stands_until;
         if !stands_still {
-            // Messages from the pause came before this one, so they go first, even before their
-            // `Wake`.
+            // The pause is over, but its `Wake` is still to come. The messages that were held came
+            // before this one, so handle them first.
             self.wake(out);
         }
         match msg {
             M::Heartbeat(heartbeat) if self.process == ProcessState::Gone => refuse(heartbeat, out),
-            // Heartbeats have their own queue, and mishaps do not wait for the process.
+            // These messages are not held during a pause: heartbeats have their own queue, and
+            // faults do not wait for the process.
             M::Heartbeat(_)
             | M::Replicas(_)
             | M::Pause(_)
@@ -510,7 +515,7 @@ impl JobTracker {
     fn take(&mut self, msg: &ToJobTracker, out: &mut Outbox) {
         match msg {
             ToJobTracker::Heartbeat(heartbeat) => self.queue_up(heartbeat, out),
-            // An earlier process, now dead, planned this.
+            // Ignore this: an earlier process, now dead, has planned it.
             ToJobTracker::Serve(life) | ToJobTracker::Initialised(_, life)
                 if *life != self.deaths => {}
             ToJobTracker::Serve(_) => self.serve_next(out),
@@ -540,8 +545,8 @@ impl JobTracker {
             ToJobTracker::Wake => self.wake(out),
             ToJobTracker::KillJob(job) => self.ledger.end_early(*job, Outcome::Killed, out),
             ToJobTracker::Expire => self.expire(out),
-            // In Mumak the policy's tick comes after the heartbeats of the same instant: one more
-            // message puts the tick behind these heartbeats.
+            // In Mumak the policy's tick comes after the heartbeats of the same instant: a second
+            // message, `Tock`, gets in line behind these heartbeats.
             ToJobTracker::Tick if self.ledger.hadoop.behaviour().ticks_last => {
                 out.plan(SimSpan::ZERO, ToJobTracker::Tock);
             }

@@ -19,8 +19,8 @@
 //!
 //! A message from outside (a tracker's report, a policy's decision, a client's kill) may be stale.
 //! So look up its job or attempt with [`Ledger::job`] or [`Ledger::find_try`], which may return
-//! `None`. An id that comes from the ledger itself must be there; if it is missing, that is a bug
-//! here, and the look-up panics with the id.
+//! `None`. An id from the ledger itself must be in the ledger: otherwise the ledger has a bug, and
+//! the look-up panics with the id.
 
 mod attempts;
 mod claims;
@@ -59,9 +59,10 @@ pub(super) struct Ledger {
     pub(super) hadoop: Hadoop,
     pub(super) topology: Arc<Topology>,
     hdfs: Hdfs,
-    /// Where blocks are now, for clients that submit jobs and for maps that are launched.
+    /// The present places of all blocks, for clients that submit jobs and for maps that are
+    /// launched.
     pub(super) files: Arc<Replicas>,
-    /// Where blocks are in a file system that no fault has struck.
+    /// The places of all blocks before any fault.
     unchanged: Arc<Replicas>,
     /// The jobs by number; `None` before a job arrives.
     jobs: Vec<Option<Box<Job>>>,
@@ -69,7 +70,8 @@ pub(super) struct Ledger {
     pub(super) arrived: u32,
     /// The jobs that have not ended.
     open: BTreeSet<JobId>,
-    /// The files that open jobs read, with their readers; empty unless hot files get more copies.
+    /// The files that open jobs read, each with its number of readers; empty unless hot files get
+    /// more copies.
     heat: FxHashMap<FileId, FileDemand>,
     /// The jobs whose tasks the policy may launch, in the order of their numbers.
     running: BTreeSet<JobId>,
@@ -79,12 +81,12 @@ pub(super) struct Ledger {
     wants_cleanup: BTreeSet<JobId>,
     /// Jobs with attempts whose output is to be removed, by the kind of slot.
     wants_task_cleanup: PerSlot<BTreeSet<JobId>>,
-    /// The attempts that were launched within the last expiry interval or a little before it, the
-    /// oldest first, each with the instant of its launch. Attempts that have begun since may be
-    /// missing.
+    /// The attempts that were launched within about the last expiry interval, the oldest first,
+    /// each with the instant of its launch. Attempts that have begun on their trackers may already
+    /// be removed.
     launches: VecDeque<(SimTime, AttemptId)>,
     pub(super) trackers: Vec<Tracker>,
-    /// How many trackers must come back after a restart before tasks are launched.
+    /// How many trackers must still come back after a restart before tasks are launched.
     rejoining: u32,
     /// How many trackers may get tasks.
     pub(super) active: u32,
@@ -98,19 +100,20 @@ pub(super) struct Ledger {
     pub(super) unfinished: PerSlot<u64>,
     /// How many running jobs have a task of the kind that could be launched now.
     pub(super) jobs_pending: PerSlot<u32>,
-    /// How many attempts trackers have not reported as ended.
+    /// How many attempts have not been reported as ended.
     pub(super) open_tries: u32,
     /// When a job or tracker last changed.
     pub(super) moved_at: SimTime,
-    /// The changes of jobs that the policy has not learned yet.
+    /// The changes of jobs that the policy has not been told yet.
     pub(super) changes: Vec<JobEvent>,
     /// The jobs whose splits the policy wants to be read.
     pub(super) to_read: Vec<JobId>,
     /// The racks of the trackers, in the order in which the JobTracker met them.
     racks: RackOrder,
-    /// Whether `MapOutputs` gets each change of the outputs that count.
+    /// Whether `MapOutputs` is told each time a map's output begins or ceases to be one that
+    /// reduces may fetch, and each time a tracker joins or leaves.
     pub(super) tells_outputs: bool,
-    /// Draws the values that traces leave open, as Mumak does; with `None`, trackers draw them.
+    /// Draws the values that traces leave open, as Mumak does; `None` if trackers draw them.
     pub(super) mumak_draws: Option<MumakJobs>,
     /// Why jobs got no slot; `None` if refusals are not kept.
     pub(super) refusals: Option<Refusals>,
@@ -121,11 +124,12 @@ pub(super) struct Ledger {
     pub(super) follows_maps: bool,
     /// When the JobTracker last looked for slow tasks; `None` before the first time.
     looked_at: Option<SimTime>,
-    /// How many second attempts run.
+    /// How many second attempts run in the whole cluster.
     seconds: PerSlot<u32>,
-    /// The least work, in millionths of a task, with which a tracker gets second attempts.
+    /// The least work (the summed progress of its tasks, in millionths of a task) that a tracker
+    /// must have done to get second attempts.
     least_work: f64,
-    /// Scratch for block look-ups.
+    /// A buffer for look-ups of blocks, reused to save allocations.
     holders: Vec<TrackerId>,
 }
 
@@ -136,18 +140,19 @@ pub(super) struct Ledger {
 pub(super) struct Tracker {
     pub(super) answer: LastAnswer,
     pub(super) last_seen: SimTime,
-    /// When its heartbeat before the last one came.
+    /// When its last heartbeat but one arrived.
     pub(super) seen_before: SimTime,
     pub(super) slots: PerSlot<u32>,
     pub(super) occupied: PerSlot<u32>,
 
-    /// The last reports on its attempts: if a report repeats the last one, the job need not be
+    /// The last reports on its attempts. If a new report equals the last one, its job need not be
     /// looked at.
     pub(super) reports: Vec<Report>,
     /// The orders for its next reply.
     pub(super) orders: Vec<Directive>,
     pub(super) is_registered: bool,
-    /// Whether it is blacklisted and gets no tasks; it stays so when it is lost and comes back.
+    /// Whether it is blacklisted and gets no tasks; it is still blacklisted after it is lost and
+    /// comes back.
     pub(super) is_blacklisted: bool,
     /// Whether it is graylisted; a graylisted tracker still gets tasks.
     is_graylisted: bool,
@@ -155,17 +160,17 @@ pub(super) struct Tracker {
     is_unhealthy: bool,
     /// Whether it is known only from the history of jobs, and has sent nothing since the restart.
     pub(super) rejoins: bool,
-    /// How many exclusions hold; a tracker with one or more is out of the cluster.
+    /// How many exclusions of it are in force; with one or more it is out of the cluster.
     exclusions: u32,
-    /// How many successful jobs have avoided it, less the faults forgiven since.
+    /// How many successful jobs have avoided it, minus the faults forgiven since.
     faults: u32,
 
     /// When the last fault was added or forgiven.
     faults_changed_at: SimTime,
     /// The faults that count for the graylist.
     recent_faults: faults::RecentFaults,
-    /// The summed progress, in millionths, of the tasks that run or have succeeded there since the
-    /// tracker joined; kept only if slow tasks are looked for.
+    /// The summed progress, in millionths of a task, of all tasks that run there or have succeeded
+    /// there since the tracker joined; kept only if slow tasks are looked for.
     work: u64,
 }
 
@@ -176,9 +181,9 @@ const _: () = assert!(offset_of!(Tracker, faults_changed_at) <= 2 * 64);
 pub(super) struct LastAnswer {
     /// The number of the call that was answered.
     pub(super) call: u32,
-    /// The number of the answer.
+    /// The answer's number: the response id of Hadoop.
     pub(super) id: u16,
-    /// The time from each answer to the next heartbeat.
+    /// The heartbeat interval that the answer gave.
     pub(super) interval: SimSpan,
     /// The answer, to be sent again if the call is repeated; kept only if a call may come twice.
     pub(super) again: Option<ToTracker>,
@@ -189,8 +194,8 @@ pub(super) struct LastAnswer {
 struct FileDemand {
     /// How many jobs that have not ended read it.
     readers: u32,
-    /// How many of its blocks were read while it was hot, including blocks that got no extra
-    /// copies, because no node with a copy could be read.
+    /// How many of its blocks were read while it was hot, including blocks without extra copies (no
+    /// node with a copy could be read).
     blocks: u32,
     without_extra_copies: Arc<[u32]>,
 }
@@ -217,7 +222,7 @@ impl Ledger {
         let trackers = (0..topology.len()).map(|_| Tracker::default()).collect();
         let files = Arc::new(Replicas::new(hdfs.clone()));
         Self {
-            // The interval of an empty cluster, until trackers register.
+            // Until trackers register, the interval is that of an empty cluster.
             interval: hadoop.heartbeat_interval(0),
             hadoop,
             topology,
@@ -249,8 +254,8 @@ impl Ledger {
             tells_outputs: false,
             mumak_draws: None,
             refusals: None,
-            // True until it is certain that no policy reads progress: see
-            // `JobTracker::forgo_progress`.
+            // `JobTracker::forgo_progress` sets this to `false`, once it is certain that no policy
+            // reads progress.
             knows_progress: true,
             follows_maps: false,
             looked_at: None,
@@ -260,7 +265,7 @@ impl Ledger {
         }
     }
 
-    /// Returns a job; `None` before it arrives: policies and clients may name it earlier.
+    /// Returns a job; `None` before it arrives, as policies and clients may name it earlier.
     pub(super) fn job(&self, id: JobId) -> Option<&Job> {
         self.jobs.get(id.index()).and_then(Option::as_deref)
     }
@@ -283,12 +288,12 @@ impl Ledger {
         self.interval
     }
 
-    /// Returns how busy the cluster is with these jobs, in the order of their submission.
+    /// Returns how busy the cluster is with these jobs, which are in the order of their submission.
     pub(super) fn load(&self, jobs: &[JobId]) -> Load {
         let left = |sum: f32, job: &Job| {
             let left = (1.0 - f64::from(job.map_progress).min(1.0)) * f64::from(job.maps.total);
-            // Java's `float += double`, as in Mumak: rounding decides whether the cluster counts as
-            // overloaded.
+            // This is Java's `float += double`, as in Mumak: its rounding can decide whether the
+            // cluster counts as overloaded.
             (f64::from(sum) + left) as f32
         };
         Load {
@@ -299,8 +304,8 @@ impl Ledger {
         }
     }
 
-    /// Returns the record of an attempt; `None` if the record was closed. A tracker may still
-    /// report an attempt that the JobTracker gave up, or whose job has dropped its tasks.
+    /// Returns the record of an attempt; `None` if there is none any more. A tracker may still
+    /// report an attempt that the JobTracker has given up, or whose job has dropped its tasks.
     pub(super) fn find_try(&mut self, attempt: AttemptId) -> Option<&mut KnownAttempt> {
         self.known_mut(attempt.job()).task(attempt.task)?.find(attempt.number)
     }
@@ -330,18 +335,19 @@ impl Ledger {
 
     /// Updates the sums over all jobs after a change of one job.
     fn recount(&mut self, now: SimTime, id: JobId) {
-        // Hadoop multiplies in single precision: a twentieth of 140 maps is 7 of them, not 8.
+        // Hadoop multiplies in single precision: a twentieth of 140 maps is 7 maps; in double
+        // precision, rounded up, it would be 8.
         let slow_start = self.hadoop.slow_start.get() as f32;
         let job = entry(&mut self.jobs, id);
         let needed = (slow_start * job.maps.total as f32).ceil();
         let is_ready = f64::from(needed) <= f64::from(job.maps_over());
-        // Reduces cannot wait before their job runs. When outputs of maps are lost, reduces may
-        // have to wait for the slow start again, as Hadoop checks it each time.
+        // Reduces are ready at the earliest when their job runs. If outputs of maps are lost, the
+        // slow start may hold back reduces again, as Hadoop checks it each time.
         let since = job.reduces_ready_at.unwrap_or(now.max(job.running_at));
         job.reduces_ready_at = is_ready.then_some(since);
         // In Hadoop a job counts as running until its cleanup has ended. Until then all its tasks
-        // without success are unfinished work, even if the job has failed. A job that fails before
-        // it runs adds no work.
+        // that have not succeeded are unfinished work, even if the job has failed. A job that fails
+        // before it runs adds none.
         let is_load = match job.state {
             JobState::Running => true,
             JobState::Cleaning => job.load != PerSlot::default(),
@@ -378,7 +384,7 @@ impl Ledger {
     }
 
     fn change(&mut self, now: SimTime, job: JobId, change: JobChange) {
-        // Every change of a job is noted, so that the cluster does not count as stalled.
+        // Every change of a job shows that the cluster has not stalled.
         self.moved_at = now;
         self.changes.push(JobEvent { job, change });
     }
@@ -390,14 +396,15 @@ fn entry(jobs: &mut [Option<Box<Job>>], id: JobId) -> &mut Job {
     job.unwrap_or_else(|| panic!("{id} has not arrived"))
 }
 
-/// Returns whether a job may avoid this number of flaky trackers: less than a quarter of the
+/// Returns whether a job may avoid `flaky` trackers: only if they are less than a quarter of the
 /// cluster.
 fn is_small_part(flaky: u32, trackers: u32) -> bool {
     // JobInProgress.java: CLUSTER_BLACKLIST_PERCENT is 0.25.
     u64::from(flaky) * 4 < u64::from(trackers)
 }
 
-/// Returns the outcome of an attempt whose output is not removed yet, or never will be.
+/// Returns the outcome (failed or killed) of an attempt whose output is still to be removed, or
+/// will never be removed.
 fn unclean_outcome(state: AttemptState) -> Outcome {
     if state == AttemptState::FailedUnclean { Outcome::Failed } else { Outcome::Killed }
 }

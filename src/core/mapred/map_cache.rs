@@ -1,15 +1,15 @@
-//! A job's waiting maps, listed by the nodes and racks that hold their input: which map suits a
-//! node best?
+//! A job's waiting maps, listed by the nodes and racks that hold their input, to find the map that
+//! suits a node best.
 //!
 //! Each map is in the list of every node and of every rack that holds its input, in the order of
 //! the maps' numbers, largest splits first. Lists are cleaned when they are read: a map that no
-//! longer waits is skipped once. A map that waits again goes to the front of its lists. So a search
-//! costs a look-up, however many maps the job has. For most nodes, which hold no input of the job,
-//! one bit is enough.
+//! longer waits is skipped and removed. A map that waits again goes to the front of its lists. So a
+//! search costs about one look-up, however many maps the job has. Most nodes hold no input of the
+//! job; for these the search reads a single bit.
 //!
-//! A node whose rack has no waiting map gets a map of another rack. The other racks are searched in
-//! the order in which the JobTracker met them; it meets a rack with the first tracker there, or
-//! with the first job whose input is there.
+//! If a node's rack has no waiting map, the node gets a map of another rack. The other racks are
+//! searched in the order in which the JobTracker met them. It meets a rack when the first tracker
+//! there joins, or when it reads the splits of the first job with input there.
 
 use std::mem;
 
@@ -27,11 +27,11 @@ pub enum MapReach {
     Rack,
     /// Anywhere.
     Any,
-    /// Anywhere but on the node and in its rack, which were searched before and had no map.
+    /// Only outside the node's rack; node and rack were searched before and had no map.
     Beyond,
 }
 
-/// The verdict on a map that a search finds in a list.
+/// A search's verdict on a map in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MapVerdict {
     /// The map is the answer.
@@ -47,8 +47,8 @@ pub(super) enum MapVerdict {
 pub(super) struct MapCache {
     nodes: Lists,
     racks: Lists,
-    /// The racks that have a list, in the order in which the JobTracker met them; the list of maps
-    /// whose input no node holds comes last.
+    /// The racks that have a list, in the order in which the JobTracker met them. Last comes
+    /// [`nowhere`], the list of maps whose input no node holds.
     by_turn: Vec<u32>,
     /// How many waiting maps have input that no node holds.
     homeless: u32,
@@ -58,12 +58,13 @@ pub(super) struct MapCache {
 #[derive(Debug, Default)]
 pub(super) struct RackOrder {
     met: u32,
-    /// For each rack, how many racks it met before; `None` if it has not met the rack.
+    /// For each rack, how many racks the JobTracker met before this one; `None` if it has not met
+    /// the rack.
     turns: Vec<Option<u32>>,
 }
 
 impl RackOrder {
-    /// Notes that a rack is met, if it was not met before.
+    /// Notes that the JobTracker meets a rack; has no effect the second time.
     pub(super) fn meet(&mut self, rack: u32) {
         let place = rack as usize;
         if self.turns.len() <= place {
@@ -75,8 +76,8 @@ impl RackOrder {
         }
     }
 
-    /// Returns the turn of a rack. Racks that were not met, and the list of maps whose input no
-    /// node holds, come last.
+    /// Returns the turn of a rack in searches. Racks that were not met come last, and so does the
+    /// list of maps whose input no node holds.
     fn turn(&self, rack: u32) -> u32 {
         self.turns.get(rack as usize).copied().flatten().unwrap_or(u32::MAX)
     }
@@ -85,9 +86,9 @@ impl RackOrder {
 /// Lists of maps by place; a place is the number of a node, or of a rack.
 #[derive(Clone, Debug, Default)]
 struct Lists {
-    /// A bit for each place: 0 if it is known that no map waits there.
+    /// A bit for each place: 0 if certainly no map waits there.
     marks: Vec<u64>,
-    /// Which places have a list; each entry covers as many places as a mark has bits.
+    /// The places that have a list; each entry is for a group of 64 places, the bits of one mark.
     index: Vec<IndexedPlaces>,
     /// The lists, in the order of their places.
     lists: Vec<MapList>,
@@ -97,10 +98,10 @@ struct Lists {
     again: FxHashMap<u32, Vec<u32>>,
 }
 
-/// Which places of a group have a list.
+/// The places of a group that have a list.
 #[derive(Clone, Copy, Debug, Default)]
 struct IndexedPlaces {
-    /// A bit for each place.
+    /// A bit for each place of the group: 1 if the place has a list.
     places: u64,
     /// How many lists belong to earlier groups.
     before: u32,
@@ -111,8 +112,8 @@ struct IndexedPlaces {
 struct MapList {
     next: u32,
     end: u32,
-    /// A copy of the map at `next`, if there is one: every search needs it, and `maps` is elsewhere
-    /// in memory.
+    /// A copy of the map at `next`, if the list is not empty. Every search needs that map, and
+    /// `maps` lies elsewhere in memory.
     first: u32,
 }
 
@@ -172,11 +173,11 @@ impl MapCache {
         !self.nodes.may_have(node.0)
     }
 
-    /// Removes and returns the map that suits a node best within reach, with its distance; `None`
-    /// if no map within reach may run there.
+    /// Removes and returns the map within reach that suits a node best, with the distance of its
+    /// input; `None` if no map within reach may run on the node.
     ///
-    /// `verdict` judges maps in the order of preference; a map that may not run on this node is
-    /// skipped and stays for other nodes.
+    /// `verdict` judges maps, the most suitable first. A map that may not run on this node is
+    /// skipped, and stays listed for other nodes.
     pub(super) fn best(
         &mut self,
         node: TrackerId,
@@ -184,7 +185,7 @@ impl MapCache {
         topology: &Topology,
         mut verdict: impl FnMut(u32) -> MapVerdict,
     ) -> Option<(u32, Option<Locality>)> {
-        // With `Beyond` the policy has searched node and rack before, without success.
+        // With `Beyond` the policy has already searched node and rack without success.
         let looks_near = reach != MapReach::Beyond;
         if looks_near && let Some(map) = self.nodes.take(node.0, &mut verdict) {
             return Some((map, Some(Locality::Node)));
@@ -201,7 +202,7 @@ impl MapCache {
                 return None;
             }
         }
-        // Hadoop skips the node's own rack here, even if the reach did not let it search there.
+        // Skip the node's own rack, as Hadoop does even if the reach kept it from searching there.
         for rack in self.by_turn.iter().copied().filter(|rack| *rack != own_rack) {
             if let Some(map) = self.racks.take(rack, &mut verdict) {
                 let is_homeless = rack == nowhere(topology);
@@ -214,8 +215,8 @@ impl MapCache {
 }
 
 impl MapCache {
-    /// Returns how many maps that may run have input on a node, and how many in its rack, each at
-    /// most `most`.
+    /// Returns how many maps that may run have input on a node, and how many have input in its
+    /// rack. Each count stops at `most`.
     pub(super) fn near(
         &mut self,
         node: TrackerId,
@@ -229,11 +230,11 @@ impl MapCache {
 }
 
 impl Lists {
-    /// Returns the lists of these pairs of place and map; the maps of a place keep their order.
+    /// Returns the lists made of these pairs (place, map); the maps of a place keep their order.
     fn new(entries: &[(u32, u32)]) -> Self {
         let size = entries.iter().map(|(place, _)| place + 1).max().unwrap_or(0);
         let mut all = Self { maps: vec![0; entries.len()], ..Self::default() };
-        // By place: first the number of maps, then the position of the next map.
+        // This holds for each place first the number of maps, later the position of the next map.
         let mut ends = vec![0; size as usize];
         for (place, _) in entries {
             ends[*place as usize] += 1;
@@ -285,7 +286,7 @@ impl Lists {
     fn requeue_map(&mut self, place: u32, map: u32) {
         let (at, bit) = mark(place);
         self.marks[at] |= bit;
-        // A stack instead of an insertion: the range in `maps` has no room for one more.
+        // Put it on a stack, since its list's range in `maps` has no room for one more.
         self.again.entry(place).or_default().push(map);
     }
 
@@ -294,8 +295,8 @@ impl Lists {
         let map = self.first(place, verdict)?;
         let at = self.find(place)?;
         let list = &mut self.lists[at];
-        // A map that was found elsewhere (on the stack, or behind one that may not run here) is not
-        // removed now: a later search finds that it no longer waits, and drops it.
+        // Remove the map now only if it is the first of its list. If it was on the stack, or behind
+        // a map that may not run here, a later search finds that it no longer waits, and drops it.
         if list.next < list.end && list.first == map {
             list.skip_first(&self.maps);
         }
@@ -304,7 +305,7 @@ impl Lists {
 
     /// Returns the first map of a place that may run; `None` if there is none.
     fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> Option<u32> {
-        // For most nodes one bit is the answer: they hold no input of the job, or their maps are
+        // For most nodes this bit is the answer: they hold no input of the job, or their maps are
         // used up.
         if !self.may_have(place) {
             return None;
@@ -325,8 +326,8 @@ impl Lists {
         let at = self.find(place)?;
         let list = &mut self.lists[at];
         let found = list.first(&self.maps, verdict);
-        // The mark is cleared only when the list is empty: maps refused on this node alone still
-        // wait for others of the rack.
+        // Clear the mark only if the list is empty: a map that may not run on this node still waits
+        // for other nodes of the rack.
         if list.len() == 0 && !self.again.contains_key(&place) {
             let (at, bit) = mark(place);
             self.marks[at] &= !bit;
@@ -349,12 +350,12 @@ impl Lists {
 }
 
 impl MapList {
-    /// Returns how many maps are not used up.
+    /// Returns how many maps of the list are not used up.
     fn len(self) -> u32 {
         self.end - self.next
     }
 
-    /// Returns the maps that are not used up.
+    /// Returns the maps of the list that are not used up.
     fn rest(self, maps: &[u32]) -> &[u32] {
         &maps[self.next as usize..self.end as usize]
     }
@@ -399,7 +400,7 @@ fn nowhere(topology: &Topology) -> u32 {
 fn racks_of(nodes: &[TrackerId], topology: &Topology) -> impl Iterator<Item = u32> {
     let racks = nodes.iter().enumerate().filter_map(|(index, node)| {
         let rack = topology.rack(*node);
-        // Two copies in one rack put the map into that rack's list only once.
+        // If two copies are in one rack, its list gets the map only once.
         let is_new = nodes[..index].iter().all(|earlier| topology.rack(*earlier) != rack);
         is_new.then_some(rack.0)
     });

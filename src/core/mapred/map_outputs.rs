@@ -1,13 +1,13 @@
 //! The real state of the outputs of maps: which of them reduces can fetch.
 //!
-//! The JobTracker counts the maps that are done and does not know which machines are out of reach.
-//! It sends this core the outputs that it counts, and gets no answer. When a reply says how many
+//! The JobTracker counts the maps that are done, but does not know which machines are out of reach.
+//! It sends this core each output that it counts, and gets no answer. When a reply says how many
 //! maps have ended, the tracker asks this core which of their outputs its reduces cannot fetch. The
-//! reduces try again and complain to the JobTracker: after enough complaints the map has failed and
-//! runs again; otherwise it runs again when its tracker is lost.
+//! reduces try again and complain to the JobTracker. After enough complaints the map has failed and
+//! runs again. With fewer complaints it runs again only when its tracker is lost.
 //!
-//! The answer to a tracker is about the outputs that counted when the JobTracker wrote its reply:
-//! otherwise the count in the reply and the missing outputs would not match. So the changes of a
+//! The answer to a tracker is about the outputs that counted when the JobTracker wrote the reply;
+//! otherwise the answer would not match the number of ended maps in the reply. So the changes of a
 //! job's outputs are numbered, and each output has the numbers of the changes with which it began
 //! and ceased to count.
 //!
@@ -43,7 +43,7 @@ struct Outputs {
     all: BTreeMap<AttemptId, CountedOutput>,
     /// How many changes the JobTracker has sent.
     changes: u32,
-    /// The outputs that were on a disk that was lost.
+    /// The outputs whose disk was lost.
     unreadable: BTreeSet<AttemptId>,
 }
 
@@ -53,14 +53,14 @@ struct CountedOutput {
     at: TrackerId,
     /// How many maps of the job had ended before this one.
     order: u32,
-    /// The change with which it began to count.
+    /// The number of the change with which it began to count.
     since: u32,
-    /// The change with which it ceased to count; `None` if it counts.
+    /// The number of the change with which it ceased to count; `None` if it still counts.
     until: Option<u32>,
 }
 
 impl CountedOutput {
-    /// Returns whether the output counted after the first `changes` changes.
+    /// Returns whether the output counted when `changes` changes had been made.
     fn counted(&self, changes: u32) -> bool {
         self.since <= changes && self.until.is_none_or(|until| changes < until)
     }
@@ -116,7 +116,7 @@ impl MapOutputs {
         let is_cut_off = |at| self.cuts.iter().any(|cut| cut.parts(Some(at), Some(by)));
         let mut missing = Vec::new();
         for maps in &reply.maps {
-            // No output of this job counts yet, so none can be missing.
+            // No output of this job counts yet, so no output can be missing.
             let Some(Outputs { all, changes, unreadable }) = self.jobs.get(&maps.job) else {
                 continue;
             };
@@ -127,8 +127,8 @@ impl MapOutputs {
             }
             for (&map, output) in all.iter().filter(|(_, output)| output.counted(maps.changes)) {
                 let CountedOutput { at, order, until, .. } = *output;
-                // The reply may be an old one that is sent again, so an output in it may count no
-                // longer.
+                // The reply may be an old one that is sent again; an output that it counts may no
+                // longer count.
                 let is_gone = until.is_some() || self.dark.contains(&at);
                 let is_out_of_reach = is_gone || is_cut_off(at);
                 let is_unreadable = !is_out_of_reach && unreadable.contains(&map);

@@ -1,9 +1,8 @@
 //! The messages between actors. The contents of a heartbeat and of its answer are in
 //! [`heartbeat`](super::heartbeat).
 //!
-//! Each receiver has its own enum, so that a message to the wrong core does not compile, and no
-//! core gets messages that it must ignore. A message under way is a [`Mail`], which names the
-//! receiver.
+//! Each receiver has its own enum of messages, so a message to the wrong core does not compile. A
+//! message under way is a [`Mail`], which names the receiver.
 
 use std::sync::Arc;
 
@@ -21,21 +20,21 @@ pub trait Message: Clone + Send + 'static {
     fn effect(&self) -> MessageEffect;
 }
 
-/// How a message concerns the run as a whole, besides what its receiver does with it.
+/// How a message affects the run as a whole, apart from its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageEffect {
     /// Whether the message goes through a mailbox and is counted in the run's number of messages.
     /// Timers of a core, power switches and rates of flows are not counted.
     pub counts: bool,
-    /// Whether the message itself may change a slot or a job. A message that cannot is a *round*,
-    /// such as a heartbeat. Rounds go on for ever: they only carry changes made elsewhere, or
-    /// decisions that a policy has put off.
+    /// Whether the message itself may change a slot or a job. A message that cannot do so is a
+    /// *round*, such as a heartbeat. Rounds go on for ever; they only report changes made
+    /// elsewhere, or carry decisions that a policy has put off.
     pub moves: bool,
 }
 
 impl MessageEffect {
-    // A message wrongly marked as moving delays the end of the run; a forgotten mark ends the run
-    // too early.
+    // If `moves` is wrongly true, the run ends late; if it is wrongly false, the run ends too
+    // early.
     const NONE: Self = Self { counts: false, moves: false };
     const COUNTS: Self = Self { counts: true, moves: false };
     const MOVES: Self = Self { counts: false, moves: true };
@@ -49,13 +48,13 @@ pub enum ToJobTracker {
     Submit(Arc<JobSpec>),
     /// From the injector: a job is to be killed.
     KillJob(JobId),
-    /// From the injector: a question how busy the cluster is with these jobs, which are in the
-    /// order of their submission.
+    /// From the injector: how busy is the cluster with these jobs? They are in the order of
+    /// submission.
     AskLoad(Arc<Vec<JobId>>),
     /// From a TaskTracker: a heartbeat.
     Heartbeat(Heartbeat),
-    /// From the NameNode: where blocks are now, for clients that submit jobs and for maps that
-    /// read.
+    /// From the NameNode: the present places of all blocks, for clients that submit jobs and for
+    /// maps that read.
     Replicas(Arc<Replicas>),
     /// From an administrator: a node is put on the exclude list.
     Exclude(TrackerId),
@@ -73,10 +72,10 @@ pub enum ToJobTracker {
     ChangePolicy,
     /// From itself: its pause or restart is over.
     Wake,
-    /// From itself: it is free for the next heartbeat. The number is how often its process had
-    /// died; if the process has died since, the message is ignored.
+    /// From itself: it is free for the next heartbeat. The number says how often its process had
+    /// died before the message was planned; if the process has died since, the message is ignored.
     Serve(u32),
-    /// From itself: a job's splits are read. The number is how often its process had died.
+    /// From itself: a job's splits are read. The number is as in `Serve`.
     Initialised(JobId, u32),
     /// From itself: time to look for silent trackers.
     Expire,
@@ -84,11 +83,11 @@ pub enum ToJobTracker {
     Tick,
     /// From itself: the policy's tick, after the heartbeats that were under way at that instant.
     Tock,
-    /// From the start of the run: the JobTracker begins to work. Without this message it begins
-    /// with the first other message.
+    /// From the start of the run: the JobTracker begins to work. Without this message it begins to
+    /// work when any other message arrives.
     Start,
-    /// From the clock: only rounds are due. The JobTracker reports for each job what its tasks and
-    /// attempts wait for.
+    /// From the clock: only rounds are due. The JobTracker then reports what the tasks and attempts
+    /// of each job wait for.
     Rest,
     /// From the clock: the run is over. The JobTracker emits the facts that it has held back. This
     /// is the last message.
@@ -115,16 +114,16 @@ pub enum ToInjector {
 pub enum ToTracker {
     /// From the JobTracker: the answer to a heartbeat.
     Reply(Arc<Reply>),
-    /// From the JobTracker: the answer to a heartbeat without orders or news; the interval is as
-    /// before.
+    /// From the JobTracker: an answer to a heartbeat that has no orders and no news, and leaves the
+    /// interval as it was.
     Noted {
         /// The number of the call that this answers.
         call: u32,
         /// How long the heartbeat waited for the JobTracker to be free.
         queued: SimSpan,
     },
-    /// From the core [`MapOutputs`](super::MapOutputs): of the outputs that a reply counts, those
-    /// that cannot be fetched.
+    /// From the core [`MapOutputs`](super::MapOutputs): the outputs that a reply counts but that
+    /// cannot be fetched.
     OutOfReach {
         /// The number of the call that the reply answered.
         call: u32,
@@ -143,15 +142,16 @@ pub enum ToTracker {
     Speeds(Arc<Speeds>),
     /// From a fault: all data that its tasks left on its disks is lost.
     DiskLost,
-    /// From a fault: whether the node's health script finds the node well.
+    /// From a fault: the result of the node's health script, `true` if the node is well.
     Health(bool),
     /// From the fabric: flows have new rates.
     Rates(Arc<Vec<FlowRate>>),
     /// From itself: the next heartbeat is due, unless the number is stale.
     Beat(u32),
-    /// From itself: no reply came to this heartbeat.
+    /// From itself: the time-out of the heartbeat with this number, which got no reply.
     NoReply(u32),
-    /// From the JobTracker's machine: the process is dead and cannot take this heartbeat.
+    /// From the JobTracker's machine: the heartbeat with this number is refused, as the process is
+    /// dead.
     Refused(u32),
     /// From itself: time to send a refused heartbeat again, unless the number is stale.
     Again(u32),
@@ -206,12 +206,12 @@ pub enum ToNameNode {
     DiskLost(TrackerId),
     /// From itself: a machine has been silent for too long, unless the number is stale.
     Missed(TrackerId, u32),
-    /// From itself: the copies with this number are done.
+    /// From itself: the copies under way with this number are done.
     Copied(u32),
 }
 
-/// A message for the core [`MapOutputs`](super::MapOutputs). The ids of attempts are boxed: they
-/// are rarely sent, and would make every message larger.
+/// A message for the core [`MapOutputs`](super::MapOutputs). Ids of attempts are boxed: they are
+/// rarely sent, and without the box every message would be larger.
 #[derive(Clone, Debug)]
 pub enum ToMapOutputs {
     /// From the JobTracker: an output counts from now on.
@@ -224,7 +224,7 @@ pub enum ToMapOutputs {
     Joined(TrackerId),
     /// From the JobTracker: a tracker is lost.
     Left(TrackerId),
-    /// From a TaskTracker: a question which outputs counted in this reply its reduces cannot fetch.
+    /// From a TaskTracker: which of the outputs that this reply counts can its reduces not fetch?
     Ask {
         /// The tracker that asks.
         tracker: TrackerId,
@@ -233,7 +233,8 @@ pub enum ToMapOutputs {
         /// The reply.
         reply: Arc<Reply>,
     },
-    /// From the fault injector: outputs on a machine can no longer be fetched.
+    /// From the fault injector: the outputs on a machine can no longer be fetched, since its
+    /// tracker is down.
     Darkness(TrackerId),
     /// From a fault: all outputs on a machine's disks are lost.
     DiskLost(TrackerId),
@@ -288,10 +289,10 @@ impl Message for ToJobTracker {
         match self {
             // Calls of a client: each changes a job as it arrives.
             Self::Submit(_) | Self::KillJob(_) => MessageEffect::BOTH,
-            // A heartbeat itself changes nothing: the end of an attempt that it reports was a
-            // message of its own.
+            // A heartbeat changes nothing by itself: if it reports the end of an attempt, that end
+            // was a message of its own.
             Self::AskLoad(_) | Self::Heartbeat(_) => MessageEffect::COUNTS,
-            // Faults of the scenario, and ends of the JobTracker's own work.
+            // Faults of the scenario, and messages that end some work of the JobTracker.
             Self::Exclude(_)
             | Self::Include(_)
             | Self::Pause(_)
@@ -302,8 +303,7 @@ impl Message for ToJobTracker {
             | Self::Initialised(..)
             | Self::Start => MessageEffect::MOVES,
             // The JobTracker's own rounds. A policy may act at a tick, but only within its
-            // `patience`; the JobTracker waits for that patience to pass before it reports that it
-            // is idle.
+            // `patience`; the JobTracker reports that it is idle only after that time.
             Self::Replicas(_)
             | Self::Serve(_)
             | Self::Expire
@@ -319,7 +319,7 @@ impl Message for ToInjector {
     fn effect(&self) -> MessageEffect {
         match self {
             Self::JobEnded(..) => MessageEffect::BOTH,
-            // The next job is due only if there is room.
+            // The answer leads to a new job only if the cluster has room.
             Self::Load(_) => MessageEffect::COUNTS,
             // The run must wait for a job that is still to come.
             Self::Submit(_) | Self::Arrive => MessageEffect::MOVES,
@@ -331,10 +331,10 @@ impl Message for ToInjector {
 impl Message for ToTracker {
     fn effect(&self) -> MessageEffect {
         match self {
-            // The end of a phase is a message of the process to its tracker.
+            // The end of a phase is a message from the task's process to its tracker.
             Self::PhaseEnds(_) => MessageEffect::BOTH,
-            // A reply may carry a launch, but the JobTracker knows its own orders when it reports
-            // that it is idle.
+            // A reply may carry a launch; but the JobTracker knows its own launches, so it does not
+            // report that it is idle.
             Self::Reply(_) | Self::Noted { .. } => MessageEffect::COUNTS,
             Self::PowerOn
             | Self::PowerOff
@@ -343,11 +343,12 @@ impl Message for ToTracker {
             | Self::Health(_)
             | Self::Impatient
             | Self::FlowDone(_) => MessageEffect::MOVES,
-            // Running reduces will complain of the outputs that they cannot fetch.
+            // This moves the run: running reduces will complain of the outputs that they cannot
+            // fetch.
             Self::OutOfReach { works: true, missing, .. } if !missing.is_empty() => {
                 MessageEffect::MOVES
             }
-            // The end of a running flow is planned already, whatever its rate.
+            // New rates need not move the run: the end of a running flow is already planned.
             Self::Rates(_)
             | Self::OutOfReach { .. }
             | Self::Speeds(_)
@@ -365,7 +366,8 @@ impl Message for ToFabric {
             Self::FlowBegins(_) | Self::FlowEnds { .. } | Self::MemoryLeft(..) => {
                 MessageEffect::MOVES
             }
-            // Speeds may change for ever, even when no flow is on the machine.
+            // Speeds may change for ever, even on machines without flows, so changes must not keep
+            // the run going.
             Self::Speeds(..) | Self::Settle => MessageEffect::NONE,
         }
     }
@@ -373,14 +375,15 @@ impl Message for ToFabric {
 
 impl Message for ToFaultInjector {
     fn effect(&self) -> MessageEffect {
-        // Slow spells may recur for ever; they change when a task ends, but not whether it ends.
+        // Slow spells may recur for ever. They change when a task ends, but not whether it ends, so
+        // they do not move the run.
         let (Self::Begins(stroke) | Self::Ends(stroke)) = self;
         MessageEffect { moves: stroke.is_power, ..MessageEffect::NONE }
     }
 }
 
 impl Message for ToNameNode {
-    /// No job waits for a copy: a map that finds none fails.
+    /// No message here moves the run, as no job waits for a copy: a map that finds no copy fails.
     fn effect(&self) -> MessageEffect {
         MessageEffect::NONE
     }
@@ -389,7 +392,8 @@ impl Message for ToNameNode {
 impl Message for ToMapOutputs {
     fn effect(&self) -> MessageEffect {
         match self {
-            // Reduces that can no longer fetch will complain, and maps will run again.
+            // These move the run: reduces that can no longer fetch will complain, and maps will run
+            // again.
             Self::Darkness(_) | Self::DiskLost(_) | Self::Spoilt(_) | Self::Cut(_) => {
                 MessageEffect::MOVES
             }
@@ -437,7 +441,7 @@ mail_from! {
     ToFabric is Fabric,
 }
 
-/// The longest time between two questions of the injector about the load of the cluster.
+/// The longest time between two load probes: the injector's questions how busy the cluster is.
 // Mumak's SimulatorJobClient probes after 1 s, and doubles that up to LOAD_PROB_INTERVAL_MAX.
 pub const LONGEST_PROBE: SimSpan = SimSpan::from_secs(320);
 
@@ -450,8 +454,8 @@ pub struct Load {
     pub trackers: u32,
     /// The map slots of these trackers.
     pub map_slots: u32,
-    /// How many maps of these jobs have not ended; a running map counts for the part that is left.
-    /// The sum is in single precision, as in Mumak.
+    /// How many maps of these jobs have not ended; a running map counts as the share of its work
+    /// that is left. The sum has single precision, as in Mumak.
     pub map_work: f32,
 }
 
@@ -460,11 +464,11 @@ pub struct Load {
 pub struct FlowId {
     /// The tracker on whose node the attempt runs.
     pub tracker: TrackerId,
-    /// The tracker's number for the flow.
+    /// The number of the flow on its tracker.
     pub number: u32,
 }
 
-/// A new flow, with all that the fabric needs for it.
+/// A new flow, and what the fabric needs to know about it.
 #[derive(Clone, Debug)]
 pub struct FlowBegins {
     /// The id of the flow.
@@ -491,7 +495,7 @@ mod tests {
 
     #[test]
     fn messages_and_events_stay_small() {
-        // With its time in the queue, a message has 32 bytes.
+        // Together with its instant of arrival, a message takes 32 bytes in the queue.
         assert!(size_of::<Mail>() <= 24, "{}", size_of::<Mail>());
         assert!(size_of::<Event>() <= 88, "{}", size_of::<Event>());
     }

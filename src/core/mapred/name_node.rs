@@ -1,8 +1,8 @@
-//! The NameNode: it notices silent nodes, and has blocks with too few copies copied again.
+//! The NameNode: it notices silent nodes, and orders new copies of blocks that have too few.
 //!
 //! A node that has been off for `cluster.hdfs.dead_after` is dead for the NameNode. A node that has
-//! lost its disks reports that at once or, if it is off, when it comes back. Each copy goes at the
-//! pace of one node; when it is done, that node makes the next copy.
+//! lost its disks reports that at once or, if it is off, when it comes back. Each node makes one
+//! copy at a time, at a fixed pace.
 //!
 //! ```text
 //! a node is dead, or its disks are lost ─► its copies count no more
@@ -10,18 +10,18 @@
 //! a copy is done ─► Replicas, for the JobTracker ─► the next copy
 //! ```
 //!
-//! A block is copied only while a node with a copy can be read. So a copy under way fails if its
-//! target or the last such node goes off or loses its disks. Then another block has its turn, and
-//! the block of the failed copy waits in the queue, or for a node with a copy. A block without a
-//! target waits until a node comes on or has lost its disks. From which node a copy is read is not
-//! simulated.
+//! A block is copied only while some node with a copy can be read. So a copy under way fails if its
+//! target, or the last readable node with the block, goes off or loses its disks. Then another
+//! block has its turn. The block of the failed copy waits in the queue, or until a node with a copy
+//! is back. A block without a possible target waits until a node comes on or has lost its disks.
+//! The choice of the node from which a copy is read is not simulated.
 //!
 //! When a dead node comes back, its copies count again, and surplus copies are removed, the latest
 //! first. A block without any copy is lost until a node with a copy comes back.
 //!
-//! The JobTracker gets a snapshot, [`Replicas`], after each change, for clients that list blocks
-//! and maps that open them. Only the input of jobs is in the file system; extra copies of hot files
-//! are not copied again.
+//! After each change the JobTracker gets a snapshot, [`Replicas`], for clients that list blocks and
+//! for maps that open blocks. Only the input of jobs is in the file system; extra copies of hot
+//! files are not copied again.
 
 #[cfg(test)]
 mod tests;
@@ -41,7 +41,7 @@ use mumakil_base::units::{Bytes, Rate, SimSpan};
 /// The settings of replication.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplicationUpkeep {
-    /// How long a node may be silent before it is dead.
+    /// How long a node may be silent before the NameNode declares it dead.
     pub dead_after: SimSpan,
     /// How fast each node copies.
     pub pace: Rate,
@@ -60,17 +60,17 @@ pub struct NameNode {
     store: Option<BlockStore>,
     /// Blocks that can be copied and have too few copies, each with its number of copies.
     queue: BTreeSet<(usize, u32)>,
-    /// Blocks that need copies, but for which no target was found.
+    /// Blocks that need copies but have no possible target.
     stuck: BTreeSet<u32>,
     /// Copies under way, by the number of the message at their end.
     under_way: BTreeMap<u32, Vec<BlockCopying>>,
     /// How many copies are under way.
     busy: usize,
-    /// How many copies have begun; `waves` counts the messages at their ends.
+    /// How many copies have begun. `waves` counts messages: copies that end together share one.
     begun: u64,
     waves: u32,
-    /// An account for each time that a node made copies necessary, until all these copies are made
-    /// or given up.
+    /// The copies that one loss or return of a node made necessary, by number. An account is closed
+    /// when all its copies are made or given up.
     accounts: BTreeMap<u32, CopyAccount>,
     opened: u32,
 }
@@ -78,7 +78,7 @@ pub struct NameNode {
 #[derive(Clone, Debug)]
 struct DataNode {
     presence: NodePresence,
-    /// How often the node has gone off or come back: a time-out that was set before is stale.
+    /// How often the node has gone off or come back; a time-out with a lower number is stale.
     switches: u32,
     /// Whether the node has lost its disks while it was off, and will report that when it is back.
     has_news: bool,
@@ -86,7 +86,8 @@ struct DataNode {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodePresence {
-    /// The node has not joined yet. The blocks that will be there can still be read.
+    /// The node has not joined yet. Until the instant at which it joins, the blocks that it is to
+    /// hold can be read all the same.
     Absent,
     On,
     Off,
@@ -100,7 +101,7 @@ struct BlockCopying {
     account: u32,
 }
 
-/// The copies that are made because of one node.
+/// The copies that one loss or return of a node made necessary.
 #[derive(Debug)]
 struct CopyAccount {
     node: TrackerId,
@@ -114,7 +115,7 @@ struct CopyAccount {
 #[derive(Clone, Copy, Debug, Default)]
 struct BlockSum {
     blocks: u32,
-    // The sum of a scenario's largest files may not fit into 64 bits.
+    // The bytes of a scenario's largest files together may not fit into 64 bits.
     bytes: u128,
 }
 
@@ -147,7 +148,8 @@ struct BlockStore {
 struct StoredBlock {
     block: Block,
     bytes: Bytes,
-    /// The nodes that it was written to at first; it should have as many copies.
+    /// The nodes that it was first written to; their number is the number of copies that it should
+    /// have.
     first: Box<[TrackerId]>,
     /// The targets of copies under way, with the numbers of their messages.
     coming: Vec<(TrackerId, u32)>,
@@ -156,14 +158,14 @@ struct StoredBlock {
     /// How many copies wait to be made, and the account that they are on.
     waiting: u32,
     account: u32,
-    /// How many copies there were when it was queued.
+    /// How many copies it had when it was queued; with its index, this finds it in the queue.
     living: usize,
 }
 
 impl BlockStore {
     fn new(jobs: &[Arc<JobSpec>], hdfs: &Hdfs, nodes: usize) -> Self {
-        // Sorted by block, since the index breaks ties in the queue and must be the same in every
-        // run.
+        // Sort by block, since a block's index breaks ties in the queue and must be the same in
+        // every run.
         let mut all: BTreeMap<Block, (Bytes, Box<[TrackerId]>)> = BTreeMap::new();
         let mut holders = Vec::new();
         for job in jobs {
@@ -173,13 +175,13 @@ impl BlockStore {
                 let bytes = input.bytes(map, job.maps);
                 let stored = all.entry(block).or_insert_with(|| {
                     match input {
-                        // Without the extra copies of a hot file (0): those are not made again.
+                        // 0 leaves out the extra copies of hot files, which are not made again.
                         Input::File { file, .. } => hdfs.locate(*file, map, 0, &mut holders),
                         Input::Splits(_) => input.locate(map, hdfs, &mut holders),
                     }
                     (bytes, holders.as_slice().into())
                 });
-                // The last map of a shorter job reads only a part of its block.
+                // Take the largest size: the last map of a job may read only a part of its block.
                 stored.0 = stored.0.max(bytes);
             }
         }
@@ -202,7 +204,8 @@ impl BlockStore {
         self.on[node.index()].iter().copied().collect()
     }
 
-    /// Notes that a copy of a block, which was made later or is under way, is lost or removed.
+    /// Notes that a copy is lost or removed; the copy was made after the first ones, or is under
+    /// way.
     fn drop(&mut self, place: u32, node: TrackerId) {
         if !self.blocks[place as usize].first.contains(&node) {
             self.on[node.index()].remove(&place);
@@ -211,7 +214,7 @@ impl BlockStore {
 }
 
 impl StoredBlock {
-    /// Returns the copies that were made later.
+    /// Returns the copies that were made after the first ones.
     fn later<'a>(&self, replicas: &'a Replicas) -> impl DoubleEndedIterator<Item = &'a LaterCopy> {
         replicas.later.get(&self.block).into_iter().flatten()
     }
@@ -269,11 +272,10 @@ impl NameNode {
         let DataNode { presence, switches, .. } = &mut self.nodes[node.index()];
         *presence = NodePresence::Off;
         *switches += 1;
-        // The number makes this message stale if the node is back before.
+        // If the node comes back earlier, its number has changed, and this message is stale.
         out.plan(self.upkeep.dead_after, ToNameNode::Missed(node, *switches));
         self.replicas.off.insert_mut(node);
-        // The NameNode does not notice yet that the node is off, but copies from the node or to it
-        // do not arrive.
+        // The NameNode does not know yet that the node is off, but copies from it or to it fail.
         self.recheck_blocks(node, out);
         self.tell(out);
     }
@@ -287,12 +289,12 @@ impl NameNode {
         if self.replicas.dead.remove_mut(&node) {
             out.emit(Fact::befell(node, Incident::BackInHdfs));
         }
-        // The node's blocks are lost, so none of its copies counts again.
+        // The disks were lost meanwhile, so the node's copies do not count again.
         if has_news {
             return self.lose_disk(node, out);
         }
-        // The node's blocks may have too many copies now. If they have too few, more can be made,
-        // now that the node can be read.
+        // The node's blocks may now have too many copies. If they still have too few, they can be
+        // copied again, as the node can be read.
         self.recheck_blocks(node, out);
         self.tell(out);
     }
@@ -314,7 +316,7 @@ impl NameNode {
             self.plan_copies(node, true, out);
         } else {
             known.has_news = true;
-            // Until now the blocks of a node that has not joined could be read.
+            // Until this instant, the blocks of a node that has not joined could be read.
             self.replicas.off.insert_mut(node);
             self.recheck_blocks(node, out);
         }
@@ -332,8 +334,7 @@ impl NameNode {
         &mut self.store().blocks[place as usize]
     }
 
-    /// Checks the blocks of a node, if blocks were ever listed: before that, all blocks have their
-    /// copies.
+    /// Checks the blocks of a node, if blocks were ever listed: until then, no block lacks a copy.
     fn recheck_blocks(&mut self, node: TrackerId, out: &mut Outbox) {
         if self.store.is_some() {
             self.plan_copies(node, false, out);
@@ -346,8 +347,8 @@ impl NameNode {
         let number = self.opened;
         self.opened += 1;
         let (left, made) = (BlockSum::default(), BlockSum::default());
-        // The account is opened before it is certain that it gets copies, since `look` adds to it.
-        // It is not emitted yet, so that `settle` does not close it meanwhile.
+        // Open the account before it is certain that it gets copies, since `look` adds them to it.
+        // Its event is not emitted yet, so `settle` does not emit its end meanwhile.
         self.accounts.insert(number, CopyAccount { node, is_told: false, left, made });
         let mut places = self.store().of_node(node);
         for place in places.iter().filter(|_| is_gone) {
@@ -355,7 +356,7 @@ impl NameNode {
             self.cancel(*place, out, |to| to == node);
         }
         if self.nodes[node.index()].presence == NodePresence::On {
-            // A node that is on may be the target that these blocks lacked.
+            // This node may be the target that the stuck blocks lacked.
             places.extend(&self.stuck);
         }
         for place in places {
@@ -381,7 +382,7 @@ impl NameNode {
         let (holders, wanted) = (stored.holders(replicas), stored.first.len());
         let is_readable = replicas.can_read(stored.block, &stored.first);
         let surplus = holders.len().saturating_sub(wanted);
-        // Only copies that were made later are surplus: the first ones stay.
+        // Only copies made after the first ones are surplus: the first ones stay.
         let last: Vec<TrackerId> = stored
             .later(replicas)
             .rev()
@@ -389,7 +390,7 @@ impl NameNode {
             .filter(|node| !replicas.dead.contains(node))
             .take(surplus)
             .collect();
-        // If more copies are under way than are needed, those that began last are cancelled.
+        // If more copies are under way than are needed, the copies that began last are cancelled.
         let needed = if is_readable { wanted.saturating_sub(holders.len()) } else { 0 };
         let is_on = |to: &TrackerId| nodes[to.index()].presence == NodePresence::On;
         // A copy on its way to a node that is off will not arrive.
@@ -402,7 +403,7 @@ impl NameNode {
         let stored = self.stored(place);
         let (was, by, bytes) = (stored.waiting, stored.account, stored.bytes);
         let queued = (stored.living, place);
-        // A block that needs no more copies than before stays on its account.
+        // If the block needs no more copies than before, its copies stay on their old account.
         let account = if missing <= was { by } else { account };
         stored.waiting = missing;
         stored.account = account;
@@ -421,10 +422,10 @@ impl NameNode {
         }
     }
 
-    /// Starts copies, as long as blocks wait and nodes are free.
+    /// Starts copies while blocks wait and nodes are free to copy.
     fn start_copies(&mut self, out: &mut Outbox) {
         let on = self.nodes.iter().filter(|node| node.presence == NodePresence::On).count();
-        // Copies with the same duration end with one message.
+        // Copies that start together and take equally long share one message at their end.
         let mut waves: BTreeMap<SimSpan, u32> = BTreeMap::new();
         while self.busy < on
             && let Some((living, place)) = self.queue.pop_first()
@@ -436,15 +437,15 @@ impl NameNode {
             // Two copies of one block must not go to the same node.
             holders.extend(stored.coming.iter().map(|(to, _)| *to));
             let is_fit = |node: TrackerId| nodes[node.index()].presence == NodePresence::On;
-            // A random stream for each copy, so that the draws for one copy do not change those for
-            // others.
+            // Each copy has its own random stream, so that its draws do not change the draws for
+            // other copies.
             let mut rng = stream(self.seed, Purpose::Recopy, self.begun);
             let wanted = stored.first.len() as u32;
             let (bytes, account) = (stored.bytes, stored.account);
             let Some(to) = hdfs.place_again(&holders, wanted, is_fit, &mut rng) else {
                 let waiting = std::mem::take(&mut stored.waiting);
-                // Take the block off the account, too: otherwise the account would stay open while
-                // a block finds no target.
+                // Take the block's copies off the account, too: otherwise the account would stay
+                // open for a block without a target.
                 self.stuck.insert(place);
                 self.settle(account, waiting, bytes, out);
                 continue;
@@ -486,8 +487,7 @@ impl NameNode {
             out.emit(Fact::World(WorldFact::Copy { block, tracker: to, is_there: true }));
             let made = self.accounts.get_mut(&account).expect("what is copied has an account");
             made.made.add(1, bytes);
-            // A node that holds the block may have come back meanwhile: then this copy is
-            // superfluous.
+            // This copy may be surplus: a node that holds the block may have come back meanwhile.
             self.look(place, account, out);
             self.settle(account, 1, bytes, out);
         }
@@ -514,7 +514,7 @@ impl NameNode {
         }
     }
 
-    /// Removes copies of a block that were made later from these nodes.
+    /// Removes the later copies of a block from these nodes.
     fn remove(&mut self, place: u32, from: &[TrackerId], out: &mut Outbox) {
         let block = self.stored(place).block;
         let Some(copies) = self.replicas.later.get(&block) else { return };

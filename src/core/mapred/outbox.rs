@@ -31,19 +31,20 @@ pub struct Outbox {
     pub events: Vec<Event>,
     /// Why the run is over; `None` while it goes on.
     pub stop: Option<StopReason>,
-    /// Set by the JobTracker when it is idle, by its ledger; otherwise `None`.
+    /// The JobTracker sets this when it is idle, according to its ledger; otherwise `None`.
     pub calm: Option<IdleState>,
 }
 
-/// The JobTracker is idle: trackers have sent no news and got no orders, its policy has refused
-/// everything for longer than its patience, and no time-out of the JobTracker is due.
+/// The state of an idle JobTracker: trackers send no news and get no orders, the policy has
+/// launched nothing for longer than its [patience](super::Scheduler::patience), and no time-out of
+/// the JobTracker is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleState {
-    /// How many trackers have registered. A tracker that runs and has not registered will still
-    /// join.
+    /// How many trackers have registered. A tracker that runs but has not registered will still do
+    /// so.
     pub trackers: u32,
-    /// The JobTracker knows of every change before this instant, and trackers have obeyed its
-    /// answers up to then.
+    /// The JobTracker knows of every change before this instant, and trackers have executed all
+    /// answers that it gave before.
     pub since: SimTime,
 }
 
@@ -52,7 +53,8 @@ pub struct IdleState {
 pub struct Letter {
     /// How long the sender delays it.
     pub after: SimSpan,
-    /// Whether it travels over the network; otherwise it is a timer or an effect of physics.
+    /// Whether it travels over the network; otherwise it is a timer, or an effect that takes no
+    /// time.
     pub travels: bool,
     /// The message, with its receiver.
     pub mail: Mail,
@@ -105,8 +107,8 @@ impl Outbox {
         self.letters.push_back(Letter { after, travels: false, mail: own.into() });
     }
 
-    /// Sends another core a message that needs no network, such as an effect of physics: it takes
-    /// no time and is never lost.
+    /// Sends another core a message without the network, such as a new rate: it takes no time and
+    /// is never lost.
     pub fn affect(&mut self, whom: impl Into<Mail>) {
         self.plan(SimSpan::ZERO, whom);
     }

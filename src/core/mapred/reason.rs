@@ -1,5 +1,5 @@
-//! Why a decision was made: a code and the numbers behind it. A reason is small, so that every
-//! decision carries one, and becomes words only in the output.
+//! Why a decision was made: a code and the numbers behind it. A reason is small, since every
+//! decision carries one; it becomes words only in the output.
 //!
 //! Each launch, kill, suspension, resumption and refusal has a reason. Tables have columns for the
 //! code and the numbers ([`ReasonNumbers`]); people read the sentence ([`Reason`]'s `Display`).
@@ -14,12 +14,12 @@ use mumakil_base::units::tell::{self, Detail};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
     // ---- launches ----
-    /// The job's setup or cleanup, which comes before the policy's launches.
+    /// The task is the job's setup or cleanup, which comes before the policy's launches.
     JobService,
-    /// The output of an attempt that failed or was killed is removed.
+    /// The launch removes the output of an attempt that failed or was killed.
     TaskCleanup,
-    /// The job was at this position of the queue, from 0, and the jobs before it had no task for
-    /// the node.
+    /// The job was at this position of the queue (counted from 0), and the jobs before it had no
+    /// task for the node.
     InLine(u32),
     /// As [`Reason::InLine`], but the input is in another rack.
     InLineFar(u32),
@@ -30,11 +30,11 @@ pub enum Reason {
     Share(SlotStanding),
     /// The task is one of a sample; the times of the sample show how large the job is.
     Sample,
-    /// The job would end first of all jobs that could use the slot, if they shared equally.
+    /// If all jobs that could use the slot shared the cluster equally, this job would end first.
     EndsFirst,
     /// The tracker was reserved for the job.
     Reserved,
-    /// The group has its share, and gets slots that others do not use.
+    /// The group already has its share, and gets slots that other groups do not use.
     Lent(SlotStanding),
     /// All users of the queue are at their limits, so the limits do not apply.
     LimitsAside,
@@ -51,24 +51,25 @@ pub enum Reason {
     LostRace(AttemptId),
     /// The attempt's job has ended.
     JobOver,
-    /// The attempt's task has failed as often as allowed.
+    /// The attempt's task was given up, since it has failed as often as allowed.
     TaskGivenUp,
     /// The attempt's tracker was lost.
     TrackerLost,
-    /// The attempt was suspended on a tracker that gets no more tasks, so it could not resume.
+    /// The attempt was suspended, and its tracker gets no more tasks, so it could not resume.
     TrackerShunned,
-    /// Another policy replaced the one that suspended the attempt, and would not resume it.
+    /// A new policy has taken over, and would not resume the attempt that the old one had
+    /// suspended.
     PolicyChanged,
 
     // ---- refusals ----
-    /// The job has waited this long for a node nearer to its input, and waits on.
+    /// The job has waited this long for a node nearer to its input, and still waits.
     Delay(SimSpan),
-    /// Long tasks are spread over the nodes, and this node has its share of them already.
+    /// Long tasks are spread over the nodes, and this node already has its share of them.
     LongTasks,
     /// The job has no task of this kind that the tracker may run: attempts have failed there, or
     /// the tracker has too little memory or too few slots.
     BadTracker,
-    /// The tracker has its share of the cluster's work already.
+    /// The tracker already has its share of the cluster's work.
     TrackerLoad,
     /// The group has as many slots as it may have.
     GroupLimit(SlotStanding),
@@ -89,8 +90,8 @@ pub enum Reason {
     Other(&'static str),
 }
 
-/// The slots of one kind that a group of jobs (a pool, a queue) or a single job has and should
-/// have.
+/// How many slots of a kind a group of jobs (a pool, a queue) or a single job has, and how many it
+/// should have.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SlotStanding {
     /// The slots that it has.
@@ -106,7 +107,7 @@ pub struct SlotStanding {
 pub struct SlotShare(std::num::NonZeroU32);
 
 impl SlotShare {
-    /// Returns the share of this many slots, to the nearest thousandth.
+    /// Returns a share of `slots` slots, rounded to the nearest thousandth.
     pub fn of(slots: f64) -> Self {
         // The stored number is one more, since a `NonZeroU32` cannot hold a share of zero.
         let thousandths = (slots * 1e3).round().clamp(0.0, f64::from(u32::MAX - 1)) as u32;
@@ -120,7 +121,7 @@ impl SlotShare {
 }
 
 impl SlotStanding {
-    /// Returns the standing of a group with this many slots, without share or guarantee.
+    /// Returns the standing of a group that has `held` slots, without share or guarantee.
     pub const fn of(held: u32) -> Self {
         Self { held, share: None, min_share: 0 }
     }
@@ -139,7 +140,8 @@ pub struct ReasonNumbers {
     pub share: Option<f64>,
     /// The slots that it is guaranteed.
     pub min_share: Option<u32>,
-    /// The job that gets the slot or has reserved the tracker, or whose other attempt was first.
+    /// The job that gets the slot, that has reserved the tracker, or whose other attempt succeeded
+    /// first.
     pub for_job: Option<JobId>,
 }
 
@@ -149,7 +151,7 @@ impl Reason {
         self.said().0
     }
 
-    /// Returns the code, and the sentence with braces in place of the numbers.
+    /// Returns the code, and the sentence in which braces stand for the numbers.
     const fn said(&self) -> (&'static str, &'static str) {
         match self {
             Self::JobService => ("service", "before any policy"),

@@ -17,12 +17,13 @@ use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// An interval of refusals ends when no refusal has come for this long.
+/// An interval of refusals ends when this much time has passed without a refusal.
 // Chosen: policies refuse a waiting job every few seconds, so after a minute the cause has passed.
 const FORGOTTEN_AFTER: SimSpan = SimSpan::from_secs(60);
 
 /// Refusals that come at least this often always make one interval.
-// Chosen: half of `FORGOTTEN_AFTER`, so that a late question still finds its interval open.
+// Chosen: half of `FORGOTTEN_AFTER`, so that a refusal that comes late still finds its interval
+// open.
 pub(super) const REMEMBERED_FOR: SimSpan = SimSpan::from_secs(30);
 
 /// The refusals that are not emitted yet.
@@ -80,8 +81,8 @@ impl Refusals {
     pub(super) fn launched(&mut self, job: JobId, kind: SlotKind, out: &mut Outbox) {
         let Some(open) = self.open.get_mut(job.index()) else { return };
         for one in open[kind].drain(..) {
-            // A wait for a near slot lasts until the job gets a slot; other causes may have passed
-            // before.
+            // A wait for a slot near the input lasts until the job gets a slot; other causes may
+            // have ended with the last refusal.
             let to = if matches!(one.reason, Reason::Delay(_)) { out.now } else { one.last };
             tell(job, kind, one, to, out);
         }
@@ -97,7 +98,7 @@ impl Refusals {
         }
     }
 
-    /// Emits the intervals without a recent refusal, but looks for them at most once a minute.
+    /// Emits the intervals that had no refusal for a minute; looks for them at most once a minute.
     pub(super) fn sweep(&mut self, out: &mut Outbox) {
         let now = out.now;
         if now < self.swept_at + FORGOTTEN_AFTER {
@@ -178,7 +179,7 @@ mod tests {
         assert_eq!(told(&out), [("user-limit", 100, 100, 1)]);
         out.now = at(215);
         refusals.sweep(&mut out);
-        assert_eq!(told(&out).len(), 1, "it has looked less than a minute ago");
+        assert_eq!(told(&out).len(), 1, "the last sweep was less than a minute ago");
         out.now = at(230);
         refusals.sweep(&mut out);
         assert_eq!(told(&out)[1..], [("user-limit", 150, 150, 1)]);

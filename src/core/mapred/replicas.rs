@@ -1,15 +1,15 @@
-//! Which nodes hold the blocks, once nodes have died or lost their disks: the NameNode lists the
-//! copies, and a client that opens a file picks one.
+//! Which nodes hold the blocks after faults: the NameNode lists the copies of a block, and a client
+//! that opens a file picks one of them.
 //!
 //! As long as no fault has struck a node, a block is where [`Hdfs`] placed it. [`Replicas`] holds
-//! the differences: nodes whose copies do not count, and copies that were made since. It is a
-//! snapshot. The [`NameNode`](super::NameNode) sends it to the JobTracker after each change, and
-//! the JobTracker sends it on with each map that reads. Snapshots share their common parts, so that
-//! each costs no more than its change.
+//! the differences: nodes whose copies do not count, and copies that were made since. The
+//! [`NameNode`](super::NameNode) sends a snapshot of it to the JobTracker after each change, and
+//! the JobTracker sends the snapshot to trackers with each map that reads. Snapshots share their
+//! common parts, so that each needs memory only for its changes.
 //!
-//! The list and the reading differ on purpose. The NameNode *lists* a node that is off until it has
-//! been silent for long enough; a client that picks such a node waits for a time-out and takes the
-//! next copy.
+//! The list may name nodes that cannot be read, as in HDFS: the NameNode *lists* a node that is off
+//! until it has been silent for long enough. A client that picks such a node waits for a time-out
+//! and takes the next copy.
 
 use rand::RngExt;
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
@@ -44,9 +44,9 @@ pub struct Replicas {
     hdfs: Hdfs,
     /// Nodes that are off.
     pub(super) off: RedBlackTreeSetSync<TrackerId>,
-    /// Nodes that have been off for so long that the NameNode does not list their copies.
+    /// Nodes that have been off for so long that the NameNode no longer lists their copies.
     pub(super) dead: RedBlackTreeSetSync<TrackerId>,
-    /// Nodes that have lost the copies that were written there at first.
+    /// Nodes that have lost the copies that were first written there.
     pub(super) wiped: RedBlackTreeSetSync<TrackerId>,
     /// The copies that were made later, by block.
     pub(super) later: RedBlackTreeMapSync<Block, Vec<LaterCopy>>,
@@ -64,13 +64,14 @@ pub struct Copy {
 /// Identifies a copy of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplicaChoice {
-    /// A copy that was written at first, with the number of copies written before it.
+    /// A copy from the first writing of the block; the number says how many copies were written
+    /// before it.
     First(u32),
-    /// A copy that was made again, with the number of copies made again before it.
+    /// A copy that was made later; the number says how many later copies were made before it.
     Later(u32),
 }
 
-/// How a map reads its input when a fault has struck nodes with copies.
+/// How a map reads its input after a fault has struck nodes with copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputReading {
     /// The copy that it reads; `None` if it finds none.
@@ -116,7 +117,7 @@ impl Replicas {
             Copy::written(first).filter(|copy| self.keeps(copy.node)).collect();
         let later = Block::of(job, map).and_then(|block| self.later.get(&block));
         for LaterCopy { node, number } in later.into_iter().flatten().copied() {
-            // A node that has lost its disks may have got the block again; it counts once.
+            // Count each node once: a node that has lost its disks may have got the block again.
             if !self.dead.contains(&node) && listed.iter().all(|other| other.node != node) {
                 listed.push(Copy { node, which: ReplicaChoice::Later(number) });
             }
@@ -134,7 +135,7 @@ impl Replicas {
         holders.clear();
         let Some(input) = &job.input else { return };
         input.locate(map, &self.hdfs, holders);
-        // This is nearly always so, and then the list is complete.
+        // Nearly always nothing has changed, and the list is already complete.
         if self.are_as_written() {
             return;
         }
@@ -146,20 +147,20 @@ impl Replicas {
     /// Returns whether a node that is on holds a block; `first` are the nodes to which the block
     /// was written.
     pub(super) fn can_read(&self, block: Block, first: &[TrackerId]) -> bool {
-        // `off` and not `dead`: a node that went off a moment ago cannot be read, though the
-        // NameNode still lists it.
+        // Ask `off`, not `dead`: a node that has just gone off cannot be read, though the NameNode
+        // still lists it.
         let is_on = |node: &TrackerId| !self.off.contains(node);
         let mut first = first.iter().filter(|node| !self.wiped.contains(node));
         let mut later = self.later.get(&block).into_iter().flatten();
         first.any(is_on) || later.any(|copy| is_on(&copy.node))
     }
 
-    /// Returns how a job's map on a node reads its input; `None` if it reads as planned, since no
+    /// Returns how a job's map on a node reads its input. `None` means that it reads as planned: no
     /// fault has struck the nodes with copies, and the copies are as near as expected.
     ///
-    /// Draws the copy from `rng` as if no node was struck, so that the first pick is the same as
+    /// Draws the copy from `rng` as if no node were struck, so that the first pick is the same as
     /// without faults. A node that is off in this snapshot counts as off until the attempt has
-    /// read.
+    /// finished reading.
     pub(super) fn open(
         &self,
         (job, map): (&JobSpec, u32),
@@ -190,13 +191,13 @@ impl Replicas {
             left.retain(|other| *other != copy);
             waits += CONNECT_TIMEOUT;
         }
-        // In every further round the client tries the same dead nodes again.
+        // In every further round the client tries the same nodes again.
         let waits = waits * (1 + MORE_ROUNDS) + PAUSE * MORE_ROUNDS;
         Some(InputReading { from: None, waits })
     }
 }
 
-/// Returns the copy that is nearest to a node, at random among equally near ones.
+/// Returns the copy nearest to a node; picks one at random if several are equally near.
 pub(super) fn nearest(
     copies: &[Copy],
     on: TrackerId,

@@ -1,8 +1,8 @@
 //! The trait of scheduling policies.
 //!
-//! A policy sees the JobTracker's knowledge, never the true state of a tracker. It gets each change
-//! of a job, and an [`Offer`] when a tracker reports free slots; with the offer it asks questions
-//! and launches tasks. All questions are look-ups that walk no tasks.
+//! A policy sees what the JobTracker knows, never the true state of a tracker. It learns each
+//! change of a job, and gets an [`Offer`] when a tracker reports free slots. Through the offer it
+//! asks questions and launches tasks. Every question is a look-up; none walks through the tasks.
 //!
 //! ```text
 //! heartbeat ─► Offer ─► policy: launch_map(job, reach, reason) ─► counts change at once ─┐
@@ -46,24 +46,25 @@ use mumakil_base::units::{SimSpan, SimTime};
 
 /// A scheduling policy at work.
 ///
-/// The chapter `extending` of the guide has a whole policy, and the few lines
-/// that make a program of it.
+/// The chapter `extending` of the guide shows a whole policy, and the few lines that run it as a
+/// program.
 pub trait Scheduler: Send {
     /// Gets ready, before any other call. May return a function that is called at the end of the
     /// run.
     ///
     /// # Errors
-    /// If the policy cannot work; then the run does not begin.
+    /// Returns an error if the policy cannot work; then the run does not begin.
     fn begin(&mut self, _setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
         Ok(None)
     }
 
-    /// Gets the true durations of tasks before the first job, for policies that are oracles.
+    /// Gets the true durations of all tasks before the first job arrives. Only policies that know
+    /// the future (oracles) use them.
     fn foresee(&mut self, _truth: &TrueDurations) {}
 
-    /// Takes over from another policy while jobs run, or from itself when the JobTracker's process
-    /// is restarted. Gets the suspended attempts and their trackers. Returns whether the policy
-    /// will resume them; if not, they are killed.
+    /// Takes over while jobs run: from another policy, or from the same policy when the
+    /// JobTracker's process is restarted. Gets the suspended attempts and their trackers. Returns
+    /// whether the policy will resume these attempts; if not, they are killed.
     fn inherit(&mut self, _suspended: &[(AttemptId, TrackerId)]) -> bool {
         false
     }
@@ -76,32 +77,33 @@ pub trait Scheduler: Send {
         None
     }
 
-    /// Returns for how long after the last change the policy may still act without another change:
-    /// launch a task that it has refused, or give an order. If the policy does nothing for this
-    /// time, and nothing is due in the cluster, the run has stalled.
+    /// Returns how long after the last change the policy may still act of its own accord: launch a
+    /// task that it refused before, or give an order. If the policy does nothing for this time, and
+    /// nothing is due in the cluster, the run has stalled.
     ///
-    /// This is called again and again while nothing changes. With too long a time the stall is only
-    /// found late; with too short a time a run is stopped that would go on.
+    /// Called again and again while nothing changes. If the time is too long, a stall is found
+    /// late; if it is too short, a run is stopped that would have gone on.
     fn patience(&self, _view: &View<'_>) -> SimSpan {
         // Hadoop's longest wait is 24 h, after which a tracker's fault is forgiven; its policies
         // wait for far less.
         SimSpan::from_secs(24 * 60 * 60)
     }
 
-    /// Lists the jobs with a task to launch that the policy does not even consider, because of a
-    /// limit, each with the reason. Called about once in a heartbeat interval, less often if it
-    /// lists hundreds of jobs, and only while refusals are kept. Refusals of jobs that the policy
-    /// does consider go to [`Offer::refuse`].
+    /// Lists the jobs that have a task to launch but that a limit keeps the policy from
+    /// considering, each with the reason. Called about once in a heartbeat interval (less often if
+    /// it lists hundreds of jobs), and only while refusals are kept. If the policy considers a job
+    /// and refuses it a slot, it calls [`Offer::refuse`] instead.
     fn withheld(&self, _view: &View<'_>, _say: &mut dyn FnMut(JobId, SlotKind, Reason)) {}
 
     /// Returns the criteria by which the policy orders groups of jobs, and jobs within a group.
-    /// Reports use them to say why a job waited. The default is an order of the policy's own.
+    /// Reports use the criteria to say why a job waited. The default says that the order is the
+    /// policy's own.
     fn precedence(&self) -> Precedence {
         Precedence::default()
     }
 
-    /// Lists the slots and shares of the policy's pools or queues. It must change nothing, and is
-    /// called only if a watcher needs it.
+    /// Lists the slots and shares of the policy's pools or queues. The call must change nothing; it
+    /// is made only if a watcher needs the answer.
     fn holdings(
         &self,
         _view: &View<'_>,
@@ -110,36 +112,36 @@ pub trait Scheduler: Send {
     ) {
     }
 
-    /// Returns whether the policy reads the progress of running attempts. To note progress costs
-    /// the JobTracker a look-up for each running attempt in every heartbeat.
+    /// Returns whether the policy reads the progress of running attempts. Noting progress costs the
+    /// JobTracker a look-up for each running attempt in every heartbeat.
     fn reads_progress(&self) -> bool {
         false
     }
 
     /// Returns whether the policy reads trackers' [reports](View::reports) on attempts. If no
-    /// policy of a run does, trackers without news send no reports, which makes a run faster.
+    /// policy of a run reads them, trackers without news send no reports, and the run is faster.
     fn reads_reports(&self) -> bool {
         true
     }
 
-    /// Acts after some virtual time has passed: the place for time-outs and preemption.
+    /// Called at regular intervals of virtual time (see [`Scheduler::tick_every`]): the place for
+    /// time-outs and preemption.
     fn tick(&mut self, _orders: &mut Orders<'_>) {}
 
-    /// Returns whether the policy says which jobs' splits are to be [read](Orders::read) in Mumak;
-    /// if not, splits are read as jobs arrive. In other Hadoop versions splits are always read as
-    /// jobs arrive.
+    /// Returns whether the policy decides when the splits of a job are [read](Orders::read). Asked
+    /// only in Mumak; in other Hadoop versions splits are always read as jobs arrive.
     fn orders_reading(&self) -> bool {
         false
     }
 
-    /// Returns whether the policy gets offers of trackers without a free slot, too: to make room
-    /// there or to read their reports.
+    /// Returns whether the policy also gets offers of trackers without a free slot, to preempt
+    /// attempts there or to read their reports.
     fn wants_full_trackers(&self) -> bool {
         false
     }
 
-    /// Offers a tracker for tasks. Called at most once for every heartbeat, so this call decides
-    /// how long a run takes.
+    /// Offers the policy a tracker that can take tasks. Called up to once for every heartbeat, so
+    /// the speed of a run depends on it.
     fn offer(&mut self, offer: &mut Offer<'_>);
 }
 
@@ -153,7 +155,7 @@ pub struct Setting<'s> {
     pub folder: &'s std::path::Path,
     /// The cluster.
     pub topology: &'s Topology,
-    /// Passes messages of the policy on to the user.
+    /// Shows a message of the policy to the user.
     pub tell: PolicyWords,
     /// Whether the policy may start other programs.
     pub may_start: bool,
@@ -175,18 +177,20 @@ pub type RunEndHook = Box<dyn FnOnce() -> Result<ExternalWork, String> + Send>;
 pub struct ExternalWork {
     /// How many questions the program has answered.
     pub questions: u64,
-    /// How long the answers took, in real time, including the way there and back.
+    /// How long all answers took together, in real time, including the transport of questions and
+    /// answers.
     pub waited: Duration,
 }
 
 impl ExternalWork {
-    /// Returns how many questions the program could answer in a second.
+    /// Returns how many questions the program answered in each second that the policy waited for
+    /// it.
     pub fn per_second(self) -> f64 {
         // Without a question no time has passed: the result is 0, not 0/0.
         (self.questions as f64 / self.waited.as_secs_f64().max(1e-9)).round()
     }
 
-    /// Returns the share of this real time that the program took.
+    /// Returns the share of `real`, a span of real time, that the program took.
     pub fn share_of(self, real: Duration) -> f64 {
         (self.waited.as_secs_f64() / real.as_secs_f64().max(1e-9)).min(1.0)
     }
@@ -211,13 +215,13 @@ pub trait Policy: Scheduler + Sized + 'static {
     const ABOUT: &'static str;
     /// Its options in the scenario.
     type Options: DeserializeOwned + Serialize + JsonSchema + Default;
-    /// Whether the policy uses the bytes that reduces fetch even if a job also gives the time of
-    /// fetching, for example to estimate how large jobs are. If not, users are warned that such
-    /// bytes have no effect.
+    /// Whether the policy uses the bytes that reduces fetch, for example to estimate how large jobs
+    /// are, even if a job also gives the time of fetching. If it does not, users are warned that
+    /// such a job's bytes have no effect.
     const HEEDS_BYTES: bool = true;
 
-    /// Checks parsed options against the cluster and the jobs: replaces names of files by their
-    /// contents, and returns errors and warnings.
+    /// Checks parsed options against the cluster and the jobs, and replaces names of files by their
+    /// contents. Returns errors and warnings.
     fn settle(_options: &mut Self::Options, _site: &PolicySite<'_>) -> Vec<Complaint> {
         Vec::new()
     }
@@ -228,11 +232,12 @@ pub trait Policy: Scheduler + Sized + 'static {
         PromisedSlots::new()
     }
 
-    /// Returns the policy, ready for an empty cluster.
+    /// Returns a policy that knows no jobs yet.
     fn new(options: Self::Options) -> Self;
 }
 
-/// The slots that each pool or queue is guaranteed, by the name that jobs give.
+/// The slots that are guaranteed to each pool or queue, by the name that jobs give as their pool or
+/// queue.
 pub type PromisedSlots = BTreeMap<String, PerSlot<f64>>;
 
 /// The cluster and the jobs of a policy.
@@ -246,7 +251,8 @@ pub struct PolicySite<'s> {
     pub slots: PerSlot<u64>,
     /// The most slots of each kind that a node has.
     pub most_slots: PerSlot<u32>,
-    /// The jobs known in advance: those that the scenario lists and, once files are read, all jobs.
+    /// The jobs known in advance: at first only those that the scenario lists; all jobs, once the
+    /// files of jobs are read.
     pub jobs: Vec<ExpectedJob<'s>>,
 }
 
@@ -306,8 +312,9 @@ impl<'a> View<'a> {
         self.ledger.jobs_pending[kind]
     }
 
-    /// Returns how many tasks have not succeeded. A job counts from when its tasks may be launched
-    /// to the end of its cleanup, whether it fails or not; its reduces only once they may start.
+    /// Returns how many tasks have not succeeded. The tasks of a job count from the instant when
+    /// they may be launched to the end of its cleanup, even if the job fails. Reduces count only
+    /// once they may start.
     pub fn unfinished(&self, kind: SlotKind) -> u64 {
         self.ledger.unfinished[kind]
     }
@@ -334,17 +341,18 @@ impl<'a> View<'a> {
         self.ledger.active
     }
 
-    /// Returns the reports on attempts in a tracker's last heartbeat.
+    /// Returns a tracker's reports on its attempts, from its last heartbeat.
     ///
-    /// # Panics If the policy does not [read reports](Scheduler::reads_reports): then reports are
-    /// not kept up to date.
+    /// # Panics
+    /// Panics if the policy does not [read reports](Scheduler::reads_reports): then reports are not
+    /// kept up to date.
     pub fn reports(&self, tracker: TrackerId) -> &'a [Report] {
         assert!(self.ledger.knows_progress, "a policy that reads reports says that it reads none");
         &self.ledger.trackers[tracker.index()].reports
     }
 
-    /// Returns the report on an attempt in the heartbeat that is being served; `None` if the
-    /// heartbeat has none.
+    /// Returns the report on an attempt in the heartbeat that is being served; `None` if that
+    /// heartbeat does not report the attempt.
     pub fn report_of(&self, attempt: AttemptId) -> Option<&'a Report> {
         let reports = self.reports(self.heard?);
         reports.iter().find(|report| report.attempt == attempt)
@@ -355,7 +363,7 @@ impl<'a> View<'a> {
         self.ledger.capacity[kind]
     }
 
-    /// Returns how many slots are taken, by the trackers' last heartbeats.
+    /// Returns how many slots the trackers reported as taken in their last heartbeats.
     pub fn occupied(&self, kind: SlotKind) -> u32 {
         self.ledger.occupied[kind]
     }
@@ -373,7 +381,8 @@ impl Orders<'_> {
         View { now: self.out.now, heard: None, ledger: self.ledger }
     }
 
-    /// Orders a kill of an attempt, for its tracker's next heartbeat; its work is lost.
+    /// Orders the kill of an attempt, whose work is lost. The order leaves with the reply to its
+    /// tracker's next heartbeat.
     pub fn kill(&mut self, attempt: AttemptId, reason: Reason) {
         // The attempt may have ended since the policy looked.
         if self.ledger.attempt(attempt).is_some() {
@@ -381,29 +390,32 @@ impl Orders<'_> {
         }
     }
 
-    /// Lets the splits of a job be read, for a policy that [decides](Scheduler::orders_reading)
-    /// when splits are read.
+    /// Has the splits of a job read. For policies that [decide](Scheduler::orders_reading) when
+    /// splits are read.
     pub fn read(&mut self, job: JobId) {
         self.ledger.to_read.push(job);
     }
 
-    /// Orders to suspend a running attempt, for its tracker's next heartbeat.
+    /// Orders the suspension of a running attempt. The order leaves with the reply to its tracker's
+    /// next heartbeat.
     pub fn suspend(&mut self, attempt: AttemptId, reason: Reason) {
         self.order(attempt, Order::Suspend, Directive::Suspend(attempt), reason);
     }
 
-    /// Orders to resume a suspended attempt, for its tracker's next heartbeat.
+    /// Orders that a suspended attempt resumes. The order leaves with the reply to its tracker's
+    /// next heartbeat.
     pub fn resume(&mut self, attempt: AttemptId, reason: Reason) {
         self.order(attempt, Order::Resume, Directive::Resume(attempt), reason);
     }
 
     fn order(&mut self, attempt: AttemptId, order: Order, directive: Directive, reason: Reason) {
-        // As with a kill, the attempt may have ended since the policy looked (perhaps with output
-        // still to be removed), or its tracker may be lost.
+        // As with a kill, the attempt may have ended since the policy looked; perhaps only its
+        // output is still to be removed. Or its tracker may be lost.
         let record = self.ledger.find_try(attempt);
         if let Some(record) = record.filter(|record| record.is_active()) {
             let was_halted = mem::replace(&mut record.is_halted, order == Order::Suspend);
-            // An attempt that is suspended, or no longer counted, holds no slot of its job's share.
+            // An attempt that is suspended, or no longer counted as running, holds no slots for its
+            // job.
             let held = |is_halted| if is_halted || !record.is_counted { 0 } else { record.slots };
             let more = held(record.is_halted) as i32 - held(was_halted) as i32;
             let tracker = record.tracker;
@@ -427,7 +439,8 @@ pub struct Offer<'a> {
     /// preemptions free.
     pub(super) taken: PerSlot<u32>,
     pub(super) freed: PerSlot<u32>,
-    /// How many times the policy looked at a job, if looks take the JobTracker time.
+    /// How many times the policy looked at a job; counted only if looks take simulated time of the
+    /// JobTracker.
     pub(super) looks: u32,
     pub(super) looks_take_time: bool,
 }
@@ -453,20 +466,20 @@ impl Offer<'_> {
         self.ledger.trackers[self.tracker.index()].slots[kind]
     }
 
-    /// Returns the tracker's slots that are taken, by this heartbeat.
+    /// Returns how many slots this heartbeat reports as taken.
     pub fn occupied(&self, kind: SlotKind) -> u32 {
         self.ledger.trackers[self.tracker.index()].occupied[kind]
     }
 
-    /// Returns the slots that launches and resumptions of this offer take.
+    /// Returns how many slots the launches and resumptions of this offer take.
     pub fn taken(&self, kind: SlotKind) -> u32 {
         self.taken[kind]
     }
 
-    /// Returns the tracker's slots that are still free after the decisions of this offer.
+    /// Returns how many of the tracker's slots are still free after the decisions of this offer.
     pub fn free(&self, kind: SlotKind) -> u32 {
         let taken = self.occupied(kind) + self.taken[kind];
-        // More slots may be taken than there are: see `assert_fits`.
+        // A tracker may report more slots as taken than it has: see `assert_fits`.
         (self.slots(kind) + self.freed[kind]).saturating_sub(taken)
     }
 
@@ -475,8 +488,9 @@ impl Offer<'_> {
         self.ledger.running_jobs().inspect(|_| step())
     }
 
-    /// Launches the job's waiting map that suits this node best within reach. If there is none and
-    /// the reach is unlimited, a slow map may get a second attempt here.
+    /// Launches the job's waiting map that suits this node best, if its input is within `reach`. If
+    /// no map is waiting and the reach is unlimited, a slow map may get a second attempt here.
+    /// Returns `None` if nothing is launched.
     pub fn launch_map(&mut self, job: JobId, reach: MapReach, reason: Reason) -> Option<Launched> {
         self.launch_wide_map(job, 1, reach, reason)
     }
@@ -499,8 +513,8 @@ impl Offer<'_> {
         match self.ledger.launch_map(wish, reach, self.out) {
             Some(launch) => Some(self.launch(launch)),
             None => {
-                // Only a job with unlimited reach is refused because of the tracker; with less
-                // reach its maps may just have their input farther away.
+                // Blame the tracker only if the reach is unlimited: with less reach, the job's maps
+                // may just have their input farther away.
                 if reach == MapReach::Any {
                     self.refuse(job, SlotKind::Map, Reason::BadTracker);
                 }
@@ -509,7 +523,8 @@ impl Offer<'_> {
         }
     }
 
-    /// Launches the job's next waiting reduce, or else a second attempt of a slow reduce.
+    /// Launches the job's next waiting reduce, or else a second attempt of a slow reduce; returns
+    /// `None` if nothing is launched.
     pub fn launch_reduce(&mut self, job: JobId, reason: Reason) -> Option<Launched> {
         self.launch_wide_reduce(job, 1, reason)
     }
@@ -535,9 +550,9 @@ impl Offer<'_> {
         }
     }
 
-    /// Counts looks at jobs without a task to launch, for a policy that in Hadoop asks all of them:
-    /// the looks have no effect, but take the JobTracker's time. `count` returns their number, and
-    /// is called only if looks take time.
+    /// Counts looks at jobs without a task to launch. Hadoop's version of the policy asks these
+    /// jobs, too: its looks have no effect, but take the JobTracker's time. `count` returns the
+    /// number of looks, and is called only if looks take time.
     pub fn look_past(&mut self, count: impl FnOnce() -> u32) {
         step();
         if self.looks_take_time {
@@ -563,15 +578,15 @@ impl Offer<'_> {
         }
     }
 
-    /// Returns how many of the job's waiting maps have their input on this node, and how many on
-    /// the node or in its rack, each at most `most`.
+    /// Returns how many of the job's waiting maps have their input on this node, and how many have
+    /// it on the node or in its rack. Each count stops at `most`.
     pub fn near_maps(&mut self, job: JobId, most: u32) -> [u32; 2] {
         step();
         self.ledger.near_maps(job, self.tracker, most)
     }
 
-    /// Notes at the end of an offer why a free slot stays free: refuses it to the first job in the
-    /// policy's order. `who` returns that job and the reason, and is called only if refusals are
+    /// Notes at the end of an offer why a slot stays free: the first job in the policy's order is
+    /// refused the slot. `who` returns that job and the reason, and is called only if refusals are
     /// kept.
     pub fn refuse_first(&mut self, who: impl Fn(&Self, SlotKind) -> Option<(JobId, Reason)>) {
         for kind in SlotKind::BOTH {
@@ -585,8 +600,8 @@ impl Offer<'_> {
         }
     }
 
-    /// Returns whether a job accepts this tracker for a task of `slots` slots: not if too many of
-    /// its attempts have failed here, or if the tracker has fewer slots.
+    /// Returns whether a job accepts this tracker for a task of `slots` slots. It does not if too
+    /// many of its attempts have failed here, or if the tracker has fewer slots.
     pub fn suits(&self, job: JobId, kind: SlotKind, slots: u32) -> bool {
         let job = self.ledger.job(job);
         job.is_some_and(|job| self.ledger.suits(job, self.tracker, kind, slots))
@@ -600,8 +615,8 @@ impl Offer<'_> {
         })
     }
 
-    /// Gives the slot of an attempt on this tracker to another attempt that was launched or resumed
-    /// here; returns whether the slot could be given.
+    /// Takes the slot of the attempt `victim` on this tracker and gives it to the attempt `by`,
+    /// which this offer has launched or resumed here. Returns whether that was possible.
     pub fn preempt(&mut self, victim: AttemptId, how: Preemption, by: AttemptId) -> bool {
         if !self.can_preempt(victim) {
             return false;
@@ -633,12 +648,12 @@ impl Offer<'_> {
         self.out.emit(Fact::Member(self.tracker, MemberFact::Noted(note)));
     }
 
-    /// Asserts in debug builds that the decisions fit into the tracker's slots. The stopwatch
-    /// around the policy calls this, so that the message blames the policy.
+    /// Asserts in debug builds that the decisions fit into the tracker's slots. The wrapper that
+    /// measures the policy's time calls this, so that the message blames the policy.
     pub fn assert_fits(&self) {
         for kind in SlotKind::BOTH {
-            // Attempts may hold more slots than the tracker has: an attempt that was to be
-            // suspended may have finished its work before, and then keeps its slot until it has
+            // Attempts may hold more slots than the tracker has. For an attempt that was to be
+            // suspended may have finished its work first; then it keeps its slot until it has
             // committed.
             let free = self.slots(kind).saturating_sub(self.occupied(kind));
             let (taken, room, word) = (self.taken[kind], free + self.freed[kind], kind.word());
@@ -652,7 +667,8 @@ impl Offer<'_> {
 
     fn launch(&mut self, launch: LaunchOrder) -> Launched {
         let launched = Launched { attempt: launch.attempt, locality: launch.locality };
-        // The report of taken slots is older than the launch, so add the launch.
+        // The heartbeat's count of taken slots is older than the launch, so add the slots of the
+        // launch.
         self.taken[launched.attempt.slot()] += launch.slots;
         self.directives.push(Directive::Launch(launch));
         launched

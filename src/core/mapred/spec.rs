@@ -1,7 +1,7 @@
 //! A job as it is submitted: the facts that its client knows, and the costs of its tasks.
 //!
-//! The JobTracker reads only what a real JobTracker would (names, counts, splits); the costs are
-//! for the trackers, which get them with the order that launches an attempt.
+//! The JobTracker reads only the facts that a real JobTracker would get (names, counts, splits).
+//! The costs are for the trackers, which get them with each order to launch an attempt.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -55,7 +55,7 @@ pub struct JobSpec {
     pub traced: Option<Arc<Traced>>,
 }
 
-/// A job as it is known before it arrives.
+/// The facts about a job that are known before it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExpectedJob<'s> {
     /// Its user.
@@ -67,14 +67,14 @@ pub struct ExpectedJob<'s> {
 }
 
 impl<'s> ExpectedJob<'s> {
-    /// Returns the known facts of a job with tasks of these kinds.
+    /// Returns these facts about a job; `has_tasks` says which kinds of tasks it has.
     pub fn new(
         user: &'s str,
         pool: Option<&'s str>,
         has_tasks: PerSlot<bool>,
         memory: PerSlot<Bytes>,
     ) -> Self {
-        // A job without reduces needs no memory for reduces, whatever its defaults say.
+        // A job without reduces needs no memory for reduces, even if its settings give some.
         let of = |kind| if has_tasks[kind] { memory[kind] } else { Bytes::ZERO };
         Self { user, pool, memory: PerSlot::of(of) }
     }
@@ -88,7 +88,7 @@ impl JobSpec {
 
     /// Returns the id of the job in its trace; `None` unless ties between jobs are broken by ids.
     pub fn traced_id(&self) -> Option<Arc<str>> {
-        // A traced job's name is its id, in the trace's own spelling.
+        // The name of a traced job is its id, spelt as in the trace.
         self.traced.as_ref()?.id.as_ref().map(|_| self.name.clone())
     }
 
@@ -110,10 +110,10 @@ pub enum Input {
         split: Bytes,
         /// The bytes of the last map.
         last_split: Bytes,
-        /// How many extra copies the job finds, since the file is hot.
+        /// How many extra copies of each block the job finds, if the file is hot; otherwise 0.
         more_copies: u32,
-        /// The blocks without extra copies, since no node with a copy could be read when the file
-        /// became hot.
+        /// The blocks without extra copies: no node with a copy could be read when the copies were
+        /// due.
         without_extra_copies: Arc<[u32]>,
     },
     /// Map *i* reads the split that a trace lists for it.
@@ -166,7 +166,7 @@ impl Input {
     /// Returns how many extra copies of its block a map finds.
     pub fn more_copies(&self, map: u32) -> u32 {
         match self {
-            // The list was made map by map and is sorted.
+            // The list is sorted, as it was made map by map.
             Self::File { more_copies, without_extra_copies, .. }
                 if without_extra_copies.binary_search(&map).is_err() =>
             {
@@ -213,7 +213,7 @@ impl TaskBytes {
             Self::Alike(bytes) => *bytes,
             Self::Each(bytes) => {
                 let all: Bytes = bytes.iter().copied().sum();
-                // For a job without tasks of the kind the mean is 0, without a division by zero.
+                // Without tasks of the kind the mean is 0; `max` avoids a division by zero.
                 Bytes::new(all.get() / bytes.len().max(1) as u64)
             }
         }
@@ -264,8 +264,8 @@ impl<'de> Deserialize<'de> for TaskTimes {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a time, a distribution of times, or a list with the time of each task")
             }
-            // Every form except a list is passed on to the distribution, so that its messages name
-            // the mistake.
+            // Let the distribution read every form except a list, so that its messages name the
+            // mistake.
             fn visit_str<E: de::Error>(self, text: &str) -> Result<TaskTimes, E> {
                 Dist::deserialize(StrDeserializer::new(text)).map(TaskTimes::Drawn)
             }
@@ -318,7 +318,7 @@ impl From<SimSpan> for TaskTimes {
 pub struct MapCost {
     /// Computing, if given as a time.
     pub time: Option<TaskTimes>,
-    /// Computing, if given as a speed through the split.
+    /// Computing, if given as a speed: how fast it goes through the split.
     pub rate: Option<Rate>,
     /// A factor of the computing time, drawn for each map.
     pub noise: Dist<Factor>,
@@ -333,7 +333,7 @@ pub struct MapCost {
 /// The cost of a reduce after its start-up: shuffle, sort, reduce.
 #[derive(Clone, Debug)]
 pub struct ReduceCost {
-    /// Fetching, if given as a time: how long it takes once all maps have ended.
+    /// Fetching, if given as a time: how long it takes if all maps have already ended.
     pub shuffle_time: Option<TaskTimes>,
     /// The bytes that each reduce fetches.
     pub shuffle: TaskBytes,
@@ -341,7 +341,7 @@ pub struct ReduceCost {
     pub sort_time: TaskTimes,
     /// Computing, if given as a time.
     pub time: Option<TaskTimes>,
-    /// Computing, if given as a speed through the fetched bytes.
+    /// Computing, if given as a speed: how fast it goes through the fetched bytes.
     pub rate: Option<Rate>,
     /// A factor of the computing time, drawn for each reduce.
     pub noise: Dist<Factor>,

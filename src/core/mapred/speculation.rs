@@ -1,13 +1,13 @@
-//! Which tasks are slow, and which nodes may run second attempts: Hadoop's two rules and LATE, side
-//! by side.
+//! Which tasks are slow, and which nodes may run second attempts, by three rules: two of Hadoop,
+//! and LATE.
 //!
-//! The functions are pure. They get from the JobTracker's ledger the progress of tasks in the last
-//! heartbeats, and when their attempts were launched. The ledger lags by a heartbeat interval and
-//! by the 3 s between a process's progress reports, in Hadoop as here.
+//! The functions are pure. The JobTracker's ledger gives them the progress of tasks, by the last
+//! heartbeats, and the instants at which attempts were launched. As in Hadoop, this progress may be
+//! old: by a heartbeat interval, plus the 3 s between a process's progress reports.
 //!
-//! All three rules look only at tasks with one attempt, which was launched at least a minute ago
-//! and does not wait for its commit. They differ in which slow task a node gets: with `hadoop-0.20`
-//! a map with its input near, with the other rules the task with the longest time left.
+//! All three rules look only at tasks with a single attempt that was launched at least a minute ago
+//! and does not wait for its commit. Of the slow tasks, a node gets a map with its input near
+//! (`hadoop-0.20`), or the task with the longest time left (the other rules).
 //!
 //! ```text
 //! hadoop-0.20   the task's progress is 0.2 or more below the average
@@ -35,13 +35,13 @@ pub(super) struct ReportedTasks<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BegunTask {
     pub(super) index: u32,
-    /// The progress a second of its best attempt, by that attempt's last report.
+    /// The progress per second of its fastest attempt, by that attempt's last report.
     pub(super) rate: f64,
-    /// Its only attempt, if that may get a second attempt beside it; otherwise `None`.
+    /// Its only attempt, if the task may get a second one; otherwise `None`.
     pub(super) alone: Option<LoneAttempt>,
 }
 
-/// An attempt that may get a second attempt beside it.
+/// The only attempt of a task that may get a second one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoneAttempt {
     /// Its progress, from 0 to 1.
@@ -50,7 +50,7 @@ pub(super) struct LoneAttempt {
     pub(super) launched: SimTime,
 }
 
-/// The running second attempts of a kind, and the numbers to which they are compared.
+/// The numbers of running second attempts of a kind, and the numbers to which a cap compares them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SecondAttempts {
     /// The job's second attempts.
@@ -85,8 +85,8 @@ impl Rule {
                 let slow = old().filter(|(_, alone)| is_behind(alone));
                 slow.map(|(task, _)| task.index).collect()
             }
-            // Hadoop compares a rate with the mean and the deviation of all tasks ever launched;
-            // finished tasks keep their last rate.
+            // Hadoop compares a task's rate with the mean and deviation of all tasks that were ever
+            // launched; finished tasks keep their last rate.
             Self::Hadoop021(Hadoop021Options { slow_task, .. }) => {
                 let Some((mean, deviation)) = spread(&rates()) else { return Vec::new() };
                 by_rate(&|rate| deviation * slow_task.get() < mean - rate)
@@ -106,22 +106,23 @@ impl Rule {
         let part = |share: Fraction, of: u32| share.get() * f64::from(of);
         match self {
             Self::Hadoop020(_) => true,
-            // As in JobInProgress.atSpeculativeCap, one more is allowed unless all three bounds are
-            // reached.
+            // As in JobInProgress.atSpeculativeCap, one more attempt is allowed as long as one of
+            // the three bounds is not reached.
             Self::Hadoop021(Hadoop021Options { cap, always, always_of_slots, .. }) => {
                 of_job < always.get()
                     || f64::from(of_job) < part(always_of_slots, slots)
                     || f64::from(of_job) < part(cap, running)
             }
-            // The paper's cap is for the cluster; Hadoop's is for each job.
+            // The paper's cap counts the attempts of all jobs; Hadoop's cap counts those of one
+            // job.
             Self::Late(LateOptions { cap, .. }) => f64::from(of_all) < part(cap, slots),
         }
     }
 }
 
 impl Hadoop021Options {
-    /// Returns whether a node is slow, if tasks took `own` on average there, and `all` are the
-    /// averages of all nodes.
+    /// Returns whether a node is slow. Tasks took `own` seconds on average on this node; `all` are
+    /// the averages of all nodes.
     pub(super) fn is_slow_node(self, own: f64, all: &[f64]) -> bool {
         let beyond = |(mean, deviation): (f64, f64)| deviation * self.slow_node.get() < own - mean;
         // Without a finished task there is no mean, and no node is slow.
@@ -130,7 +131,7 @@ impl Hadoop021Options {
 }
 
 impl LateOptions {
-    /// Returns the least work that a node must have done so as not to be slow; `all` is the work of
+    /// Returns the least work that a node must have done to count as not slow; `all` is the work of
     /// each node.
     pub(super) fn least_work(self, all: &[f64]) -> f64 {
         statistics::quantile(all, self.slow_node.get()).unwrap_or(0.0)
@@ -139,17 +140,18 @@ impl LateOptions {
 
 /// Sorts tasks by the time left at their rates, the longest first.
 fn longest_first(tasks: impl Iterator<Item = (u32, f64, f64)>) -> Vec<u32> {
-    // As Hadoop compares them: a task without a rate yet never ends, and the bound prevents a
+    // As in Hadoop: a task without a rate comes first, as it would never end. The bound prevents a
     // division by zero for a task that is almost done.
     let speed = |(_, rate, progress): &(u32, f64, f64)| rate / (1.0 - progress).max(0.0001);
     let mut tasks: Vec<_> = tasks.collect();
-    // Tasks with the same time left are in the order of their numbers, so that a run can be
-    // repeated.
+    // Tasks with the same time left are in the order of their numbers, so that every run is the
+    // same.
     tasks.sort_by(|one, other| speed(one).total_cmp(&speed(other)).then(one.0.cmp(&other.0)));
     tasks.into_iter().map(|(index, ..)| index).collect()
 }
 
-/// Returns the mean and the standard deviation of all values (divided by n, as in Hadoop).
+/// Returns the mean and the standard deviation (with the divisor n, as in Hadoop); `None` without
+/// values.
 fn spread(values: &[f64]) -> Option<(f64, f64)> {
     let mean = statistics::mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

@@ -1,8 +1,8 @@
 //! A run that cannot go on: which jobs wait and why, and which jobs hold the slots.
 //!
-//! A stall is certain: no message is due that could change a slot or a job. The JobTracker and the
-//! clock find a stall together (see [`IdleState`](super::IdleState)), and the JobTracker reports it
-//! once.
+//! A stall is certain: no message is due that could change a slot or a job. The JobTracker says
+//! since when it is idle (see [`IdleState`](super::IdleState)), the clock decides that the run has
+//! stalled, and the JobTracker then reports the stall once.
 
 use crate::cluster::{PerSlot, SlotKind};
 use std::fmt;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use mumakil_base::units::tell::counted;
 
-/// How many waits, and how many jobs with slots of a kind, the message names at most.
+/// The most waits that the message names, and the most jobs with slots of a kind.
 // Chosen so that the whole message fits on a screen.
 const TOLD: usize = 12;
 
 /// The state of a run that cannot go on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
-    /// The waits, sorted by job; the waits of one job go from its setup to its cleanup.
+    /// The waits, sorted by job and, within a job, from setup to cleanup.
     pub waiting: Vec<JobWait>,
     /// The slots that are taken, by kind and job.
     pub held: Vec<JobSlots>,
@@ -47,11 +47,11 @@ pub enum WaitingPart {
     Job,
     /// Its setup task.
     Setup,
-    /// Tasks that are not launched.
+    /// Its tasks of a kind that are not launched.
     Task(SlotKind),
-    /// Attempts that are launched.
+    /// Its launched attempts of a kind.
     Attempt(SlotKind),
-    /// Attempts that have ended, with output still to be removed.
+    /// Its ended attempts of a kind, whose output is still to be removed.
     Output(SlotKind),
     /// Its cleanup task.
     Cleanup,
@@ -66,22 +66,22 @@ pub enum WaitCause {
     SuchSlots,
     /// A slot: all are taken.
     Slot,
-    /// Another tracker: the trackers with a free slot have too few slots for the task, or are
-    /// avoided since attempts have failed there.
+    /// Another tracker: each tracker with a free slot has too few slots for the task, or is avoided
+    /// because attempts have failed there.
     OtherTracker,
-    /// The policy: slots are free, and it gives the job none.
+    /// The policy: slots are free, but it gives the job none.
     Policy,
     /// This many maps of its job, which have not ended.
     Maps(u32),
     /// A slot on its own tracker.
     SlotThere,
-    /// A resumption.
+    /// A resumption: the attempt is suspended.
     Resumption,
     /// Maps that will not come: its job has ended.
     Orphan,
     /// Its job's setup.
     Setup,
-    /// An end that does not come: no message is due on its tracker.
+    /// Its own end, which does not come: no message is due on its tracker.
     End,
 }
 
@@ -128,8 +128,7 @@ impl fmt::Display for JobWait {
             WaitCause::Maps(left) => {
                 write!(f, "for {} of the job", counted(u64::from(*left), "map"))
             }
-            // An attempt is bound to its tracker once it is launched; free slots elsewhere do not
-            // help it.
+            // A launched attempt is bound to its tracker, so free slots elsewhere do not help.
             WaitCause::SlotThere => f.write_str("for a slot on the tracker"),
             WaitCause::Resumption => f.write_str("suspended, to be resumed"),
             WaitCause::Orphan => f.write_str("for maps that will not come: the job has ended"),
@@ -144,7 +143,7 @@ impl fmt::Display for Stall {
         for waiting in self.waiting.iter().take(TOLD) {
             writeln!(f, "{waiting}")?;
         }
-        // The lines are sorted by job, so the first jobs of the run are named.
+        // The waits are sorted by job, so the first jobs of the run are named.
         if TOLD < self.waiting.len() {
             writeln!(f, "… and {} more", self.waiting.len() - TOLD)?;
         }

@@ -1,9 +1,9 @@
 //! The TaskTracker: it runs attempts in its slots and reports them with every heartbeat.
 //!
-//! It knows the true state of its node. A launched attempt waits until a slot is really free, so an
+//! It knows the true state of its node. A launched attempt waits until a slot is really free. So an
 //! attempt that the JobTracker assigns too early starts late, and no slot ever runs two attempts.
-//! An attempt that waits for its commit holds its slot but, as in Hadoop, is not reported as
-//! holding it: that is the commit-pending quirk.
+//! The commit-pending quirk, as in Hadoop: an attempt that waits for its commit holds its slot, but
+//! the tracker reports the slot as free.
 //!
 //! ```text
 //! heartbeat due ─► a report on each attempt ─► JobTracker
@@ -13,7 +13,7 @@
 //! attempt waits ─► slot free: it starts ─► phases ─► it ends: slot free, next report
 //! ```
 //!
-//! Invariant: attempts never hold more slots of a kind than there are.
+//! Invariant: attempts never hold more slots of a kind than the tracker has.
 
 mod attempt;
 mod heartbeats;
@@ -42,9 +42,9 @@ use crate::mapred::message::{
 use crate::mapred::outbox::{Core, Outbox};
 use mumakil_base::units::{Bytes, SimSpan, SimTime};
 
-/// The time from a refused heartbeat to the next try. Hadoop's RPC client waits this long after a
-/// refused connection, and tries ten times; then the heartbeat fails and the tracker sends it again
-/// at once.
+/// The time from a refused heartbeat to the next try. Hadoop's RPC client tries ten times, with
+/// this wait after each refusal. Then the heartbeat fails, and the tracker sends it again at once,
+/// so tries go on at the same pace.
 // Hadoop's ipc.Client: a sleep of 1 s between its 10 tries (`ipc.client.connect.max.retries`).
 const REFUSED: SimSpan = SimSpan::from_secs(1);
 
@@ -56,7 +56,7 @@ pub struct HeartbeatManner {
     /// Whether a tracker without news sends a [brief](Heartbeat::AsBefore) heartbeat, without the
     /// progress of its attempts.
     pub is_brief: bool,
-    /// Whether trackers ask which [outputs](super::MapOutputs) of maps their reduces cannot fetch;
+    /// Whether trackers ask which map [outputs](super::MapOutputs) their reduces cannot fetch;
     /// needed only if machines may be lost.
     pub asks_outputs: bool,
 }
@@ -74,52 +74,55 @@ pub struct TaskTracker {
     /// Slots that no attempt holds.
     free: PerSlot<u32>,
     clockwork: TrackerTimers,
-    /// The last full status, kept to send it again and to reuse its memory.
+    /// The status in the last full heartbeat, kept to send it again and to reuse its memory.
     status: Arc<TrackerStatus>,
 
     id: TrackerId,
     ailments: u32,
     restarted: bool,
-    /// Whether an attempt may wait for a slot; usually false.
+    /// Whether an attempt might be waiting for a slot; `false` if certainly none is.
     may_wait: bool,
     /// The complaints of reduces for the next heartbeat.
     failed_fetches: Vec<FailedFetch>,
     /// The speeds of the node; `None` until they first change.
     speeds: Option<Arc<Speeds>>,
-    /// The number of the last refused heartbeat, and when it is or was sent again.
+    /// The number of the heartbeat that was refused last, and the instant at which it is (or was)
+    /// sent again.
     tries: (u32, SimTime),
 
     memory: Memory,
     node: Node,
-    /// The time from a start to the first heartbeat.
+    /// The time from a start of the process to its first heartbeat.
     phase: SimSpan,
-    /// The last reply, while the tracker waits for the list of outputs in it that cannot be
-    /// fetched.
+    /// The last reply, while the tracker waits to learn which of the outputs counted in the reply
+    /// cannot be fetched.
     asked: Option<AskedReply>,
-    /// When a reply last said how many maps have ended; kept only if heartbeats may come out of
-    /// turn.
+    /// When a reply last said how many maps have ended; kept only if trackers send out-of-band
+    /// heartbeats.
     told_of_maps: SimTime,
     /// The instant of the last message.
     heard_at: SimTime,
 }
 
-// A field added too early would slow down every heartbeat without failing a test: so assert the
-// cache lines of 64 bytes that have the hot fields.
+// A field inserted too early would slow down every heartbeat, and no test would fail. So assert
+// here in which cache lines (of 64 bytes) the often-read fields lie.
 const _: () = assert!(offset_of!(TaskTracker, attempts) <= 64);
 const _: () = assert!(offset_of!(TaskTracker, memory) <= 3 * 64);
 
-/// A reply that waits for the list of outputs that reduces cannot fetch.
+/// A reply on hold until the tracker knows which map outputs its reduces cannot fetch.
 struct AskedReply {
     reply: Arc<Reply>,
-    /// How many of the attempts, in the order of their launches, learn of the reply.
+    /// How many attempts learn from this reply how many maps have ended: the first ones in the
+    /// order of launching.
     hearing: usize,
 }
 
-/// Plans the ends of phases and starts flows, each with its own number: a message with an older
-/// number is ignored.
+/// Plans the ends of phases, and starts flows. Each gets a number of its own; a message with an
+/// older number is ignored.
 struct TrackerTimers {
     tracker: TrackerId,
-    /// Whether there is a fabric, which sends the rates of flows; if not, attempts share nothing.
+    /// Whether the run has a fabric, which sends the rates of flows. Without one, attempts share no
+    /// disks, networks or cores.
     has_fabric: bool,
     /// Whether the fabric needs to know how much memory is left.
     has_page_cache: bool,
@@ -173,8 +176,8 @@ impl TaskTracker {
         if self.pulse.is_up {
             return;
         }
-        // The whole cluster starts at time zero; only a tracker that starts later joins a running
-        // cluster.
+        // A tracker that starts at time zero starts with the whole cluster; a later one joins a
+        // running cluster.
         if self.pulse.is_new() && SimTime::ZERO < out.now {
             self.note(Incident::Joined, out);
         }
@@ -184,8 +187,8 @@ impl TaskTracker {
         // The page cache had no memory while the machine was off; now it can grow again.
         self.clockwork.tell_memory(self.memory.left(), out);
         self.pulse.plan(self.phase, out);
-        // Only the first start of a cluster is spread. A machine that comes back sends a heartbeat
-        // at once, or after the wait of its Hadoop version.
+        // Only the first heartbeats of a cluster are spread over time. A machine that comes back
+        // sends one at once, or after the wait of its Hadoop version.
         self.phase = self.costs.hadoop.first_wait();
     }
 
@@ -211,12 +214,12 @@ impl TaskTracker {
         out.emit(Fact::befell(self.id, incident));
     }
 
-    /// Notes that the node's health script begins or ceases to report an error.
+    /// Notes that the node's health script begins to report an error, or no longer reports one.
     fn take_health(&mut self, is_well: bool, out: &mut Outbox) {
         // A brief heartbeat does not contain the health, so the next one must be a full one.
         self.pulse.has_news = true;
-        // Several mishaps may make one node unhealthy: the first makes it unhealthy, and the end of
-        // the last makes it healthy again.
+        // Several mishaps may overlap: the first makes the node unhealthy, and the end of the last
+        // makes it healthy again.
         match (is_well, self.ailments) {
             (false, 0) => self.note(Incident::Unhealthy, out),
             (true, 1) => self.note(Incident::Healthy, out),
@@ -234,14 +237,14 @@ impl TaskTracker {
         }
     }
 
-    /// Ends every attempt without a report: the process has died, or starts anew.
+    /// Ends every attempt without a report, as the process has died or starts anew.
     fn drop_everything(&mut self, out: &mut Outbox) {
         self.pulse.has_news = true;
         for mut attempt in std::mem::take(&mut self.attempts) {
             // Otherwise the fabric would go on sharing disks and wires with stopped flows.
             self.clockwork.end_flow(&mut attempt, false, out);
-            // An attempt that has ended has already emitted its event; only its report is still to
-            // be sent.
+            // An attempt that has ended has already emitted its event: it was kept only to be
+            // reported.
             if !attempt.has_ended() {
                 self.note_end(&attempt, Outcome::Killed, out);
             }
@@ -253,8 +256,8 @@ impl TaskTracker {
         self.clockwork.tell_memory(self.memory.left(), out);
     }
 
-    /// Fails the running maps and reduces, as their files are lost. The output of ended maps is
-    /// lost, too; the JobTracker may not know yet that they have ended.
+    /// Fails the running maps and reduces, since their files are lost. The output of ended maps is
+    /// lost, too, even of maps whose end has not been reported yet.
     fn lose_disk(&mut self, out: &mut Outbox) {
         use AttemptState as S;
         self.note(Incident::DiskLost, out);
@@ -267,7 +270,8 @@ impl TaskTracker {
         };
         let hit: Vec<AttemptId> =
             self.attempts.iter().filter(|a| is_hit(a)).map(|a| a.id()).collect();
-        // Only these attempts fail: others that get their slots meanwhile begin with empty disks.
+        // Fail only these attempts: attempts that start in their slots meanwhile begin with empty
+        // disks.
         for id in hit {
             if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
                 self.fail(index, out);
@@ -285,20 +289,22 @@ impl TaskTracker {
     }
 
     fn fill_status(&mut self, out: &mut Outbox) {
-        // This comes first: if a reduce gives up here, this heartbeat already reports its failure.
+        // Try fetches before the report: if a reduce gives up, this heartbeat already reports the
+        // failure.
         self.try_fetches(out);
-        // Hadoop reports the slot of an attempt that waits for its commit as free, though it is
-        // not. Users can switch that quirk off.
+        // While an attempt waits for its commit, Hadoop reports its slot as free, though it is
+        // taken. Users can switch that quirk off.
         let slot_held = self.costs.hadoop.commit_pending == CommitPending::SlotHeld;
         let call = self.pulse.call();
-        // If heartbeats may be brief, progress is not used, so it is not even computed.
+        // Heartbeats may be brief only if nothing reads progress: then do not even compute it.
         let told_every =
             (!self.pulse.manner.is_brief).then_some(self.costs.hadoop.progress_interval);
         let asks_for_maps = self.asks_for_maps(out.now);
         let mut occupied = PerSlot::default();
-        // Complaints and a restart must arrive, so the heartbeat after this one is a full one, too.
+        // Complaints of reduces and the note of a restart must not be lost, so the next heartbeat
+        // must be a full one, too.
         let mut has_news = self.restarted || !self.failed_fetches.is_empty();
-        // Filled in place unless a copy is still under way.
+        // Filled in place, unless a message under way still shares it.
         let status = Arc::make_mut(&mut self.status);
         status.reports.clear();
         for attempt in &mut self.attempts {
@@ -319,18 +325,18 @@ impl TaskTracker {
         self.pulse.has_news = has_news;
     }
 
-    /// Returns whether a heartbeat asks how many maps have ended, if reduces need that. In Hadoop a
-    /// tracker asks with separate calls, at most once in an interval: a heartbeat out of turn does
-    /// not ask earlier.
+    /// Returns whether a heartbeat at this instant may ask how many maps have ended. In Hadoop a
+    /// tracker asks with separate calls, at most once in an interval, so an out-of-band heartbeat
+    /// that comes earlier does not ask.
     fn asks_for_maps(&self, now: SimTime) -> bool {
         let hadoop = &self.costs.hadoop;
         let shortest = self.pulse.interval.saturating_sub(hadoop.heartbeat_fuzz.early);
-        // Without out-of-band heartbeats every heartbeat is in turn. A regular heartbeat may come
-        // early, by up to `heartbeat_fuzz.early`, and still counts as in turn.
+        // Without out-of-band heartbeats all heartbeats are regular. A regular heartbeat may come
+        // early by up to `heartbeat_fuzz.early`.
         !hadoop.out_of_band || self.told_of_maps + shortest <= now
     }
 
-    /// Returns the heartbeat that was sent last.
+    /// Returns the last heartbeat, to be sent again.
     fn heartbeat(&self) -> Heartbeat {
         if self.pulse.is_brief() {
             Heartbeat::AsBefore(self.pulse.call())
@@ -341,7 +347,8 @@ impl TaskTracker {
 
     fn post_heartbeat(&mut self, out: &mut Outbox) {
         out.send(ToJobTracker::Heartbeat(self.heartbeat()));
-        // If no message can be lost, each heartbeat is answered, and timers would only cost time.
+        // If no message can be lost, each heartbeat is answered, and a time-out would only cost run
+        // time.
         if self.pulse.manner.resends {
             let no_reply = ToTracker::NoReply(self.pulse.call().number);
             out.plan(self.costs.hadoop.rpc_timeout, Mail::Tracker(self.id, no_reply));
@@ -353,8 +360,8 @@ impl TaskTracker {
     fn take_refusal(&mut self, out: &mut Outbox) {
         let number = self.pulse.call().number;
         let (call, at) = self.tries;
-        // Skip only if this very heartbeat is planned already: the last refusal may concern another
-        // heartbeat, of a process that has died since.
+        // Do nothing if this very heartbeat is already planned. But the last refusal may concern an
+        // older heartbeat, of a process that has died since: then plan this one.
         if call != number || at <= out.now {
             self.tries = (number, out.now + REFUSED);
             out.plan(REFUSED, Mail::Tracker(self.id, ToTracker::Again(number)));
@@ -394,8 +401,9 @@ impl TaskTracker {
         for directive in &reply.directives {
             self.carry_out(directive, out);
         }
-        // In Mumak attempts of this reply start before reduces learn of maps, and only reduces that
-        // this heartbeat has reported learn of the maps. In Hadoop a reduce asks as it is launched.
+        // In Mumak attempts of this reply start first; then only reduces that this heartbeat has
+        // reported learn how many maps have ended. In Hadoop a reduce asks as soon as it is
+        // launched.
         let &Behaviour { asks_at_once, complains, .. } = self.costs.hadoop.behaviour();
         if !asks_at_once {
             self.fill_slots(out);
@@ -406,17 +414,18 @@ impl TaskTracker {
             let works = complains && working.any(|attempt| attempt.fetches());
             let ask = ToMapOutputs::Ask { tracker: self.id, works, reply: reply.clone() };
             out.affect(ask);
-            // The next heartbeat is planned only when the answer has come: see
-            // `note_unreachable_outputs`.
+            // `note_unreachable_outputs` plans the next heartbeat, once the answer is here.
             self.asked = Some(AskedReply { reply: reply.clone(), hearing });
             return;
         }
         self.hear_of_maps(&reply.maps, &reply.missing, hearing, out);
     }
 
-    /// Handles the list of a reply's outputs that reduces cannot fetch, and goes on with the reply.
+    /// Takes the list of outputs that reduces cannot fetch, and goes on with the reply that waited
+    /// for it.
     fn note_unreachable_outputs(&mut self, call: u32, missing: &[Missing], out: &mut Outbox) {
-        // The process may have died since it asked, and the next process may have asked anew.
+        // The process may have died since it asked; the next process may have asked with another
+        // call.
         if let Some(AskedReply { reply, hearing }) = self.asked.take_if(|it| it.reply.call == call)
         {
             let missing = [&reply.missing, missing].concat();
@@ -450,7 +459,8 @@ impl TaskTracker {
         }
         self.pulse.count_answer();
         if self.pulse.is_unchanged() {
-            // No attempt has ended, and none waits for a slot that is free.
+            // This answer frees no slot and starts no attempt, so only the next heartbeat is to be
+            // planned.
             self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
         } else {
             self.forget_acknowledged();
@@ -461,10 +471,10 @@ impl TaskTracker {
     /// Removes reports and complaints that the JobTracker has received.
     fn forget_acknowledged(&mut self) {
         self.restarted = false;
-        // Usually the list is empty, and a look is cheaper than a removal.
+        // The list is usually empty, and checking that is cheaper than `drain`.
         if !self.status.failed_fetches.is_empty() {
-            // A brief heartbeat follows only a full one without complaints, so these complaints
-            // were sent.
+            // A full heartbeat with complaints is never followed by a brief one, so the answered
+            // heartbeat was the full one with these complaints.
             self.failed_fetches.drain(..self.status.failed_fetches.len());
         }
         if self.attempts.iter().any(|a| a.is_settled()) {
@@ -478,7 +488,7 @@ impl TaskTracker {
         self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
     }
 
-    /// Plans a heartbeat at once, if trackers send heartbeats out of turn.
+    /// Plans a heartbeat at once, if trackers send out-of-band heartbeats.
     fn request_heartbeat(&mut self, out: &mut Outbox) {
         if self.costs.hadoop.out_of_band {
             self.pulse.request_heartbeat(out);
@@ -500,7 +510,7 @@ impl TaskTracker {
         }
     }
 
-    /// Returns the state of an attempt that fails.
+    /// Returns the state that an attempt has after it fails.
     fn broken(&self) -> AttemptState {
         if self.costs.hadoop.task_cleanup {
             AttemptState::FailedUnclean
@@ -518,7 +528,8 @@ impl TaskTracker {
             Directive::Launch(launch) => self.accept(launch, out),
             Directive::Kill(id) => self.kill(*id, out),
             Directive::Suspend(id) => self.suspend(*id, out),
-            // The attempt waits for a slot from now on; `fill_slots` gives it one in turn.
+            // From now on the attempt waits for a slot; `fill_slots` gives it one when its turn
+            // comes.
             Directive::Resume(id) => {
                 if let Some(attempt) = self.find(*id) {
                     attempt.ask_to_resume();
@@ -591,7 +602,7 @@ impl TaskTracker {
 
     /// Starts or resumes waiting attempts for which a slot is free, in the order of launching.
     fn fill_slots(&mut self, out: &mut Outbox) {
-        // Called often; usually no attempt waits, and a flag is cheaper than a search.
+        // This is called often, and usually no attempt waits: a flag is cheaper than a search.
         if !self.may_wait {
             return;
         }
@@ -600,8 +611,8 @@ impl TaskTracker {
                 let first =
                     self.attempts.iter().position(|a| a.slot() == kind && a.waits_for_slot());
                 let Some(index) = first else { break };
-                // An attempt that needs several slots is not overtaken: otherwise it might wait for
-                // ever.
+                // Do not look further: if other attempts overtook one that needs several slots, it
+                // might wait for ever.
                 let slots = self.attempts[index].slots();
                 if self.free[kind] < slots {
                     break;
@@ -635,7 +646,7 @@ impl TaskTracker {
     // ---- the life of an attempt ----
 
     fn phase_ends(&mut self, timer: u64, out: &mut Outbox) {
-        // The timer of a phase that was cut short matches no attempt any more.
+        // If the phase was cut short, no attempt has the number of its timer any more.
         let Some(index) = self.attempts.iter().position(|a| a.awaits(timer)) else { return };
         self.pulse.has_news = true;
         let attempt = &mut self.attempts[index];
@@ -698,8 +709,8 @@ impl TaskTracker {
         self.pulse.has_news = true;
         let attempt = &mut self.attempts[index];
         let (slot, slots) = (attempt.slot(), attempt.slots());
-        // Read this before the state changes. An attempt that is killed while it waits for a slot
-        // frees no slot.
+        // Read this before the state changes: an attempt that ends while it waits for a slot frees
+        // no slot.
         let held_slot = attempt.holds_slot();
         self.clockwork.end_flow(attempt, false, out);
         attempt.end(now, state);
@@ -720,8 +731,8 @@ impl TaskTracker {
         self.clockwork.tell_memory(self.memory.left(), out);
         if held_slot {
             self.free[slot] += slots;
-            // As in Hadoop, a waiting attempt starts as soon as a slot is free, and not with a
-            // heartbeat.
+            // As in Hadoop, a waiting attempt starts as soon as a slot is free, without waiting for
+            // a heartbeat.
             self.fill_slots(out);
         }
         self.request_heartbeat(out);
@@ -740,7 +751,8 @@ impl TaskTracker {
         let (id, earlier) = (self.id, std::mem::replace(&mut self.heard_at, now));
         assert!(earlier <= now, "{now}: {id} was at {earlier} before");
         let (is_up, awaits) = (self.pulse.is_up, self.pulse.is_under_way());
-        // `drop_everything` clears the whole state of a process, so nothing survives its end.
+        // `drop_everything` runs when the process ends, so no attempt and no call of the old
+        // process may be left.
         assert!(is_up || self.attempts.is_empty(), "{now}: attempts on {id}, which is down");
         assert!(is_up || !awaits, "{now}: {id} is down and awaits a reply");
         for kind in SlotKind::BOTH {
@@ -771,8 +783,8 @@ impl TrackerTimers {
                 self.timer += 1;
                 of.await_timer(self.timer);
                 let is_flow = of.flow().is_some();
-                // The end of a phase is a call of the task's process and counts as a message of the
-                // run; the end of a flow is physics.
+                // At the end of a phase the task's process calls the tracker, which counts as a
+                // message of the run. The end of a flow is not counted.
                 let ends = if is_flow { ToTracker::FlowDone } else { ToTracker::PhaseEnds };
                 out.plan(span, Mail::Tracker(self.tracker, ends(self.timer)));
             }
@@ -794,15 +806,16 @@ impl TrackerTimers {
     }
 
     /// Plans the time-out of an attempt that hangs from now on. The first heartbeat after the
-    /// time-out fails the attempt; until then the planned message tells the clock that the run must
-    /// go on.
+    /// time-out fails the attempt. Until then the planned message keeps the clock from ending the
+    /// run.
     fn plan_patience(&self, timeout: SimSpan, out: &mut Outbox) {
         if !timeout.is_zero() {
             out.plan(timeout, Mail::Tracker(self.tracker, ToTracker::Impatient));
         }
     }
 
-    /// Ends the flow of an attempt, if it has one. `is_done` is false if the flow was cut short.
+    /// Ends the flow of an attempt, if the attempt has one. `is_done` says whether the flow has
+    /// moved everything; otherwise it was cut short.
     fn end_flow(&self, of: &mut Attempt, is_done: bool, out: &mut Outbox) {
         if self.has_fabric
             && let Some(number) = of.leave_flow()
@@ -812,7 +825,8 @@ impl TrackerTimers {
         }
     }
 
-    /// Sends the fabric the memory that is left for the node's page cache, if there is one.
+    /// Sends the fabric how much memory is left for the node's page cache, if the run simulates
+    /// page caches.
     fn tell_memory(&self, left: Bytes, out: &mut Outbox) {
         if self.has_page_cache {
             out.affect(ToFabric::MemoryLeft(self.tracker, left));
@@ -831,25 +845,25 @@ impl Core for TaskTracker {
             ToTracker::Speeds(speeds) => self.take_speeds(speeds, out),
             ToTracker::DiskLost => self.lose_disk(out),
             ToTracker::Health(is_well) => self.take_health(*is_well, out),
-            // The timer of a heartbeat that has been moved, or of a process that has died since.
+            // This timer is stale: its heartbeat was moved, or its process has died since.
             ToTracker::Beat(number) if !self.pulse.is_due(*number) => {}
             ToTracker::Beat(_) => self.send_heartbeat(out),
-            // The reply has come in time.
+            // This message is stale: the reply has come in time.
             ToTracker::NoReply(number) | ToTracker::Refused(number) | ToTracker::Again(number)
                 if !self.pulse.awaits(*number) => {}
             ToTracker::NoReply(_) => self.post_heartbeat(out),
             ToTracker::Refused(_) => self.take_refusal(out),
-            // The time-out of the heartbeat goes on.
+            // Only the heartbeat is sent again: its time-out goes on as planned.
             ToTracker::Again(_) => out.send(ToJobTracker::Heartbeat(self.heartbeat())),
-            // The process has died while the reply was under way.
+            // The process died while the reply was under way.
             ToTracker::Reply(_) | ToTracker::Noted { .. } if !self.pulse.is_up => {}
             ToTracker::Reply(reply) => self.hear(reply, out),
             ToTracker::Noted { call, queued } => self.hear_noted(*call, *queued, out),
             ToTracker::OutOfReach { call, missing, .. } => {
                 self.note_unreachable_outputs(*call, missing, out);
             }
-            // While this timer is due, the clock does not take the cluster for stalled; it has no
-            // other use. The heartbeat after it fails the attempt.
+            // This timer only kept the clock from taking the cluster for stalled. The next
+            // heartbeat fails the attempt.
             ToTracker::Impatient => {}
             ToTracker::Rates(rates) => self.take_rates(rates, out),
             ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {

@@ -1,9 +1,9 @@
 //! A trace's records of a job's tasks, and the rules for everything that the trace leaves out.
 //!
-//! The rules are those of Rumen, the tool that made such traces, and of Mumak, which replayed them:
-//! an attempt in the trace keeps its outcome and its time. The time of a successful map is scaled
-//! if its input is now at another distance. The outcome and time of any other attempt are drawn
-//! from the job's distributions.
+//! The rules are those of Rumen, the tool that made such traces, and of Mumak, which replayed them.
+//! An attempt in the trace keeps its outcome and its time. But the time of a successful map is
+//! scaled if its input is now at another distance. For an attempt that is not in the trace, outcome
+//! and time are drawn from the job's distributions.
 
 use crate::mapred::ids::{AttemptId, TaskKind};
 use crate::mapred::locality::Locality;
@@ -15,7 +15,7 @@ use mumakil_base::units::SimSpan;
 pub struct TracedTry {
     /// Its times, if the trace has them.
     pub times: Option<TracedTimes>,
-    /// The distance of its input: node 0, rack 1, elsewhere 2. Zero for reduces.
+    /// The distance of its input: 0 on the node, 1 in the rack, 2 elsewhere. Zero for reduces.
     pub distance: usize,
     /// Whether it failed.
     pub fails: bool,
@@ -32,7 +32,7 @@ pub struct TracedTimes {
     pub work: SimSpan,
 }
 
-/// The attempts of a task, by number; `None` for attempts that the trace does not have.
+/// The attempts of a task, by number; `None` for an attempt that is not in the trace.
 pub type TracedTask = Box<[Option<TracedTry>]>;
 
 /// A job's tasks in a trace.
@@ -51,22 +51,24 @@ pub struct Traced {
     pub reduce_times: Cdf,
     /// The times of failed reduces.
     pub failed_reduce_times: Cdf,
-    /// The shares of the successful maps that succeeded at their first attempt, their second, and
-    /// so on; with `None` a map that is not in the trace fails.
+    /// The shares of successful maps that succeeded at their first attempt, at their second, and so
+    /// on. With `None` every map that is not in the trace fails.
     pub tries: Option<Box<[f64]>>,
-    /// The factor of a map's time, by the distance of its input.
+    /// The factors that scale a map's time, by the distance of its input.
     pub factors: [f64; 3],
-    /// Whether Mumak's two quirks hold. Input in the rack counts as input in another rack. A time
-    /// drawn for an attempt without a start is scaled like a logged time or, if the attempt failed,
-    /// is drawn for the distance in the trace.
+    /// Whether Mumak's two quirks hold. First, input in the rack counts as input in another rack.
+    /// Second, if an attempt in the trace has no start, its time is drawn, and then scaled like a
+    /// logged time; if the attempt failed, its time is drawn for the distance in the trace.
     pub quirks: bool,
     /// Whether Mumak fails the job when it reads the splits, because the trace logs more maps than
     /// the job has.
     pub is_unreadable: bool,
-    /// The text and the number of the job's id, if ids break ties between jobs, as in Mumak.
+    /// The job's id, split into its text and its number; `None` unless ids break ties between jobs,
+    /// as in Mumak.
     pub id: Option<(Box<str>, u64)>,
-    /// The maps whose input nodes the trace does not name, and on how many nodes each input is. The
-    /// nodes are drawn when the job's splits are read; empty if they were drawn before.
+    /// The maps whose input nodes the trace does not name, and the number of nodes that hold each
+    /// such input. These nodes are drawn when the job's splits are read. Empty if they were drawn
+    /// earlier.
     pub unplaced: (Box<[u32]>, usize),
 }
 
@@ -75,17 +77,17 @@ pub struct Traced {
 pub struct Cdf {
     /// How many values it was computed from.
     pub weight: u64,
-    /// Pairs of a share and the milliseconds below which this share of the values lies, from share
-    /// 0 to share 1; empty if there were no values.
+    /// Pairs (share, milliseconds), from share 0 to share 1: this share of the values lies below
+    /// these milliseconds. Empty if there were no values.
     pub points: Box<[(f64, f64)]>,
 }
 
-/// The time of a task without any data in the trace.
-// Rumen's ZombieJob makes 100 ms of a time below zero, and an empty distribution gives −1.
+/// The time of a task about which the trace has no data.
+// In Rumen's ZombieJob an empty distribution gives −1, and a time below zero becomes 100 ms.
 const UNKNOWN: SimSpan = SimSpan::from_millis(100);
 
-/// A job's distributions are numbered: successful maps by their distance from 0 on, then failed
-/// maps from this number on.
+/// The number of the first distribution of failed maps. A job's distributions are numbered: first
+/// those of successful maps by distance, from 0 on, then those of failed maps by distance.
 const FAILED_MAPS: usize = 4;
 const REDUCES: usize = 8;
 const FAILED_REDUCES: usize = 9;
@@ -118,7 +120,8 @@ impl Traced {
             Some(Locality::Rack | Locality::OffRack) | None => 2,
         };
         let logged = find(&self.maps, map, attempt);
-        // Drawn before the time, as in ZombieJob: with Mumak's seeds the order of draws matters.
+        // Draw this before the time, as in ZombieJob: with Mumak's seeds the order of draws
+        // matters.
         let fails = logged.map_or_else(|| self.fails(attempt, dice), |logged| logged.fails);
         let then = logged.map_or(distance, |logged| logged.distance);
         let times = logged.and_then(|logged| logged.times);
@@ -143,10 +146,11 @@ impl Traced {
     fn fails(&self, attempt: u32, dice: &mut impl Dice) -> bool {
         match self.tries.as_deref() {
             None => true,
-            // No map of the job needed more attempts than this, so this one succeeds.
+            // No map of the job needed more attempts, so this attempt succeeds.
             Some(tries) if tries.len() <= attempt as usize + 1 => false,
             Some(tries) => {
-                // The share of this attempt among the maps that needed at least as many attempts.
+                // Of the maps that needed at least this many attempts, the share that needed no
+                // more.
                 let left: f64 = tries[attempt as usize..].iter().sum();
                 let succeeds = dice.share() < tries[attempt as usize] / left;
                 !succeeds
@@ -154,8 +158,8 @@ impl Traced {
         }
     }
 
-    /// Draws the time of a map: from the distribution of its distance, or else from any other,
-    /// weighted by their numbers of values.
+    /// Draws the time of a map from the distribution of its distance. If that is empty, draws from
+    /// one of the others, chosen with their numbers of values as weights.
     fn draw_map_time(&self, fails: bool, distance: usize, dice: &mut impl Dice) -> SimSpan {
         let (times, first) = match fails {
             true => (&self.failed_map_times, FAILED_MAPS),
@@ -165,8 +169,8 @@ impl Traced {
         let millis = sample(distance, dice).or_else(|| {
             let weight = |cdf: &Cdf| u128::from(cdf.weight);
             let total: u128 = times.iter().map(weight).sum();
-            // The trace has no map at this distance: take any of the other distributions, weighted
-            // by their numbers of maps.
+            // The trace has no map at this distance, so choose one of the other distributions, with
+            // their numbers of maps as weights.
             let mut rest = (0 < total).then(|| dice.below(total))?;
             let chosen = times.iter().position(|cdf| {
                 let is_it = rest < weight(cdf);
@@ -186,8 +190,8 @@ impl Traced {
                 true => (&self.failed_reduce_times, FAILED_REDUCES),
                 false => (&self.reduce_times, REDUCES),
             };
-            // Rumen draws up to five times, until the time is not below zero. The whole time
-            // becomes the reduce phase.
+            // As in Rumen, draw up to five times until the time is not below zero. The whole time
+            // counts as the reduce phase.
             let work = (0..5).find_map(|_| times.sample(number, dice).and_then(span));
             TracedTimes { work: work.unwrap_or_default(), ..TracedTimes::default() }
         });
@@ -199,18 +203,19 @@ fn find(tasks: &[TracedTask], task: u32, attempt: u32) -> Option<TracedTry> {
     *tasks.get(task as usize)?.get(attempt as usize)?
 }
 
-/// Returns a time; `None` if it is below zero.
+/// Returns this many milliseconds as a span; `None` if they are below zero.
 fn span(millis: f64) -> Option<SimSpan> {
     (0.0 <= millis).then(|| SimSpan::from_millis(millis as u64))
 }
 
 impl Cdf {
-    /// Draws a time in milliseconds: the value at a uniform share, interpolated linearly between
-    /// the points. The order of the operations is Rumen's, so that the last bit is the same.
+    /// Draws a time in milliseconds: a uniform random share, and the value at that share,
+    /// interpolated linearly between the points. The order of operations is Rumen's, so that the
+    /// last bit is the same. Returns `None` if the distribution is empty.
     fn sample(&self, number: usize, dice: &mut impl Dice) -> Option<f64> {
         let (last, _) = self.points.split_last()?;
         let share = dice.share_of(number);
-        // Of several points with an equal share the last one counts.
+        // If several points have an equal share, the last one counts.
         let above = self.points.partition_point(|(at, _)| *at <= share);
         let Some((to, high)) = self.points.get(above) else { return Some(last.1) };
         let Some((from, low)) = above.checked_sub(1).map(|index| self.points[index]) else {

@@ -1,5 +1,5 @@
-//! How long tasks really take. A real JobTracker cannot know these durations; oracle policies, and
-//! estimates that are wrong on purpose, use them.
+//! How long tasks really take. A real JobTracker cannot know these durations. They are used by
+//! oracle policies, and for estimates that are wrong on purpose.
 
 use std::sync::Arc;
 

@@ -1,12 +1,11 @@
-//! The outputs that a reduce cannot fetch: it tries again, with longer and longer pauses, and
-//! complains.
+//! The outputs that a reduce cannot fetch. The reduce tries again, with longer and longer pauses,
+//! and complains.
 //!
 //! Everything is as in Hadoop. A reduce tries all outputs on a machine together. After a failure it
 //! leaves the machine alone for 10 s, times 1.3 for each failure so far. It complains to the
-//! JobTracker of the tenth failure of an output and of every tenth after that; if the machine
-//! answers but cannot read the output, the reduce complains at once. A reduce with too many
-//! failures of one output gives up. So the first complaint comes after seven minutes: the sum of
-//! the first nine pauses.
+//! JobTracker after every tenth failure of an output, so for the first time after seven minutes,
+//! the sum of nine pauses. But if the machine answers and cannot read the output, the reduce
+//! complains at once. After too many failures of one output the reduce gives up.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +14,7 @@ use crate::mapred::heartbeat::Missing;
 use crate::mapred::ids::{AttemptId, JobId};
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// The pause at a machine after a failure, before [`GROWTH`] lengthens it.
+/// The pause after a failure at a machine, before [`GROWTH`] lengthens it.
 // ShuffleScheduler.java: `INITIAL_PENALTY = 10000`.
 const PENALTY: SimSpan = SimSpan::from_secs(10);
 
@@ -27,15 +26,16 @@ const GROWTH: f64 = 1.3;
 // `mapreduce.reduce.shuffle.maxfetchfailures`, 10 by default.
 const FAILURES_PER_COMPLAINT: u32 = 10;
 
-/// A reduce gives up after this many failures of one output, or after more in a job of many maps.
+/// A reduce gives up after this many failures of one output; in a job with more than 300 maps,
+/// after more.
 // ShuffleScheduler.java: `abortFailureLimit = max(30, totalMaps / 10)`.
 const PATIENCE: u32 = 30;
 
 /// Returns how long a reduce of a job with `maps` maps tries to fetch a missing output until it
-/// gives up: at most a month, since each ten maps beyond three hundred make the time a third
-/// longer.
+/// gives up, but at most a month. (Each ten maps beyond three hundred make the time a third
+/// longer.)
 pub(super) fn longest_trial(maps: u32) -> SimSpan {
-    // Chosen: no run waits that long, and the sum is far from overflowing.
+    // Chosen: no run waits for a month, and the sum is far from overflowing.
     const MONTH: SimSpan = SimSpan::from_secs(30 * 24 * 60 * 60);
     let mut all = SimSpan::ZERO;
     for failures in 1..patience(maps) {
@@ -47,12 +47,12 @@ pub(super) fn longest_trial(maps: u32) -> SimSpan {
     all
 }
 
-/// Returns after how many failures of one output a reduce of a job of `maps` maps gives up.
+/// Returns how many failures of one output make a reduce give up, in a job of `maps` maps.
 fn patience(maps: u32) -> u32 {
     PATIENCE.max(maps / 10)
 }
 
-/// Returns the pause at a machine after this many failures of an output.
+/// Returns the pause at a machine after an output has failed `failures` times.
 fn pause_after(failures: u32) -> SimSpan {
     (0..failures).fold(PENALTY, |pause, _| pause.ceil_mul(GROWTH))
 }
@@ -61,7 +61,7 @@ fn pause_after(failures: u32) -> SimSpan {
 #[derive(Debug, Default)]
 pub(super) struct Unfetched {
     outputs: Vec<UnfetchedOutput>,
-    /// When each machine is tried next.
+    /// When the reduce next tries each machine.
     due: BTreeMap<TrackerId, SimTime>,
 }
 
@@ -88,7 +88,7 @@ impl Unfetched {
     }
 
     /// Notes which outputs of a job's maps are missing. The reduce has the outputs of the first
-    /// `fetched` maps that ended; it tries the missing others from `asks` on.
+    /// `fetched` maps that ended; it tries other missing outputs from the instant `asks` on.
     pub(super) fn hear(&mut self, asks: SimTime, job: JobId, missing: &[Missing], fetched: u32) {
         let earlier = std::mem::take(&mut self.outputs);
         for missing in missing.iter().filter(|missing| missing.map.job() == job) {
@@ -106,20 +106,20 @@ impl Unfetched {
             });
         }
         let wanted = || self.outputs.iter().filter(|output| output.is_wanted());
-        // A machine without a wanted output is forgotten, with its pause.
+        // Forget machines without a wanted output, and their pauses.
         self.due.retain(|at, _| wanted().any(|output| output.at == *at));
         for output in wanted() {
-            // A pause at a machine goes on even if further outputs become missing there.
+            // A pause at a machine stays as it is if further outputs become missing there.
             self.due.entry(output.at).or_insert(asks);
         }
     }
 
-    /// Returns how many maps' outputs can be fetched or have been fetched, if a reply counts `done`
-    /// maps.
+    /// Returns how many maps' outputs can be fetched or have been fetched, if the reply says that
+    /// `done` maps have ended.
     pub(super) fn at_hand(&self, done: u32) -> u32 {
         let wanted = self.outputs.iter().filter(|output| output.is_wanted()).count();
         let kept = self.outputs.iter().filter(|output| output.is_here && output.is_lost).count();
-        // Lost outputs that were fetched before are not in `done`, but the reduce has them.
+        // A lost output is not counted in `done`, but the reduce may have fetched it earlier.
         done + kept as u32 - wanted as u32
     }
 
@@ -129,7 +129,7 @@ impl Unfetched {
     }
 
     /// Makes the tries that are due by now, for a reduce of a job of `maps` maps. Returns the
-    /// outputs of which it complains; and whether it gives up.
+    /// outputs that the reduce complains about, and whether it gives up.
     pub(super) fn try_again(&mut self, now: SimTime, maps: u32) -> (Vec<AttemptId>, bool) {
         let patience = patience(maps);
         let mut complaints = Vec::new();
@@ -137,7 +137,7 @@ impl Unfetched {
             // Several tries may have been due since the last heartbeat. Each machine in `due` has a
             // wanted output (see `hear`), so `fewest` is a real count and the time moves on.
             while *due <= now {
-                // The machine is tried again when the first pause of its outputs ends.
+                // The next try at the machine is when the shortest pause of its outputs ends.
                 let mut fewest = u32::MAX;
                 let here = |output: &&mut UnfetchedOutput| output.at == *at && output.is_wanted();
                 for output in self.outputs.iter_mut().filter(here) {

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! mean(sojourn[class=small], scheduler=hfsp, by=nodes)
-//!              │             └ an axis: for each quantity inside without its own choice
-//!              └ rows: the quantity's own filters and the outer filters both apply
+//!              │             └ an axis: applies to quantities inside that choose no value
+//!              └ rows: the filters of the quantity and of the calls around it all apply
 //! by=nodes: planned once for nodes=100, once for nodes=200 …
 //! ```
 //!
@@ -29,8 +29,8 @@ pub(super) enum ExprPurpose {
     Metric,
     /// A condition or a number to report, in the cells that its quantities choose.
     Expectation,
-    /// One or many numbers that a chart shows for each run. A sample chooses values of an axis like
-    /// a metric.
+    /// One or many numbers that a chart shows for each run. Like a metric, a sample may choose
+    /// values of an axis.
     Sample,
 }
 
@@ -77,7 +77,7 @@ struct Outer {
     setting: ExprSetting,
     /// Whether it applies to at least one quantity inside the call.
     taken: bool,
-    /// Whether a setting further inside, for the same key or axis, replaced it for a quantity.
+    /// Whether an inner setting for the same key or axis replaced it for at least one quantity.
     overruled: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Evaluates a plan to numbers: one for each seed.
 //!
-//! A term with one number for a run is computed for every seed; a comparison of two such terms is
-//! made once, between their means. A term with many numbers for a run is read, combined and
-//! aggregated seed by seed, so that only one run's numbers are in memory.
+//! A term with one number for each run is computed for every seed. Two of these terms are compared
+//! only once, by their means over the seeds. A term with many numbers for each run is read,
+//! combined and aggregated seed by seed, so that only one run's numbers are in memory.
 
 use std::cell::RefCell;
 
@@ -63,7 +63,8 @@ impl<'r> Evaluator<'r> {
         };
         match numbers.iter().all(|number| number.is_finite()) {
             true => Ok(numbers),
-            // Report a division by zero or a missing quantity: no bound can judge such a number.
+            // Report a division by zero or a missing quantity: such a number cannot be compared
+            // with a bound.
             false => Err(NoNumber::Undefined(format!("{} is not a number", term.label))),
         }
     }

@@ -12,8 +12,8 @@ use super::{KnownGap, Published};
 
 /// An expectation of the results: an expression, alone or with further information.
 ///
-/// The expression is kept as text. The reader of a scenario or study parses it, since only the
-/// reader knows on which line the text stands, for complaints.
+/// The expression is kept as text. The reader of a scenario or study parses it: complaints name the
+/// line of the text, which only this reader knows.
 // `remote` generates functions for the long form; the implementations below add the short form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]

@@ -45,7 +45,7 @@ impl Figure {
     }
 
     /// Returns how our number differs from the published one, in words: by a factor, or for shares
-    /// by percentage points. The text is empty if there is no number of ours.
+    /// by percentage points. The text is empty if we have no number.
     pub fn difference(&self) -> String {
         let Some(ours) = self.ours else { return String::new() };
         // For shares, "9 points more" says more than "1.1 times 90 %".

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::tables::{TableRow, WasteRow};
 
-/// The parts of a run that an expression reads. A study needs to record only these.
+/// The parts of a run that an expression reads. A study needs to record only these parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExprNeeds {
     /// The names of the tables' files.

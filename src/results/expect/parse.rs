@@ -310,7 +310,7 @@ impl<'a> Parser<'a> {
         Some(Choice::Word(word))
     }
 
-    /// Parses a number or a range; `None` if the setting goes on behind it.
+    /// Parses a number or a range; `None` if the setting continues after the number.
     fn range(&mut self) -> Parsed<Option<Choice>> {
         let starts = matches!(self.peek().token, Token::Number | Token::Sign(".."));
         if !starts {

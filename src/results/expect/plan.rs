@@ -31,7 +31,7 @@ pub(super) struct Term {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TermKind {
     Constant(f64),
-    /// The number of the cell's value on an axis.
+    /// The cell's value on an axis, as a number.
     Axis(usize, AxisPick),
     Quantity(&'static NamedQuantity, Selection),
     Aggregate {
@@ -67,7 +67,7 @@ pub(super) struct CurvePoint {
 pub(super) enum AxisPick {
     /// The value of the current cell.
     Free,
-    /// The value of the current cell, which must be among these.
+    /// The value of the current cell, which must be among these indices.
     Among(Vec<usize>),
     Fixed(usize),
 }
@@ -192,7 +192,7 @@ impl Term {
             }
             TermKind::Curve { points, .. } => {
                 let there = points.iter().filter(|point| point.term.is_there(runs, cell));
-                // Two points make a trend. A curve that has only one point needs only this point.
+                // Two points make a trend. A curve with a single point needs only this point.
                 points.len().min(2) <= there.count()
             }
             TermKind::Apply(_, parts) => parts.iter().all(|part| part.is_there(runs, cell)),
@@ -248,8 +248,8 @@ impl Term {
         (0..axes).filter(|axis| fixed[*axis] && !free[*axis]).collect()
     }
 
-    /// Returns whether the term is never above 1, such as a share of a whole, or a difference of
-    /// shares. Sums, ratios and deviations of shares may be above 1.
+    /// Returns whether the term can never be above 1. This holds for shares of a whole and for
+    /// differences of shares. Sums, ratios and deviations of shares may be above 1.
     pub(super) fn is_at_most_whole(&self) -> bool {
         match &self.kind {
             TermKind::Quantity(quantity, _) => quantity.unit == Unit::SHARE,

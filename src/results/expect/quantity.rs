@@ -66,7 +66,7 @@ pub(super) enum QuantitySource {
     /// A number of the summary.
     Summary(&'static str),
     Job(ValueOf<JobRow>),
-    /// The time from the first start of a reduce of a job to the last end of a reduce.
+    /// The time from the first start to the last end of a job's reduces.
     ReduceTime,
     /// The sojourn divided by the time that the job takes alone.
     Slowdown,

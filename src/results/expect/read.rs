@@ -86,7 +86,7 @@ impl<'a> QuantityReader<'a> {
         let mut repeated = false;
         let mut jobs = Vec::new();
         self.run.rows(|row: JobRow| {
-            // Look at all jobs, not only chosen ones: keys must not depend on the choice.
+            // Look at all jobs, not only at the chosen jobs: keys must not depend on the filters.
             repeated |= !names.insert(row.name.clone());
             let counts = warm_up <= SimTime::from_micros(row.submit_ms * 1_000);
             if counts && fit(&filters, &row) {

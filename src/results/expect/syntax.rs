@@ -17,7 +17,7 @@ pub(super) struct Spanned<T> {
 
 impl<T: PartialEq> PartialEq for Spanned<T> {
     fn eq(&self, other: &Self) -> bool {
-        // Ignore the place, so that a printed tree equals the parsed one.
+        // Ignore the place, so that a printed tree parses to an equal tree.
         self.item == other.item
     }
 }

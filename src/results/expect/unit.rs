@@ -41,7 +41,8 @@ impl Unit {
 
     /// Returns the unit of a product, or of a quotient if `sign` is −1.
     pub(super) fn times(self, other: Self, sign: i8) -> Self {
-        // Saturate instead of overflowing: an absurd power gets an absurd unit, which fits nothing.
+        // Saturate instead of overflowing: an absurd power gets an absurd unit, which fits no other
+        // unit.
         let power = |own: i8, other: i8| own.saturating_add(other.saturating_mul(sign));
         let (time, bytes) = (power(self.time, other.time), power(self.bytes, other.bytes));
         // A share of a share is a share; a ratio of shares is a plain factor.
@@ -94,7 +95,7 @@ impl Unit {
     }
 
     /// Prints numbers that belong together, such as a mean and the ends of its interval: all in the
-    /// unit and with the precision of the largest.
+    /// unit and with the precision of the largest number.
     pub fn show_together<const N: usize>(self, values: [f64; N]) -> [String; N] {
         let sizes = values.iter().map(|value| value.abs()).filter(|size| size.is_finite());
         let largest = sizes.fold(0.0, f64::max);

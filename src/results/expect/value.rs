@@ -25,14 +25,14 @@ pub(super) struct ValueKey {
 pub(super) enum Value {
     One(f64),
     /// Numbers in the order of their keys. A job without the quantity has NaN: no aggregate counts
-    /// it, and no comparison with it holds.
+    /// the job, and no comparison with NaN holds.
     Keyed(Vec<(ValueKey, f64)>),
     Steps(StepFunction),
     Samples(Histogram<u64>),
 }
 
 impl Value {
-    /// Returns the numbers of the keys that have one, or the single number.
+    /// Returns the single number, or the numbers of all keys that have a number.
     pub(super) fn numbers(&self) -> Vec<f64> {
         match self {
             Self::One(number) => vec![*number],
@@ -137,7 +137,7 @@ fn steps(part: &Value) -> Option<&StepFunction> {
     }
 }
 
-/// Combines values key by key. A key that one part lacks is left out.
+/// Combines values key by key. A key is left out if a part lacks it.
 fn combine_keyed(
     element: &Element,
     parts: &[Value],
@@ -296,8 +296,8 @@ impl Aggregate {
         }
     }
 
-    /// Returns the aggregate over time. Spans in which the function is not a number, such as a
-    /// division by zero, do not count.
+    /// Returns the aggregate over time. Spans without a number, for example because of a division
+    /// by zero, do not count.
     fn of_steps(self, steps: &StepFunction) -> Option<f64> {
         let spans = || steps.spans().filter(|(value, _)| value.is_finite());
         let whole: f64 = spans().map(|(_, span)| span).sum();

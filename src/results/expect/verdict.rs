@@ -3,7 +3,7 @@
 //! An expectation may choose a value of an axis, or have `by` for the axis. Otherwise it must hold
 //! for all values of the axis, and the verdict shows the worst cell. A comparison compares the
 //! means over the seeds. The verdict also shows the 95 % interval of the paired differences; this
-//! interval decides nothing.
+//! interval does not affect the verdict.
 
 use super::eval::Evaluator;
 use super::plan::{AxisPick, Element, Scatter, Term, TermKind};
@@ -43,7 +43,7 @@ pub struct ExpectationVerdict {
     pub worst: String,
     /// The number of cells in which it must hold.
     pub cells: usize,
-    /// The number of cells to which it applies too, but which the study leaves out.
+    /// The number of further cells to which it applies, but which the study leaves out.
     pub left_out: usize,
     /// The number of cells in which it holds.
     pub held: usize,
@@ -135,7 +135,8 @@ pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>)
             AxisPick::Among(places) => places.clone(),
         };
         match &mut free[axis] {
-            // Several quantities use the cell, so it must suit all of them.
+            // Several quantities choose values of this axis: keep the values that all of them
+            // choose.
             Some(known) => known.retain(|place| places.contains(place)),
             unknown => *unknown = Some(places),
         }
@@ -151,7 +152,7 @@ pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>)
         | TermKind::Curve { .. }
         | TermKind::Until { .. }
         | TermKind::Apply(..) => {
-            unreachable!("these have leaves and are none")
+            unreachable!("`leaves` visits only terms without parts")
         }
     });
     // On an axis that does not matter, any value gives the same number: take the first.
@@ -224,8 +225,8 @@ impl Judge<'_> {
             }
             measured += &unit.show(*mean);
         }
-        // Only terms with a number of each seed have an interval. Other terms repeat the same
-        // number for each seed.
+        // Only terms with a number of each seed have an interval. Other terms have the same number
+        // for every seed.
         let scatter = parts.iter().map(Term::scatter).max();
         let band = match &numbers[..] {
             [left, right] if scatter == Some(Scatter::EachSeed) => {

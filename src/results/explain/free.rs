@@ -52,10 +52,10 @@ impl TrackerSlots {
         }
     }
 
-    /// Returns two instants for a slot that an attempt got at `given`: since when the slot had been
-    /// free, and since when it may have waited only for heartbeats, which come every `interval`
-    /// milliseconds. Both are at most `given`. Returns `None` if no attempt ever started on the
-    /// tracker.
+    /// Returns two instants for a slot that an attempt got at `given`. The slot was free from the
+    /// first instant on. From the second instant on, heartbeats alone may explain its wait; they
+    /// come every `interval` milliseconds. Both instants are at most `given`. Returns `None` if no
+    /// attempt ever started on the tracker.
     pub(super) fn free(&self, kind: SlotKind, given: u64, interval: u64) -> Option<(u64, u64)> {
         // If no attempt ever started, the number of slots is unknown.
         if SlotKind::BOTH.into_iter().all(|kind| self.full[kind].slots == 0) {
@@ -63,11 +63,11 @@ impl TrackerSlots {
         }
         let FullSpans { slots, spans } = &self.full[kind];
         let before = spans.partition_point(|(from, _)| *from < given);
-        // The slot is free since the tracker was last full, or since the beginning.
+        // The slot has been free since the tracker was last full, or since the beginning.
         let free = before.checked_sub(1).map_or(0, |place| spans[place].1.min(given));
         // If each heartbeat brings one task, filling all slots takes as many heartbeats as there
-        // are slots. A wait of at most this length is due to the heartbeats; a longer wait has
-        // another reason.
+        // are slots. A wait of at most so many intervals is due to the heartbeats; a longer wait
+        // has another reason, too.
         Some((free, given.saturating_sub(slots * interval).max(free)))
     }
 }
@@ -89,9 +89,9 @@ mod tests {
         // whole wait.
         assert_eq!(free(12_000), (9_000, 9_000));
         assert_eq!(free(29_000), (9_000, 23_000));
-        // Before the tracker was ever full, the slot is free since the beginning.
+        // Before the tracker was ever full, the slot has been free since the beginning.
         assert_eq!(free(4_000), (0, 0));
-        assert_eq!(free(7_000), (7_000, 7_000), "none was free");
+        assert_eq!(free(7_000), (7_000, 7_000), "both slots were held");
         assert_eq!(tracker.free(SlotKind::Reduce, 7_000, 3_000), Some((0, 7_000)));
         assert_eq!(TrackerSlots::default().free(SlotKind::Map, 7_000, 3_000), None);
     }

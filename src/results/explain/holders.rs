@@ -1,9 +1,9 @@
 //! The jobs and groups that held the slots during given spans of time.
 //!
-//! For each job, each group and all jobs together, a sorted list of points gives the slot time that
-//! was held up to each instant. The search for the largest holders does not look at every job: jobs
-//! are the leaves of a tree, in the order of their first slots, and the search skips branches in
-//! which no job can be among the largest holders.
+//! Each job, each group, and all jobs together have a sorted list of points: instants, with the
+//! slot time that was held up to each instant. The search for the largest holders does not look at
+//! every job: jobs are the leaves of a tree, in the order of their first slots, and the search
+//! skips branches in which no job can be among the largest holders.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -53,25 +53,25 @@ struct CurveTree {
     /// The index of each job or group in `curves`.
     places: BTreeMap<u32, usize>,
     /// The nodes of the tree: the root is at 1, the children of `n` are at `2 n` and `2 n + 1`, and
-    /// the last half are leaves, one for each curve.
+    /// the second half holds the leaves, one for each curve.
     tree: Vec<HeldBound>,
 }
 
-/// A bound on every curve below a node of the tree. A curve holds slots only within `span`, and at
-/// most `most` slots times milliseconds.
+/// A bound on every curve below a node of the tree. Each of these curves holds slots only within
+/// `span`, and holds at most `most` slots times milliseconds in all.
 #[derive(Clone, Copy, Debug)]
 struct HeldBound {
     span: Span,
     most: u64,
 }
 
-/// Points of a curve, in the order of time: an instant, and the slot time held until then. Between
-/// two points the slot time grows linearly.
+/// The points of a curve, in the order of time. Each is an instant, and the slot time held up to
+/// this instant. Between two points the slot time grows linearly.
 #[derive(Debug, Default)]
 struct HeldCurve(Vec<(u64, u64)>);
 
 impl SlotHolders {
-    /// Returns the holders of slots from these spans; `group` returns the group of a job.
+    /// Collects the holders of slots from the spans in `holds`; `group` returns the group of a job.
     pub fn new(holds: impl IntoIterator<Item = AttemptHold>, group: impl Fn(u32) -> u32) -> Self {
         let mut changes = PerSlot::<[BTreeMap<u32, Vec<Change>>; 3]>::default();
         // Leave out spans without length: they would give a curve two points at one instant.
@@ -119,14 +119,14 @@ impl SlotHolders {
     }
 
     /// Returns the slots times milliseconds that were held during these waits, and the jobs that
-    /// held most slot time. A slot that is held during several waits counts once for each. The cost
-    /// depends on the number of changes of held slots; each additional wait costs little.
+    /// held most slot time. A slot that is held during several waits counts once for each wait. The
+    /// cost depends on the number of changes of held slots; each additional wait costs little.
     pub fn in_all(&self, kind: SlotKind, waits: &[Span]) -> (u64, Vec<HolderTime>) {
         let waits =
             HeldCurve::new(waits.iter().flat_map(|(from, to)| [(*from, 1), (*to, -1)]).collect());
         let held = self.0[kind].jobs.curves.iter().map(|(job, curve)| (*job, curve.times(&waits)));
         let mut held: Vec<HolderTime> = held.filter(|(_, slot_ms)| 0 < *slot_ms).collect();
-        // Equal holders are in the order of their numbers, so that each report is the same.
+        // Sort equal holders by number, so that reports are reproducible.
         held.sort_by_key(|(job, slot_ms)| (Reverse(*slot_ms), *job));
         // Add up all holders before the list is cut.
         let all = held.iter().map(|(_, slot_ms)| slot_ms).sum();
@@ -166,8 +166,7 @@ impl CurveTree {
         self.places.get(&key).map_or(0, |place| self.curves[*place].1.within(spans))
     }
 
-    /// Returns the largest holders. Of equal holders, the holder whose first slot came earlier is
-    /// first.
+    /// Returns the largest holders. Equal holders are in the order of their first slots.
     fn first(&self, spans: &[Span]) -> Vec<HolderTime> {
         let (Some((from, _)), Some((_, to))) = (spans.first(), spans.last()) else {
             return Vec::new();
@@ -263,8 +262,8 @@ mod tests {
         AttemptHold { job, kind: SlotKind::Map, from, to, slots }
     }
 
-    /// Job 1 holds one slot from 0 to 10 and two from 5 to 20. Job 2 holds one from 8 to 9, and job
-    /// 3, of the other group, one from 30 to 40.
+    /// Job 1 holds one slot from 0 to 10 and two more slots from 5 to 20. Job 2 holds one slot from
+    /// 8 to 9. Job 3, of the other group, holds one slot from 30 to 40.
     #[test]
     fn slot_time_is_what_lies_within() {
         let holds = [hold(1, 0, 10, 1), hold(1, 5, 20, 2), hold(2, 8, 9, 1), hold(3, 30, 40, 1)];

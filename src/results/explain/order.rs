@@ -7,8 +7,8 @@ use super::{JobToExplain, RunToExplain, SlotHolders};
 /// Gives each wait without a refusal a rule, and joins neighbours of the same cause and rule. If
 /// more than half of all slots were free, the reason is unknown. If the job's own tasks held two
 /// thirds of the held slots or more, the job waited for these tasks. Otherwise the rule is the
-/// policy's order at the time: the order within the job's group if other jobs of the group held
-/// most of the slots that other jobs held, else the order among groups.
+/// policy's order at the time: the order within the job's group if jobs of this group held more
+/// than half of the slots of all other jobs, else the order among groups.
 pub(super) fn ordered(
     stretches: Vec<StoryPart>,
     job: &JobToExplain,
@@ -44,7 +44,7 @@ fn by_order(stretch: StoryPart, told: &RunToExplain) -> Vec<(StoryPart, Option<u
     if stretch.part.slot().is_none() || stretch.rule.is_some() {
         return vec![(stretch, None)];
     }
-    // Each order holds until the next policy takes over, the last one to the end.
+    // Each order holds until the next policy takes over; the last order holds to the end.
     let ends = told.orders.iter().skip(1).map(|(from, _)| *from).chain([u64::MAX]);
     let pieces = told.orders.iter().zip(ends).enumerate().map(|(place, ((from, _), to))| {
         let (from, to) = (stretch.from.max(*from), stretch.to.min(to));
@@ -76,7 +76,7 @@ fn rule(
     // others.
     } else if 0 < own && 2 * all <= 3 * own {
         WaitRule::OwnTasks
-    // Check whether jobs of the same group held more than half of the slots that others held.
+    // Check whether more than half of the slots of other jobs were held within the same group.
     } else if all - own < 2 * (of_group - own) {
         WaitRule::of_order(precedence.jobs)
     } else {
@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Jobs 0 and 1 are of one group, job 2 is of another. There are ten slots; the jobs hold
+    /// Jobs 0 and 1 are in one group, job 2 is in another group. There are ten slots; the jobs hold
     /// `slots` of them for the 100 ms that job 0 waits.
     fn told(slots: [u32; 3], orders: Vec<(u64, Precedence)>) -> RunToExplain {
         let hold = |(job, slots)| AttemptHold { job, kind: SlotKind::Map, from: 0, to: 100, slots };
@@ -128,14 +128,14 @@ mod tests {
             let told = told(slots, orders.clone());
             let waits = vec![wait(0, 40, None), wait(40, 100, None)];
             let ruled = ordered(waits, &told.jobs[0], &told, &told.holders());
-            assert_eq!(ruled.len(), 1, "neighbours are one: {ruled:?}");
+            assert_eq!(ruled.len(), 1, "equal neighbours are joined: {ruled:?}");
             ruled[0].rule.unwrap()
         };
         assert_eq!(rule([1, 3, 6]), WaitRule::Share);
         assert_eq!(rule([1, 6, 3]), WaitRule::HeadOfLine);
-        assert_eq!(rule([6, 1, 3]), WaitRule::Share, "of what others held");
+        assert_eq!(rule([6, 1, 3]), WaitRule::Share, "own slots do not count");
         assert_eq!(rule([8, 1, 1]), WaitRule::OwnTasks);
-        assert_eq!(rule([4, 0, 0]), WaitRule::FreeSlot, "six of ten are free");
+        assert_eq!(rule([4, 0, 0]), WaitRule::FreeSlot, "six of ten slots are free");
     }
 
     #[test]

@@ -13,7 +13,7 @@ worded! {
     pub enum SojournPart {
         /// The job waited until its splits were read.
         Initialisation = "initialisation",
-        /// Its setup task ran.
+        /// The job's setup task ran.
         Setup = "setup",
         /// No map of the job had been launched yet.
         FirstMapWait = "waiting for the first map slot",
@@ -23,26 +23,25 @@ worded! {
         MapWait = "waiting for map slots",
         /// All maps were done, but the reduce that ended last had no slot yet.
         ReduceWait = "waiting for reduce slots",
-        /// All maps were done, but a reduce still fetched; it was launched before the maps were
-        /// done.
+        /// All maps were done, but a reduce that had been launched before still fetched.
         FetchingBehindMaps = "fetching behind the maps",
-        /// A reduce fetched; it was launched after the maps were done.
+        /// A reduce that was launched after the end of the maps fetched.
         Fetching = "fetching",
-        /// The job waited for a reduce, which sorted.
+        /// A reduce sorted the outputs of the maps.
         Sorting = "sorting",
-        /// The job waited for a reduce, which ran the reduce function.
+        /// A reduce ran the reduce function.
         Reducing = "reducing",
-        /// The job waited for an attempt, which was suspended for another job.
+        /// An attempt was suspended for another job.
         Suspended = "suspended",
-        /// A decision, an end or a commit waited for the next heartbeat.
+        /// A decision, the end of an attempt, or a commit waited for the next heartbeat.
         Heartbeats = "heartbeats and commits",
         /// The JobTracker's process was paused or down, so it could decide nothing.
         JobTrackerAway = "without the JobTracker",
-        /// Work was lost with a node or a disk, but the JobTracker did not know yet.
+        /// Work was lost with a node or a disk, but the JobTracker did not know of the loss yet.
         Unnoticed = "loss not noticed yet",
         /// Work was lost or failed, and had to be done again.
         Redone = "work done again",
-        /// Its cleanup task ran.
+        /// The job's cleanup task ran.
         Cleanup = "cleanup",
     }
 }
@@ -57,8 +56,8 @@ impl SojournPart {
         }
     }
 
-    /// Returns whether the job made no progress of its own, so that an absence of the JobTracker
-    /// explains the time better.
+    /// Returns whether the job made no progress in this time. If the JobTracker was absent, its
+    /// absence then explains the time better.
     pub const fn is_idle(self) -> bool {
         self.slot().is_some()
             || matches!(
@@ -68,7 +67,7 @@ impl SojournPart {
     }
 
     /// Returns whether other jobs or faults may have caused the time. A wait for slots that the
-    /// job's own tasks held is no delay, but the caller must check this case.
+    /// job's own tasks held is no delay; the caller must exclude this case.
     pub const fn is_delay(self) -> bool {
         self.slot().is_some()
             || matches!(
@@ -83,24 +82,24 @@ worded! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum WaitRule {
-        /// Other jobs were ahead of it, by priority or arrival.
+        /// Other jobs were ahead of the job, by priority or arrival.
         HeadOfLine = "behind others in line",
         /// Other jobs were further below their shares.
         Share = "others further below their shares",
         /// Other jobs would have ended first.
         Size = "others would end first",
-        /// The policy has an order of its own.
+        /// Other jobs came first in an order that only the policy knows.
         Order = "others came first",
-        /// Its own tasks held the slots.
+        /// The job's own tasks held the slots.
         OwnTasks = "its own tasks had them",
-        /// The slot was free; it is unknown why the job did not get it.
+        /// A slot was free; it is unknown why the job did not get this slot.
         FreeSlot = "though slots were free",
-        /// The slot was free, but its tracker had not sent a heartbeat yet. The time is shown as
+        /// A slot was free, but its tracker had not sent a heartbeat yet. Reports show the time as
         /// [`SojournPart::Heartbeats`].
         NextHeartbeat = "no heartbeat yet",
         /// The job waited for a node near its input.
         LocalityDelay = "waiting for a node near its input",
-        /// Its pool, queue or user was at its limit of slots.
+        /// The job's pool, queue or user was at a limit of slots.
         Limit = "at a limit",
         /// The trackers with free slots could not run its tasks.
         BadTracker = "trackers that are none for it",

@@ -16,15 +16,15 @@ use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Incident, Precedence, Reason, TaskKind};
 
 /// Incidents by which a node loses its attempts or their outputs.
-// Slowness is not among them: a slow node loses nothing.
+// Slowness is no such incident: a slow node loses nothing.
 const TAKES_WORK: [Incident; 4] =
     [Incident::MachineOff, Incident::TrackerGone, Incident::DiskLost, Incident::CutOff];
 
 /// The milliseconds at which nodes lost work, by the names of the nodes.
 type NodesGone = BTreeMap<String, Vec<u64>>;
 
-/// For each lost output of a map, by job, task and attempt: when the JobTracker knew of the loss,
-/// and when the node lost it, if known.
+/// The lost outputs of maps, by the numbers of job, task and attempt. For each output: when the
+/// JobTracker learned of the loss, and when the node lost the output, if known.
 type LostOutputs = BTreeMap<(u32, u32, u32), (u64, Option<u64>)>;
 
 /// A run, read from its files for explanations.
@@ -33,9 +33,9 @@ pub struct RunToExplain {
     /// Its jobs, in the order of their numbers.
     pub jobs: Vec<JobToExplain>,
     /// The orders in which its policies served jobs, each with the millisecond from which it holds;
-    /// the first holds from the beginning.
+    /// the first order holds from the beginning.
     pub orders: Vec<(u64, Precedence)>,
-    /// The groups of jobs: pools, and users for jobs without a pool.
+    /// The names of the groups of jobs: pools, and users for jobs without a pool.
     pub groups: Vec<String>,
     /// The sum of the slots that each tracker had when it first came up.
     pub slots: PerSlot<u64>,
@@ -144,7 +144,7 @@ fn faults(
     Ok(went)
 }
 
-/// Reads the attempts: their slots, their lost outputs, and since when their slots had been free.
+/// Reads the attempts: their slots, their lost outputs, and when their slots had become free.
 fn tasks(
     results: &dyn Results,
     ended: u64,
@@ -155,8 +155,8 @@ fn tasks(
     let RunToExplain { jobs, holds, .. } = told;
     let mut losses = LostOutputs::new();
     let mut trackers = SlotsByNode::new();
-    // For each attempt the indices of its job, of the attempt and of its tracker, in the order of
-    // the table.
+    // A row for each attempt, in the order of the table: the indices of its job, of the attempt in
+    // this job, and of its tracker.
     let mut launches: Vec<(usize, usize, usize)> = Vec::new();
     results.rows(|row: AttemptRow| {
         let unknown = || format!("job {} is not in {}", row.job, JobRow::FILE);
@@ -167,8 +167,8 @@ fn tasks(
             // succeeded.
             let at = row.finish_ms.unwrap_or_default();
             let of_node = went.get(node).into_iter().flatten();
-            // Take the node's last incident before the JobTracker noticed this loss: it had already
-            // noticed the losses of earlier incidents.
+            // Take the node's last incident before the JobTracker noticed this loss: the JobTracker
+            // had already noticed the losses of earlier incidents.
             let gone = of_node.copied().filter(|gone| *gone <= at).max();
             losses.insert((row.job, row.task, row.attempt), (at, gone));
             return Ok(());
@@ -176,7 +176,7 @@ fn tasks(
         let (job, first) = (&mut jobs[place], holds.len());
         let before = job.tries.len();
         attempt(&row, job, holds, ended)?;
-        // Look up first, so that a name is copied once for each node, not for each row.
+        // Look the name up before copying it: one node has many rows.
         let known = trackers.get_index_of(node);
         let number = known
             .unwrap_or_else(|| trackers.insert_full(node.to_owned(), TrackerSlots::default()).0);
@@ -197,7 +197,7 @@ fn tasks(
             (one.free, one.served) = free;
         }
     }
-    // Most runs lose no output and need no walk over all attempts.
+    // Most runs lose no output: skip the loop over all attempts.
     if losses.is_empty() {
         return Ok(());
     }
@@ -226,13 +226,14 @@ fn place_of(jobs: &[JobToExplain], id: u32) -> Option<usize> {
     jobs.binary_search_by_key(&id, |job| job.row.job).ok()
 }
 
-/// Returns the refusal in a row; `None` if the row is no refusal with a rule of its own.
+/// Returns the refusal in a row; `None` if the row is no refusal, or if its refusal has no rule of
+/// its own.
 fn refused(row: &DecisionRow) -> Option<RefusedTime> {
     let rule = RefusedTime::rule(&row.code).filter(|_| row.what == Decided::Refuse)?;
     Some(RefusedTime { kind: row.kind.slot(0), from: row.from_ms, to: row.to_ms, rule })
 }
 
-/// Adds an attempt's row to its job, and its time in slots to the holds.
+/// Adds the attempt of a row to its job, and the spans in which it held slots to the holds.
 fn attempt(
     row: &AttemptRow,
     job: &mut JobToExplain,
@@ -252,24 +253,24 @@ fn attempt(
         }
     }
     let (Some(kind), Some(launched)) = (row.kind.task(), row.launch_ms) else { return Ok(()) };
-    // If an instant is unknown, use the previous one, so that the part between them is empty.
+    // If an instant is unknown, use the previous instant, so that the part between them is empty.
     let started = started.unwrap_or(launched);
     // If the JobTracker did not learn of an attempt's end before the job ended, the job did not
     // wait for the attempt. A job that has not ended still waits for it.
     let unheard = if job.row.outcome == JobEnd::Unfinished { job.ended } else { u64::MAX };
     let heard = row.heard_ms.unwrap_or(unheard);
     let finished = finished.unwrap_or(heard.min(ended));
-    // The commit comes last, so the work ended that much earlier, but never before the start.
+    // The work ended when the commit began, but never before the start.
     let worked = finished.saturating_sub(row.commit_ms.unwrap_or(0)).max(started);
-    // Phases do not include suspensions.
+    // The lengths of phases do not include suspensions.
     let begun = row.start_up_ms.unwrap_or(0);
     let fetching = begun + row.shuffle_ms.unwrap_or(0);
     let sorting = fetching + row.sort_ms.unwrap_or(0);
     let fetched = after(started, fetching, &stops).min(worked);
     let sorted = after(started, sorting, &stops).min(worked);
-    // Maps and setups do not fetch or sort: both instants are their start.
+    // Only reduces fetch and sort; for other kinds both instants are the start.
     let of_reduce = |instant| if kind == TaskKind::Reduce { instant } else { started };
-    // The attempt died with its tracker; the JobTracker noticed that later.
+    // If the attempt died with its tracker, the JobTracker noticed the death later.
     let gone = row.killed_code == Reason::TrackerLost.code();
     job.tries.push(JobAttempt {
         kind,
@@ -294,7 +295,8 @@ fn attempt(
     Ok(())
 }
 
-/// Returns the instant at which an attempt has run for `ran` milliseconds, suspensions not counted.
+/// Returns the instant at which an attempt has run for `ran` milliseconds, not counting
+/// suspensions.
 fn after(started: u64, ran: u64, stops: &[(u64, u64)]) -> u64 {
     stops.iter().fold(started.saturating_add(ran), |instant, (from, to)| match *from < instant {
         true => instant.saturating_add(to - from),
@@ -323,7 +325,7 @@ mod tests {
         let stops = stops("3000-4500 7000-", 9_000).unwrap();
         assert_eq!(stops, [(3_000, 4_500), (7_000, 9_000)]);
         // The attempt starts at 1 s. Two seconds of work end when the first suspension begins;
-        // further work comes after it.
+        // further work comes after this suspension.
         assert_eq!(after(1_000, 2_000, &stops), 3_000);
         assert_eq!(after(1_000, 2_500, &stops), 5_000);
         assert_eq!(after(1_000, 5_000, &stops), 9_500);

@@ -1,5 +1,5 @@
 //! Refusals in the story of a job: waits are cut where the policy refused slots for a reason other
-//! than its order.
+//! than its order of jobs.
 
 use std::collections::BTreeMap;
 
@@ -35,8 +35,9 @@ impl RefusedTime {
         }
     }
 
-    /// Returns how much the rule explains: a larger number explains more. A job at its limit gets
-    /// no slot anywhere; a job that was refused on one tracker may get a slot on another.
+    /// Returns how much of a wait the rule explains; a larger number explains more. A limit
+    /// explains most: a job at its limit gets no slot anywhere, but a job that was refused on one
+    /// tracker may get a slot on another tracker.
     const fn weight(&self) -> u8 {
         match self.rule {
             WaitRule::Limit => 4,
@@ -47,8 +48,8 @@ impl RefusedTime {
     }
 }
 
-/// Cuts the waits at the refusals of a job, and gives each piece the rule that explains most. Its
-/// cost is that of sorting the refusals.
+/// Cuts a job's waits where the policy refused it slots, and gives each piece the rule that
+/// explains most. The cost is that of sorting the refusals.
 pub fn ruled(stretches: Vec<StoryPart>, refusals: &[RefusedTime]) -> Vec<StoryPart> {
     // Most runs do not record decisions.
     if refusals.is_empty() {

@@ -1,22 +1,22 @@
 //! Splits a job's time by causes, walking back from its end.
 //!
 //! A job ends with its cleanup. The cleanup began when the JobTracker knew of the last reduce's
-//! end. The last reduce fetched until the last map had ended, or waited for a slot from then on;
-//! and so on. Each step goes from an event to the attempt that the event waited for, and to the
-//! launch of this attempt:
+//! end. The last reduce either still fetched when the last map ended, or was launched later and
+//! waited for a slot from then on. The walk goes on like this up to the job's arrival. Each step
+//! goes from an event to the attempt that the event waited for, and to the launch of this attempt:
 //!
-//! - before a cleanup, the map or reduce whose end the JobTracker learned of last;
-//! - before a reduce, the end of the maps: a reduce that was launched later waited for a slot since
-//!   then, and a reduce that was launched earlier could not finish fetching before then;
-//! - before the end of the maps, the map that ended last. It waited for a slot since the job began
-//!   to run, even if other tasks of the job got slots meanwhile;
-//! - before a further attempt of a task, its previous attempt, whose work is done again. If a node
-//!   lost the work, the job waited for that work only once all its other work was done; before that
-//!   instant, the walk goes along the other work.
+//! - A cleanup waited for the map or reduce whose end the JobTracker learned of last.
+//! - A reduce waited for the end of the maps. If it was launched later, it waited for a slot since
+//!   then; if it was launched earlier, it could not finish fetching before then.
+//! - The end of the maps waited for the map that ended last. This map waited for a slot since the
+//!   job began to run, even if other tasks of the job got slots meanwhile.
+//! - A further attempt of a task waited for the previous attempt, whose work is done again. If a
+//!   node lost this work, the job first did its other work, and waited for the lost work only after
+//!   that. For the time before, the walk goes along the other work.
 //!
-//! All times are milliseconds, as in the tables. Truncated instants and spans may contradict each
-//! other by one millisecond, and by more in a run with faults. So each bound is clamped between its
-//! neighbours: parts never overlap or leave gaps.
+//! All times are milliseconds, as in the tables. Instants and spans are truncated, so they may
+//! contradict each other by one millisecond, and by more in a run with faults. Each bound is
+//! clamped between its neighbours, so that parts never overlap or leave gaps.
 
 use super::part::{SojournPart, WaitRule};
 use crate::tables::JobRow;
@@ -29,24 +29,25 @@ pub struct JobAttempt {
     pub kind: TaskKind,
     /// The number of its task.
     pub task: u32,
-    /// Its own number.
+    /// The number of the attempt among the attempts of the task.
     pub number: u32,
-    /// Whether it is speculative: another attempt of the task was running.
+    /// Whether it is speculative: it was launched while another attempt of the task was running.
     pub is_second: bool,
     /// When the JobTracker decided to launch it.
     pub launched: u64,
     /// When it started.
     pub started: u64,
-    /// When it had fetched the outputs of all maps; if it is no reduce, when it started.
+    /// When a reduce had fetched the outputs of all maps; for other kinds, when the attempt
+    /// started.
     pub fetched: u64,
-    /// When it had sorted them; if it is no reduce, when it started.
+    /// When a reduce had sorted these outputs; for other kinds, when the attempt started.
     pub sorted: u64,
     /// When its work was done, before the commit.
     pub worked: u64,
-    /// Its suspensions, beginning and end of each, in the order of time.
+    /// The beginning and end of each suspension, in the order of time.
     pub stops: Vec<(u64, u64)>,
-    /// When the JobTracker learned of its end. If it never did: the end of the run for an
-    /// unfinished job, else `u64::MAX`.
+    /// When the JobTracker learned of its end. If the JobTracker never did, this is the end of the
+    /// run for an unfinished job, else `u64::MAX`.
     pub heard: u64,
     /// Whether it failed or was killed.
     pub is_vain: bool,
@@ -56,9 +57,9 @@ pub struct JobAttempt {
     pub gone: Option<u64>,
     /// How long its job had been skipped for lack of locality before this launch.
     pub passed_over: Option<u64>,
-    /// Since when its slot had been free before the launch.
+    /// When its slot became free before the launch.
     pub free: u64,
-    /// Since when the slot may have waited only for heartbeats of its tracker.
+    /// The instant from which heartbeats alone may explain the slot's wait for the launch.
     pub served: u64,
 }
 
@@ -86,8 +87,8 @@ impl StoryPart {
         self.to - self.from
     }
 
-    /// Cuts this part at other parts, which are in the order of time. A piece within one of the
-    /// other parts gets the cause of that other part.
+    /// Cuts this part where `others` overlap it; `others` are in the order of time. An overlapped
+    /// piece gets the cause and rule of the part that overlaps it.
     pub(super) fn cut(self, others: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut pieces = Vec::new();
         let mut at = self.from;
@@ -107,11 +108,11 @@ impl StoryPart {
 }
 
 /// Returns the parts of a job's time from its arrival to its end, or to the end of the run. A wait
-/// for a slot has a rule only if the launch itself explains the wait.
+/// for a slot gets a rule here only if the attempt's launch explains the wait.
 pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<StoryPart> {
     let mut by_end: Vec<&JobAttempt> = tries.iter().collect();
-    // If the JobTracker learned of several ends at one instant, sort by numbers, so that the result
-    // does not depend on the order of the table.
+    // If the JobTracker learned of several ends at one instant, sort them by task and number, so
+    // that the result does not depend on the order of the table.
     by_end.sort_by_key(|one| (one.heard, one.task, one.number));
     let first = |kind| {
         let of_kind = tries.iter().filter(|one| one.kind == kind);
@@ -122,7 +123,7 @@ pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<StoryPart> {
         by_end,
         first_map: first(TaskKind::Map),
         first_reduce: first(TaskKind::Reduce),
-        // The run may stop at the instant at which the job was submitted.
+        // A run may stop at the very instant of a submission: then the job's time is empty.
         at: ended.max(job.submit_ms),
         back: Vec::new(),
     };
@@ -177,10 +178,10 @@ impl<'t> BackwardWalk<'t> {
             next = step;
         }
         // The parts below cover the time before the job's first map or reduce. If the job never
-        // ran, they are empty.
+        // ran, these parts are empty.
         let running = self.job.running_ms.unwrap_or(u64::MAX);
-        // The JobTracker did not know the ends of these attempts, so their work counts as done
-        // again.
+        // If the walk stopped after the job's first launch, the JobTracker did not know the ends of
+        // earlier attempts: their work counts as done again.
         let in_vain = self.by_end.iter().filter(|one| is_work(one)).map(|one| one.launched);
         if let Some(first) = in_vain.min() {
             self.to(first.min(self.at), SojournPart::Redone);
@@ -197,8 +198,8 @@ impl<'t> BackwardWalk<'t> {
         self.to(self.job.submit_ms, SojournPart::Initialisation);
     }
 
-    /// Goes back from `next` to the event that it waited for, and returns this event; `None` if
-    /// there is none.
+    /// Goes back from `next` to the event for which `next` waited, and returns this event; `None`
+    /// if the walk ends here.
     fn step(&mut self, next: WalkStep<'t>) -> Option<WalkStep<'t>> {
         let maps_done = self.job.maps_done_ms.filter(|done| *done <= self.at);
         // Check this first: a further attempt of a task waited for the previous attempt, whatever
@@ -210,7 +211,8 @@ impl<'t> BackwardWalk<'t> {
         }
         match next {
             WalkStep::End => {
-                // Usually this is the cleanup; for a job that did not end, the last known attempt.
+                // Usually this is the cleanup; for a job that did not end, it is the last known
+                // attempt.
                 let last = self.last(|one| one.kind != TaskKind::Setup)?;
                 self.to(last.heard, SojournPart::Heartbeats);
                 self.run(last)
@@ -228,7 +230,8 @@ impl<'t> BackwardWalk<'t> {
                     maps_done.map(|_| WalkStep::MapsDone)
                 }
                 TaskKind::Map => {
-                    // The waits before and after the job's first launch have different causes.
+                    // The waits before and after the launch of the job's first map have different
+                    // causes.
                     let first = self.first_map.unwrap_or(0).min(self.at);
                     self.wait_of(one, first, SojournPart::MapWait);
                     let running = self.job.running_ms?;
@@ -242,7 +245,7 @@ impl<'t> BackwardWalk<'t> {
             WalkStep::MapsDone => {
                 let of_maps = |one: &JobAttempt| one.kind == TaskKind::Map;
                 let last = self.last(|one| of_maps(one) && !one.is_vain);
-                // If the job failed, perhaps no map succeeded; then take any map.
+                // If no map succeeded, because the job failed, take the last map of any outcome.
                 let last = last.or_else(|| self.last(of_maps))?;
                 self.to(last.heard, SojournPart::Heartbeats);
                 self.run(last)
@@ -263,7 +266,7 @@ impl<'t> BackwardWalk<'t> {
             walk.wait_of(again, first.ended_for_good().max(floor), waited_for(again.kind));
         };
         let first = match before {
-            // The job had other work until the JobTracker noticed the loss, so it spent its time on
+            // Until the JobTracker noticed the loss, the job had other work: its time counts as
             // that work.
             EarlierAttempt::Lost { first, own } => {
                 wait(self, first);
@@ -343,7 +346,7 @@ impl<'t> BackwardWalk<'t> {
         self.to(launched, SojournPart::Redone);
     }
 
-    /// Goes back to an instant. In the time between, all maps seemed done, so reduces fetched or
+    /// Goes back to `instant`, through a time in which all maps seemed done: reduces fetched, or
     /// waited for slots.
     fn fetch(&mut self, instant: u64) {
         let first = self.first_reduce.unwrap_or(u64::MAX).min(self.at);
@@ -353,8 +356,8 @@ impl<'t> BackwardWalk<'t> {
         self.to(instant, SojournPart::ReduceWait);
     }
 
-    /// Goes back to an instant, and gives the time between the cause `part`. Does nothing if the
-    /// walk is already there.
+    /// Goes back to `instant`; the time on the way gets the cause `part`. Does nothing if the walk
+    /// is already there.
     fn to(&mut self, instant: u64, part: SojournPart) {
         self.stretch(instant, part, None);
     }
@@ -384,13 +387,13 @@ impl<'t> BackwardWalk<'t> {
         }
     }
 
-    /// Returns the matching attempt whose end the JobTracker learned of last up to the current
-    /// instant. Attempts that were launched at this instant or later do not count.
+    /// Returns the matching attempt with the last end that the JobTracker knew at the current
+    /// instant. Attempts launched at this instant or later do not count.
     fn last(&self, is_meant: impl Fn(&JobAttempt) -> bool) -> Option<&'t JobAttempt> {
         self.last_by(self.at, |one| is_meant(one) && one.launched < self.at)
     }
 
-    /// Returns the matching attempt whose end the JobTracker learned of last up to an instant.
+    /// Returns the matching attempt with the last end that the JobTracker knew at `instant`.
     fn last_by(
         &self,
         instant: u64,
@@ -422,8 +425,8 @@ impl<'t> BackwardWalk<'t> {
         };
         let own = self.last_by(first.ended_for_good(), went_on);
         let since = if first.lost.is_some() { Some(0) } else { first.gone };
-        // A lost output had delayed nothing before its loss, so any other work counts. If the
-        // attempt died with its node, only other work that ended after the death counts.
+        // If the output was lost, the attempt had delayed nothing before, so any other work counts.
+        // If the attempt died with its node, other work counts only if it ended after the death.
         let own = own.zip(since).filter(|(own, since)| *since <= own.heard);
         Some(match own {
             Some((own, _)) => EarlierAttempt::Lost { first, own },
@@ -433,8 +436,8 @@ impl<'t> BackwardWalk<'t> {
 }
 
 impl JobAttempt {
-    /// Returns when the JobTracker learned that the attempt's output was lost; if it was not lost,
-    /// when the JobTracker learned of the attempt's end.
+    /// Returns when the JobTracker learned that the attempt's output was lost. If the output was
+    /// not lost, returns when the JobTracker learned of the attempt's end.
     fn ended_for_good(&self) -> u64 {
         self.lost.unwrap_or(self.heard)
     }
@@ -554,7 +557,7 @@ mod tests {
         assert_eq!(told(&course(Some(21), 26), &tries), parts);
     }
 
-    /// The second map could have been launched with the first one, but had no slot until 30 s. The
+    /// The second map could have been launched with the first map, but had no slot until 30 s. The
     /// third map does not matter.
     #[test]
     fn a_map_of_a_later_wave_has_waited_for_its_slot_from_the_beginning() {
@@ -607,7 +610,8 @@ mod tests {
         assert_eq!(late[late.len() - 6..], end);
     }
 
-    /// The second reduce gets the slot of the first. It could have been launched at 20 s.
+    /// The second reduce gets the slot of the first reduce. With another slot it could have been
+    /// launched at 20 s.
     #[test]
     fn a_reduce_of_a_later_wave_has_waited_for_its_slot_since_the_maps_were_done() {
         let tries = [setup(), one(Map, 0, 5, 19), one(Reduce, 0, 20, 30), one(Reduce, 1, 33, 40)];
@@ -628,7 +632,7 @@ mod tests {
         let again = |launched, worked| JobAttempt { number: 1, ..one(Map, 0, launched, worked) };
         let failed = told(&course(Some(41), 41), &[setup(), one(Map, 0, 6, 19), again(25, 40)]);
         let parts = [(P::FirstMapWait, 1), (P::Redone, 14), (P::MapWait, 5)];
-        assert_eq!(failed[4..7], parts, "it failed at 20 s");
+        assert_eq!(failed[4..7], parts, "the first attempt failed at 20 s");
         let lost = JobAttempt { lost: Some(30_000), ..one(Map, 0, 6, 19) };
         let lost = told(&course(Some(41), 41), &[setup(), lost, again(33, 40)]);
         // The map runs from 6 s to 20 s, its output is lost at 30 s, and it runs again from 33 s to
@@ -637,7 +641,7 @@ mod tests {
         let first =
             [(P::FirstMapWait, 1), (P::Heartbeats, 1), (P::Mapping, 12), (P::Heartbeats, 1)];
         assert_eq!((&lost[4..8], &lost[8..]), (&first[..], &end[..]));
-        // Another map runs until 28 s: only from then on the job waits because of the loss.
+        // Another map runs until 28 s; only then does the job begin to wait because of the loss.
         let gone = JobAttempt { lost: Some(30_000), ..one(Map, 0, 6, 19) };
         let tries = [setup(), gone, one(Map, 1, 21, 27), again(33, 40)];
         let lost = told(&course(Some(41), 41), &tries);
@@ -656,11 +660,11 @@ mod tests {
         let faster = JobAttempt { is_second: true, ..again(25, 40) };
         let slow = one(Map, 0, 6, 40);
         let faster = told(&course(Some(41), 41), &[setup(), slow, faster]);
-        assert_eq!(faster[4..6], [(P::FirstMapWait, 1), (P::Redone, 19)], "the slow one ran");
+        assert_eq!(faster[4..6], [(P::FirstMapWait, 1), (P::Redone, 19)], "the slow attempt ran");
     }
 
-    /// The map's node is lost at 25 s, which the JobTracker notices at 30 s. Until then a reduce,
-    /// launched at 22 s, has fetched outputs.
+    /// The map's node is lost at 25 s; the JobTracker notices the loss at 30 s. A reduce that is
+    /// launched at 22 s fetches outputs until the loss.
     #[test]
     fn before_its_node_went_the_job_went_on() {
         let lost = JobAttempt { lost: Some(30_000), gone: Some(25_000), ..one(Map, 0, 6, 19) };
@@ -680,7 +684,8 @@ mod tests {
         assert_eq!(parts[parts.len() - 8..], end);
     }
 
-    /// The map is launched at 6 s on a node that dies at 15 s; the JobTracker notices that at 30 s.
+    /// The map is launched at 6 s on a node that dies at 15 s; the JobTracker notices the death at
+    /// 30 s.
     #[test]
     fn what_ran_on_a_dead_node_is_waited_for_until_somebody_notices() {
         let dead = JobAttempt { is_vain: true, gone: Some(15_000), ..one(Map, 0, 6, 29) };
@@ -688,7 +693,7 @@ mod tests {
         let parts = told(&course(Some(41), 41), &[setup(), dead.clone(), again.clone()]);
         let first = [(P::FirstMapWait, 1), (P::Redone, 9), (P::Unnoticed, 15), (P::MapWait, 3)];
         assert_eq!(parts[4..8], first);
-        // Another map ends at 28 s: until then the dead attempt had not delayed the job.
+        // Another map ends at 28 s. The dead attempt delays the job only from then on.
         let parts = told(&course(Some(41), 41), &[setup(), dead, one(Map, 1, 6, 27), again]);
         let mut end = vec![(P::FirstMapWait, 1), (P::Heartbeats, 1), (P::Mapping, 20)];
         end.extend([(P::Heartbeats, 1), (P::Unnoticed, 2), (P::MapWait, 3), (P::Redone, 8)]);
@@ -704,7 +709,7 @@ mod tests {
         assert_eq!(waits, [(None, 7_000), (Some(WaitRule::LocalityDelay), 3_000)]);
     }
 
-    /// The map is launched at 15 s into a slot that is free since 9 s, on a tracker with a
+    /// The map is launched at 15 s into a slot that has been free since 9 s, on a tracker with a
     /// heartbeat every 2 s.
     #[test]
     fn a_slot_that_was_free_is_a_wait_for_its_heartbeat_and_before_that_nobody_knows() {

@@ -17,8 +17,8 @@ pub struct ExplainedJob {
     pub place: usize,
     /// Milliseconds from its arrival to its end, or to the end of the run.
     pub sojourn_ms: u64,
-    /// Milliseconds that it would have taken without other jobs and faults. A wait for slots counts
-    /// in proportion to the slots that the job itself held meanwhile.
+    /// Milliseconds that the job would have taken without other jobs and faults. A wait for slots
+    /// counts in proportion to the slots that the job itself held meanwhile.
     pub undelayed_ms: u64,
     /// Its sojourn, added up by cause and rule, in the usual order of the causes.
     pub sums: Vec<PartSum>,
@@ -31,13 +31,13 @@ pub struct ExplainedJob {
 pub struct PartSum {
     /// The cause.
     pub part: SojournPart,
-    /// The rule of waits for slots.
+    /// The rule of the waits for slots; `None` if it is unknown or the cause is no such wait.
     pub rule: Option<WaitRule>,
     /// The length in milliseconds.
     pub ms: u64,
     /// The slots times milliseconds that all jobs held in that time.
     pub held: u64,
-    /// The part of `held` that the waiting jobs held themselves.
+    /// The part of `held` that the waiting job itself held.
     pub own: u64,
     /// The jobs that held most slot time; empty before [`ExplainedJob::name_holders`].
     pub jobs: Vec<HolderTime>,
@@ -129,8 +129,9 @@ impl ExplainedJob {
 
 impl PartSum {
     /// Returns the share of this time that the job would have taken without other jobs and faults.
-    /// For a wait for slots this is the share of slots that the job itself held: of all held slots
-    /// if others came first, of all slots of the cluster if the job was refused.
+    /// For a wait for slots, this is the share of slots that the job itself held. If other jobs
+    /// came first, it is the share of all held slots; if the job was refused, of all slots of the
+    /// cluster.
     fn undelayed(&self, told: &RunToExplain) -> f64 {
         if !self.part.is_delay() {
             return 1.0;

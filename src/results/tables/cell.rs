@@ -172,7 +172,7 @@ impl<T: TableCell> TableCell for Option<T> {
     }
 }
 
-/// Makes an enum the type of a column, whose cells hold the words of the enum's values.
+/// Lets an enum be the type of a column. The cells hold the words of the enum's values.
 macro_rules! words {
     ($Enum:ty: $($CellValue:ident)*) => {
         impl $crate::tables::TableCell for $Enum {

@@ -24,8 +24,7 @@ pub trait Results {
     /// Returns a number of the summary by its path, such as `locality.node`; `None` if the run has
     /// no value for it.
     ///
-    /// # Errors
-    /// If the summary cannot be read or has no such number.
+    /// # Errors If the summary cannot be read or does not have this path.
     fn number(&self, path: &str) -> Result<Option<f64>, ReadError>;
 
     /// Returns a histogram by name, in microseconds; empty if no value was recorded.
@@ -106,7 +105,7 @@ pub fn read_rows<R: TableRow>(
     let places = places::<R>(heading).map_err(|message| ReadError::row(path, 1, message))?;
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).map_err(|error| ReadError::table(path, error))? {
-        // Report the line, not the row: a quoted name may contain line breaks.
+        // Report the number of the line, not of the row: a quoted name may contain line breaks.
         let line = record.position().map_or(0, csv::Position::line);
         R::read(Cells::new(&record, &places))
             .and_then(&mut see)

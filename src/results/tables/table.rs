@@ -1,4 +1,4 @@
-//! A table of a run's folder: its columns, declared once.
+//! Tables in a run's folder. Each table declares its columns once.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub trait TableRow: Sized + 'static {
     const FILE: &'static str;
     /// The description of the table.
     const ABOUT: &'static str;
-    /// The columns, in their order.
+    /// The columns, in the order of the file.
     const COLUMNS: &'static [Column<Self>];
 
     /// Reads a row from its cells.

@@ -11,7 +11,8 @@ use mumakil_base::nearest::nearest;
 use mumakil_results::expect::{Expr, ExprNeeds, ExprPlan, Space};
 use mumakil_yaml::{Path, YamlProblem};
 
-/// Checks each expectation. `jobs` are the jobs of the run; empty if a file has still to give them.
+/// Checks each expectation. `jobs` has the jobs of the run; it is empty if they are in a file that
+/// is not read yet.
 pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
     let known = KnownNames::of(scenario, jobs);
     for (index, expected) in scenario.expect.iter().enumerate() {

@@ -45,8 +45,8 @@ enum CrashedThing {
     Tracker,
 }
 
-/// Refuses a mean time between crashes (or spells) so short that a run would consist of little
-/// else.
+/// Refuses a mean time between crashes (or slow spells) below a second: a run would consist of
+/// little else.
 pub(super) fn needs_time(key: &str, between: &Dist<SimSpan>) -> Result<(), YamlProblem> {
     // Chosen: machines work for hours, so only a mistake such as `1ms` for `1min` is below this
     // limit.

@@ -15,8 +15,8 @@ pub(super) struct Duplication(Fraction);
 impl FaultKind for Duplication {
     const MOMENT: FaultMoment = FaultMoment::None;
     const HOLDS_ALONE: bool = true;
-    // Doubled messages lose no reply. But a tracker cannot know which fault its network has, so
-    // with any of them it repeats a heartbeat without a timely answer.
+    // Doubled messages lose no reply. But a tracker cannot know which fault its network has. So
+    // with any fault of messages, a tracker repeats a heartbeat that is not answered in time.
     const DISTURBS_MESSAGES: bool = true;
 
     fn apply(&self, _: &FaultCue, effects: &mut Effects<'_>) {

@@ -117,8 +117,8 @@ impl<'a> Effects<'a> {
     /// Returns whether some outputs of maps may be out of reach of reduces.
     pub fn may_lose_outputs(&self) -> bool {
         let is_told = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::MapOutputs(_));
-        // Every harm but slowness: a TaskTracker serves the outputs itself, so they are lost with
-        // its process.
+        // Every harm except slowness counts: a TaskTracker serves the outputs itself, so they are
+        // lost with its process.
         self.mishaps.iter().any(|mishap| !matches!(mishap.harm, MishapHarm::Slow(_)))
             || self.opening.iter().any(is_told)
     }

@@ -23,7 +23,7 @@ pub(super) trait FaultKind {
         None
     }
 
-    /// Checks the options other than the struck nodes; the path of a problem begins at the options.
+    /// Checks the options except the struck nodes; the path of a problem begins at the options.
     fn check(&self, _known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         Ok(())
     }

@@ -44,8 +44,8 @@ impl FaultKind for Partition {
         let cut =
             Arc::new(NetworkCut { from: at, until, nodes: cue.nodes.iter().copied().collect() });
         effects.cuts.push(cut.clone());
-        // The same message marks the beginning and the end of the cut: the receiver tells them
-        // apart by the time.
+        // The same message marks the beginning and the end of the cut: by the time, the receiver
+        // knows which of the two it is.
         effects.opening.push((at, ToMapOutputs::Cut(cut.clone()).into()));
         effects.opening.push((until, ToMapOutputs::Cut(cut).into()));
     }

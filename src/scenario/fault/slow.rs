@@ -54,8 +54,8 @@ pub(super) fn speeds(
         return Err(YamlProblem::value(Path::default(), message));
     }
     for (key, share) in all {
-        // At this share or a larger one, rounding moves an end by at most a microsecond a day, and
-        // every attempt ends.
+        // From this share on, every attempt ends, and rounding moves its end by at most a
+        // microsecond a day.
         if share.is_some_and(|share| share.get() < SLOWEST) {
             let message = format!("too slow to end any attempt; the least is {SLOWEST}");
             return Err(YamlProblem::value(Path::of(key), message));

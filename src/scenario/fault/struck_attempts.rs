@@ -2,7 +2,7 @@
 //! attempts.
 //!
 //! One draw decides whether an attempt is struck, and another draw at which point of its work. So a
-//! larger share only adds attempts: those that a smaller share strikes are struck at the same
+//! larger share only adds attempts: the attempts of a smaller share are still struck, at the same
 //! points.
 
 use schemars::JsonSchema;
@@ -100,7 +100,7 @@ impl<S: AttemptFault> FaultKind for S {
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let (site, doomed) = (effects.site, self.attempts());
-        // `None` means all nodes: the usual fault then needs no look-up for each attempt.
+        // `None` means all nodes, as for most faults: then no attempt needs a look-up of its node.
         let nodes = (!doomed.target().is_silent()).then(|| {
             let mut is_struck = vec![false; site.topology.len() as usize];
             for node in &cue.nodes {

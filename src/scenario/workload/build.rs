@@ -132,15 +132,15 @@ fn first_submission(spec: &WorkloadSpec, site: &WorkloadSite<'_>) -> Option<SimS
     }
 }
 
-/// Returns how long it takes to fill a cluster: a job is read and set up, and then, with policies
-/// that launch one task in each heartbeat, each slot of a node is filled in turn.
+/// Returns how long it takes to fill a cluster. A job is read and set up. Then each heartbeat fills
+/// one slot of a node, if the policy launches one task in each heartbeat.
 fn settling(site: &WorkloadSite<'_>) -> SimSpan {
     let interval = site.hadoop.heartbeat_interval(site.topology.len());
     let slots = site.topology.nodes().map(|(_, node)| node.slots.map.max(node.slots.reduce)).max();
     site.hadoop.heartbeat_phase.or(interval)
         + site.cluster.jobtracker.init
-        // Three heartbeats for the setup task: one launches it, one reports its end, and the next
-        // one can launch the first task of the job.
+        // Three heartbeats for the setup task: the first launches it, the second reports its end,
+        // and the third can launch the first task of the job.
         + interval * u64::from(slots.unwrap_or(0) + 3)
 }
 

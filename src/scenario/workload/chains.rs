@@ -1,8 +1,8 @@
 //! Chains: jobs that are linked by `after`, such as the four jobs of a join.
 //!
-//! A batch and the batches that it follows belong to one chain, however many they are and however
-//! many batches follow them. A job without links is a chain by itself: so a query is always one
-//! chain.
+//! A batch and all batches that it follows belong to one chain, even if other batches follow them,
+//! too. A job without links is a chain by itself. So each query is one chain, whether it has one
+//! job or several.
 
 use super::arrivals::Workload;
 use super::disjoint_sets::DisjointSets;

@@ -83,8 +83,8 @@ impl Trace {
         let mut unusable = FirstFew::default();
         let mut names = TakenNames::default();
         while let Some(job) = records.next().transpose()? {
-            // Broken jobs are not counted, so that `entries` finds the same numbers, and the same
-            // names made from them.
+            // Broken jobs are not counted, so that `entries` gives each job the same number, and
+            // the same name if it is made from the number.
             let number = jobs.len() as u64 + 1;
             let entry = job.entry(number, block);
             // A job without tasks has no entry and takes no name.
@@ -120,7 +120,7 @@ impl Trace {
         entries
     }
 
-    /// Returns the jobs if they come from one of Mumakil's own lists; otherwise none.
+    /// Returns the jobs of one of Mumakil's own lists; no jobs if the trace is of another tool.
     pub fn into_own(self) -> Vec<JobEntry> {
         let own = |job| match job {
             TraceJob::Own(job) => Some(*job),
@@ -176,8 +176,8 @@ pub fn converted(
         true => entries.to_vec(),
         false => entries.iter().flat_map(JobEntry::copies).collect(),
     };
-    // A stable sort: a list keeps its order, since with `after` times need not be sorted; the files
-    // of other tools are sorted by time.
+    // The files of other tools are sorted by time. A list keeps its order (the sort is stable),
+    // since its times need not be sorted with `after`.
     copies.sort_by_key(|job| if is_own { SimSpan::ZERO } else { job.submit });
     let jobs: Vec<TraceJob> = copies.iter().map(|entry| make(entry, block)).collect();
     let mut lost = BTreeMap::new();

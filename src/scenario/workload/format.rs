@@ -28,9 +28,9 @@ pub trait Format: Send + Sync {
     /// Returns the name of the format in messages: `SWIM`, `Rumen's jobs`.
     fn name(&self) -> &'static str;
 
-    /// Returns how to recognise the format, for users whose file has no known format:
-    /// `SWIM (6 to 8 columns)`. Empty if the text of another format of the same tool covers this
-    /// one.
+    /// Returns how to recognise the format, such as `SWIM (6 to 8 columns)`; for the message about
+    /// a file that has no known format. Empty if the text of another format of the same tool covers
+    /// this format.
     fn known_by(&self) -> &'static str {
         ""
     }
@@ -53,7 +53,7 @@ pub trait Format: Send + Sync {
         None
     }
 
-    /// Returns whether times are of a wall clock: a run then counts from the first job.
+    /// Returns whether times are those of a wall clock. A run then counts time from the first job.
     fn is_wall_clock(&self) -> bool {
         false
     }
@@ -62,7 +62,7 @@ pub trait Format: Send + Sync {
 /// The contents of a format's files, and how they are read.
 #[derive(Clone, Copy)]
 pub enum FormatContents {
-    /// Jobs of another tool; mostly read by [`Trace::of`].
+    /// Jobs of another tool, usually read by [`Trace::of`].
     Jobs(ReadJobs),
     /// Jobs as a scenario lists them.
     List {
@@ -75,7 +75,7 @@ pub enum FormatContents {
     Hosts(fn(&Path) -> Result<HostFile, TraceError>),
     /// Rules from which jobs are drawn.
     Generator {
-        /// Draws the jobs of a scenario with this seed.
+        /// Draws the jobs from the rules in a file, with the seed of a scenario.
         draw: fn(&Path, u64) -> Result<Vec<JobEntry>, TraceError>,
         /// Returns how many jobs and classes there are to draw.
         size: fn(&Path) -> Result<GeneratorSize, TraceError>,
@@ -150,8 +150,7 @@ pub trait ForeignJob: Debug {
 
     /// Returns the job as a scenario would list it; `None` if it has no tasks.
     ///
-    /// # Errors
-    /// With the reason why it cannot be run.
+    /// # Errors If the job cannot be run; the error is the reason.
     fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String>;
 
     /// Returns when the job is submitted.
@@ -218,7 +217,8 @@ pub struct Formats(pub(super) Vec<&'static dyn Format>);
 impl Formats {
     /// Adds a format; replaces a format with the same name.
     pub fn add(&mut self, format: &'static dyn Format) -> &mut Self {
-        // Formats are equal by name. The new one goes to the end, which is tried first.
+        // Two formats with the same name are equal. The new one goes to the end, which is tried
+        // first.
         self.0.retain(|known| *known != format);
         self.0.push(format);
         self

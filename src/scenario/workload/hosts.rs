@@ -69,8 +69,8 @@ impl<'a> Hosts<'a> {
         self.find(host).or_else(|| self.topology.substitute_for(name(host)))
     }
 
-    /// Returns a note about hosts that are not nodes of the cluster, so that no input lies there;
-    /// `None` if there are none.
+    /// Returns a note about hosts that are not nodes of the cluster: no input lies on them. `None`
+    /// if all hosts are nodes.
     ///
     /// # Errors
     /// If no host is a node: then the topology belongs to another trace.

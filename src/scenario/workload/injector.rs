@@ -1,9 +1,10 @@
 //! The job injector: it submits jobs when they are due, and ends the run when all jobs have ended.
 //!
-//! It acts as the clients. A job whose batch follows other batches is due some time after their
-//! last job has ended; every other job is due at a fixed time. Batches wait for each other, single
-//! jobs do not: a hundred thousand jobs that wait for as many others share one counter. A pacing
-//! that ignores the times of jobs uses these times only to order the jobs.
+//! It stands for the clients of the cluster. A job whose batch follows other batches is due some
+//! time after their last job has ended; every other job is due at a fixed time. Only batches wait
+//! for each other, not single jobs: so a hundred thousand jobs that wait for as many other jobs
+//! share one counter. A pacing that ignores the times of jobs uses these times only to order the
+//! jobs.
 
 use std::cmp::Reverse;
 
@@ -18,7 +19,7 @@ pub struct JobInjector {
     /// The jobs, by number.
     arrivals: Vec<Arrival>,
     batches: Vec<Batch>,
-    /// The jobs with known times that are not submitted yet, each with its time; the next one
+    /// The jobs with known times that are not submitted yet, each with its time; the next job comes
     /// first.
     due: DueJobs,
     pacing: Pacing,
@@ -35,7 +36,7 @@ struct Batch {
     jobs: Vec<JobId>,
     /// The number of jobs of the batch that have not ended.
     left: usize,
-    /// The number of batches before this one that have not ended.
+    /// The number of batches that this batch follows and that have not ended.
     awaited: usize,
     followers: Vec<BatchId>,
 }
@@ -102,7 +103,7 @@ impl JobInjector {
                 // A free client takes this job; the end of a job frees a client again.
                 free_at.pop_front();
             }
-            let Reverse((.., id)) = self.due.pop().expect("it was looked at before whether one is");
+            let Reverse((.., id)) = self.due.pop().expect("`next_at` found a due job");
             self.submit(id, out);
         }
         self.plan_arrival(now, out);
@@ -188,11 +189,11 @@ impl JobInjector {
         self.stop_if_done(out);
     }
 
-    /// Plans a message for when the next job is due, unless an earlier one is planned.
+    /// Plans a message for the time when the next job is due, unless an earlier message is planned.
     fn plan_arrival(&mut self, now: SimTime, out: &mut Outbox) {
         if let Some(at) = self.next_at()
             // One planned message is enough, since it plans the next one. Otherwise each end of a
-            // job would add one.
+            // job would add a message.
             && at < self.wake
         {
             self.wake = at;
@@ -221,7 +222,7 @@ impl Core for JobInjector {
         // A due job without a planned message would wait for ever, and the run with it.
         debug_assert!(
             self.next_at().is_none_or(|at| self.wake <= at),
-            "{now}: a job is due at {:?}, and nothing is planned before {}",
+            "{now}: a job is due at {:?}, but the next message is planned for {}",
             self.next_at(),
             self.wake
         );
@@ -247,7 +248,8 @@ mod tests {
         Bench { injector: JobInjector::new(workload), planned: vec![SimTime::ZERO] }
     }
 
-    /// As above, for jobs that are not submitted at their own times, from 10 s on.
+    /// Returns an injector like `bench`, but its jobs are submitted from 10 s on, not at their own
+    /// times.
     fn paced(submission: &str, yaml: &str) -> Bench {
         let mut bench = bench(yaml);
         let submission = serde_yaml::with::singleton_map_recursive::deserialize(

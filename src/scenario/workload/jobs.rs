@@ -24,8 +24,8 @@ pub(crate) const MOST_JOBS: u64 = 1 << 24;
 /// The latest submission in a scenario, in microseconds: 100,000 years. Virtual time ends after
 /// 580,000 years, so even the last job has time to run.
 pub(crate) const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
-/// The most maps of a job, as in the field `maps`. Chosen: a random stream has 24 bits for the
-/// number of a task, which is 16 million.
+/// The most maps of a job, as in the field `maps`. Chosen: less than the 16 million tasks that the
+/// 24 bits of a random stream can number.
 const MOST_MAPS: u64 = 10_000_000;
 /// A number of maps or reduces of a job.
 pub type TaskCount = Count<0, 10_000_000>;
@@ -40,8 +40,8 @@ pub struct JobEntry {
     /// When the job is submitted; with `after`, how long after the last of those jobs has ended.
     #[serde(default)]
     pub submit: SimSpan,
-    /// Jobs that must have ended before this one is submitted. A name with a `count` means all of
-    /// them.
+    /// Jobs that must have ended before this one is submitted. The name of an entry with a `count`
+    /// means all of its jobs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
     /// How many equal jobs there are.
@@ -185,7 +185,7 @@ impl JobEntry {
         yaml::fields::<Self>()
     }
 
-    /// Returns the parts of the jobs that are known before they arrive.
+    /// Returns the properties of the entry's jobs that are known before the jobs arrive.
     pub fn expected(&self) -> ExpectedJob<'_> {
         let map = self.maps.is_none_or(|maps| 0 < maps.get());
         let has_tasks = PerSlot { map, reduce: 0 < self.reduces.get() };
@@ -292,11 +292,11 @@ impl JobEntry {
             (Some(maps), _) => maps.get(),
             (None, None | Some(Bytes::ZERO)) => 0,
             (None, Some(bytes)) => {
-                // `FileInputFormat` has SPLIT_SLOP = 1.1. All sizes are multiplied by ten, to count
-                // in whole bytes: 11 × 1 EiB still fits into 64 bits.
+                // `FileInputFormat` has SPLIT_SLOP = 1.1. Multiply all sizes by ten to avoid
+                // fractions: 11 × 1 EiB still fits into 64 bits.
                 let beyond = (bytes.get() * 10).saturating_sub(block.get() * 11);
                 let whole = beyond.div_ceil(block.get() * 10);
-                // This may be more maps than a job may have; `faults` refuses them.
+                // This may be more maps than a job may have: then `faults` refuses the job.
                 u32::try_from(whole + 1).unwrap_or(u32::MAX)
             }
         }
@@ -317,11 +317,11 @@ impl JobEntry {
         }
     }
 
-    /// Returns the contradictions in the entry: the field, which is empty for the entry as a whole,
-    /// and the reason.
+    /// Returns the contradictions in the entry, each as a field and a reason. The field is empty if
+    /// the reason concerns the whole entry.
     ///
-    /// The rules: a job has maps, given or from its input; if there is an input, each map reads at
-    /// least a byte of it; a list of times has one time for each task.
+    /// The rules: a job has `maps` or an `input`. Each map reads at least a byte of the input, if
+    /// there is one. A list of times has one time for each task.
     pub(crate) fn faults(&self, block: Bytes) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
         // The check of the cluster reports a block of 0 bytes: only avoid dividing by zero here.
@@ -476,15 +476,16 @@ impl Workload {
                 jobs.push((earliest[index] + entry.every * number as u64, index, number));
             }
         }
-        // By time, then entry, then copy: no two are equal, so the order is unique.
+        // Sort by time, then entry, then copy: no two jobs are equal, so the order is unique.
         jobs.sort();
         let names: Vec<Vec<String>> = entries.iter().map(JobEntry::names).collect();
         let mut shared: BTreeMap<&str, FileId> = BTreeMap::new();
         let mut files = (0..).map(FileId);
         let mut next = || files.next().expect("as many files as jobs");
 
-        // FIFO breaks ties by the job's number. Jobs of a trace with meaningful ids are numbered by
-        // them; all others (`None`) in the order of submission.
+        // FIFO breaks ties by the job's number. Jobs with an id that matters, from a trace, are
+        // numbered in the order of their ids; all other jobs (`None`) are numbered in the order of
+        // submission.
         let mut places: Vec<usize> = (0..jobs.len()).collect();
         places.sort_by_key(|place| entries[jobs[*place].1].traced.as_ref()?.id.as_ref());
         let arrivals = (0..).zip(places).map(|(id, place)| {
@@ -535,7 +536,8 @@ fn follows(entries: &[JobEntry]) -> Vec<Vec<usize>> {
 /// Returns the indices of entries in an order in which each comes after those that it follows.
 /// Entries that wait for each other, or for entries in such a cycle, are missing.
 pub(crate) fn in_order(follows: &[Vec<usize>]) -> Vec<usize> {
-    // Kahn's algorithm. A name that occurs twice in `after` is counted twice and met twice.
+    // Kahn's algorithm. A name that occurs twice in `after` is counted up twice and counted down
+    // twice.
     let mut awaited: Vec<usize> = follows.iter().map(Vec::len).collect();
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); follows.len()];
     for (entry, before) in follows.iter().enumerate() {
@@ -570,7 +572,7 @@ pub(crate) fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
     loop {
         if let Some(begin) = step[job] {
             let mut round: Vec<usize> = walked[begin..].to_vec();
-            // Begin with the entry that is first in the file, whichever was met first.
+            // Begin the cycle with its first entry in the file, wherever the walk began.
             let first = (0..round.len()).min_by_key(|&place| round[place])?;
             round.rotate_left(first);
             return Some(round);
@@ -613,8 +615,8 @@ pub(super) fn user() -> String {
     "default".to_owned()
 }
 
-/// Chosen: the median sort phase in Mumak's sample trace of 19 jobs is 0.08 s, since most fetched
-/// data is merged already when the shuffle ends.
+/// The default time of a reduce's merge. Chosen: the median sort phase in Mumak's sample trace of
+/// 19 jobs is 0.08 s, since most fetched data is merged already when the shuffle ends.
 pub(super) const MERGE: SimSpan = SimSpan::from_millis(80);
 
 fn merge() -> TaskTimes {

@@ -8,10 +8,10 @@
 //!   list       load-1 at 0s, sum-1 after it, load-2 at 14s, sum-2 after it
 //! ```
 //!
-//! A mix only makes a list of jobs, as a user could. Each number that it draws has a random stream
-//! of its own, identified by the job's type, the job's rank among the jobs of the type, and the
-//! drawn aspect. So a hundred more jobs leave the first ones unchanged, longer tasks of one type
-//! change nothing else, and neither the cluster nor the policy affects the jobs.
+//! A mix only makes a list of jobs, as a user could write it. Each number that it draws has a
+//! random stream of its own, identified by the job's type, the job's rank among the jobs of the
+//! type, and the drawn aspect. So adding a hundred jobs leaves the first jobs unchanged, longer
+//! tasks of one type change nothing else, and neither the cluster nor the policy affects the jobs.
 
 mod arrivals;
 mod check;
@@ -80,11 +80,11 @@ pub struct JobType {
     /// `count`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<Factor>,
-    /// Types whose job must have ended before: each job of those types is followed by one of this
-    /// type.
+    /// The types that this type follows: the first job of this type waits for the end of their
+    /// first jobs, the second for their second jobs, and so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// How long after the end of those jobs it is submitted.
+    /// How long a job is submitted after the last end of the jobs that it waits for.
     #[serde(default)]
     pub delay: Dist<SimSpan>,
     /// The user who submits the jobs; as in the whole mix unless given.
@@ -170,8 +170,8 @@ pub struct JobType {
     pub reduce_memory: Bytes,
 }
 
-/// The aspect of a job that is drawn: the last byte of a stream's subject. New aspects go to the
-/// end, so that no draw of another aspect changes.
+/// An aspect of a job that is drawn. It is the last byte of the subject of a random stream. New
+/// aspects go to the end, so that no draw of another aspect changes.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 enum DrawnAspect {
@@ -202,8 +202,8 @@ struct JobStreams {
 
 impl JobStreams {
     fn rng(self, aspect: DrawnAspect) -> ChaCha8Rng {
-        // At most 1,000 types (10 bits) and a million ranks (20 bits): together less than the 56
-        // bits.
+        // A subject has 56 bits: at most 10 for the type (1,000 types), 24 for the rank (a million
+        // ranks need 20), and 8 for the aspect.
         let subject = (self.place as u64) << 32 | u64::from(self.rank) << 8 | aspect as u64;
         stream(self.seed, Purpose::Workload, subject)
     }
@@ -270,8 +270,8 @@ impl Mix {
         jobs
     }
 
-    /// Returns the number of jobs, without those that follow others, by `jobs`, the counts or the
-    /// recorded times; `None` if only `duration` limits it.
+    /// Returns the number of jobs, without those that follow others: `jobs`, or the sum of the
+    /// counts, or the number of recorded times. `None` if only `duration` limits the number.
     fn said(&self) -> Option<u64> {
         let counts = || self.types.values().filter_map(|of| of.count);
         let counted = counts().next().map(|_| counts().map(|count| u64::from(count.get())).sum());
@@ -303,8 +303,8 @@ impl Mix {
         members
     }
 
-    /// Returns the types of the jobs that follow no others, in the order of these jobs, without
-    /// end.
+    /// Returns the type of each job that follows no other, in the order of the jobs. The iterator
+    /// never ends.
     fn order(&self, seed: u64) -> Box<dyn Iterator<Item = usize> + '_> {
         let types = || self.types.values().enumerate().filter(|(_, of)| of.after.is_empty());
         let rng = move |rank| JobStreams { seed, place: 0, rank }.rng(DrawnAspect::Order);

@@ -13,7 +13,7 @@ use mumakil_base::units::Bytes;
 pub(crate) struct TakenNames {
     /// How many jobs share each name, by `count`.
     counts: FxHashMap<String, u32>,
-    /// For names such as `a-7`: the lowest number, by the part before it.
+    /// The lowest number of names such as `a-7`, for each part before the dash.
     numbered: FxHashMap<String, u32>,
 }
 
@@ -70,10 +70,10 @@ pub(crate) const ONE_SIZE: &str =
 /// Returns the jobs that split a file differently from the first job that reads it, each with the
 /// conflict.
 ///
-/// Map *i* reads block *i* of its file, and the blocks of a file have one size: jobs that share a
-/// file split it alike, and may read any length of it from its beginning. A single map may read
-/// less than one of the cluster's blocks, as in traces: such a map does not show the block size of
-/// the file.
+/// Map *i* reads block *i* of its file, and the blocks of a file have one size. So jobs that share
+/// a file split it alike; each may read any length from the beginning. A single map may read less
+/// than one of the cluster's blocks, as in traces: such a map does not show the block size of the
+/// file.
 pub(crate) fn file_clashes(jobs: &[JobEntry], block: Bytes) -> Vec<(usize, String)> {
     let reads = |job: &JobEntry| Some((job.map_count(block), job.input(block)?, job.split(block)));
     // The last map may read a tenth more than a block, by Hadoop's rule for splits.

@@ -45,7 +45,7 @@ impl ReduceShares {
         }
     }
 
-    /// Returns each reduce's share of the bytes; the shares must have no fault.
+    /// Returns each reduce's share of the bytes. Expects that `fault` finds no problem.
     ///
     /// Shares are rounded down, as for reduces that share evenly.
     pub(super) fn split(&self, bytes: Bytes, reduces: u32, mut rng: ChaCha8Rng) -> TaskBytes {
@@ -60,7 +60,8 @@ impl ReduceShares {
             Self::List(shares) => shares.iter().map(|share| share.get()).collect(),
             Self::Zipf(power) => (1..=reduces).map(|i| f64::from(i).powf(-power.get())).collect(),
             Self::PowerLaw(exponent) => {
-                // `random` is in [0, 1), so this is above 0, and the heaviest weight is finite.
+                // `random` is in [0, 1), so `1 - random` is above 0, and the heaviest weight is
+                // finite.
                 let mut draw = || (1.0 - rng.random::<f64>()).powf(-1.0 / exponent.get());
                 (0..reduces).map(|_| draw()).collect()
             }

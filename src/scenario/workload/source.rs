@@ -1,7 +1,7 @@
 //! The kinds of workload: the keys below `workload:` that bring jobs.
 //!
-//! A kind of workload is a type of options that is a [`Source`], as a policy is a type of options
-//! that makes a scheduler: [`crate::Registry::add_source`] turns it into
+//! A kind of workload is a type of options that implements [`Source`], just as a policy is a type
+//! of options that makes a scheduler. [`crate::Registry::add_source`] turns the type into
 //! `workload: {KEY: options}`, with its JSON Schema and its checks. A run only uses a list of
 //! [`JobEntry`], whichever source made it.
 

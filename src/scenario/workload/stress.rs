@@ -1,10 +1,10 @@
 //! `submission: stress`: jobs arrive one after another as long as the cluster is not overloaded.
 //!
 //! The rule is Mumak's. The injector checks the load after each submission and each end of a job.
-//! If there is room, the next job is submitted 1 ms later. If not, the injector waits for another
-//! end, and meanwhile it *probes*: it checks after 1 s, and as long as it finds no room, after 2 s,
-//! 4 s, … 320 s. Only one probe is planned at a time. A check for another reason replaces the probe
-//! or changes its interval only if there is room.
+//! If there is room, the next job is submitted 1 ms later. If not, the injector waits until another
+//! job ends. Meanwhile it *probes*: it checks after 1 s and, as long as it finds no room, after 2
+//! s, 4 s, … 320 s. Only one probe is planned at a time. A check that is not a probe replaces the
+//! probe, or changes its interval, only if there is room.
 //!
 //! A check is a question to the JobTracker and its answer. The question keeps the state of the
 //! moment when it is asked, since in Mumak question and answer are one step.
@@ -23,7 +23,8 @@ pub(super) const STEP: SimSpan = SimSpan::from_millis(1);
 /// The bound on map work, in multiples of the map slots: Mumak's own bound.
 const MOST_MAP_WORK: f64 = 2.0;
 
-/// Jobs that are due, the next one first: the time, the position among jobs of one instant, the id.
+/// Jobs that are due, the next job first: each with its time, its position among the jobs of one
+/// instant, and its id.
 pub(super) type DueJobs = BinaryHeap<Reverse<(SimTime, u32, JobId)>>;
 
 /// The state of a stress submission.
@@ -31,9 +32,9 @@ pub(super) type DueJobs = BinaryHeap<Reverse<(SimTime, u32, JobId)>>;
 pub(super) struct Stress {
     /// When the first job is submitted; `None` once that is planned.
     start: Option<SimTime>,
-    /// Whether the first job was submitted. A job that ends earlier, such as one of the warm start,
-    /// does not cause a check, as in Mumak: the check would submit the first job now, and its plan
-    /// would submit it again at the start.
+    /// Whether the first job was submitted. As in Mumak, a job that ends earlier, such as a job of
+    /// the warm start, causes no check: the check would submit the first job now, and the plan for
+    /// the start would submit it again.
     is_open: bool,
     /// The job that is submitted next.
     next: Option<JobId>,
@@ -46,7 +47,7 @@ pub(super) struct Stress {
     wait: SimSpan,
     /// The checks that are not answered yet.
     looks: VecDeque<StressQuestion>,
-    /// Whether another check waits until the last one is answered.
+    /// Whether another check waits until the open check is answered.
     looks_again: bool,
     /// The running jobs, in the order of their submission.
     running: Vec<JobId>,
@@ -133,7 +134,7 @@ impl Stress {
         self.probe = Some((at, self.last_plan));
     }
 
-    /// Makes the first due job the next one to submit.
+    /// Makes the first due job the next job to submit.
     pub(super) fn fetch(&mut self, due: &mut DueJobs) {
         self.next = due.pop().map(|Reverse((.., job))| job);
     }
@@ -145,8 +146,8 @@ impl Stress {
             self.running.push(job);
             self.passed_over.retain(|other| *other != job);
         } else {
-            // The same job was planned twice. The caller now takes another next job, and the
-            // previous one may have no plan of its own.
+            // The same job was planned twice. The caller now replaces the next job by another one,
+            // and the replaced job may not have been planned.
             self.passed_over.extend(self.next);
         }
         is_new
@@ -198,8 +199,9 @@ impl Stress {
         if is_probe {
             self.probe = None;
         }
-        // If messages take time, jobs have come and gone since the question: count those that run
-        // now. In Mumak question and answer are one step, so the numbers of that step apply.
+        // If messages take time, other jobs may run than at the time of the question: count the
+        // jobs that run now. In Mumak question and answer are one step, so the numbers of that step
+        // apply.
         let (jobs, next) = match self.has_twins {
             true => (load.jobs, Some(next)),
             false => (self.running.len() as u32, self.next.filter(|_| !self.is_submitting())),
@@ -235,8 +237,8 @@ impl Stress {
         self.plans.iter().any(|plan| plan.0.2 == StressStep::Submit(job))
     }
 
-    /// Removes the jobs that are never submitted: if two jobs were next at one instant, the first
-    /// one is lost if its check found no room. Returns how many are lost.
+    /// Removes the jobs that are never submitted: of two jobs that were next at one instant, the
+    /// first is lost if its check found no room. Returns how many are lost.
     fn lose(&mut self) -> usize {
         if !self.looks.is_empty() {
             return 0;
@@ -364,19 +366,19 @@ mod tests {
             bench.pass(at, 99.0);
             assert_eq!(bench.probe(), Some(next));
         }
-        // A check for another reason that finds no room leaves the probe where it is.
+        // A check that is not a probe and finds no room leaves the probe where it is.
         bench.ends(0);
         bench.answer(18_000, 99.0);
         assert_eq!(bench.probe(), Some(25_000));
         bench.stress.look(false, &mut bench.due, &mut bench.out);
         bench.answer(19_000, 0.0);
-        assert_eq!(bench.probe(), Some(20_000), "the far one is cancelled");
+        assert_eq!(bench.probe(), Some(20_000), "the later probe is cancelled");
         bench.pass(19_001, 99.0);
         assert_eq!(bench.submitted, [(10_000, 0), (19_001, 1)]);
         bench.pass(20_000, 99.0);
         assert_eq!(bench.probe(), Some(22_000));
         bench.step(25_000);
-        assert_eq!(bench.submitted.len(), 2, "nobody looks when the cancelled one is due");
+        assert_eq!(bench.submitted.len(), 2, "a cancelled probe checks nothing");
     }
 
     #[test]
@@ -417,7 +419,7 @@ mod tests {
         bench.answer(20_000, 0.0);
         bench.step(20_001);
         bench.step(20_001);
-        assert_eq!(bench.submitted[2..], [(20_001, 2)], "the second only fetches another");
+        assert_eq!(bench.submitted[2..], [(20_001, 2)], "the second plan only fetches a job");
         bench.answer(20_001, 0.0);
         bench.answer(20_001, 0.0);
         bench.step(20_002);
@@ -431,7 +433,7 @@ mod tests {
         (0..2).for_each(|_| bench.answer(20_000, 0.0));
         (0..2).for_each(|_| bench.step(20_001));
         (0..2).for_each(|_| bench.answer(20_001, 99.0));
-        assert_eq!(bench.lost, 1, "job 3");
+        assert_eq!(bench.lost, 1, "job 3 is lost");
         bench.until(30_000, 99.0);
         bench.ends(2);
         bench.answer(30_000, 0.0);

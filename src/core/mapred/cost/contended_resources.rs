@@ -1,10 +1,10 @@
-//! The resources that attempts use if they share disks, wires or cores.
+//! The resources of attempts that share disks, wires or cores.
 //!
-//! A map reads from the nearest node that holds its input, or from one of several equally near, at
-//! random. A real map asks the file system; so does a map here once a fault has struck a node with
-//! its input ([`Replicas`](crate::mapred::Replicas)). An attempt writes to one disk of its node,
-//! chosen at random: a map writes its output there, and a reduce all that it fetches and its
-//! output.
+//! A map reads from the nearest node that holds its input; if several are equally near, from one of
+//! them at random. A real map asks the file system for these nodes. Here a map asks only after a
+//! fault has struck a node with its input ([`Replicas`](crate::mapred::Replicas)). An attempt
+//! writes to one disk of its node, chosen at random. A map writes its output there; a reduce writes
+//! there all that it fetches, and its output.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::mapred::replicas::{Copy, ReplicaChoice, nearest};
 use crate::mapred::spec::{Input, JobSpec};
 use mumakil_base::random::{Purpose, stream};
 
-/// The resources that attempts share, and where their input is.
+/// The resources that attempts share, and the places of their input.
 #[derive(Clone, Debug)]
 pub struct ContendedResources {
     seed: u64,

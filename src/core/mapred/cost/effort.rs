@@ -50,8 +50,8 @@ impl EffortPart {
 }
 
 impl PhaseEffort {
-    /// Returns the effort of these parts. It keeps the parts only if one of them shares resources,
-    /// or with `are_told`, since nodes may become slow; otherwise the parts need no memory.
+    /// Returns the effort of these parts. The parts are kept if one of them shares resources, or if
+    /// `are_told` is set because nodes may become slow. Otherwise they are dropped to save memory.
     pub fn of<const COUNT: usize>(parts: [EffortPart; COUNT], are_told: bool) -> Self {
         let alone = parts.iter().map(|part| part.alone).sum();
         let shares = |part: &EffortPart| part.demand.is_some() && !part.alone.is_zero();
@@ -75,8 +75,9 @@ impl PhaseEffort {
         self.alone += waits;
     }
 
-    /// Returns the rest of the part that is under way after `done`, and this part; if there is no
-    /// such part, returns the rest of the whole phase, and `None`.
+    /// Returns the part that is under way when `done` of the phase is done, and before it the time
+    /// that this part still takes. If parts are not kept, returns the time that the phase still
+    /// takes, and `None`.
     pub fn under_way(&self, done: SimSpan) -> (SimSpan, Option<&EffortPart>) {
         let mut end = SimSpan::ZERO;
         for part in &self.parts {

@@ -44,9 +44,9 @@ pub enum FailureKind {
 /// Where an attempt fails or hangs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailurePoint {
-    /// The phase that it does not finish; the start-up, if it gets no farther.
+    /// The phase that it does not finish.
     pub phase: AttemptPhase,
-    /// The share of the phase that it does.
+    /// The share of the phase that it gets through, from 0 to 1.
     pub share: f64,
     /// Whether it hangs there, instead of failing.
     pub hangs: bool,
@@ -84,7 +84,8 @@ impl PlannedFailure {
             && self.memory_above.is_none_or(takes)
     }
 
-    /// Returns where the cause ends an attempt; `None` if it does not strike that attempt.
+    /// Returns the point at which the cause makes an attempt fail or hang; `None` if it does not
+    /// strike that attempt.
     fn strike(&self, seed: u64, attempt: AttemptId) -> Option<FailurePoint> {
         let slot = attempt.slot();
         let mut rng = stream(seed, self.how.purpose(slot), subject(attempt));
@@ -116,8 +117,9 @@ impl PlannedFailure {
     }
 }
 
-/// Returns where an attempt fails or hangs; `None` if it does neither. Of the causes of a kind, the
-/// last one that matches applies; of several kinds, the one at the earliest point.
+/// Returns the point at which an attempt fails or hangs; `None` if it does neither. If several
+/// causes of one kind match, the last one applies; if causes of several kinds match, the one with
+/// the earliest point.
 pub(super) fn strike(
     planned_failures: &[PlannedFailure],
     seed: u64,

@@ -1,8 +1,8 @@
 //! The page cache of a node: blocks that were read recently, in the memory that tasks leave free.
 //!
-//! A block enters as a whole when a read of it is done. If there is no room, the block whose last
-//! read is the longest ago leaves. A real kernel caches single pages, also of written data and of
-//! broken-off reads; here only blocks that jobs may read again matter.
+//! A block enters as a whole when a read of it is done. If there is no room, the block that was
+//! read least recently leaves. A real kernel caches single pages, and also written data and reads
+//! that were cut short; here only blocks that jobs may read again matter.
 
 use std::collections::BTreeMap;
 

@@ -118,7 +118,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
 }
 
 impl World {
-    /// Gives a node, counted from 1, an order at an instant.
+    /// Gives a node an order at an instant; nodes are counted from 1.
     fn at(mut self, at: u64, node: u32, directive: impl FnOnce(&Self) -> Directive) -> Self {
         let directive = directive(&self);
         self.orders.push((secs(at), TrackerId(node - 1), directive));
@@ -132,7 +132,7 @@ impl World {
         })
     }
 
-    /// Returns the first map whose input is on a node, counted from 1.
+    /// Returns the first map whose input is on a node; nodes are counted from 1.
     fn map_with_input_on(&self, node: u32) -> AttemptId {
         let mut holders = Vec::new();
         let is_there = |index: &u32| {
@@ -147,7 +147,7 @@ impl World {
         self
     }
 
-    /// Sets the speeds of a node, counted from 1, at an instant.
+    /// Sets the speeds of a node at an instant; nodes are counted from 1.
     fn slow(mut self, at: u64, node: u32, speeds: Speeds) -> Self {
         let (node, speeds) = (TrackerId(node - 1), Arc::new(speeds));
         let tracker = Mail::Tracker(node, ToTracker::Speeds(speeds.clone()));
@@ -322,7 +322,7 @@ fn a_reader_elsewhere_finds_the_block_in_the_memory_of_its_node() {
     let world = world_with(2, scanning(160), page_cache(1_000));
     let block = world.map_with_input_on(1);
     let world = world.launch(0, 1, block).launch(3, 2, again(block)).run();
-    // 1.28 s over a wire of 125 MB/s, where the disk alone would take 2 s.
+    // It takes 1.28 s over a wire of 125 MB/s; from the disk it would take 2 s.
     assert_eq!([block, again(block)].map(|it| world.end(it)), [secs(2), millis(4_280)]);
 }
 
@@ -397,7 +397,7 @@ fn a_reduce_burdens_its_disk_only_while_there_is_something_to_fetch() {
 
 #[test]
 fn a_slow_disk_is_slow_for_whoever_reads_from_it() {
-    // 160 MB at 80 MB/s, then at 40; the wire would carry more.
+    // The map reads 160 MB, first at 80 MB/s, then at 40 MB/s; the wire could carry more.
     let slow = Speeds { disk: 0.5, ..Speeds::USUAL };
     let world = world(2, reading(160)).launch(0, 2, map(0)).slow(1, 1, slow).run();
     assert_eq!(world.end(map(0)), secs(3));
@@ -411,8 +411,8 @@ fn slow_cores_are_slow_for_those_who_share_them_and_for_those_who_do_not() {
         let world = world_with(1, computing(10), cores).launch(0, 1, map(0)).launch(0, 1, map(1));
         world.slow(4, 1, slow).slow(8, 1, Speeds::USUAL).run()
     };
-    // Each core is at half its speed for four seconds; with five cores for four maps and a reduce
-    // nothing is shared.
+    // For four seconds each core has half its speed. Five cores are enough for four maps and a
+    // reduce, so with five nothing is shared.
     for cores in [2, 5] {
         let world = two(cores);
         assert_eq!([map(0), map(1)].map(|it| world.end(it)), [secs(12); 2], "{cores} cores");

@@ -37,15 +37,15 @@ pub struct Behaviour {
     /// Whether a tracker's load, as policies see it, contains the launches of the heartbeat that is
     /// being served.
     pub load_counts_launches: bool,
-    /// Whether a reduce asks how many maps have ended as it is launched, not only with the next
-    /// heartbeat.
+    /// Whether a reduce asks how many maps have ended as soon as it is launched, instead of with
+    /// its tracker's next heartbeat.
     pub asks_at_once: bool,
     /// Whether reduces complain of outputs that they cannot fetch.
     pub complains: bool,
     /// Whether failures on a tracker are counted against it.
     pub counts_faults: bool,
-    /// Whether there is a file system that knows where blocks are. If not, blocks are where traces
-    /// say.
+    /// Whether the run has a file system that knows the places of blocks. If not, blocks are where
+    /// traces say.
     pub has_files: bool,
     /// Whether messages and the JobTracker's work may take time.
     pub takes_time: bool,

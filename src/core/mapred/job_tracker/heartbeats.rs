@@ -22,8 +22,8 @@ impl JobTracker {
         if self.queue.is_empty() && self.busy_until <= now {
             return self.serve(now, now, heartbeat, out);
         }
-        // The first heartbeat in the queue plans its service here; `serve_next` plans the service
-        // of all others.
+        // Plan the service of the first heartbeat in the queue; `serve_next` plans the service of
+        // the heartbeats behind it.
         if self.queue.is_empty() {
             self.plan_next(out);
         }
@@ -42,8 +42,8 @@ impl JobTracker {
             // that delay, and heartbeats would queue for no reason.
             let begins = self.busy_until.max(arrived).min(now);
             self.serve(begins, arrived, &heartbeat, out);
-            // For the same reason the next heartbeat is served here, too, if the JobTracker is
-            // already free again.
+            // For the same reason, serve the next heartbeat here, too, if the JobTracker is already
+            // free again.
             if now <= self.busy_until {
                 break;
             }
@@ -54,7 +54,7 @@ impl JobTracker {
         }
     }
 
-    /// Serves a heartbeat; its service `begins` now or has begun already.
+    /// Serves a heartbeat, whose service begins (or began) at the instant `begins`.
     fn serve(
         &mut self,
         begins: SimTime,
@@ -65,8 +65,8 @@ impl JobTracker {
         let now = out.now;
         let HeartbeatCall { tracker: id, number: call, .. } = heartbeat.call();
         let queued = now - arrived;
-        // `admit` refuses an old or repeated heartbeat, and one of a tracker that must start anew.
-        // A refused heartbeat holds the JobTracker's lock for as long as a usual heartbeat.
+        // `admit` refuses old and repeated heartbeats, and heartbeats of trackers that must start
+        // anew. A refused heartbeat keeps the JobTracker busy for as long as any other.
         let Some(last_id) = self.admit(heartbeat, out) else {
             let tracker = &self.ledger.trackers[id.index()];
             let disallowed = tracker.is_excluded();
@@ -92,15 +92,15 @@ impl JobTracker {
         if let Heartbeat::Full(status) = heartbeat {
             self.take_status(status, &mut commits, out);
         }
-        // This comes after the reports, which bring the progress, and before the offer, which uses
-        // the slow tasks.
+        // Do this after the reports, which bring the progress, and before the offer, which uses the
+        // slow tasks.
         self.ledger.look_for_slow_tasks(now);
         self.tell_policy(now, Some(id));
 
         let tracker = &self.ledger.trackers[id.index()];
         let has_room = PerSlot::of(|kind| tracker.occupied[kind] < tracker.slots[kind]);
-        // After a restart no task is launched until the trackers of the history are back: tasks
-        // that they still run would be launched twice.
+        // After a restart no task is launched until the trackers named in the histories of jobs are
+        // back: otherwise tasks that they still run would be launched twice.
         let may_get_tasks = tracker.is_active() && !self.ledger.is_recovering();
         let is_offered = has_room.map || has_room.reduce || self.scheduler.wants_full_trackers();
         let (mut directives, looks) = if is_offered && may_get_tasks {
@@ -108,7 +108,8 @@ impl JobTracker {
         } else {
             (Vec::new(), 0)
         };
-        // Only launches cost extra time: kills and permissions to commit are appended after this.
+        // Only launches take extra time, so kills and permissions to commit are appended after
+        // this.
         let span = self.spec.per_heartbeat
             + self.spec.per_task * directives.len() as u64
             + self.spec.per_job * u64::from(looks);
@@ -128,7 +129,8 @@ impl JobTracker {
         self.busy_until = begins + span;
         let answer = &mut self.ledger.trackers[id.index()].answer;
         let nothing_follows = directives.is_empty() && maps.is_empty();
-        // A first contact is answered in full, since the tracker does not know its interval yet.
+        // The first contact of a tracker is answered in full, since the tracker does not know its
+        // interval yet.
         let is_as_before = heartbeat.call().last_reply.is_some() && interval == answer.interval;
         let number = last_id.wrapping_add(1);
         (answer.call, answer.id) = (call, number);
@@ -173,15 +175,15 @@ impl JobTracker {
         self.ledger.set_health(id, status.is_unhealthy, out);
         self.ledger.set_occupied(id, status.occupied);
         let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
-        // With another number of reports an attempt has begun or ended, even if all other reports
-        // repeat the last ones.
+        // If the number of reports is different, an attempt has begun or ended, even if all other
+        // reports are repeated.
         if known.len() != status.reports.len() {
             self.ledger.moved_at = now;
         }
         for (place, report) in status.reports.iter().enumerate() {
             let is_the_same = |last: &Report| last.differs_only_in_progress(report);
-            // Nearly every report repeats the last one on its attempt, at the same index: so look
-            // there first.
+            // Nearly every report equals the last report on the same attempt, which is at the same
+            // index: so look there first.
             if !known.get(place).is_some_and(is_the_same) && !known.iter().any(is_the_same) {
                 let is_known =
                     |last: &Report| last.attempt == report.attempt && last.state == report.state;
@@ -205,15 +207,15 @@ impl JobTracker {
         self.ledger.trackers[id.index()].reports = known;
     }
 
-    /// Decides whether a heartbeat is new; returns the number of the reply before it, or `None` if
-    /// the heartbeat is not new.
+    /// Decides whether a heartbeat is to be served. Returns the number of the reply before it;
+    /// `None` if the heartbeat is refused.
     fn admit(&mut self, heartbeat: &Heartbeat, out: &mut Outbox) -> Option<u16> {
         let HeartbeatCall { tracker: id, number, last_reply } = heartbeat.call();
         let tracker = &self.ledger.trackers[id.index()];
         // A tracker's machine numbers its heartbeats upwards, so a heartbeat with no higher number
         // was answered already, or was overtaken by a later one. The JobTracker keeps these numbers
-        // over its restart: otherwise an old heartbeat would pass for a new one. In Hadoop such a
-        // heartbeat never arrives, since it ends with its connection.
+        // when it is restarted: otherwise an old heartbeat would pass for a new one. In Hadoop an
+        // old heartbeat never arrives, since it is lost with its connection.
         if number <= tracker.answer.call || tracker.is_excluded() {
             return None;
         }
@@ -260,7 +262,7 @@ impl JobTracker {
         let Some(record) = self.ledger.find_try(attempt).filter(|t| t.is_on(tracker)) else {
             if matches!(report.state, S::Unassigned | S::Running | S::Suspended | S::CommitPending)
             {
-                // The job has ended, or the JobTracker has given the attempt up: kill it.
+                // The job has ended, or the JobTracker has given the attempt up: kill the attempt.
                 self.ledger.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
             }
             return;
@@ -276,15 +278,15 @@ impl JobTracker {
                 }
             }
             S::CommitPending => {
-                // With `NotCounted`, which no Hadoop version has, the job stops counting the
-                // attempt here already.
+                // With `NotCounted` the job no longer counts the attempt from here on. No Hadoop
+                // version does so.
                 let still_counts = self.ledger.hadoop.commit_pending != CommitPending::NotCounted;
                 if self.ledger.wait_for_commit(attempt, still_counts, out) {
                     commits.push(attempt);
                 }
             }
-            // The removal of the attempt's output has ended, and with it the attempt, however the
-            // removal went.
+            // The removal of the attempt's output has ended, with success or not; this ends the
+            // attempt.
             S::Succeeded | S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean
                 if is_cleaner =>
             {
@@ -305,8 +307,8 @@ impl JobTracker {
         }
     }
 
-    /// Launches tasks on a tracker with a free slot; returns them, and how many times the policy
-    /// looked at a job.
+    /// Launches tasks on a tracker with a free slot. Returns the launches, and how many times the
+    /// policy looked at a job.
     fn launch(
         &mut self,
         tracker: TrackerId,
@@ -336,15 +338,15 @@ impl JobTracker {
         (offer.directives, offer.looks)
     }
 
-    /// Returns how many maps have ended, for each job whose reduces fetch on the tracker, and which
-    /// of their outputs are lost.
+    /// Returns, for each job whose reduces fetch on the tracker, how many maps have ended and which
+    /// outputs of these maps are lost.
     fn maps_wanted(
         &self,
         reports: &[Report],
         directives: &[Directive],
     ) -> (Vec<MapsDone>, Vec<Missing>) {
-        // A reduce that is launched with this reply asks in its first second, long before it is
-        // reported.
+        // A reduce that is launched with this reply asks long before its first report, so answer it
+        // now.
         let asks_at_once = self.ledger.hadoop.behaviour().asks_at_once;
         let launched = directives.iter().filter_map(|directive| match directive {
             Directive::Launch(launch) if asks_at_once && launch.is_reduce() => Some(launch.attempt),
@@ -359,7 +361,7 @@ impl JobTracker {
         let mut missing = Vec::new();
         for job in fetching.map(|report| report.attempt).chain(launched).map(|id| id.job()) {
             let job = self.ledger.known(job);
-            // A job that has failed gives no more outputs; its reduces wait until they are killed.
+            // Reduces of a failed job learn of no more maps; they wait until they are killed.
             if job.is_running() && wanted.iter().all(|maps| maps.job != job.id()) {
                 let (done, total) = (job.maps_over(), job.tasks(SlotKind::Map).total());
                 let changes = job.output_changes;

@@ -34,7 +34,7 @@ use mumakil_base::units::{Bytes, Count, Fraction};
 /// replies and events.
 struct Bench {
     tracker: JobTracker,
-    /// Which outputs of maps can be fetched.
+    /// The core that knows which outputs of maps can be fetched.
     outputs: MapOutputs,
     now: SimTime,
     calls: [u32; 8],
@@ -247,7 +247,7 @@ impl Bench {
         self
     }
 
-    /// Notes that its tracker has received the last reply.
+    /// Notes that the tracker which got the last reply has received it.
     fn receive(&mut self) -> &mut Self {
         let (to, reply, _) = self.replies.last().expect("there was a reply");
         self.last[to.index()] = if reply.reinit { None } else { Some(reply.id) };

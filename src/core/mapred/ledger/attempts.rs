@@ -17,10 +17,11 @@ use crate::mapred::reason::Reason;
 use mumakil_base::units::SimTime;
 
 impl Ledger {
-    /// Orders a kill of an attempt, for its tracker's next heartbeat.
+    /// Orders the kill of an attempt. The order leaves with the reply to its tracker's next
+    /// heartbeat.
     pub(crate) fn order_end(&mut self, attempt: AttemptId, reason: Reason, out: &mut Outbox) {
         let record = self.known_try(attempt);
-        // An attempt gets one order to end: a second order would emit a second event.
+        // Give an attempt only one order to end: a second order would emit a second event.
         if !record.is_active() || record.is_kill_ordered {
             return;
         }
@@ -45,8 +46,8 @@ impl Ledger {
     pub(super) fn end_needless_attempt(&mut self, attempt: AttemptId, out: &mut Outbox) {
         // The end of another attempt may have ended the job, and with it this attempt.
         let Some(record) = self.find_try(attempt) else { return };
-        // An attempt whose output waits for removal has ended on its tracker: only its record is
-        // left.
+        // If an attempt's output waits for removal, the attempt has ended on its tracker, and only
+        // its record is left.
         if !record.waits_for_cleaner() {
             return self.order_end(attempt, Reason::JobOver, out);
         }
@@ -65,7 +66,8 @@ impl Ledger {
         out: &mut Outbox,
     ) -> bool {
         let record = self.known_try(attempt);
-        // A kill is under way, perhaps because another attempt of the task has succeeded.
+        // No permission: a kill is under way, perhaps because another attempt of the task has
+        // succeeded.
         if record.is_kill_ordered {
             return false;
         }
@@ -79,8 +81,8 @@ impl Ledger {
             self.unlist(out.now, attempt.task);
             self.learn(attempt, tracker, AttemptState::CommitPending, out);
         }
-        // The first of a task's attempts to ask gets the permission, whichever was launched first;
-        // the others lose the race.
+        // The first of a task's attempts to ask gets the permission, even if it was launched later;
+        // the task's other attempts lose the race.
         let task = self.known_mut(attempt.job()).known_task(attempt.task);
         let has_leave = |t: &&KnownAttempt| t.may_commit && t.is_active() && !t.is_kill_ordered;
         if let Some(first) = task.tries.iter().find(has_leave).map(|first| first.number) {
@@ -96,8 +98,8 @@ impl Ledger {
 
     fn stop_counting(&mut self, attempt: AttemptId) {
         let record = self.known_try(attempt);
-        // With `not-counted` an attempt leaves the counts when it waits for its commit, and ends
-        // later: the flag prevents a second subtraction.
+        // The flag prevents a second subtraction: with `not-counted` an attempt is subtracted when
+        // it begins to wait for its commit, and ends later.
         if std::mem::take(&mut record.is_counted) {
             let progress = u64::from(std::mem::take(&mut record.progress));
             let tracker = record.tracker;
@@ -109,7 +111,7 @@ impl Ledger {
             tasks.running -= 1;
             tasks.progress -= progress;
             let work = &mut self.trackers[tracker.index()].work;
-            // A tracker that was lost and came back has no work to subtract from.
+            // The work may be less: a tracker that was lost and came back starts with no work.
             *work = work.saturating_sub(progress);
         }
     }
@@ -123,7 +125,7 @@ impl Ledger {
         let Some(record) = task.filter(|record| record.is_counted && record.is_active()) else {
             return;
         };
-        // Whole numbers, so that sums over attempts do not depend on the order of addition.
+        // Use whole numbers, so that sums over attempts do not depend on the order of addition.
         let told = (f64::from(progress) * MILLIONTHS) as u32;
         let was = u64::from(std::mem::replace(&mut record.progress, told));
         let work = &mut self.trackers[record.tracker.index()].work;
@@ -141,12 +143,12 @@ impl Ledger {
         use AttemptState as S;
         let task = report.attempt.task;
         let progress = match report.state {
-            // A second attempt that waits for its slot must not remove the progress of the first
-            // one.
+            // A second attempt that waits for its slot must not reset the progress of the first
+            // attempt.
             S::Unassigned => return,
             S::Running | S::Suspended | S::CommitPending => report.progress,
             S::Succeeded => 1.0,
-            // The progress of a lost attempt is subtracted from the sum.
+            // A lost attempt has no progress: this subtracts its progress from the sum.
             S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean => 0.0,
         };
         let job = self.known_mut(task.job);
@@ -183,15 +185,15 @@ impl Ledger {
     pub(crate) fn succeed(&mut self, attempt: AttemptId, out: &mut Outbox) {
         let now = out.now;
         if self.known_try(attempt).is_kill_ordered {
-            // The kill and the success crossed on the way: the output does not count.
+            // The order to kill and the report of success crossed on the way: the output does not
+            // count.
             return self.lose(attempt, Outcome::Killed, out);
         }
         let record = self.close_try(now, attempt);
         let id = attempt.job();
         self.note_success(now, attempt.task, &record);
         let job = self.known_mut(id);
-        // Take the number before this map counts: it is the number of maps that had ended before
-        // it.
+        // Read this before the map is counted: it is the number of maps that had ended before it.
         let order = job.maps_over();
         if attempt.task.kind == TaskKind::Map {
             job.lost_outputs.remove(&attempt.task.index);
@@ -227,7 +229,7 @@ impl Ledger {
             TaskKind::Setup => self.start_job(id, out),
             TaskKind::Cleanup => self.end_job(id, out),
         }
-        // The job may have ended long ago, with this as its last attempt on a tracker.
+        // The job may have ended long ago, and this may be its last attempt on a tracker.
         self.forget_if_drained(id);
     }
 
@@ -250,8 +252,8 @@ impl Ledger {
         self.unlist(out.now, attempt.task);
         let record = self.known_try(attempt);
         let tracker = record.tracker;
-        // An attempt whose cleanup was lost with its tracker comes here again: it is queued again
-        // without an event.
+        // An attempt comes here again if its cleanup was lost with a tracker: then queue the
+        // cleanup again, without an event.
         let is_new = record.state != state;
         record.state = state;
         record.cleaner = None;
@@ -262,7 +264,8 @@ impl Ledger {
         }
     }
 
-    /// Returns whether the output of an ended attempt must be removed: only if its job still runs.
+    /// Returns whether the output of an ended attempt must be removed: it must if the job still
+    /// runs.
     pub(crate) fn cleans_up_after(&self, attempt: AttemptId) -> bool {
         self.hadoop.task_cleanup && attempt.task.is_work() && self.known(attempt.job()).is_running()
     }
@@ -278,7 +281,7 @@ impl Ledger {
         let most = self.hadoop.max_attempts.get();
         let id = attempt.job();
         let job = self.known_mut(id);
-        // A job that has ended cannot fail any more, however its last attempts end.
+        // A job that has ended cannot fail any more, even if its last attempts fail.
         let may_go_on = !matches!(job.state, JobState::Ended(_));
         let task = job.known_task(attempt.task);
         // An attempt whose output is still to be removed keeps the task from being launched again.
@@ -290,8 +293,7 @@ impl Ledger {
             true => task.tries.iter().filter(|it| it.is_active()).map(|it| it.number).collect(),
             false => Vec::new(),
         };
-        // If another attempt of an exhausted task runs, the task is given up when that attempt has
-        // ended, too.
+        // A task with too many failures is given up when its last running attempt has ended.
         if is_last && is_exhausted {
             task.stage = TaskStage::Dead;
         } else if is_last {
@@ -352,7 +354,8 @@ impl Ledger {
                     job.failed_maps.insert((Reverse(failures), task.index));
                 } else {
                     job.locate(task.index, &mut self.holders);
-                    // 0.20 and 0.21 launch a failed map first, but still near its input.
+                    // 0.20 and 0.21 put a failed map first, but only in the lists of nodes and
+                    // racks near its input.
                     job.cache.requeue_map(task.index, &self.holders, &self.topology);
                 }
             }
@@ -384,15 +387,15 @@ impl Ledger {
             SlotKind::Reduce => self.hadoop.reduce_failures,
         };
         let job = self.known_mut(task.job);
-        // Without its cleanup the job has no task left to wait for: it fails and ends.
+        // If the cleanup task is given up, no task is left to wait for: the job fails and ends.
         if task.kind == TaskKind::Cleanup {
             job.verdict = Some(Outcome::Failed);
             return self.end_job(task.job, out);
         }
         let is_fatal = if task.is_work() {
             if task.kind == TaskKind::Map {
-                // Reduces do without the output of a map that is given up, so the output is not
-                // missing any more.
+                // Reduces do without the output of a map that is given up, so it no longer counts
+                // as missing.
                 job.lost_outputs.remove(&task.index);
             }
             let tasks = job.tasks_mut(task.slot());

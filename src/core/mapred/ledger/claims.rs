@@ -1,6 +1,6 @@
 //! The rules of the ledger that hold between two messages; asserted in debug builds.
 //!
-//! After every message the rules for the jobs and tasks that it touched are checked, which costs a
+//! After every message, the rules for the jobs and tasks that the message touched are checked, at a
 //! few look-ups for each event. The counts of a job are checked whenever its state changes. Now and
 //! then all rules are checked, with everything counted anew from the attempts of every task.
 

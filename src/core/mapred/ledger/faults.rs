@@ -1,18 +1,18 @@
 //! Trackers with many failures are blacklisted, and get no tasks for a while.
 //!
-//! A tracker that a job avoided gets a *fault* when that job succeeds: other trackers could do the
-//! job's work, and this one could not. A tracker with enough faults, and more than one and a half
-//! times as many as the average tracker, is blacklisted, unless half of the cluster is blacklisted
-//! already. Attempts that run there go on; attempts that are suspended there are killed.
+//! When a job succeeds, each tracker that it avoided gets a *fault*: other trackers could do the
+//! job's work, and this one could not. A tracker is blacklisted when it has enough faults, and more
+//! than one and a half times as many as the average tracker. At most half of the cluster is
+//! blacklisted. Attempts that run there go on; attempts that are suspended there are killed.
 //!
 //! After a day without a new fault, one fault is forgiven; as in Hadoop, this ends the
 //! blacklisting, however many faults are left. A restart of the tracker clears all faults.
 //!
 //! Where trackers are not blacklisted, as in 1.x, they are *graylisted*: they are noted, and still
-//! get tasks. For the graylist faults count in a window of three hours that moves by a quarter of
-//! an hour, and a tracker with too few faults in the window leaves the list. Mumak has neither
-//! list. A node whose health script reports an error is blacklisted in any case, until the script
-//! reports none.
+//! get tasks. For the graylist only faults of the last three hours count (a window that moves every
+//! quarter of an hour). A tracker with too few faults in this window leaves the list. Mumak has
+//! neither list. A node whose health script reports an error is blacklisted in any case, until the
+//! script reports none.
 
 use super::{Ledger, Tracker};
 use crate::cluster::TrackerId;
@@ -22,7 +22,7 @@ use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// One fault is forgiven after more than this time without a new fault.
+/// One fault is forgiven when more than this time has passed without a new fault.
 // JobTracker.java, UPDATE_FAULTY_TRACKER_INTERVAL: 24 hours.
 const GRUDGE: SimSpan = SimSpan::from_secs(24 * 60 * 60);
 
@@ -79,7 +79,7 @@ impl Ledger {
             tracker.faults_changed_at = out.now;
             let (faults, is_listed) = (tracker.faults, tracker.is_blacklisted);
             if !is_listed && self.is_too_much(faults) {
-                // Blacklist only after the fault is counted: the average includes it.
+                // Count the fault before blacklisting, since the average includes it.
                 self.change_shunning(id, |tracker| tracker.is_blacklisted = true, out);
             }
         }
@@ -90,7 +90,8 @@ impl Ledger {
         self.trackers[id.index()].recent_faults.add(out.now);
         let counts = |tracker: &mut Tracker| tracker.recent_faults.count(out.now);
         let faults = counts(&mut self.trackers[id.index()]);
-        // Every tracker forgets its old faults first, so that the average is over the same window.
+        // Let every tracker forget its old faults first, so that the average is over the same
+        // window.
         let all = self.trackers.iter_mut().map(|tracker| u64::from(counts(tracker))).sum();
         let known = self.trackers.iter().filter(|tracker| tracker.is_registered);
         let graylisted = known.clone().filter(|known| known.is_graylisted).count();
@@ -131,7 +132,7 @@ impl Ledger {
     fn is_too_much(&self, faults: u32) -> bool {
         let all = self.trackers.iter().map(|tracker| u64::from(tracker.faults)).sum();
         let blacklisted = self.blacklisted().count();
-        // Fewer blacklisted than active trackers means that less than half of all are blacklisted.
+        // If fewer trackers are blacklisted than active, less than half of all are blacklisted.
         self.exceeds_average(faults, all) && blacklisted < self.active as usize
     }
 
@@ -155,7 +156,7 @@ impl Ledger {
         let tracker = &mut self.trackers[id.index()];
         if 0 < tracker.faults && GRUDGE < out.now.saturating_since(tracker.faults_changed_at) {
             tracker.faults -= 1;
-            // Forgive one fault a day: the next fault waits another day.
+            // Forgive only one fault a day: the next one is forgiven a day later.
             tracker.faults_changed_at = out.now;
             self.lift_blacklisting(id, out);
         }
@@ -182,8 +183,8 @@ impl Ledger {
         }
     }
 
-    /// Changes the flags that keep a tracker from getting tasks; emits an event if it stops or
-    /// starts getting tasks.
+    /// Changes the flags that keep a tracker from getting tasks. Emits an event if the tracker now
+    /// gets no more tasks, or gets tasks again.
     fn change_shunning(
         &mut self,
         id: TrackerId,

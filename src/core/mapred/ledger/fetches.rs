@@ -1,9 +1,9 @@
-//! Outputs of maps, as the JobTracker knows them: it counts the output of each map that is done,
-//! until reduces complain.
+//! Outputs of maps, as far as the JobTracker knows: it counts the output of each map that is done,
+//! until enough reduces complain.
 //!
 //! The JobTracker does not know which machines are out of reach. Reduces find out, each for itself,
 //! and their complaints come with heartbeats. After enough complaints the map has failed and runs
-//! again; otherwise it runs again when its tracker is lost.
+//! again. With fewer complaints it runs again only when its tracker is lost.
 //! [`MapOutputs`](crate::mapred::MapOutputs) knows the truth; this file sends it the outputs that
 //! count.
 
@@ -95,7 +95,7 @@ impl Ledger {
         } else if task.tries.is_empty() {
             self.requeue_task(now, map.task);
         } else {
-            // A losing attempt of the task may still be on its tracker; when it ends, the map waits
+            // A slower attempt of the task may still be on its tracker; when it ends, the map waits
             // again.
             task.stage = TaskStage::Active;
         }

@@ -21,7 +21,7 @@ impl Ledger {
         let spec = self.heat(spec);
         let id = spec.id;
         if self.jobs.len() <= id.index() {
-            // Jobs are numbered by the workload and may arrive in another order.
+            // The workload numbers the jobs, which may arrive in another order.
             self.jobs.resize_with(id.index() + 1, || None);
         }
         out.emit(Fact::Job(spec.id, JobFact::Submitted(spec.clone())));
@@ -161,8 +161,8 @@ impl Ledger {
             let heat = self.heat.get_mut(&file).expect("each job that has arrived reads its file");
             heat.readers -= 1;
             if self.hdfs.more_copies(heat.readers) == 0 {
-                // A file that is no longer hot loses its extra copies; they are made anew when it
-                // is hot again.
+                // A file that is no longer hot loses its extra copies; they are made anew if it
+                // becomes hot again.
                 *heat = FileDemand { readers: heat.readers, ..FileDemand::default() };
             }
         }
@@ -171,8 +171,8 @@ impl Ledger {
         self.wants_setup.remove(&id);
         self.wants_cleanup.remove(&id);
         self.forget_outputs(id, out);
-        // These may be the slower attempt of a task, a second setup task, or attempts of a job that
-        // has failed.
+        // An attempt that still runs may be the slower one of a task, a second setup task, or work
+        // of a job that has failed.
         for attempt in self.attempts_on(id, None) {
             self.end_needless_attempt(attempt, out);
         }
@@ -181,8 +181,8 @@ impl Ledger {
             refusals.ended(id, out);
         }
         out.emit(Fact::Job(id, JobFact::Ended(outcome)));
-        // A job that failed may itself be to blame; a job that succeeded shows that the trackers
-        // which it avoided are to blame.
+        // Only a job that succeeds shows that the trackers which it avoided are to blame; a job
+        // that fails may itself be to blame.
         if outcome == Outcome::Succeeded {
             self.count_faults(id, out);
         }
@@ -223,7 +223,8 @@ impl Ledger {
             job.maps.tasks = Vec::new();
             job.reduces.tasks = Vec::new();
             job.cache = MapCache::default();
-            // A snapshot of changed files would use memory as long as the job's record exists.
+            // Drop the job's own snapshot of changed files, which would use memory as long as the
+            // job's record exists.
             job.splits = self.unchanged.clone();
             job.unclean = PerSlot::default();
             job.failed_maps.clear();
@@ -252,7 +253,7 @@ fn place(spec: &mut Arc<JobSpec>, mumak_draws: &mut MumakJobs) {
         let machines = mumak_draws.machines(spec.id.0, &spec.name, *copies);
         splits[*map as usize].holders = machines.iter().copied().map(TrackerId).collect();
     }
-    // Change a copy: the workload's own list of jobs stays as the trace has it.
+    // This changes a copy: the workload's own list of jobs stays as in the trace.
     Arc::make_mut(spec).input = Some(Input::Splits(splits.into()));
 }
 

@@ -1,4 +1,4 @@
-//! Launches: which task a tracker gets once a job may have the slot.
+//! Launches: which task a tracker gets, after the policy has given the slot to a job.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use mumakil_base::units::SimSpan;
 
-/// A launch that the ledger has decided on, before its order and its event.
+/// A launch that the ledger has decided on; its order and its event are still to be made.
 struct LaunchDecision {
     attempt: AttemptId,
     wish: LaunchWish,
@@ -75,7 +75,7 @@ impl Ledger {
     ) -> LaunchOrder {
         let now = out.now;
         let LaunchWish { tracker, slots, .. } = wish;
-        // Setup and cleanup tasks do not count: policies neither launch nor refuse them.
+        // Skip setup and cleanup tasks, which policies neither launch nor refuse.
         if let Some(refusals) = self.refusals.as_mut().filter(|_| task.is_work()) {
             refusals.launched(task.job, task.slot(), out);
             refusals.holds(task.job, task.slot(), slots as i32);
@@ -87,7 +87,8 @@ impl Ledger {
         };
         let record = job.known_task(task);
         let is_speculative = record.tries.iter().any(KnownAttempt::is_active);
-        // A reduce waits only since the slow start, and a map only since its job runs.
+        // The wait of a reduce begins at the slow start at the earliest, and the wait of a map when
+        // its job runs.
         let waited = now.saturating_since(record.since.max(ready_at));
         let number = record.next;
         record.next += 1;
@@ -127,7 +128,7 @@ impl Ledger {
             role: Role::Work,
             locality,
             speculative: is_speculative,
-            // The wait of a task ends with its first attempt, so a second attempt has none.
+            // The wait of a task ends with its first attempt, so a second attempt has not waited.
             waited: if task.is_work() && !is_speculative { waited } else { SimSpan::ZERO },
         };
         self.order_launch(handout, out)
@@ -137,12 +138,11 @@ impl Ledger {
     ///
     /// A tracker that has received a launch reports it with its next heartbeat. So an attempt
     /// without a report is lost with its tracker before it expires, unless the tracker breaks the
-    /// protocol. An attempt does expire if it waits for its slot all the time, for example since a
-    /// resumed attempt has taken the slot. Walks each launch once.
+    /// protocol. An attempt does expire if it waits for its slot all the time, for example because
+    /// a resumed attempt has taken the slot. Looks at each launch once.
     pub(crate) fn expire_launches(&mut self, out: &mut Outbox) {
         let Hadoop { expiry, launch_expiry, .. } = self.hadoop;
-        // Launches are in the order of time: the first launch that is recent enough ends the
-        // search.
+        // Launches are in the order of time, so stop at the first one that is recent enough.
         while let Some((assigned, attempt)) = self.launches.front().copied()
             && expiry < out.now.saturating_since(assigned)
         {
@@ -151,8 +151,8 @@ impl Ledger {
             let Some(tracker) = waiting.map(|record| record.tracker) else { continue };
             let tracker = &mut self.trackers[tracker.index()];
             let is_reported = tracker.reports.iter().any(|report| report.attempt == attempt);
-            // Before 1.2 Hadoop took a reported attempt off this list, even if it still waited for
-            // a slot.
+            // Before version 1.2, Hadoop took an attempt off this list as soon as it was reported,
+            // even if it still waited for a slot.
             if is_reported && launch_expiry == LaunchExpiry::Reported {
                 continue;
             }
@@ -174,7 +174,7 @@ impl Ledger {
     /// Returns whether a job avoids a tracker because too many of its attempts failed there.
     pub(super) fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
         let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
-        // As in Hadoop, a job that avoids a quarter of the cluster uses all of it again.
+        // As in Hadoop, a job that would avoid a quarter of the cluster or more avoids no tracker.
         is_small_part(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
     }
 
@@ -204,8 +204,8 @@ impl Ledger {
             let task = TaskId { job: id, kind: TaskKind::Map, index };
             return Some(self.assign(task, wish, locality, out));
         }
-        // As in Hadoop, second attempts come last and only if the policy lets the job look beyond
-        // racks.
+        // As in Hadoop, second attempts come last, and only if the policy allows launches outside
+        // the rack.
         let looks_anywhere = matches!(reach, MapReach::Any | MapReach::Beyond);
         if looks_anywhere { self.launch_second(wish, SlotKind::Map, out) } else { None }
     }
@@ -236,8 +236,8 @@ impl Ledger {
             verdict(task, &maps.tasks, barred, tracker, hosts)
         };
         let mut failed = failed_maps.iter().map(|(_, map)| *map);
-        // In 1.x maps that have failed come before all others, wherever their input is and whatever
-        // reach the policy allows.
+        // In 1.x maps that have failed come before all other maps, wherever their input is, and
+        // even beyond the reach that the policy allows.
         if !failed_maps.is_empty()
             && let Some(map) = failed.find(|map| verdict(*map) == MapVerdict::Take)
         {
@@ -249,8 +249,8 @@ impl Ledger {
         cache.best(tracker, reach, &self.topology, verdict)
     }
 
-    /// Returns how many maps of a job would be launched within reach of a tracker's node, and how
-    /// many within reach of its rack, each at most `most`.
+    /// Returns how many maps of a job could be launched on a tracker with the reach `Node`, and how
+    /// many with the reach `Rack`. Each count stops at `most`.
     pub(crate) fn near_maps(&mut self, id: JobId, tracker: TrackerId, most: u32) -> [u32; 2] {
         if self.job(id).is_none_or(|job| job.pending(SlotKind::Map) == 0) {
             return [0; 2];
@@ -261,7 +261,7 @@ impl Ledger {
             let task = TaskId { job: id, kind: TaskKind::Map, index };
             verdict(task, &maps.tasks, barred, tracker, hosts)
         };
-        // Failed maps go before all others, wherever their input is.
+        // Failed maps count for both, as they are launched first, wherever their input is.
         let failed =
             failed_maps.iter().filter(|(_, map)| verdict(*map) == MapVerdict::Take).count();
         let near = cache.near(tracker, most, &self.topology, verdict);
@@ -340,7 +340,7 @@ impl Ledger {
     ) -> LaunchOrder {
         let unclean = &mut self.known_mut(id).unclean[kind];
         let attempt = unclean.pop_front().expect("a job that wants a cleanup knows of what");
-        // Read this now: the borrow of the job ends before the list of jobs is changed.
+        // Read this now, as the borrow of the job must end before the list of jobs is changed.
         let is_last = unclean.is_empty();
         self.known_try(attempt).cleaner = Some(tracker);
         if is_last {
@@ -358,7 +358,7 @@ impl Ledger {
     }
 }
 
-/// Judges a map from a list: whether it still waits, and may run on a tracker.
+/// Judges a map from a list: does it still wait, and may it run on the tracker?
 fn verdict(
     task: TaskId,
     maps: &[Task],

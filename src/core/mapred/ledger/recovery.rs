@@ -1,4 +1,4 @@
-//! Jobs and trackers when the JobTracker's process has died and comes back.
+//! Jobs and trackers when the JobTracker's process dies, and when it comes back.
 //!
 //! Without recovery all jobs fail, and trackers must start anew. With recovery there are two ways:
 //!
@@ -9,8 +9,8 @@
 //! - Hadoop from 0.21 on *submits each job again*: only the submission is on disk, all tasks run
 //!   anew, and all trackers must start anew.
 //!
-//! When the process dies, the ledger drops all that is not on disk. A request to kill a job is not
-//! on disk, but the ledger keeps it: the user would ask again.
+//! When the process dies, the ledger drops all that is not on disk. It keeps requests to kill jobs,
+//! though they are not on disk, since users would repeat them.
 
 use super::Ledger;
 use crate::cluster::{SlotKind, TrackerId};
@@ -24,7 +24,7 @@ use mumakil_base::units::SimTime;
 impl Ledger {
     /// Fails and forgets all jobs, and forgets all trackers.
     pub(crate) fn fail_all(&mut self, out: &mut Outbox) {
-        // A copy, as each end removes a job from the list.
+        // Walk a copy, as each end removes a job from the list.
         for id in self.open.clone() {
             let job = self.known_mut(id);
             job.verdict = Some(Outcome::Failed);
@@ -37,7 +37,8 @@ impl Ledger {
     /// Keeps only the submissions of jobs, and forgets all trackers.
     pub(crate) fn keep_submissions(&mut self, out: &mut Outbox) {
         for id in self.open.clone() {
-            // Read this before the job is forgotten: its user would ask for the kill again.
+            // Read this before the job is forgotten. A request to kill it is kept, as the user
+            // would repeat it.
             let is_killed = self.known(id).verdict == Some(Outcome::Killed);
             self.begin_anew(id, out);
             if is_killed {
@@ -90,7 +91,7 @@ impl Ledger {
         0 < self.rejoining
     }
 
-    /// Notes that launches no longer wait for this tracker.
+    /// Notes that launches need no longer wait for this tracker to come back.
     pub(super) fn expect_no_more(&mut self, id: TrackerId) {
         let rejoins = std::mem::take(&mut self.trackers[id.index()].rejoins);
         self.rejoining -= u32::from(rejoins);
@@ -109,7 +110,7 @@ impl Ledger {
         let is_unread = |id: &JobId| self.known(*id).state == JobState::Submitted;
         let unread: Vec<JobId> = self.open.iter().copied().filter(is_unread).collect();
         for id in &unread {
-            // A job that is submitted again learns where its input is now.
+            // A job that is submitted again looks up anew where its input is.
             let files = self.files.clone();
             self.known_mut(*id).splits = files;
         }
@@ -170,8 +171,8 @@ impl Ledger {
         }
     }
 
-    /// Returns whether an attempt has lost the race of its task, or its job has ended or will end
-    /// early.
+    /// Returns whether an attempt is no longer needed: another attempt of its task was first, or
+    /// its job has ended or will end early.
     fn is_in_vain(&mut self, attempt: AttemptId) -> bool {
         let job = self.known_mut(attempt.job());
         let is_over = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
@@ -212,10 +213,10 @@ impl Ledger {
         }
     }
 
-    /// Forgets all of a job but its submission. Its attempts get higher numbers than before, so
-    /// that no two attempts have the same name; Hadoop adds a thousand for each restart.
+    /// Forgets everything about a job but its submission. Its attempts get higher numbers than
+    /// before, so that no two attempts have the same name; Hadoop adds a thousand for each restart.
     fn begin_anew(&mut self, id: JobId, out: &mut Outbox) {
-        // Its splits were not read, so there is only its submission.
+        // The job's splits were not read, so there is nothing to forget.
         if self.known(id).state == JobState::Submitted {
             return;
         }

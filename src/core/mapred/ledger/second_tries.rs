@@ -2,8 +2,8 @@
 //! attempt.
 //!
 //! The rules are in [`speculation`](crate::mapred::speculation); this file gives them the facts and
-//! applies them. A slow task with one attempt counts among the tasks that its job could launch.
-//! Policies are not asked, and need not know of second attempts.
+//! applies them. A slow task with one attempt counts as a task that its job could launch. So
+//! policies need not know of second attempts.
 
 use super::{Ledger, entry};
 use crate::cluster::{SlotKind, TrackerId};
@@ -20,7 +20,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 use super::LaunchWish;
 
 /// The JobTracker looks for slow tasks at most this often, as Hadoop's fair scheduler does.
-/// Hadoop's other policies look whenever they offer a slot to a job, and walk its tasks each time.
+/// Hadoop's other policies look each time they offer a slot to a job, and walk all its tasks.
 // `mapred.fairscheduler.update.interval`, 500 ms by default.
 const LOOKS: SimSpan = SimSpan::from_millis(500);
 
@@ -28,8 +28,8 @@ const LOOKS: SimSpan = SimSpan::from_millis(500);
 pub(super) const MILLIONTHS: f64 = 1e6;
 
 impl Ledger {
-    /// Finds the slow tasks, unless the last search was only just before. Walks the tasks of jobs
-    /// that have running tasks and no waiting tasks.
+    /// Finds the slow tasks, unless the last search was less than `LOOKS` ago. Walks all tasks of
+    /// jobs that have running and no waiting tasks.
     pub(crate) fn look_for_slow_tasks(&mut self, now: SimTime) {
         let Some(rule) = self.hadoop.speculation.rule() else { return };
         if self.looked_at.is_some_and(|last| now.saturating_since(last) < LOOKS) {
@@ -39,8 +39,7 @@ impl Ledger {
         if let Rule::Late(late) = rule {
             let work = self.trackers.iter().filter(|tracker| tracker.is_active());
             let work: Vec<f64> = work.map(|tracker| tracker.work as f64).collect();
-            // By the paper on LATE, a slow node must not get second attempts. The limit is the same
-            // for all jobs.
+            // In LATE a slow node gets no second attempts. The limit is the same for all jobs.
             self.least_work = late.least_work(&work);
         }
         // A copy, as recounting borrows the ledger.
@@ -62,10 +61,11 @@ impl Ledger {
         }
     }
 
-    /// Returns how long nothing may change before a task is found to be slow.
+    /// Returns how long after the last change a task may still be found slow: an idle cluster must
+    /// be watched for so long.
     ///
-    /// With rules that compare rates, the rate of an attempt that stands still falls with time.
-    /// After a day it is below the mean of any cluster whose tasks take minutes.
+    /// A rule that compares rates may need long: the rate of an attempt without progress falls
+    /// slowly. After a day it is below the mean of any cluster whose tasks take minutes.
     pub(crate) fn slowness(&self) -> SimSpan {
         const DAY: SimSpan = SimSpan::from_secs(24 * 60 * 60);
         match self.hadoop.speculation.rule() {
@@ -107,8 +107,8 @@ impl Ledger {
         let tasks = job.tasks(kind);
         let seconds = SecondAttempts {
             of_job: tasks.seconds,
-            // These are the first attempts only. With `not-counted` fewer attempts may count as
-            // running than there are second attempts.
+            // Count only first attempts. With `not-counted` the result could be negative, as an
+            // attempt that waits for its commit is not counted as running.
             running: tasks.running.saturating_sub(tasks.seconds),
             of_all: self.seconds[kind],
             slots: self.capacity[kind],
@@ -120,7 +120,7 @@ impl Ledger {
     fn is_slow_node(&self, rule: Rule, job: &Job, tracker: TrackerId) -> bool {
         match rule {
             Rule::Hadoop020(_) => false,
-            // Hadoop tests the times of maps and of reduces, whichever is to be launched.
+            // Hadoop tests the times of both maps and reduces, for either kind of launch.
             Rule::Hadoop021(rates) => SlotKind::BOTH.into_iter().any(|kind| {
                 let times = &job.times_on[kind];
                 let all = || times.values().map(|times| times.mean()).collect::<Vec<f64>>();
@@ -153,8 +153,8 @@ impl Ledger {
             Rule::Hadoop020(_) if kind == SlotKind::Map => slow
                 .map(|task| (task, locality(task)))
                 .min_by_key(|(task, level)| (level.is_none(), *level, task.index)),
-            // From 0.21 on, and in LATE, the task with the longest time left comes first, near or
-            // not.
+            // From 0.21 on, and in LATE, the task with the longest time left comes first, even if
+            // its input is far.
             _ => slow.next().map(|task| (task, locality(task))),
         }
     }
@@ -197,7 +197,7 @@ impl Tasks {
     /// Returns the slow tasks, the most urgent first; none while tasks wait for their first
     /// attempt.
     fn slow(&self, rule: Rule, now: SimTime) -> Vec<u32> {
-        // As in Hadoop, second attempts come only when every task has had its first.
+        // As in Hadoop, no task gets a second attempt before every task has had its first.
         if self.running == 0 || 0 < self.waiting {
             return Vec::new();
         }

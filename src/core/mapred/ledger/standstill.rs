@@ -32,13 +32,13 @@ impl Ledger {
         // A silent tracker will be lost and a blacklisted tracker forgiven: either may change
         // something.
         let heard = registered().map(|tracker| tracker.seen_before).min();
-        // Without trackers there are no heartbeats, so nothing changes, however recently something
-        // moved.
+        // Without trackers there are no heartbeats, so nothing can change from now on, even if
+        // something changed a moment ago.
         let since = heard.unwrap_or(SimTime::NEVER);
         let since = SimTime::ZERO + (since.saturating_since(SimTime::ZERO + patience));
         let is_unchanged = self.moved_at < since
             && registered().all(|tracker| !tracker.is_blacklisted && tracker.orders.is_empty());
-        // The cheap tests come first: a busy cluster does not get to the walks below.
+        // Do the cheap tests first: in a busy cluster they spare the walks below.
         if !is_unchanged {
             return None;
         }
@@ -129,8 +129,8 @@ impl Ledger {
     /// Returns what a setup or cleanup task of a job waits for.
     fn wait_of_service(&self, job: &Job) -> WaitCause {
         let waits = SlotKind::BOTH.map(|kind| self.wait_for_slot(kind, |at| self.avoids(job, at)));
-        // The task may use either kind of slot, so take the greater of the two causes: it is nearer
-        // to a launch.
+        // The task may use either kind of slot, so take the greater of the two causes, the one
+        // nearer to a launch.
         waits.into_iter().max().unwrap_or(WaitCause::Slot)
     }
 

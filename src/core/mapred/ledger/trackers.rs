@@ -59,7 +59,8 @@ impl Ledger {
     /// Declares a tracker lost: its attempts are killed, and maps whose output was there run again.
     pub(crate) fn lose_tracker(&mut self, id: TrackerId, out: &mut Outbox) {
         self.remove_tracker(id, out);
-        // Include ended jobs: attempts that they left running keep their tasks in the ledger.
+        // Include ended jobs: while attempts of an ended job still run, its tasks are in the
+        // ledger.
         let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
         for job in jobs {
             let mut has_failed = false;
@@ -94,7 +95,8 @@ impl Ledger {
     /// next heartbeat.
     pub(crate) fn exclude(&mut self, id: TrackerId, out: &mut Outbox) {
         let tracker = &mut self.trackers[id.index()];
-        // Two faults of a scenario may exclude the same node at a time; both must end.
+        // Two faults of a scenario may exclude the same node at the same time: it is back when both
+        // have ended.
         tracker.exclusions += 1;
         if tracker.exclusions == 1 {
             out.emit(Fact::befell(id, Incident::Excluded));

@@ -16,8 +16,8 @@ fn mb(megabytes: u64) -> Bytes {
     Bytes::new(megabytes * 1_000_000)
 }
 
-/// Six nodes in two racks, each of which copies 10 MB a second, and a job whose maps read 100 MB
-/// each from these nodes: a copy takes ten seconds.
+/// Six nodes in two racks; each node copies 10 MB a second. A job's maps read 100 MB each from
+/// these nodes, so a copy takes ten seconds.
 struct Bench {
     node: NameNode,
     job: Arc<JobSpec>,
@@ -117,7 +117,7 @@ fn what_a_dead_node_had_is_copied_into_the_other_rack() {
     bench.hear(at(0), ToNameNode::Off(TrackerId(0)));
     assert!(matches!(bench.plans[..], [(_, ToNameNode::Missed(TrackerId(0), 1))]));
     assert_eq!(bench.plans[0].0, at(630));
-    assert_eq!(bench.holders(at(629), 0), [0, 3], "nobody has missed it yet");
+    assert_eq!(bench.holders(at(629), 0), [0, 3], "the NameNode has not noticed yet");
     bench.hear(at(630), ToNameNode::Missed(TrackerId(0), 1));
     // The last block is lost: no other node has it.
     assert_eq!(bench.facts, [Incident::DeadToHdfs, begins(2, 200)]);
@@ -186,7 +186,7 @@ fn a_disk_that_is_lost_before_its_machine_joins_is_told_of_when_it_does() {
     bench.absent(&[0]);
     bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
     assert_eq!((bench.holders(at(20), 0), bench.facts.len()), (vec![0, 3], 0));
-    assert!(bench.node.replicas.off.contains(&TrackerId(0)), "nobody can read it");
+    assert!(bench.node.replicas.off.contains(&TrackerId(0)), "the node cannot be read");
     bench.hear(at(30), ToNameNode::On(TrackerId(0)));
     assert_eq!(bench.facts, [begins(1, 100)]);
     assert_eq!(bench.holders(at(30), 0), [3]);
@@ -260,7 +260,7 @@ fn what_all_have_lost_at_once_cannot_be_copied() {
     let made: Vec<u32> = bench.facts.iter().filter_map(made_of).collect();
     assert!(made.iter().all(|blocks| *blocks == 0), "{made:?}");
     let begun = bench.facts.len() - made.len();
-    assert_eq!(made.len(), begun, "what has begun has ended");
+    assert_eq!(made.len(), begun, "each copying that began has ended");
 }
 
 fn made_of(incident: &Incident) -> Option<u32> {
@@ -272,7 +272,7 @@ fn made_of(incident: &Incident) -> Option<u32> {
 
 #[test]
 fn disks_that_are_lost_at_one_instant_take_no_longer_than_their_blocks() {
-    // Six nodes make the six missing copies at once, though targets are struck meanwhile.
+    // Six nodes make the six missing copies at once, though some targets are lost meanwhile.
     let mut bench = bench(&[&[0, 3], &[0, 4], &[1, 4], &[1, 5], &[2, 5], &[2, 3]]);
     for node in 0..3 {
         bench.hear(at(10), ToNameNode::DiskLost(TrackerId(node)));
@@ -287,7 +287,7 @@ fn a_copy_under_way_does_not_arrive_once_nobody_can_be_read_that_has_the_block()
     bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
     bench.hear(at(19), ToNameNode::Off(TrackerId(3)));
     assert_eq!((bench.node.busy, bench.facts.last()), (0, Some(&ends(0, 0))));
-    assert_eq!(bench.holders(at(30), 0), [3], "it is listed, but nobody has missed it yet");
+    assert_eq!(bench.holders(at(30), 0), [3], "it is still listed");
     // The block is copied when the node is back; when the node loses its disks after that, the copy
     // stays.
     bench.hear(at(60), ToNameNode::On(TrackerId(3)));
@@ -358,7 +358,7 @@ fn a_disk_that_is_lost_while_its_machine_is_off_is_told_of_when_it_is_back() {
     bench.hear(at(40), ToNameNode::Off(TrackerId(0)));
     bench.hear(at(50), ToNameNode::On(TrackerId(0)));
     let begun = bench.facts.iter().filter(|fact| **fact == begins(1, 100)).count();
-    assert!(bench.counts(at(60)) == [2] && begun == 1, "it is told of once");
+    assert!(bench.counts(at(60)) == [2] && begun == 1, "the incident is emitted once");
 }
 
 #[test]

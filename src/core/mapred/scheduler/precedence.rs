@@ -21,7 +21,7 @@ pub enum PrecedenceBy {
     Share,
     /// The work left to do.
     Size,
-    /// A criterion of the policy's own.
+    /// A criterion of the policy itself, which reports do not know.
     #[default]
     Own,
 }

@@ -1,8 +1,8 @@
 //! Steps of policies, with which tests measure how the work of a policy grows.
 //!
 //! A step is a question to the view, a request for a task, or one item of a walk, a sort or a sum.
-//! Seconds would depend on the machine, steps do not. They are counted in builds with debug
-//! assertions, as in tests; in other builds counting does nothing.
+//! Seconds would depend on the machine; steps do not. Steps are counted only in builds with debug
+//! assertions, such as tests.
 
 use std::cell::Cell;
 

@@ -1,8 +1,8 @@
 //! A test bench for policies: a test submits jobs, offers trackers, ends tasks and sets the time,
 //! and looks at the launches.
 //!
-//! Everything takes effect at once, and a tracker's report is always true, since only the policy is
-//! tested. Trackers are in one rack by default, and reduces need not wait for maps.
+//! Only the policy is tested, so everything takes effect at once, and a tracker's report is always
+//! true. Trackers are in one rack by default, and reduces need not wait for maps.
 
 use std::sync::Arc;
 
@@ -70,8 +70,8 @@ impl<P: Scheduler> Bench<P> {
         }
     }
 
-    /// Submits a job of `maps` maps and `reduces` reduces, changed by `tell`; its tasks may be
-    /// launched at once.
+    /// Submits a job of `maps` maps and `reduces` reduces, after `tell` has changed its settings.
+    /// Its tasks may be launched at once.
     pub fn job(&mut self, maps: u32, reduces: u32, tell: impl FnOnce(&mut JobSpec)) -> JobId {
         let mut spec = JobSpec::bare(self.jobs, maps, reduces);
         tell(&mut spec);
@@ -216,7 +216,7 @@ impl<P: Scheduler> Bench<P> {
         killed
     }
 
-    /// Fails a job, as if the client did; then it waits for its cleanup.
+    /// Fails a job, which then waits for its cleanup.
     pub fn fail(&mut self, job: JobId) {
         self.ledger.hadoop.setup_cleanup = true;
         self.ledger.end_early(job, Outcome::Failed, &mut self.out);

@@ -9,8 +9,9 @@ use mumakil_base::units::SimSpan;
 
 /// A policy that wraps another one and passes every call on to it.
 ///
-/// All wrappers share this list of methods. A wrapper with its own list would not pass on methods
-/// that [`Scheduler`] gets later, and the compiler would not notice, as methods have defaults.
+/// All wrappers share this list of methods. A wrapper with its own list would not pass on a method
+/// that is added to [`Scheduler`] later. The compiler would not notice, as the methods of
+/// [`Scheduler`] have defaults.
 pub trait Wrapper: Send {
     /// Returns the wrapped policy.
     fn inner(&self) -> &dyn Scheduler;

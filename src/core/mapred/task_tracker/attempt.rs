@@ -1,8 +1,8 @@
 //! One attempt on its tracker: its launch, its phases and its end.
 //!
 //! A phase that ends by itself has a timer with a number. If the phase is cut short, the attempt
-//! forgets the number, and the timer has no effect. [`going`] moves a phase forward;
-//! [`unfetched`](crate::mapred::unfetched) has the outputs that a reduce cannot fetch.
+//! forgets the number, and the timer has no effect. The submodule [`going`] moves a phase forward.
+//! The module [`unfetched`](crate::mapred::unfetched) keeps the outputs that a reduce cannot fetch.
 //!
 //! ```text
 //! map:     Start ─► Work ─► (Commit)
@@ -28,12 +28,12 @@ use mumakil_base::units::{Bytes, SimSpan, SimTime};
 /// An attempt on its tracker.
 ///
 /// Fields lie in memory in this order, in four cache lines. The attempts of a thousand trackers do
-/// not fit into the fast caches, so reading one more cache line costs more than the work on its
+/// not fit into the fast caches, so reading one more cache line takes longer than the work with its
 /// fields.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Attempt {
-    // Every heartbeat and every timer of the tracker reads these.
+    // Every heartbeat and every timer of the tracker reads the fields of this group.
     id: AttemptId,
     /// How many slots it takes.
     slots: u32,
@@ -42,23 +42,24 @@ pub(super) struct Attempt {
     phase: AttemptPhase,
     /// Whether a heartbeat has reported the state in which it ended.
     is_reported: bool,
-    /// Whether it is suspended and waits for a slot to resume.
+    /// Whether it is suspended, has been ordered to resume, and waits for a slot.
     wants_slot: bool,
     /// Whether it needs permission to commit its output after its work.
     commits: bool,
-    /// Whether phases that take no time are passed at once.
+    /// Whether phases that take no time are passed at once, without a timer.
     at_once: bool,
     /// The number of the timer that ends the phase, or the current part of the phase.
     timer: Option<NonZeroU64>,
     /// The current flow; `None` without one.
     flow: Option<Box<AttemptFlow>>,
-    /// The fetching; `None` for all but reduces.
+    /// The progress of fetching; `None` unless it is a reduce.
     fetching: Option<Box<ReduceFetching>>,
-    /// Where it fails or hangs; `None` if it does neither.
+    /// The point at which it fails or hangs; `None` if it does neither.
     planned_end: Option<Box<PlannedEnd>>,
 
-    // The end of a phase reads these as well.
-    /// The progress of the phase; for a shuffle that shares nothing, `fetching` has the progress.
+    // The end of a phase also reads the fields of this group.
+    /// The progress of the current phase. Exception: for a shuffle that shares no resources,
+    /// `fetching` has the progress.
     course: PhaseProgress,
     /// When the current phase began, and how long it was suspended since.
     phase_began: SimTime,
@@ -69,19 +70,19 @@ pub(super) struct Attempt {
     stopped_at: Option<SimTime>,
     phases: PhaseTimes,
 
-    // The beginning of the attempt reads these as well.
+    // The beginning of the attempt also reads the fields of this group.
     job: Arc<JobSpec>,
     start_up: SimSpan,
     work: PhaseEffort,
     /// The speeds of its node; `None` if they never changed.
     speeds: Option<Arc<Speeds>>,
-    /// Until when it waits for its memory.
+    /// The instant until which it waits for its memory to be swapped in.
     swaps_until: SimTime,
-    /// How much longer it had to wait for its memory when it was suspended.
+    /// If it was suspended while it waited for its memory, how much of that wait was left.
     swaps_for: SimSpan,
 }
 
-// Asserts the layout that is described above: a new field must not push a hot field out of its
+// Asserts the layout described above: a new field must not push an often-read field out of its
 // cache line.
 const _: () = assert!(offset_of!(Attempt, course) <= 64 && offset_of!(Attempt, job) <= 3 * 64);
 const _: () = assert!(size_of::<Attempt>() <= 4 * 64);
@@ -90,7 +91,7 @@ const _: () = assert!(size_of::<Attempt>() <= 4 * 64);
 #[derive(Debug)]
 struct PlannedEnd {
     breaks: FailurePoint,
-    /// Since when it has hung; `None` before.
+    /// The instant since which it hangs; `None` before.
     hangs_since: Option<SimTime>,
 }
 
@@ -120,9 +121,9 @@ impl Attempt {
         speeds: Option<Arc<Speeds>>,
     ) -> Self {
         let AttemptPlan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
-        // Boxed to keep attempts small: thousands run at a time, and most of them do not fail.
+        // Boxed to keep attempts small: thousands run at a time, and most do not fail.
         let planned_end = breaks.map(|breaks| Box::new(PlannedEnd { breaks, hangs_since: None }));
-        // The cleanup of a reduce fetches nothing: for its tracker it is no reduce.
+        // The cleanup of a reduce fetches nothing, so `is_reduce` is false for it.
         let fetching = launch.is_reduce().then(|| Box::new(ReduceFetching::new(shuffle, sort)));
         Self {
             id: launch.attempt,
@@ -177,8 +178,8 @@ impl Attempt {
         self.job.memory[self.slot()]
     }
 
-    /// Returns whether this is the attempt with this id and has not ended. The attempt that removes
-    /// its output has the same id, but takes no orders.
+    /// Returns whether it has this id, does the task's work and has not ended. The removal of its
+    /// output has the same id, but takes no orders.
     pub(super) fn is(&self, id: AttemptId) -> bool {
         self.id == id && self.role == Role::Work && !self.has_ended()
     }
@@ -196,7 +197,8 @@ impl Attempt {
         self.has_ended() && self.is_reported
     }
 
-    /// Returns whether neither the JobTracker nor its tracker acts on it with each heartbeat.
+    /// Returns whether this attempt allows a brief heartbeat: neither the JobTracker nor its
+    /// tracker has to act on it.
     pub(super) fn needs_no_heartbeat(&self) -> bool {
         self.state.needs_no_action() && !self.fetches() && !self.hangs()
     }
@@ -226,8 +228,8 @@ impl Attempt {
         waits && self.wants_slot
     }
 
-    /// Returns whether heartbeats count it as holding a slot; `slot_held` says whether they do so
-    /// while it waits for its commit.
+    /// Returns whether heartbeats count it as holding a slot. `slot_held` says whether an attempt
+    /// that waits for its commit counts.
     pub(super) fn is_reported_in_slot(&self, slot_held: bool) -> bool {
         match self.state {
             // Hadoop counts an attempt in its slot from the launch on, even while it waits for the
@@ -245,10 +247,12 @@ impl Attempt {
         }
     }
 
-    /// Returns its report for a heartbeat, with the progress that its process last told the
-    /// tracker. The process does so at intervals of `told_every`; with `None` progress is left out.
+    /// Returns its report for a heartbeat, with the progress that its process last reported to the
+    /// tracker. The process reports progress at intervals of `told_every`; with `None` the report
+    /// has no progress.
     pub(super) fn report(&mut self, now: SimTime, told_every: Option<SimSpan>) -> Report {
-        // If this heartbeat is lost, the same status is sent again, so the end cannot get lost.
+        // An end counts as reported even if this heartbeat gets lost: the tracker then sends the
+        // same status again.
         self.is_reported = self.has_ended();
         let (progress, ran, worked) = match told_every {
             Some(interval) => self.told(now, interval),
@@ -265,8 +269,8 @@ impl Attempt {
         }
     }
 
-    /// Returns its progress, how long it ran and how long it worked, as its process last reported
-    /// them; the process reports once in this interval.
+    /// Returns its progress, how long it has run and how long it has worked, as its process last
+    /// reported them. The process reports once in each `interval`.
     fn told(&self, now: SimTime, interval: SimSpan) -> (f32, SimSpan, SimSpan) {
         let told = if interval.is_zero() || self.state == AttemptState::Unassigned {
             now
@@ -291,12 +295,12 @@ impl Attempt {
         self.stopped_at.filter(|_| self.state == AttemptState::Suspended)
     }
 
-    /// Returns how long the process has run, without its suspensions.
+    /// Returns how long the process had run by the instant `at`, without suspensions.
     fn ran(&self, at: SimTime) -> SimSpan {
         if self.state == AttemptState::Unassigned {
             return SimSpan::ZERO;
         }
-        // Time stands still for an attempt that is suspended or has ended.
+        // The running time of an attempt does not grow while it is suspended or after it has ended.
         let at = self.stopped_at.map_or(at, |stopped| stopped.min(at));
         at.saturating_since(self.started).saturating_sub(self.phases.suspended)
     }
@@ -316,7 +320,8 @@ impl Attempt {
         }
         let at = self.suspended_at().map_or(at, |stopped| stopped.min(at));
         // An attempt that fails or hangs does only a part of the phase, so its progress stops
-        // there. Without a timer the phase stands still, so the time now does not count.
+        // there. Without a timer the phase stands still, so its share does not depend on the
+        // present time.
         let share = || self.course.share(self.timer.map(|_| at)) * self.part_of(self.phase);
         let progress = match self.phase {
             AttemptPhase::Start => 0.0,
@@ -337,12 +342,14 @@ impl Attempt {
         progress as f32
     }
 
-    /// Returns the share of a phase that it does: 1 unless it fails or hangs there.
+    /// Returns the share of a phase that it gets through: 1, or less if it fails or hangs in the
+    /// phase.
     fn part_of(&self, phase: AttemptPhase) -> f64 {
         self.break_in(phase).map_or(1.0, |it| it.share)
     }
 
-    /// Returns where it fails or hangs in a phase; `None` if it does neither there.
+    /// Returns the point of a phase at which it fails or hangs; `None` if it does neither in that
+    /// phase.
     fn break_in(&self, phase: AttemptPhase) -> Option<FailurePoint> {
         self.planned_end
             .as_ref()
@@ -363,8 +370,8 @@ impl Attempt {
         self.speeds.as_deref().copied().unwrap_or(Speeds::USUAL)
     }
 
-    /// Returns how long a phase after the start-up takes, up to the point where it fails or hangs,
-    /// if it shares nothing and waits for nothing.
+    /// Returns how long a phase after the start-up takes (up to the point where the attempt fails
+    /// or hangs, if it does) without sharing and waiting.
     fn span_of(&self, phase: AttemptPhase) -> SimSpan {
         let whole = self.effort(phase).map_or(SimSpan::ZERO, |effort| effort.alone);
         match self.part_of(phase) {
@@ -390,8 +397,8 @@ impl Attempt {
         self.enter_after(wait, AttemptPhase::Start, now, self.start_up)
     }
 
-    /// Makes it wait for its memory, which takes `swapping` at the disk's usual speed; returns the
-    /// wait at the disk's present speed.
+    /// Makes it wait until its memory is swapped in. At the disk's usual speed that takes
+    /// `swapping`; returns the time that it takes at the disk's present speed.
     fn swap(&mut self, now: SimTime, swapping: SimSpan) -> SimSpan {
         // An attempt that was suspended while it waited for memory must still wait for the rest.
         let wait = at_pace(swapping, self.speeds().disk) + std::mem::take(&mut self.swaps_for);
@@ -403,7 +410,8 @@ impl Attempt {
         self.state = AttemptState::Suspended;
         self.stopped_at = Some(now);
         self.swaps_for = self.swaps_until.saturating_since(now);
-        // Without a timer the phase does not move: it waits for maps, or its flow has no rate yet.
+        // Without a timer the phase makes no progress: it waits for maps, or its flow has no rate
+        // yet.
         if self.timer.take().is_some() {
             self.course.settle(now);
         }
@@ -427,13 +435,13 @@ impl Attempt {
         self.wants_slot = false;
         let wait = self.swap(now, swapping);
         if let Some(fetching) = &mut self.fetching {
-            // It goes on fetching only when its memory is back.
+            // It goes on fetching only after its memory is swapped in.
             fetching.since = now + wait;
         }
         self.go_on(now, wait)
     }
 
-    /// Adds the current suspension, up to now, to its times.
+    /// Adds the time since it was suspended, up to now, to its times.
     fn book_suspension(&mut self, now: SimTime) {
         if let Some(at) = self.suspended_at() {
             self.suspended_in_phase += now - at;
@@ -465,7 +473,7 @@ impl Attempt {
         self.enter_after(SimSpan::ZERO, phase, now, self.span_of(phase))
     }
 
-    /// Begins a phase, whose work begins after a wait.
+    /// Begins a phase whose work starts only after `wait`.
     fn enter_after(
         &mut self,
         wait: SimSpan,
@@ -478,16 +486,16 @@ impl Attempt {
         self.suspended_in_phase = SimSpan::ZERO;
         self.course = PhaseProgress::new(now, span);
         if let Some(fetching) = &mut self.fetching {
-            // Fetching begins with the shuffle, however long maps have been done.
+            // Fetching begins with the shuffle, even if maps ended long before.
             fetching.since = now;
         }
         let next = self.go_on(now, wait);
         self.pass(now, next)
     }
 
-    /// Passes a phase that takes no time, if attempts pass such phases at once; returns the next
-    /// step. Only start-up, shuffle and sort are passed. The work, and a phase in which the attempt
-    /// fails or hangs, end with a timer.
+    /// If `next` shows that the phase takes no time, and the attempt passes such phases at once,
+    /// goes on to the next phase; returns the next step. Only start-up, shuffle and sort are passed
+    /// so. The work, and a phase in which the attempt fails or hangs, always end with a timer.
     fn pass(&mut self, now: SimTime, next: AttemptStep) -> AttemptStep {
         let is_short =
             matches!(self.phase, AttemptPhase::Start | AttemptPhase::Shuffle | AttemptPhase::Sort);
@@ -504,10 +512,12 @@ impl Attempt {
         match self.phase {
             AttemptPhase::Shuffle => self.phases.shuffle = span,
             AttemptPhase::Sort => self.phases.sort = span,
-            // No suspension to subtract: an attempt that waits for its commit is never suspended.
+            // There is no suspension to subtract: an attempt that waits for its commit is never
+            // suspended.
             AttemptPhase::Commit => self.phases.commit = Some(now - self.phase_began),
             AttemptPhase::Start => self.phases.start_up = span,
-            // The time of these phases is the attempt's time less the times of the other phases.
+            // These times are not kept: they are the attempt's time minus the times of the other
+            // phases.
             AttemptPhase::Work | AttemptPhase::Reduce => {}
         }
     }
@@ -517,7 +527,7 @@ impl Attempt {
     pub(super) fn finish_part(&mut self, now: SimTime) -> AttemptStep {
         self.timer = None;
         self.course.end_part();
-        // A shuffle that has fetched all available outputs has not ended while maps still run.
+        // A shuffle that has fetched all available outputs goes on while maps still run.
         if self.course.is_over() && !self.waits_for_maps() {
             self.finish_phase(now)
         } else {
@@ -527,7 +537,8 @@ impl Attempt {
 
     fn finish_phase(&mut self, now: SimTime) -> AttemptStep {
         self.close_phase(now);
-        // An attempt that is to fail or hang does so at the end of its part of the phase.
+        // An attempt that is to fail or hang in this phase does so now: its share of the phase is
+        // over.
         if let Some(planned_end) =
             self.planned_end.as_mut().filter(|it| it.breaks.phase == self.phase)
         {
@@ -549,12 +560,13 @@ impl Attempt {
         }
     }
 
-    /// Commits after the child's next poll; a second permission has no effect.
+    /// Starts the commit after the process's next poll; a second permission has no effect.
     pub(super) fn commit(&mut self, now: SimTime, poll: SimSpan, span: SimSpan) -> AttemptStep {
         if self.state != AttemptState::CommitPending || self.timer.is_some() {
             return AttemptStep::Nothing;
         }
-        // Hadoop's child asks for permission at once when its work is done, and then every second.
+        // Hadoop's child process asks for permission as soon as its work is done, and then every
+        // second.
         AttemptStep::After(next_poll(self.phase_began, now, poll) - now + span)
     }
 

@@ -1,8 +1,8 @@
-//! When a tracker's heartbeats are due, which one is under way, and which answers came.
+//! When a tracker's heartbeats are due, which heartbeat is under way, and which answers have come.
 //!
 //! Most heartbeats bring no news and change nothing. All fields that such a heartbeat uses are
-//! here, side by side: in a cluster of thousands the rest of a tracker has left the processor's
-//! cache long before its next heartbeat is due.
+//! here, side by side: with thousands of trackers, a tracker's other fields have left the
+//! processor's cache long before its next heartbeat is due.
 
 use std::mem;
 
@@ -31,9 +31,10 @@ pub(super) struct HeartbeatState {
     /// Whether the next heartbeat must be a full one: something has changed, or an attempt is in a
     /// state on which the JobTracker or this tracker acts with each heartbeat.
     pub(super) has_news: bool,
-    /// Whether a heartbeat out of turn is wanted.
+    /// Whether an out-of-band heartbeat is wanted.
     is_hurried: bool,
-    /// The number of the next heartbeat; timers of earlier ones are stale.
+    /// The number of the heartbeat that is planned or under way; timers with a lower number are
+    /// stale.
     number: u32,
     /// The number of the last reply that the tracker has received; `None` before the first.
     pub(super) last_reply: Option<u16>,
@@ -99,7 +100,7 @@ impl HeartbeatState {
         }
     }
 
-    /// Begins with a new process, which has sent no heartbeat yet.
+    /// Starts the heartbeats of a new process, which has sent none yet.
     pub(super) fn start(&mut self) {
         self.is_up = true;
         self.has_news = true;
@@ -107,7 +108,8 @@ impl HeartbeatState {
         self.last_reply = None;
     }
 
-    /// Ends with the process: the heartbeat that is planned or under way no longer counts.
+    /// Ends the heartbeats of a process that has died: a heartbeat that is planned or under way no
+    /// longer counts.
     pub(super) fn stop(&mut self) {
         self.is_up = false;
         self.is_under_way = false;
@@ -153,8 +155,8 @@ impl HeartbeatState {
         out.plan(after, Mail::Tracker(self.tracker, ToTracker::Beat(self.number)));
     }
 
-    /// Plans the next heartbeat after the interval of the last answer, plus or minus the fuzz; at
-    /// once if a heartbeat out of turn is wanted.
+    /// Plans the next heartbeat: at once if an out-of-band heartbeat is wanted, otherwise after the
+    /// interval of the last answer, plus or minus the fuzz.
     pub(super) fn plan_next(&mut self, fuzz: IntervalFuzz, out: &mut Outbox) {
         let next = if self.is_hurried { SimSpan::ZERO } else { self.fuzzy_interval(fuzz) };
         self.plan(next, out);
@@ -169,15 +171,15 @@ impl HeartbeatState {
 
     /// Makes the next heartbeat come at once, even if it is not planned yet.
     pub(super) fn request_heartbeat(&mut self, out: &mut Outbox) {
-        // While a heartbeat is under way, or its answer is being executed, the next one is planned
-        // afterwards, and then at once since `is_hurried` is set.
+        // If a heartbeat is under way, or its answer is being executed, only `is_hurried` is set:
+        // the next heartbeat then follows at once.
         if !mem::replace(&mut self.is_hurried, true) && !self.is_under_way && self.is_planned {
             self.plan(SimSpan::ZERO, out);
         }
     }
 
-    /// Sends the heartbeat that is due; news from now on is for the next one. Returns whether the
-    /// heartbeat is brief.
+    /// Marks the heartbeat that is due as sent; later news are for the next heartbeat. Returns
+    /// whether the heartbeat is brief.
     pub(super) fn send(&mut self, now: SimTime) -> bool {
         (self.is_under_way, self.sent_at) = (true, now);
         self.is_hurried = false;
@@ -198,8 +200,8 @@ impl HeartbeatState {
         true
     }
 
-    /// Counts an answer without a number of its own. The first contact is answered in full, so
-    /// there was an answer before this one.
+    /// Counts an answer that has no number of its own. It is never the first answer, as a first
+    /// contact is answered in full.
     pub(super) fn count_answer(&mut self) {
         // Hadoop's response ids have 16 bits and wrap around.
         self.last_reply = self.last_reply.map(|last| last.wrapping_add(1));

@@ -1,9 +1,9 @@
 //! The memory of a node. Suspended attempts keep their memory, and are paged out if the node's
 //! memory does not suffice.
 //!
-//! An attempt that starts or resumes waits for its memory: suspended attempts are written to disk,
-//! the longest suspended first, and if the attempt itself was paged out, it is read back. Running
-//! attempts are never paged out.
+//! An attempt that starts or resumes waits for its memory. Suspended attempts are written to disk
+//! to make room, the longest suspended first. If the attempt itself was paged out, it is read back.
+//! Running attempts are never paged out.
 
 use super::AttemptId;
 use crate::cluster::{Node, SwapSpec};
@@ -36,8 +36,8 @@ impl Memory {
     fn moving(&self, moves: &[Bytes]) -> SimSpan {
         let all: Bytes = moves.iter().copied().sum();
         let Some(SwapSpec { beyond, rate }) = self.swap else { return self.disk.time_for(all) };
-        // The bound holds for each move alone: a move is slow for its own bytes beyond the bound,
-        // however many bytes all moves have together.
+        // The bound holds for each move alone: only the bytes of a single move beyond the bound are
+        // slow.
         let slow: Bytes = moves.iter().map(|bytes| bytes.saturating_sub(beyond)).sum();
         self.disk.time_for(all.saturating_sub(slow)) + rate.time_for(slow)
     }

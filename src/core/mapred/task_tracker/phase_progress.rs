@@ -1,8 +1,8 @@
 //! The progress of a phase: the work left in it and in its current part, and the pace of that part.
 //!
-//! Amounts of work are the times that they take if nothing is shared. A phase that shares nothing
-//! has one part and the pace 1; otherwise the pace is the share of its full speed that other flows
-//! leave to it.
+//! Amounts of work are given as the times that they take if nothing is shared. A phase that shares
+//! nothing has one part, at pace 1. If a part shares resources, its pace is the share of its full
+//! speed that other flows leave.
 
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -69,7 +69,7 @@ impl PhaseProgress {
 
     /// Counts the rest of the current part as done.
     pub(super) fn end_part(&mut self) {
-        // Not by the clock: a timer is rounded up, so counting time could leave or overshoot a
+        // Do not go by the clock: timers are rounded up, so the count could be off by a
         // microsecond.
         self.left = self.left.saturating_sub(self.part);
         self.part = SimSpan::ZERO;

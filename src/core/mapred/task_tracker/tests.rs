@@ -288,7 +288,7 @@ fn an_attempt_waits_until_a_slot_is_really_free() {
     bench.until(secs(3));
     assert_eq!(bench.state(map(1)), Some(AttemptState::Running));
     assert_eq!(bench.state(map(2)), Some(AttemptState::Unassigned));
-    assert_eq!(bench.status().occupied.map, 3, "what waits counts as taking a slot");
+    assert_eq!(bench.status().occupied.map, 3, "an attempt that waits counts as taking a slot");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn progress_is_what_the_child_said_last() {
     let launch = bench.launch(map(0));
     bench.until(secs(0)).reply(vec![launch]);
     bench.until(secs(3)).reply(vec![]);
-    // At 6 s the child has just reported, after five of its ten seconds of work.
+    // At 6 s the process has just reported its progress, after five of its ten seconds of work.
     bench.until(secs(6));
     assert_eq!(bench.report(map(0)).unwrap().progress, 0.5);
     bench.until(secs(8)).reply(vec![]);
@@ -340,7 +340,7 @@ fn a_commit_waits_for_leave_and_its_slot_is_reported_free_meanwhile() {
     bench.until(secs(12));
     assert_eq!(bench.state(map(0)), Some(AttemptState::CommitPending));
     assert_eq!(bench.status().occupied.map, 0, "the quirk");
-    // After the permission the child asks first at 12 s, and commits for 1 s.
+    // After the permission, the process asks for the first time at 12 s, and commits for 1 s.
     bench.reply(vec![Directive::Commit(map(0))]);
     bench.until(SimTime::from_micros(12_999_999));
     assert!(

@@ -175,7 +175,7 @@ impl ExprChecker<'_> {
         settings: &[ExprSetting],
     ) -> CheckResult<(Vec<CurvePoint>, Option<Unit>, TermType)> {
         let (by, mut filters) = split(settings, "by");
-        let by = by.expect("the caller has seen it");
+        let by = by.expect("the caller has found a `by`");
         let ByValues { x, settings, unit } = self.through(by, &mut filters)?;
         let mut points = Vec::new();
         for (x, setting) in x.into_iter().zip(settings) {
@@ -403,7 +403,8 @@ fn aggregated(
         Aggregate::Count | Aggregate::Jain => TermType::number(QuantityShape::One, Unit::PLAIN),
         _ => TermType::number(QuantityShape::One, of.unit),
     };
-    // Conditions are 1 or 0: their sum counts those that hold, while a count would count all.
+    // Conditions are 1 or 0: their sum counts the conditions that hold, while `count` would count
+    // all conditions.
     let counts_holding = of.truth && how == Aggregate::Count;
     Ok((if counts_holding { Aggregate::Sum } else { how }, made))
 }

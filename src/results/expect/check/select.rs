@@ -58,7 +58,8 @@ impl ExprChecker<'_> {
                     let hint = format!("say each in its place: `{}[{key}=…]`", quantity.name);
                     return Err(ExprComplaint::new(setting.value.span.clone(), message).hint(hint));
                 }
-                // The inner value wins, so a fixed cell can be compared with each value of `by`.
+                // The inner value wins: so an expression can compare one fixed cell with each value
+                // of `by`.
                 ChosenSetting::Cells(..) => {}
             }
         }
@@ -147,7 +148,7 @@ impl ExprChecker<'_> {
         if let Some(key) = quantity.key(&setting.key.item) {
             let mut tests = Vec::new();
             add_tests(key, &setting.value, &mut tests)?;
-            // A quantity over time can be cut to one window only; several would leave gaps.
+            // A quantity over time can be cut to one window only: several windows would leave gaps.
             let is_curve = matches!(quantity.source, QuantitySource::Series(_));
             if is_curve && key.kind == KeyKind::Time && tests.len() != 1 {
                 let message = format!("`{}` takes one range of times", key.name);
@@ -201,7 +202,7 @@ impl ExprChecker<'_> {
             for item in items {
                 places.extend(self.places(axis, item)?);
             }
-            // Put them in the study's order, each once: lists may overlap.
+            // Sort the values in the study's order and remove duplicates: lists may overlap.
             places.sort_unstable();
             places.dedup();
             return Ok(places);

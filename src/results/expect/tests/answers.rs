@@ -123,8 +123,8 @@ fn tasks_and_attempts_are_told_apart() {
 
 #[test]
 fn series_are_weighted_by_time() {
-    // Pool x holds 2 map slots from 1 s to 4 s. Pool y holds 1 map slot from 2 s to 4 s, 3 from 4 s
-    // to 8 s, and then a reduce slot until 10 s.
+    // Pool x holds 2 map slots from 1 s to 4 s. Pool y holds 1 map slot from 2 s to 4 s, then 3 map
+    // slots until 8 s, and then 1 reduce slot until 10 s.
     measures("mean(slots)", 2.2);
     measures("mean(slots, kind=map, pool=x)", 0.6);
     measures("mean(slots[kind=map], time=2s..6s)", 3.0);
@@ -233,13 +233,14 @@ fn a_metric_that_spans_cells_is_computed_seed_by_seed() {
         assert_eq!(measured, [Some(13.5 / 15.0), Some(13.0 / 17.0)]);
     }
     assert_eq!(metric(ratio).chosen(), [0]);
-    // The second mean is always of the cell with `fair`, but the first mean is of the cell itself.
+    // The second mean is always that of the cell with `fair`; the first mean is that of the current
+    // cell.
     let beside = metric("mean(sojourn) / mean(sojourn[scheduler=fair])");
     assert!(beside.chosen().is_empty() && metric("mean(sojourn)").chosen().is_empty());
     assert_eq!(beside.measure(&runs, &[0]).unwrap(), [Some(1.0), Some(1.0)]);
     assert_eq!(beside.measure(&runs, &[1]).unwrap(), [Some(13.5 / 15.0), Some(13.0 / 17.0)]);
-    // The ratios are 0.9 and 0.7647, so the result is 0.8324 ± t(0.975; 1) · 0.0676 = 12.706 ·
-    // 0.0676.
+    // The ratios are 0.9 and 0.7647, so the result is 0.8324 ± t(0.975; 1) · 0.0676, and t(0.975;
+    // 1) is 12.706.
     let told = "0.832 (2 seeds: 95 % from -0.027 to 1.692)";
     assert_eq!(judged(ratio), (VerdictState::Reported, told.to_owned()));
     assert_eq!(judged("mean(sojourn[scheduler=hfsp])").1, "13.2 s");
@@ -338,8 +339,8 @@ fn all_but(cell: [usize; 2], text: &str) -> ExpectationVerdict {
 
 #[test]
 fn cells_that_the_study_leaves_out_are_no_failures() {
-    // The expectation chooses a cell that exists, so it does not matter which other cell is left
-    // out.
+    // The expectation uses only one cell, which exists. So it does not matter that another cell is
+    // left out.
     for cell in [[0, 0], [0, 1], [1, 0]] {
         let verdict = all_but(cell, "makespan[nodes=20, heartbeat=3s] == 5s");
         assert_eq!((verdict.state, verdict.left_out), (VerdictState::Holds, 0), "{cell:?}");

@@ -100,8 +100,8 @@ impl Trace {
         Ok(count)
     }
 
-    /// Multiplies times and sizes. Returns how many jobs give no bytes to be scaled. `block` is the
-    /// size of a block.
+    /// Multiplies times and sizes. Returns how many jobs state no bytes that could be scaled.
+    /// `block` is the size of a block.
     ///
     /// # Errors
     /// If the factor for sizes is zero, or if a scaled job could not be run or would arrive too
@@ -125,8 +125,8 @@ impl Trace {
             }
         }
         self.refit_gaps();
-        // Larger sizes may need more maps than a job may have, and smaller ones may leave less than
-        // a byte for each map.
+        // Larger sizes may need more maps than a job may have, and smaller sizes may leave less
+        // than a byte for each map.
         self.check(block)?;
         Ok(without_bytes)
     }
@@ -182,8 +182,8 @@ impl Trace {
             let new_begin = first + pressed(SimSpan::from_micros(place));
             for &place in &family {
                 let job = &mut self.jobs[place];
-                // A job that follows others has no time of its own, and stays next to the beginning
-                // of its family.
+                // A job that follows others has no time of its own, so it stays next to the
+                // beginning of its family.
                 order[place] = new_begin;
                 if !job.follows() {
                     order[place] = new_begin + pressed(job.submit().saturating_sub(begin));
@@ -230,7 +230,7 @@ impl Trace {
     fn expand(&mut self) {
         let mut alone = vec![false; self.jobs.len()];
         for family in self.families() {
-            // In a family `after` means all copies of a job, so they stay one entry.
+            // In a family `after` means all copies of a job, so the copies stay one entry.
             if let [job] = family[..] {
                 alone[job] = true;
             }
@@ -262,7 +262,7 @@ impl Trace {
         families.into_values().collect()
     }
 
-    /// Returns the jobs if they come from one of Mumakil's own lists; otherwise none.
+    /// Returns the jobs of one of Mumakil's own lists; no jobs if the trace is of another tool.
     pub(super) fn own(&self) -> impl Iterator<Item = &JobEntry> {
         self.jobs.iter().filter_map(|job| match job {
             TraceJob::Own(job) => Some(&**job),
@@ -281,7 +281,7 @@ fn times(span: SimSpan, factor: f64, from: SimSpan) -> Result<SimSpan, ReshapeEr
 }
 
 impl TraceJob {
-    /// Returns whether the job arrives when other jobs have ended.
+    /// Returns whether the job follows other jobs: it then arrives some time after their ends.
     fn follows(&self) -> bool {
         matches!(self, Self::Own(job) if !job.after.is_empty())
     }

@@ -66,7 +66,7 @@ impl Trace {
     ) -> Result<Self, TraceError> {
         let mut reader = ListReader::new(format, path, block, strictness);
         let header = rows.next().transpose()?;
-        // The header decides for all rows: a row may have commas in its cells.
+        // The header decides the separator of all rows: a row may have commas in its cells.
         let separator = header.as_ref().map_or(b',', Row::separator);
         let header = header.map_or_else(Vec::new, |row| row.cells(separator));
         if let Err(fault) = check_header(&header) {
@@ -74,7 +74,7 @@ impl Trace {
         }
         while let Some(row) = rows.next().transpose()? {
             let cells = row.cells(separator);
-            // Only messages need this: the name of a job whose row turns out to be broken.
+            // The name of the job, only for messages in case that the row is broken.
             let name = header.iter().zip(&cells).find(|(column, _)| *column == "name");
             let name = name.map(|(_, cell)| cell.as_str());
             reader.add(rows.place(), name, fields(&header, &cells))?;
@@ -156,8 +156,8 @@ struct ListReader {
     names: TakenNames,
     /// The latest submission so far of a job without `after`.
     last: SimSpan,
-    /// The number of jobs so far, with all copies; and the latest time at which one could be
-    /// submitted.
+    /// The number of jobs so far, with all copies; and the latest time at which any of them could
+    /// be submitted.
     total: u64,
     latest: u128,
     skipped: FirstFew<TraceError>,
@@ -236,7 +236,7 @@ impl ListReader {
         if MOST_JOBS < self.total + u64::from(copies) {
             return Err(JobFlaw::new("count", format!("more than {MOST_JOBS} jobs in all")));
         }
-        // The last check, so that a job that is left out for another reason takes no name.
+        // This check comes last, so that a job that is left out for another reason takes no name.
         self.names.take(&job).map_err(|message| JobFlaw::new("name", message))?;
         (self.latest, self.total) = (latest, self.total + u64::from(copies));
         Ok(job)
@@ -272,8 +272,8 @@ impl ListReader {
     fn never_due(&self) -> Vec<(usize, JobFlaw)> {
         let places: FxHashMap<&str, usize> =
             self.jobs.iter().enumerate().map(|(place, job)| (job.name.as_str(), place)).collect();
-        // One more number stands for all missing jobs. It follows itself, so that jobs that name a
-        // missing job are never due.
+        // The number `nowhere` stands for all missing jobs. It follows itself, so that jobs that
+        // name a missing job are never due.
         let nowhere = self.jobs.len();
         let place = |name: &String| places.get(name.as_str()).copied().unwrap_or(nowhere);
         let mut follows: Vec<Vec<usize>> =
@@ -317,7 +317,7 @@ impl ListReader {
     }
 }
 
-/// Writes jobs as a table, with the columns that are not empty for all jobs.
+/// Writes jobs as a table, with the columns that at least one job fills.
 ///
 /// # Errors
 /// If the table cannot be written.
@@ -364,7 +364,7 @@ fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
 /// If the list cannot be written.
 pub fn write_yaml(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
     for job in jobs {
-        // As a list of one entry, for its dash.
+        // Write the job as a list of one entry, which begins with a dash.
         let entry = serde_yaml::to_string(&[job.said()]).map_err(io::Error::other)?;
         refuse_above(LARGEST_ENTRY, entry.len(), job)?;
         to.write_all(entry.as_bytes())?;

@@ -3,8 +3,8 @@
 //!
 //! A table is CSV: a header of names, and below it a line for each job. Cells are separated by
 //! commas, or by semicolons or tabs if the header has these. An entry of a YAML list begins with a
-//! dash at the beginning of a line. So both are read job by job, whatever the size of the file, and
-//! a mistake in one job is reported for that job.
+//! dash at the beginning of a line. So files of both kinds are read job by job, whatever their
+//! size, and a mistake in one job is reported for that job.
 
 use serde_yaml::Mapping;
 
@@ -20,8 +20,8 @@ impl Row {
     /// Returns the separator of a header: the character that divides it into the most cells.
     pub fn separator(&self) -> u8 {
         let cells = |separator: &u8| self.cells(*separator).len();
-        // `max_by_key` returns the last of equal ones, so a header of one column is separated by
-        // commas.
+        // If there are several maxima, `max_by_key` returns the last, so a header of one column is
+        // separated by commas.
         *b"\t;,".iter().max_by_key(|separator| cells(separator)).unwrap_or(&b',')
     }
 
@@ -51,7 +51,8 @@ impl Record for Row {
         if line.contains('\r') {
             return Err(RecordFault::new("a carriage return within the line"));
         }
-        // CSV would read on into the next lines, and all jobs there would be lost.
+        // A CSV reader would read on into the next lines, and the jobs on these lines would be
+        // lost.
         if line.matches('"').count() % 2 == 1 {
             return Err(RecordFault::new("a quote is not closed").hint("write a job on one line"));
         }

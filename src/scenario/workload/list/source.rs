@@ -29,7 +29,8 @@ pub enum ListSource {
 pub struct JobFile {
     /// The file.
     pub file: TraceFile,
-    /// Whether broken jobs, and jobs that follow them, are left out instead of being an error.
+    /// Whether broken jobs, and jobs that wait for one through `after`, are left out instead of
+    /// being an error.
     pub lenient: bool,
 }
 
@@ -42,7 +43,8 @@ struct LongJobFile {
     /// The SHA-256 of the content, in hexadecimal digits; a file with other content is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
-    /// Whether broken jobs, and jobs that follow them, are left out instead of being an error.
+    /// Whether broken jobs, and jobs that wait for one through `after`, are left out instead of
+    /// being an error.
     #[serde(default)]
     lenient: bool,
 }

@@ -49,8 +49,7 @@ impl Arrivals {
             Self::Bursts { size, gap, pause } => {
                 let mut left = 0;
                 stepping(rng, move |at, rng| {
-                    // The last burst is complete, and the job before this step was the first of a
-                    // new burst.
+                    // The last burst is complete. `at` is the time of the first job of a new burst.
                     if left == 0 {
                         left = size.sample(rng).get();
                     }
@@ -73,8 +72,8 @@ impl Arrivals {
     }
 }
 
-/// Returns times without end: 0, and then each one step after the time before. Times later than the
-/// longest span count as the longest span.
+/// Returns endless times: the first is 0, and each other time is one step later than the time
+/// before. Times later than the longest span count as the longest span.
 fn stepping<'a>(
     mut rng: ChaCha8Rng,
     mut step: impl FnMut(SimSpan, &mut ChaCha8Rng) -> SimSpan + 'a,
@@ -87,7 +86,7 @@ fn stepping<'a>(
 /// the day.
 fn next_of_day(at: SimSpan, in_an_hour: &[f64; 24], rng: &mut ChaCha8Rng) -> SimSpan {
     const HOUR: f64 = 3_600e6;
-    // The rest of the wait, measured in expected jobs.
+    // The rest of the wait, as a number of expected jobs.
     let mut wait: f64 = Exp1.sample(rng);
     let mut at = at.as_f64();
     loop {

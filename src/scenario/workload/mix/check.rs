@@ -112,7 +112,8 @@ fn check_shares(mix: &Mix, found: &mut Vec<YamlProblem>) {
     }
 }
 
-/// Checks that types follow each other without a cycle, and each from one first type.
+/// Checks that types follow each other without a cycle, and that all types that a type follows are
+/// in one family.
 fn check_families(mix: &Mix, found: &mut Vec<YamlProblem>) {
     let follows = mix.follows();
     let name = |place: usize| mix.types.get_index(place).map_or("", |(name, _)| name);
@@ -137,7 +138,8 @@ fn check_families(mix: &Mix, found: &mut Vec<YamlProblem>) {
             );
             found.push(after(place, message));
         }
-        // Set even after a mistake, so that types that follow this one do not repeat it.
+        // Set this even after a mistake, so that the types that follow this type do not repeat the
+        // mistake.
         first[place] = begin;
     }
 }

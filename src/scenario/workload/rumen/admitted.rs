@@ -81,7 +81,7 @@ impl<'a> RunnableJob<'a> {
             let mib = own.or(job.heap_megabytes).filter(|mib| 0 < *mib);
             mib.map(|mib| Bytes::from_mib(mib.into()))
         };
-        // Mumak has one queue, and the pools of its fair scheduler are the users'.
+        // Mumak has one queue, and in its fair scheduler each user has a pool.
         let nobody = if is_mumak { "(unknown)" } else { "unknown" };
         let queue = || job.queue.clone().unwrap_or_else(|| "default".to_owned());
         JobEntry {

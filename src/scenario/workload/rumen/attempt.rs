@@ -43,7 +43,7 @@ pub struct LoggedTask {
     /// The attempts of the task.
     #[serde(deserialize_with = "nullable")]
     pub attempts: Vec<LoggedAttempt>,
-    /// The places with the input of a map.
+    /// The racks or hosts with the input of a map.
     #[serde(deserialize_with = "nullable")]
     pub preferred_locations: Vec<LoggedLocation>,
 }
@@ -113,8 +113,8 @@ pub struct LoggedAttempt {
     pub reduce_output_records: Option<u64>,
     #[serde(with = "count")]
     pub spilled_records: Option<u64>,
-    /// The milliseconds that each twelfth of its progress took. This field and the next ones are
-    /// only in newer traces.
+    /// The milliseconds that each twelfth of the attempt's progress took. This field and the next
+    /// ones are only in newer traces.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
     pub clock_splits: Vec<i64>,
     /// The milliseconds of processor time for each twelfth.

@@ -112,7 +112,7 @@ impl ForeignJob for LoggedJob {
 /// Returns a job with the time of each task's successful attempt; `None` if the job does not run. A
 /// task that is not logged, or did not succeed, gets the median time of the other tasks.
 ///
-/// The time of submission is still that of the trace; the caller makes it count from the first job.
+/// The time of submission is the time in the trace; the caller makes it count from the first job.
 fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     let model = RumenModel::Measured;
     let Some(admitted) = RunnableJob::of(job, model)? else { return Ok(None) };

@@ -324,8 +324,8 @@ impl Record for LoggedJob {
     }
 }
 
-/// A longer task is suspicious, in milliseconds. Chosen: more than any job takes, but less than a
-/// wrong epoch or unit gives.
+/// The longest time of a task that is not suspicious, in milliseconds. Chosen: more than any job
+/// takes, but less than the time that a wrong epoch or unit gives.
 const A_YEAR_MS: u64 = 365 * 86_400 * 1_000;
 
 #[cfg(test)]
@@ -468,7 +468,7 @@ mod tests {
         }
         let empty = r#"{"jobID": "j", "failedReduceAttemptCDF": {"numberValues": 0,
             "minimum": 9223372036854775807, "maximum": -9223372036854775808}}"#;
-        assert!(read(empty).is_ok(), "Rumen writes it so");
+        assert!(read(empty).is_ok(), "Rumen writes an empty distribution like this");
     }
 
     /// Returns the ids of the jobs of a lenient pass, and the errors of broken jobs.

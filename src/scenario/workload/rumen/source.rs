@@ -85,8 +85,8 @@ impl SourceKind for Rumen {
 }
 
 impl Source for Rumen {
-    /// Killed jobs and jobs without a map are left out. In Mumak's model, jobs with more logged
-    /// maps than they have fail when they are initialised.
+    /// Killed jobs and jobs without a map are left out. In Mumak's model, a job fails at its
+    /// initialisation if more maps are logged than it has.
     fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.trace.find(site.folder);
         let mut records = Records::<LoggedJob>::open(&path, Strictness::of(self.lenient))?;
@@ -102,7 +102,7 @@ impl Source for Rumen {
             _ => SubmissionOrder::Free,
         };
         if order != SubmissionOrder::Records {
-            // Records without a job to run may go back in time here: Mumak ignores them.
+            // Records of jobs that do not run may go back in time here: Mumak ignores such records.
             records.allow_unordered();
         }
         let mut reader = LogReader {
@@ -155,8 +155,7 @@ struct LogReader<'a> {
     hosts: Hosts<'a>,
     seed: u64,
     order: SubmissionOrder,
-    /// When the first job that runs was submitted, in the milliseconds of the trace, and when the
-    /// last job was.
+    /// When the first and the latest job that run were submitted, in the milliseconds of the trace.
     first: Option<u64>,
     latest: u64,
 }
@@ -295,8 +294,8 @@ impl LogReader<'_> {
         Split { bytes: Bytes::new(bytes), holders: holders.into() }
     }
 
-    /// Makes up the splits of maps that are not logged: each on as many random nodes as the logged
-    /// ones, unless these nodes are drawn later.
+    /// Makes up the splits of maps that are not logged. Each split is on `copies` random nodes, or
+    /// on none yet if the JobTracker draws the nodes later.
     fn fill(&self, splits: Vec<Option<Split>>, copies: usize, job: u64) -> Vec<Split> {
         let nodes = self.hosts.topology.len();
         let mut rng = stream(self.seed, Purpose::Workload, job);
@@ -316,7 +315,7 @@ impl LogReader<'_> {
     }
 }
 
-/// Returns on how many nodes the input of a job's map is, on average.
+/// Returns how many nodes have the input of a map of the job, on average.
 fn copies(splits: &[Option<Split>]) -> usize {
     let known = splits.iter().flatten().count();
     let held: usize = splits.iter().flatten().map(|split| split.holders.len()).sum();
@@ -338,7 +337,7 @@ fn tasks(
     attempt: impl Fn(&LoggedTask, &LoggedAttempt) -> TracedTry,
 ) -> Vec<TracedTask> {
     let task = |number| -> TracedTask {
-        // A task without a status is made up, like a missing one.
+        // A task without a status is made up, like a task that is not logged.
         let known = numbered.get(&number).filter(|task| task.task_status.is_some());
         let Some(task) = known else { return Box::default() };
         let mut tries = Vec::new();
@@ -378,7 +377,8 @@ pub(super) fn reduce_times(
     let (shuffle, sort) = if is_mumak {
         (SimSpan::ZERO, SimSpan::ZERO)
     } else {
-        // Until the last map ended the reduce only waited for it, whatever it had fetched by then.
+        // Only the time after the last map counts: before, the reduce waited for maps, however much
+        // it had fetched.
         (span(start.max(maps_ended), shuffled), span(shuffled, sorted))
     };
     let work = finish.checked_sub(sorted).map_or(BACKWARDS, SimSpan::from_millis);
@@ -410,7 +410,8 @@ mod tests {
     use mumakil_core::mapred::HadoopLine::{Mumak, V020};
     use mumakil_core::mapred::{Hadoop, HadoopLine, Priority, TracedTimes};
 
-    /// A job whose second map comes first, on two hosts, one of which is in the topology.
+    /// A job whose second map comes first in the file. Its input is on two hosts, but only one of
+    /// them is in the topology.
     const TRACE: &str = r#"
         {"jobID": "job_1_0001", "outcome": "KILLED", "submitTime": 1000, "totalMaps": 1,
          "mapTasks": [{"taskID": "task_1_0001_m_000000", "taskType": "MAP"}]}
@@ -495,8 +496,8 @@ mod tests {
         assert_eq!((job.name.as_str(), job.user.as_str()), ("job_1_0002", "ann"));
         assert_eq!((job.pool.as_deref(), job.priority), (Some("default"), Priority::High));
         assert_eq!(job.map_memory, Bytes::from_mib(512));
-        // The first job that runs comes at 0: its `relativeTime` is taken off its `submitTime` (5 s
-        // − 1 s), so the next comes at 9 s − 4 s.
+        // The first job that runs was submitted at 4 s (`submitTime` 5 s minus `relativeTime` 1 s)
+        // and arrives at 0. The next job was submitted at 9 s, so it arrives at 5 s.
         assert_eq!((job.submit, jobs[1].submit), (SimSpan::ZERO, millis(5_000)));
         assert_eq!(jobs[1].user, "unknown");
     }

@@ -15,7 +15,7 @@ use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
 pub struct LoggedTopology {
     /// The name; `<root>` for the root.
     pub name: String,
-    /// The children; a machine has none, and the file then has null.
+    /// The children; empty for a machine, which has null in the file.
     #[serde(default, deserialize_with = "nullable", serialize_with = "null_if_empty")]
     pub children: Vec<Self>,
 }

@@ -1,4 +1,5 @@
-//! Turns the SLS' files into jobs: its jobs, and those that its generator would draw.
+//! Turns the SLS' files into jobs: the jobs that it lists, and the jobs that its generator would
+//! draw.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -45,7 +46,7 @@ pub(super) fn generated(path: &Path, seed: u64) -> Result<(FoundJobs, Option<Str
     Ok((found, records.sha256().map(str::to_owned)))
 }
 
-/// The tasks of a job of one kind.
+/// The tasks of a job that are of one kind.
 #[derive(Default)]
 struct SlsTasks {
     times: Vec<SimSpan>,
@@ -76,7 +77,8 @@ impl SlsTasks {
         (!self.times.is_empty()).then(|| TaskTimes::Each(self.times.as_slice().into()))
     }
 
-    /// Returns the nodes with the input of each task; `None` if no task has any.
+    /// Returns the split of each task, without bytes, on the node that the task prefers; `None` if
+    /// no task prefers a node.
     fn splits(&self) -> Option<Arc<[Split]>> {
         let split = |holder: &Option<TrackerId>| Split {
             bytes: Bytes::ZERO,
@@ -191,7 +193,7 @@ fn draw(synth: &Synth, name: &str, rng: &mut ChaCha8Rng) -> Result<Option<JobEnt
     Ok((!is_empty).then_some(job))
 }
 
-/// Returns the tasks of a class; an older class has them as single numbers.
+/// Returns the tasks of a class; an older class gives them as single numbers.
 fn tasks(class: &SynthClass) -> Vec<SynthTask> {
     if let Some(tasks) = &class.tasks {
         return tasks.clone();

@@ -15,7 +15,7 @@ use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
 /// The latest time in a file, and the longest duration, in milliseconds: a hundred years.
 const LATEST_MS: u64 = SimSpan::LONGEST.as_millis();
 
-/// A job; or, in newer files, the nodes of the cluster, which have attributes of their own here.
+/// A job or, in newer files, a description of the cluster, with its numbers of nodes and racks.
 ///
 /// Times are signed: a converter writes an unknown time as a number far below zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,7 +214,8 @@ impl Record for SlsJob {
     }
 }
 
-/// A longer task is suspicious. Chosen: more than any task takes, but less than a wrong unit gives.
+/// The longest time of a task that is not suspicious. Chosen: more than any task takes, but less
+/// than the time that a wrong unit gives.
 const A_YEAR: SimSpan = SimSpan::from_secs(365 * 86_400);
 
 fn is_impossible_time(millis: i64) -> bool {

@@ -2,8 +2,8 @@
 //! drawn.
 //!
 //! In older files a class has means and deviations of maps and reduces as single numbers; in newer
-//! files it has a list of tasks with a [`SynthSample`] for each quantity. A class is of one kind or
-//! the other. Times are seconds, memory is megabytes.
+//! files it has a list of tasks with a [`SynthSample`] for each quantity. A class has only one of
+//! the two forms. Times are seconds, memory is megabytes.
 
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ pub struct SynthClass {
     pub deadline_factor_stddev: SynthAmount,
 }
 
-/// The tasks of a job of one kind.
+/// The tasks of a job that are of one kind.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct SynthTask {
     /// The type of the tasks, such as `map` or `reduce`.
@@ -134,7 +134,7 @@ pub struct SynthTask {
 /// A quantity: constant, drawn from a distribution, or one of several values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SynthSample {
-    /// The same value always.
+    /// Always the same value.
     Constant(f64),
     /// Drawn from a distribution.
     Drawn {

@@ -1,9 +1,9 @@
 //! The records of SWIM's traces: a job on each line, in columns separated by tabs, without a
 //! header.
 //!
-//! The columns are id, submission and gap in seconds, bytes of input, shuffle and output, and
-//! then, in some files, the paths of input and output. There are no tasks and no durations.
-//! Empty columns may follow: SWIM's own file with input paths has one beyond the eight.
+//! The columns are id, submission and gap in seconds, bytes of input, shuffle and output, and then,
+//! in some files, the paths of input and output. There are no tasks and no durations. Empty columns
+//! may follow: SWIM's own file with input paths has one empty column after the eight.
 //!
 //! Numbers are plain digits, so that a trace that is read and written again stays the same, byte
 //! for byte.
@@ -31,7 +31,8 @@ pub struct SwimJob {
     pub output: Bytes,
     /// The path of the input.
     pub input_path: Option<String>,
-    /// The path of the output. The file then has an input path too, though it may be empty.
+    /// The path of the output. A line with this column also has the column of the input path, which
+    /// may be empty.
     pub output_path: Option<String>,
     /// How many empty columns follow the other columns.
     pub empty_columns: usize,

@@ -4,8 +4,8 @@ use super::record::SwimJob;
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::{Bytes, Count};
 
-/// The bytes that a reduce fetches unless the scenario sets them. Chosen; Hive's default was a
-/// reduce for each gigabyte of input (`hive.exec.reducers.bytes.per.reducer`).
+/// The bytes that a reduce fetches unless the scenario sets them. Chosen after Hive, whose default
+/// was a reduce for each gigabyte of input (`hive.exec.reducers.bytes.per.reducer`).
 const BYTES_PER_REDUCE: Bytes = Bytes::from_mib(1_024);
 
 /// The numbers of tasks of a job.

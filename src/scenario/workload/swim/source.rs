@@ -1,9 +1,9 @@
 //! `workload: {swim: {file: …}}`: the jobs of a SWIM trace, which has bytes but no tasks.
 //!
-//! A trace gives for each job when it arrived and how many bytes it read, shuffled and wrote. Rules
-//! with options turn them into jobs: how many tasks (`mapping`), how long they take (`map_rate`,
-//! `reduce_rate`, `noise`), which of the jobs (`jobs`, `window`, `at_least`), how large they are
-//! (`size_scale`) and how fast they arrive (`pace`).
+//! A trace gives for each job when it arrived and how many bytes it read, shuffled and wrote.
+//! Options decide how many tasks a job gets (`mapping`), how long the tasks take (`map_rate`,
+//! `reduce_rate`, `noise`), which jobs are taken (`jobs`, `window`, `at_least`), how large the jobs
+//! are (`size_scale`) and how fast they arrive (`pace`).
 //!
 //! `mapping: replay` follows SWIM's own replay except in one point. SWIM picks the partition files
 //! that a job reads; here a job's blocks belong to the path in the trace, or to a file of its own,
@@ -149,14 +149,14 @@ pub enum SwimPace {
     Load(Factor),
 }
 
-/// Facebook's median map of 19 s is 2 s of start, 2 s of reading 128 MiB, and the time at this
-/// rate.
+/// The default rate. Facebook's median map takes 19 s: 2 s of start, 2 s of reading 128 MiB, and
+/// the rest at this rate.
 pub(super) fn map_rate() -> Rate {
     Rate::from_mb_per_s(9)
 }
 
-/// Facebook's median reduce of 231 s is 2 s of start, about 40 s of fetching 1 GiB, and the time at
-/// this rate.
+/// The default rate. Facebook's median reduce takes 231 s: 2 s of start, about 40 s of fetching 1
+/// GiB, and the rest at this rate.
 pub(super) fn reduce_rate() -> Rate {
     Rate::from_mb_per_s(6)
 }
@@ -185,7 +185,7 @@ impl Source for Swim {
             // SWIM's script starts a job and then sleeps for that job's own gap: all gaps take
             // effect one job late.
             replayed_s = replayed_s.saturating_add(job.gap_s);
-            // The sum of the gaps is not checked when it is read, so limit it here.
+            // The reader checks each gap, but not the sum of the gaps, so limit the sum here.
             let submit = SimSpan::from_secs(submit_s.min(SimSpan::LONGEST.as_micros() / 1_000_000));
             let is_before = Count::new(place).is_some_and(|place| self.jobs.begins_after(place))
                 || self.window.begins_after(submit);
@@ -355,9 +355,9 @@ impl Swim {
 /// reduce.
 const LEAST_REPLAYED: Bytes = Bytes::new(1_024);
 
-/// Returns the bytes of records in a partition file of one block for SWIM's replay: the file has a
-/// header of 96 bytes, records of 100 bytes that take 116, and a marker of 20 after every 18 of
-/// them.
+/// Returns the bytes of records in a partition file of one block for SWIM's replay. The file has a
+/// header of 96 bytes; each record of 100 bytes takes 116 bytes, and a marker of 20 bytes follows
+/// every 18 records.
 fn payload(block: Bytes) -> Bytes {
     const GROUP: u64 = 18;
     let room = block.get().saturating_sub(96);

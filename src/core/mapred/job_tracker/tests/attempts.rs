@@ -19,7 +19,7 @@ fn a_failed_attempt_is_cleaned_up_after_before_its_task_runs_again() {
     assert_eq!(again, [map.task.attempt(1)]);
 }
 
-/// Of four reduces three run; the second fails, then the first is killed.
+/// Three of four reduces run. The second fails, then the first is killed.
 #[test]
 fn in_the_line_1_x_the_reduce_that_has_failed_most_often_runs_again_first() {
     for (failed_maps, order) in [(FailedMaps::Front, [0, 1, 3]), (FailedMaps::First, [1, 0, 3])] {
@@ -54,8 +54,8 @@ fn a_task_that_fails_too_often_fails_its_job() {
     assert!(matches!(bench.to_injector[0], ToInjector::JobEnded(JobId(0), Outcome::Failed)));
 }
 
-/// A map is assigned at 20 s to a tracker, which then reports it in this state, or with `None` not
-/// at all.
+/// At 20 s a map is assigned to a tracker, which then reports it in the state `says`; with `None`
+/// it does not report it.
 fn launched_and(launch_expiry: LaunchExpiry, says: Option<AttemptState>) -> (Bench, AttemptId) {
     let mut bench = bench(Hadoop { launch_expiry, ..hadoop() });
     bench.everybody_joins().submit(job(0, 1, 0));
@@ -66,7 +66,7 @@ fn launched_and(launch_expiry: LaunchExpiry, says: Option<AttemptState>) -> (Ben
         (1..8).for_each(|id| drop(bench.at(at + u64::from(id)).beat_and_receive(id, &[])));
     }
     bench.at(620).hear(ToJobTracker::Expire);
-    assert!(!bench.has_failed(map), "ten minutes ago, not longer");
+    assert!(!bench.has_failed(map), "the launch was not more than ten minutes ago");
     bench.at(621).hear(ToJobTracker::Expire);
     (bench, map)
 }
@@ -80,7 +80,7 @@ fn a_launch_that_its_tracker_forgets_fails_and_never_counts() {
     let told = bench.at(623).beat_and_receive(0, &[(map, AttemptState::CommitPending)]);
     assert!(kills(&told).contains(&map) && commits(&told).is_empty(), "{told:?}");
     bench.at(626).beat_and_receive(0, &[(map, AttemptState::Succeeded)]);
-    assert!(bench.to_injector.is_empty(), "the late success is nobody's");
+    assert!(bench.to_injector.is_empty(), "the late success counts for no job");
     bench.at(627).beat_and_receive(1, &[(again, AttemptState::Succeeded)]);
     assert_eq!(bench.to_injector.len(), 1);
 }

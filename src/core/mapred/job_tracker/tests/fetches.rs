@@ -52,7 +52,7 @@ fn what_lay_on_a_lost_disk_cannot_be_read() {
     bench.befall(ToMapOutputs::DiskLost(TrackerId(0)));
     bench.next(2, &[(reduces[1], AttemptState::Running)]);
     let (done, missing) = bench.told();
-    assert_eq!(done, [2], "the JobTracker does not know");
+    assert_eq!(done, [2], "the JobTracker does not know that the disk is lost");
     assert!(missing.len() == 2 && missing.iter().all(|m| m.is_unreadable && !m.is_lost));
 }
 
@@ -65,7 +65,7 @@ fn a_map_fails_after_three_complaints_of_its_output_and_runs_again() {
     assert!(!bench.has_failed(maps[0]));
     let launched = bench.complain(3, reduces[2], maps[0]);
     assert!(bench.has_failed(maps[0]) && !bench.has_failed(maps[1]));
-    assert_eq!(launched, [maps[0].task.attempt(1)], "not where it failed");
+    assert_eq!(launched, [maps[0].task.attempt(1)], "the map runs again on another tracker");
     let (done, missing) = bench.told();
     assert_eq!((done[0], missing[0].map, missing[0].is_lost), (1, maps[0], true));
     // A late complaint is about an attempt whose output no longer counts.
@@ -87,9 +87,9 @@ fn where_many_reduces_run_three_complaints_are_too_few() {
     for id in 1..4 {
         bench.complain(id, reduces[id as usize - 1], maps[0]);
     }
-    assert!(!bench.has_failed(maps[0]), "three of seven");
+    assert!(!bench.has_failed(maps[0]), "three complaints are less than half of seven");
     bench.complain(4, reduces[3], maps[0]);
-    assert!(bench.has_failed(maps[0]), "four of seven");
+    assert!(bench.has_failed(maps[0]), "four complaints are more than half of seven");
 }
 
 #[test]

@@ -26,8 +26,8 @@ fn a_heartbeat_waits_while_another_is_served() {
     assert_eq!((*to, reply.queued), (TrackerId(1), SimSpan::from_millis(1)));
 }
 
-/// A clock that is late by 1.5 ms does not make services longer: the second service has ended by
-/// then, and half of the third is done.
+/// A clock that is late by 1.5 ms does not make services longer: at that instant the second service
+/// has ended, and the third is half done.
 #[test]
 fn a_jobtracker_that_hears_late_that_it_is_free_has_worked_since() {
     let mut bench = bench(hadoop());
@@ -38,7 +38,7 @@ fn a_jobtracker_that_hears_late_that_it_is_free_has_worked_since() {
     bench.hear(ToJobTracker::Serve(0));
     let took: Vec<u64> = bench.replies.iter().map(|(_, _, took)| took.as_micros()).collect();
     assert_eq!(took, [1_000, 0, 500]);
-    // A heartbeat that comes after both have been served finds the JobTracker free.
+    // A heartbeat that arrives after both services finds the JobTracker free.
     bench.now += SimSpan::from_micros(500);
     bench.beat(3, &[]);
     assert_eq!(bench.replies[3].2, SimSpan::from_millis(1));
@@ -140,7 +140,7 @@ fn where_more_is_held_than_there_are_slots_one_may_be_taken_for_another() {
     let mut bench = bench_under(Box::new(Pushy), hadoop());
     bench.submit(job(0, 9, 0));
     let mut running = Vec::new();
-    // The tracker has two slots, and does not suspend an attempt when it is ordered to.
+    // The tracker has two slots, and ignores orders to suspend an attempt.
     for beat in 1..5 {
         let launched = launches(&bench.at(beat * 3).beat_and_receive(0, &running));
         assert_eq!(launched.len(), 1, "at heartbeat {beat}");

@@ -64,7 +64,8 @@ fn a_killed_job_whose_last_failure_ends_it_does_not_end_what_is_left_twice() {
     let maps = [0, 1].map(|id| launches(&bench.at(u64::from(id) + 1).beat_and_receive(id, &[])));
     for (id, maps) in (0..).zip(maps) {
         let failed: Vec<_> = maps.iter().map(|map| (*map, AttemptState::FailedUnclean)).collect();
-        // Each tracker removes the output of one map; two more maps wait for that.
+        // Each tracker removes the output of one map; the outputs of two more maps wait for
+        // removal.
         bench.at(u64::from(id) + 4).beat_and_receive(id, &failed);
     }
     bench.at(20).hear(ToJobTracker::KillJob(JobId(0)));

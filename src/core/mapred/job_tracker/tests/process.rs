@@ -35,10 +35,10 @@ fn a_restart_fails_all_jobs_and_has_all_trackers_start_anew() {
             .any(|fact| matches!(fact, Fact::Job(JobId(0), JobFact::Ended(Outcome::Failed))))
     );
     let lost = bench.facts.iter().filter(|fact| matches!(fact, Fact::Member(_, MemberFact::Lost)));
-    assert_eq!(lost.count(), 4, "those that had joined");
+    assert_eq!(lost.count(), 4, "only the trackers that had joined are lost");
     let heard = bench.replies.len();
     bench.at(110).beat(1, &[(reduces[0], AttemptState::Running)]);
-    assert_eq!(bench.replies.len(), heard, "nobody is there");
+    assert_eq!(bench.replies.len(), heard, "the process is dead and answers nothing");
     bench.at(160).hear(ToJobTracker::Wake);
     bench.at(170).send_again(1, &[(reduces[0], AttemptState::Running)]);
     assert!(bench.replies.last().unwrap().1.reinit);
@@ -64,14 +64,14 @@ fn what_a_dead_process_had_planned_starts_no_second_chain_of_turns() {
     bench.at(11).beat(0, &[]);
     // The process dies while a heartbeat waits, and is back long before the heartbeat's turn.
     bench.at(12).hear(ToJobTracker::Restart(SimSpan::from_secs(1)));
-    assert_eq!(bench.refused, [(TrackerId(0), 1)], "who waits hears of it at once");
+    assert_eq!(bench.refused, [(TrackerId(0), 1)], "the heartbeat that waits is refused at once");
     bench.at(13).hear(ToJobTracker::Wake);
     bench.send_again(0, &[]);
-    assert_eq!(bench.replies.len(), 1, "it does not go on standing still");
+    assert_eq!(bench.replies.len(), 1, "the pause has ended");
     bench.beat(1, &[]);
     bench.beat(2, &[]);
     bench.hear(ToJobTracker::Serve(0));
-    assert_eq!(bench.replies.len(), 1, "that turn was of the process that has died");
+    assert_eq!(bench.replies.len(), 1, "the old process had planned to serve it, not the new one");
     bench.hear(ToJobTracker::Serve(1));
     assert_eq!(bench.replies.len(), 2);
 }
@@ -121,7 +121,7 @@ fn a_process_that_is_started_again_begins_with_a_new_policy() {
     bench.at(10).hear(restart(false));
     bench.at(70).hear(ToJobTracker::Wake).submit(job(1, 1, 0));
     bench.joins_restarted = true;
-    assert_eq!(bench.next(0, &[]).len(), 1, "for the old one this is the second job");
+    assert_eq!(bench.next(0, &[]).len(), 1, "for the old policy this would be the second job");
 }
 
 /// Returns the last state of an attempt that the JobTracker learned.
@@ -185,7 +185,7 @@ fn in_020_a_recovered_job_keeps_what_has_ended_where_something_has() {
     assert_eq!(bench.next(1, &running_all(&running)), []);
     assert!(bench.replies.last().unwrap().1.reinit);
     bench.joins_restarted = false;
-    assert_eq!(bench.next(1, &[]), [], "the first tracker has not spoken");
+    assert_eq!(bench.next(1, &[]), [], "the first tracker has sent no heartbeat yet");
     // The first tracker is in the history, and goes on.
     bench.next(0, &[]);
     assert!(!bench.replies.last().unwrap().1.reinit);
@@ -262,7 +262,7 @@ fn what_has_waited_for_a_process_that_stood_still_is_told_the_policy_one_after_a
     bench.hear(ToJobTracker::Pause(SimSpan::from_secs(60)));
     bench.at(1).submit(job(0, 1, 0)).submit(job(1, 1, 0));
     bench.at(60).hear(ToJobTracker::Wake);
-    assert_eq!(heard.lock().unwrap().first(), Some(&false), "the second had not come yet");
+    assert_eq!(heard.lock().unwrap().first(), Some(&false), "the second job had not arrived yet");
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn in_020_a_tracker_of_the_history_that_stays_silent_is_waited_for_until_it_is_m
     bench.last[1] = None;
     bench.now = SimTime::from_micros(600_000_000);
     assert_eq!(bench.next(1, &[]), []);
-    // Its silence counts from 70 s, when the process was back.
+    // The tracker's silence counts from 70 s, when the process was back.
     bench.at(670).hear(ToJobTracker::Expire);
     assert_eq!(bench.next(1, &[]), []);
     bench.at(672).hear(ToJobTracker::Expire);

@@ -76,7 +76,7 @@ fn the_first_to_succeed_wins_and_the_other_is_killed() {
     assert_eq!(by_whom, Some((beaten, one)));
     let reports = slow.map(|map| (map, AttemptState::Running));
     assert_eq!(kills(&bench.at(81).beat_and_receive(1, &reports)), [beaten]);
-    // The success of the beaten attempt comes too late.
+    // The attempt that lost the race reports its success too late.
     let reports = slow.map(|map| {
         (map, if map == beaten { AttemptState::Succeeded } else { AttemptState::Running })
     });

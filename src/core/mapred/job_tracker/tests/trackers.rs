@@ -214,10 +214,10 @@ fn without_blacklisting_a_bad_tracker_is_noted_until_its_faults_are_three_hours_
     };
     bench.avoids(0, 0, 20);
     assert_eq!(graylist(&bench), []);
-    // This fault comes in the second quarter of an hour.
+    // This fault comes in the second quarter-hour.
     bench.avoids(0, 1, 1_000);
     assert_eq!(graylist(&bench), [(0, true)]);
-    // The first fault counts until twelve more quarters of an hour have begun.
+    // The first fault counts until twelve more quarter-hours have begun.
     bench.at(3 * 3_600 - 1).beat_and_receive(0, &[]);
     assert_eq!(graylist(&bench).len(), 1);
     bench.at(3 * 3_600).beat_and_receive(0, &[]);

@@ -1,14 +1,15 @@
-//! The progress of a phase in time: by a timer to its end, or as flows at the rates of the fabric.
+//! The progress of a phase in time: a timer plans its end, or the fabric sends the rates of its
+//! flows.
 //!
 //! A part of a phase that shares resources is a flow. Its timer is planned when the fabric sends
 //! the flow's rate, and again whenever the rate changes. A shuffle that shares resources is a flow
-//! while there is output to fetch, with a timer for the moment when no output is left. A shuffle
-//! that shares nothing has a timer only once all maps have ended: until then it fetches available
-//! outputs and waits for more.
+//! while there is output to fetch, with a timer for the instant at which no output is left. A
+//! shuffle that shares nothing fetches available outputs and waits for more; it gets a timer only
+//! when all maps have ended.
 //!
-//! On a slow node a phase that shares nothing goes on at the pace of the node's cores, disks or
-//! connection, whichever it uses. A phase that shares resources gets its pace from the fabric,
-//! which knows the slow parts.
+//! On a slow node, a phase that shares nothing has the pace of the cores, disks or connection that
+//! it uses. A phase that shares resources gets its pace from the fabric, which knows which machines
+//! are slow.
 
 use std::sync::Arc;
 
@@ -30,7 +31,8 @@ pub(super) struct AttemptFlow {
     alone: f64,
 }
 
-/// The fetching of a reduce. Amounts are the times that fetching them takes undisturbed.
+/// The fetching of a reduce. Amounts of output are given as the times that fetching them takes
+/// undisturbed.
 #[derive(Debug)]
 pub(super) struct ReduceFetching {
     shuffle: PhaseEffort,
@@ -38,11 +40,11 @@ pub(super) struct ReduceFetching {
     /// The amount fetched by the instant `since`, if the shuffle shares nothing.
     done: SimSpan,
     pub(super) since: SimTime,
-    /// The amount that can be fetched from the maps that have ended.
+    /// The amount of output that can be fetched or has been fetched, from maps that have ended.
     available: SimSpan,
     /// Whether all maps have ended.
     is_complete: bool,
-    /// How many maps' outputs it can fetch, as its tracker last learned.
+    /// How many maps' outputs it can fetch or has fetched, as its tracker last learned.
     known: u32,
     /// The outputs that are out of reach; `None` if there are none.
     missing: Option<Box<Unfetched>>,
@@ -66,8 +68,8 @@ impl Attempt {
         }
     }
 
-    /// Goes on with a part of the phase. A part that shares resources waits first, then begins its
-    /// flow.
+    /// Goes on with a part of the phase. If the part shares resources, it waits first and then
+    /// begins its flow.
     fn continue_part(
         &mut self,
         now: SimTime,
@@ -81,19 +83,18 @@ impl Attempt {
             self.course.go_on(begins, part, pace);
             AttemptStep::After(wait + at_pace(part, pace))
         } else if wait.is_zero() {
-            // The part stands still until the fabric sends the flow's rate, which it does at the
-            // same instant.
+            // The part stands still until the fabric sends the flow's rate, later in this instant.
             self.course.go_on(begins, part, 0.0);
             AttemptStep::Flow
         } else {
-            // A part without work that lasts as long as the wait; at its end the flow begins.
+            // The wait is a part without work; the flow begins at its end.
             self.course.go_on(begins, SimSpan::ZERO, 1.0);
             AttemptStep::After(wait)
         }
     }
 
-    /// Returns how much is left of the current part of the phase, the resources that the part
-    /// shares, and the resource of the node that it uses.
+    /// Returns three facts about the current part of the phase: how much of it is left, the
+    /// resources that it shares, and the resource of the node that it uses.
     fn under_way(&self) -> (SimSpan, Option<&Demand>, NodeResource) {
         let whole = self.course.left();
         let usual = if self.phase == AttemptPhase::Shuffle {
@@ -105,7 +106,7 @@ impl Attempt {
             return (whole, None, usual);
         };
         let (left, part) = effort.under_way(self.course.done());
-        // An attempt that is going to fail may not reach the end of the part.
+        // The attempt may fail or hang before the end of the part.
         (
             left.min(whole),
             part.and_then(|part| part.demand.as_ref()),
@@ -124,7 +125,7 @@ impl Attempt {
         }
     }
 
-    /// Goes on at the present speeds of its node.
+    /// Goes on at the node's new speeds.
     pub(in super::super) fn take_speeds(
         &mut self,
         now: SimTime,
@@ -147,13 +148,13 @@ impl Attempt {
             }
             // The timer of a commit does not depend on speeds.
             AttemptPhase::Commit => AttemptStep::Nothing,
-            // A flow gets its pace from the fabric, and a suspended attempt uses the new speeds
-            // when it resumes.
+            // Nothing to do here: a flow gets its pace from the fabric, and a suspended attempt
+            // reads the speeds when it resumes.
             _ if !is_running || self.flow.is_some() || self.timer.is_none() => AttemptStep::Nothing,
             _ => {
                 self.course.settle(now);
                 self.course.set_pace(self.own_pace());
-                // The part may not have begun yet, while the attempt waits for memory.
+                // The part may not have begun yet, if the attempt still waits for its memory.
                 let waits = self.course.since().saturating_since(now);
                 self.ends_after(waits)
             }
@@ -170,10 +171,11 @@ impl Attempt {
         }
     }
 
-    /// Begins the flow with this number; returns the resources that it uses, or `None` if the
+    /// Begins a flow with this number, and returns the resources that the flow uses; `None` if the
     /// current part shares nothing.
     pub(in super::super) fn begin_flow(&mut self, number: u32) -> Option<Demand> {
-        // The timer that led here has fired; the next one needs the fabric's rate.
+        // The timer that led here has fired. The next one is set when the fabric sends the flow's
+        // rate.
         self.timer = None;
         let demand = self.under_way().1.cloned()?;
         self.flow = Some(Box::new(AttemptFlow { number, alone: demand.alone }));
@@ -216,8 +218,8 @@ impl Attempt {
             && !self.has_ended()
     }
 
-    /// Notes how many maps have ended. Their outputs can be fetched from the child's next poll on,
-    /// except for the missing ones.
+    /// Notes how many maps have ended. Their outputs can be fetched from the process's next poll
+    /// on, except for missing outputs.
     pub(in super::super) fn learn_maps(
         &mut self,
         now: SimTime,
@@ -233,8 +235,8 @@ impl Attempt {
         let is_running = self.phase == AttemptPhase::Shuffle && self.state == AttemptState::Running;
         let misses = |it: &ReduceFetching| !missing.is_empty() || it.missing.is_some();
         let misses_some = self.fetching.as_deref().is_some_and(misses);
-        // Missing outputs matter only if they are not fetched yet. Usually none is missing, and the
-        // count is not needed.
+        // A missing output matters only if it is not fetched yet. Usually no output is missing;
+        // then skip the count.
         let fetched = if misses_some { self.maps_fetched(now, maps.total) } else { 0 };
         let network = self.speeds().network;
         let Some(fetching) = &mut self.fetching else { return AttemptStep::Nothing };
@@ -250,17 +252,18 @@ impl Attempt {
             if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
         let whole = fetching.shuffle.alone;
         let there = SimSpan::from_micros((whole.as_micros() as f64 * share) as u64);
-        // A reduce that fails or hangs while it fetches needs only the outputs up to that point.
+        // A reduce that will fail or hang during its shuffle needs only the outputs up to that
+        // point.
         let is_enough = all < whole && !all.is_zero() && all <= there;
         let is_complete = maps.done == maps.total || is_enough;
-        // The end of the shuffle is planned already; to plan it again would only delay it to the
+        // The end of the shuffle is already planned; planning it again would only delay it to the
         // next poll.
         if is_complete && fetching.is_complete {
             return AttemptStep::Nothing;
         }
         fetching.known = maps.done;
         if is_running {
-            // Until the child asks again it can only fetch the outputs that it knew before.
+            // Until the process asks again, it can fetch only the outputs that it already knows.
             fetching.settle(asks, network);
             self.course.settle(now);
         }
@@ -269,7 +272,8 @@ impl Attempt {
         fetching.available = if is_complete { all } else { there.max(fetched) };
         fetching.is_complete = is_complete;
         if is_running {
-            // After a resumption it may wait for its memory beyond the next poll.
+            // After a resumption, the wait for its memory may be longer than the wait for the next
+            // poll.
             let next = self.go_on(now, asks.max(self.course.since()) - now);
             self.pass(now, next)
         } else {
@@ -290,7 +294,7 @@ impl Attempt {
             return 0;
         };
         let all = fetching.shuffle.alone;
-        // A shuffle that takes no time has fetched all known outputs once its wait is over.
+        // A shuffle that takes no time has fetched all known outputs as soon as its wait is over.
         if all.is_zero() {
             return if fetching.since <= now { fetching.known } else { 0 };
         }
@@ -303,13 +307,13 @@ impl Attempt {
             fetching.fetched(now, self.speeds().network)
         };
         let share = fetched.as_micros() as f64 / all.as_micros() as f64;
-        // Times are rounded down to microseconds, which must not make a fetched output count as
-        // missing.
+        // Add a little: times are rounded down to microseconds, and this must not make a fetched
+        // output count as missing.
         (share * f64::from(total) + 1e-3) as u32
     }
 
-    /// Makes the tries for missing outputs that were due by now. Returns the outputs of which it
-    /// complains, one entry for each complaint, and whether it gives up.
+    /// Makes the tries for missing outputs that are due by now. Returns the outputs that the reduce
+    /// complains about, one entry for each complaint, and whether the reduce gives up.
     pub(in super::super) fn try_fetches(&mut self, now: SimTime) -> (Vec<AttemptId>, bool) {
         if !self.fetches() {
             return (Vec::new(), false);
@@ -317,8 +321,8 @@ impl Attempt {
         let unfetched = self.fetching.as_mut().and_then(|it| it.missing.as_mut());
         let Some(unfetched) = unfetched else { return (Vec::new(), false) };
         if self.phase != AttemptPhase::Shuffle || self.state != AttemptState::Running {
-            // An attempt that is not running cannot try to fetch, so the missed tries are no
-            // failures.
+            // An attempt that is not running does not try to fetch, so these tries are put off and
+            // not failures.
             unfetched.wait(now);
             return (Vec::new(), false);
         }
@@ -329,8 +333,9 @@ impl Attempt {
         self.fetching.as_ref().is_some_and(|fetching| fetching.shares())
     }
 
-    /// Fetches the available outputs as a flow; ends the shuffle if these are all. Outputs that
-    /// come while a flow runs join the flow at once, without waiting for the child's next poll.
+    /// Fetches the available outputs as a flow; ends the shuffle if no output is left. Outputs that
+    /// become available while the flow runs join it at once, without waiting for the process's next
+    /// poll.
     fn fetch_what_is_there(&mut self, now: SimTime, wait: SimSpan) -> AttemptStep {
         let Some(fetching) = &self.fetching else { return AttemptStep::Nothing };
         let there = fetching.available.saturating_sub(self.course.done());
@@ -339,8 +344,8 @@ impl Attempt {
             self.course.go_on(now, there, self.course.pace());
             return self.flow_ends();
         }
-        // It has fetched all available outputs and waits for more maps; the next news of maps makes
-        // it go on.
+        // It has fetched all available outputs, and goes on when it learns that more maps have
+        // ended.
         if there.is_zero() && !fetching.is_complete {
             self.timer = None;
             self.course.go_on(now, SimSpan::ZERO, 1.0);
@@ -351,7 +356,7 @@ impl Attempt {
 
     /// Plans the end of a shuffle that shares nothing, if all maps have ended.
     fn fetch_the_rest(&mut self, now: SimTime) -> AttemptStep {
-        // An end that was planned before no longer holds: an output may have been lost since.
+        // Cancel an end that was planned before, since an output may have been lost since then.
         self.timer = None;
         let all = self.span_of(AttemptPhase::Shuffle);
         let Some(ReduceFetching { is_complete: true, done, since, .. }) = self.fetching.as_deref()
@@ -413,9 +418,10 @@ impl ReduceFetching {
     }
 }
 
-/// Returns when a child that asks every `poll` since `first` asks next, now or later.
+/// Returns when a process that asks every `poll` since the instant `first` asks next; that may be
+/// `now`.
 pub(super) fn next_poll(first: SimTime, now: SimTime, poll: SimSpan) -> SimTime {
-    // With `poll: 0s` tasks get answers at once; the division below would be by zero.
+    // With `poll: 0s` tasks get answers at once; this also avoids a division by zero below.
     if poll.is_zero() {
         return now;
     }

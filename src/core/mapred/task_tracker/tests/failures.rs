@@ -32,7 +32,7 @@ fn a_map_fails_at_its_share_of_the_progress_and_says_no_more_before() {
 #[test]
 fn a_reduce_fails_in_the_phase_that_its_progress_is_in() {
     // The reduce starts up for 1 s, fetches for 4 s, merges for 1 s and reduces for 5 s; all maps
-    // have ended before.
+    // have already ended.
     for (progress, end) in [(0.0, 1.0), (0.25, 4.0), (0.5, 5.5), (1.0, 11.0)] {
         let mut bench =
             tracker_with(|hadoop| hadoop.poll = SimSpan::ZERO, all(FailureKind::Failure, progress));

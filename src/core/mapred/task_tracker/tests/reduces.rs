@@ -16,7 +16,7 @@ fn a_shuffle_ends_after_the_last_map_and_not_before() {
     bench.reply_with(vec![], maps(2));
     bench.until(secs(30));
     assert_eq!(bench.report(reduce(0)).unwrap().phase, AttemptPhase::Shuffle);
-    // The other half takes two more seconds, then one of merging and five of reducing.
+    // The other half takes two more seconds; then come one second of merging and five of reducing.
     bench.reply_with(vec![], maps(4));
     bench.until(secs(33));
     assert_eq!(bench.report(reduce(0)).unwrap().phase, AttemptPhase::Sort);
@@ -91,8 +91,8 @@ fn a_tracker_that_asks_what_is_missing_goes_on_with_the_answer() {
     bench.reduces = 1;
     let launch = bench.launch(reduce(0));
     bench.until(secs(0)).reply(vec![launch]);
-    // The tracker asks nothing while no reply counts maps, and a reduce that has not started does
-    // not complain.
+    // While no reply counts maps, the tracker asks nothing. A reduce that has not started does not
+    // complain.
     assert!(bench.asked.is_empty());
     let answer = |bench: &mut Bench, call, missing: &[Missing]| {
         let missing = Arc::new(missing.to_vec());
@@ -104,7 +104,7 @@ fn a_tracker_that_asks_what_is_missing_goes_on_with_the_answer() {
     assert_eq!(bench.asked, [true]);
     let call = bench.call.number;
     answer(&mut bench, call - 1, &[]);
-    assert!(!known(&bench), "that was about another reply");
+    assert!(!known(&bench), "the answer was about another reply");
     answer(&mut bench, call, &[missing(3, false)]);
     assert!(known(&bench));
     bench.until(secs(30)).reply(vec![]);
@@ -150,9 +150,9 @@ fn a_reduce_complains_after_seven_minutes_until_the_heartbeat_is_answered() {
     assert_eq!(bench.status().failed_fetches, [FailedFetch { reduce: reduce(0), map: map(3) }]);
     answer(&mut bench, 420..=420, 4);
     bench.until(secs(423));
-    assert_eq!(bench.status().failed_fetches, [], "it is said once");
+    assert_eq!(bench.status().failed_fetches, [], "the complaint is sent once");
     answer(&mut bench, 423..=87_300, 4);
-    assert_eq!(bench.state(reduce(0)), None, "it has given up and said so");
+    assert_eq!(bench.state(reduce(0)), None, "the reduce has given up and reported that");
     let complaints = bench
         .facts
         .iter()
@@ -160,8 +160,8 @@ fn a_reduce_complains_after_seven_minutes_until_the_heartbeat_is_answered() {
     assert_eq!(complaints.count(), 3);
 }
 
-/// Of 600 MB the reduces have 360, 180 and 60, and they reduce 1 MB a second. After half a minute a
-/// policy divides time by progress, and learns how long each takes.
+/// The three reduces share 600 MB (360, 180 and 60 MB) and reduce 1 MB a second. After half a
+/// minute a policy divides time by progress, and so learns how long each reduce takes.
 #[test]
 fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
     for (index, seconds) in [(0, 360.0), (1, 180.0), (2, 60.0)] {
