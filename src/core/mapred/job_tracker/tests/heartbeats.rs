@@ -179,9 +179,9 @@ impl Scheduler for Ticking {
 }
 
 /// A policy that names its job this many times as held back.
-struct SlotStanding(u32);
+struct NamesOften(u32);
 
-impl Scheduler for SlotStanding {
+impl Scheduler for NamesOften {
     fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         (0..self.0).for_each(|_| say(JobId(0), SlotKind::Map, Reason::JobLimit));
     }
@@ -195,7 +195,7 @@ impl Scheduler for SlotStanding {
 #[test]
 fn the_more_jobs_are_held_back_the_less_often_it_asks_for_them() {
     for (jobs, asked) in [(99, 40), (250, 20), (500, 8), (9_000, 4)] {
-        let mut bench = bench_under(Box::new(SlotStanding(jobs)), hadoop());
+        let mut bench = bench_under(Box::new(NamesOften(jobs)), hadoop());
         bench.tracker.keep_refusals();
         bench.submit(job(0, 9, 0));
         for beat in 0..40 {
