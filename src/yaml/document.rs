@@ -93,8 +93,8 @@ impl Layer {
         Self { target: Path::default(), entry: 0, value: Arc::new(tree), origin }
     }
 
-    /// Returns the value wrapped in the last keys of its path, and the path of the list entry, or
-    /// of the root, that contains these keys.
+    /// Returns the value wrapped in the keys that follow the last list entry on its path, and the
+    /// path of that entry; of the root, if the path has no list entry.
     fn tree(&self) -> (Path, Value) {
         let (outer, keys) = self.target.0.split_at(self.entry);
         let value = Value::clone(&self.value);

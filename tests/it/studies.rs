@@ -716,7 +716,7 @@ fn no_more_workers_and_parts_are_told_than_there_were() {
         String::from_utf8(done.stdout).unwrap()
     };
     let plan = told("plan study.yaml");
-    assert!(plan.contains("2 in 2 cells, 1 of them different, of which 1 is left to do"), "{plan}");
+    assert!(plan.contains("2 in 2 cells, 1 different run, of which 1 is left to do"), "{plan}");
     let part = told("study.yaml --shard 9/10");
     assert!(part.contains("nothing: there are more parts than runs"), "{part}");
     let whole = told("study.yaml --jobs 1000");

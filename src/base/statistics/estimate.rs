@@ -100,8 +100,8 @@ pub(super) fn student_of(values: usize) -> StudentsT {
     StudentsT::new(0.0, 1.0, freedom).expect("two values leave a degree of freedom")
 }
 
-/// Returns the interval of a studentised bootstrap: like Student's, but with the t values of
-/// samples drawn from the values. `None` if too many of these samples have equal values.
+/// Returns the interval of a studentised bootstrap. It is built like Student's interval, but its
+/// quantiles of t come from samples drawn from `values`. `None` if too many of these samples have equal values.
 fn bootstrap(values: &[f64], mut stream: ChaCha8Rng) -> Option<Band> {
     let (centre, error) = (mean(values)?, standard_error(values)?);
     let mut sample = values.to_vec();

@@ -49,7 +49,7 @@ pub(super) fn of_runs(
     sections.push(Section::new("Job by job", changes.collect()));
     Ok(HtmlPage {
         title: names.join(" · "),
-        subtitle: format!("{} runs; changes are to {}", runs.len(), names[0]),
+        subtitle: format!("{} runs; changes are relative to {}", runs.len(), names[0]),
         sections,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })

@@ -170,7 +170,7 @@ pub(super) fn page(studies: &[ComparedStudy], tables: &[SideBySideTable]) -> Htm
     HtmlPage {
         title: names.join(" · "),
         subtitle: format!(
-            "{} studies, in the cells that all have; changes are to {}",
+            "{} studies, in the cells that all have; changes are relative to {}",
             studies.len(),
             names[0]
         ),

@@ -59,7 +59,7 @@ impl StudyPlanArguments {
         }
         let different = match plan.distinct().len() {
             all if all == plan.runs.len() => String::new(),
-            different => format!(", {} of them different", tell::count(different as u64)),
+            different => format!(", {}", tell::counted(different as u64, "different run")),
         };
         lines.line(format!(
             "  runs     {} in {}{different}, of which {} {} left to do",

@@ -88,7 +88,7 @@ impl RackOrder {
 struct Lists {
     /// A bit for each place: 0 if certainly no map waits there.
     marks: Vec<u64>,
-    /// The places that have a list; each entry is for a group of 64 places, the bits of one mark.
+    /// The places that have a list. Each entry is for the 64 places of one word of `marks`.
     index: Vec<IndexedPlaces>,
     /// The lists, in the order of their places.
     lists: Vec<MapList>,

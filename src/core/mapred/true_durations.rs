@@ -40,8 +40,8 @@ impl TrueDurations {
     pub fn task(&self, job: &Job, kind: SlotKind, index: u32) -> SimSpan {
         let attempt = TaskId { job: job.id(), kind: kind.into(), index }.attempt(0);
         let launch = LaunchOrder::work(attempt, job.spec.clone());
-        // A plan needs a tracker; if nothing is shared, the tracker only decides how much of a
-        // shuffle stays in the rack.
+        // A plan needs a tracker. If attempts share no disks, wires or cores (`Costs::shared`), the
+        // tracker only decides how much of a shuffle stays in the rack.
         let plan = self.costs.plan(&launch, TrackerId(0), &self.node, None);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
     }

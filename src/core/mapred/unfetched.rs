@@ -123,7 +123,7 @@ impl Unfetched {
         done + kept as u32 - wanted as u32
     }
 
-    /// Postpones the due tries of a reduce that is not fetching.
+    /// Puts off until `now` the tries that were due before; the reduce did not fetch meanwhile.
     pub(super) fn wait(&mut self, now: SimTime) {
         self.due.values_mut().for_each(|due| *due = now.max(*due));
     }

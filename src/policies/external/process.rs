@@ -345,8 +345,8 @@ fn ready(pipe: PollFd<'_>, deadline: Instant) -> io::Result<bool> {
     }
 }
 
-/// Returns the bytes of a line that may be shown, at four bytes a character, and one character
-/// more, so that [`shown`] can see that the line is cut.
+/// Returns the beginning of a line: enough bytes for one character more than may be shown (a
+/// character has at most four bytes), so that [`shown`] notices whether it must cut the line.
 fn beginning(line: &[u8]) -> Vec<u8> {
     line[..line.len().min(4 * (SHOWN + 1))].to_vec()
 }

@@ -153,7 +153,8 @@ fn spots<'t>(
     let numbers = match source {
         Published::Each(numbers) if numbers.len() != count => {
             let given = numbers.len();
-            let message = format!("a list of {given} for {count} numbers that are measured");
+            let message =
+                format!("a list of {given} was published, but {count} numbers are measured");
             return Err(Misfit { place: None, message, hint: hint(&parts, count) });
         }
         Published::Each(numbers) => numbers.clone(),
@@ -161,7 +162,7 @@ fn spots<'t>(
         Published::One(_) => match source.number() {
             None => return Ok(Vec::new()),
             Some(_) if parts.len() != 1 => {
-                let message = format!("one number for {} that are measured", parts.len());
+                let message = format!("one number was published, but {} are measured", parts.len());
                 return Err(Misfit { place: None, message, hint: hint(&parts, count) });
             }
             Some(number) => vec![Some(number); count],

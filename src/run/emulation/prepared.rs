@@ -47,7 +47,7 @@ fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, Trac
         }
         None => Topology::new(cluster),
     };
-    // Put the file back: the whole scenario is written into the run's folder.
+    // Put the field `topology` back: the scenario is written into the run's folder, and must be whole.
     cluster.topology = own;
     Ok(topology)
 }

@@ -53,7 +53,8 @@ impl PhaseProgress {
         (self.done() + ran).min(self.whole).as_micros() as f64 / self.whole.as_micros() as f64
     }
 
-    /// Goes on at an instant with a part of the phase.
+    /// Begins or continues a part of the phase at the instant `at`, which may be in the future: `part`
+    /// is the work left in the part, `pace` the speed at which it is done.
     pub(super) fn go_on(&mut self, at: SimTime, part: SimSpan, pace: f64) {
         (self.since, self.part, self.pace) = (at, part.min(self.left), pace);
     }

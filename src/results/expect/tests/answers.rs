@@ -501,7 +501,7 @@ fn published_numbers_that_cannot_stand_beside_ours_are_refused() {
     assert_eq!(place, None);
     assert_eq!(message, format!("`98 %` is a share, and `{fair}` is a time"));
     let both = format!("{hfsp} < {fair}");
-    assert_eq!(refused(&both, "20s").1, "one number for 2 that are measured");
-    assert_eq!(refused(&both, "[20s]").1, "a list of 1 for 2 numbers that are measured");
+    assert_eq!(refused(&both, "20s").1, "one number was published, but 2 are measured");
+    assert_eq!(refused(&both, "[20s]").1, "a list of 1 was published, but 2 numbers are measured");
     assert_eq!(refused(&both, "[20s, 5]").0, Some(1));
 }

@@ -107,7 +107,7 @@ impl ForeignJob for SlsJob {
     }
 
     fn submit(&self) -> SimSpan {
-        // The converter of the SLS shifts starts below zero to zero.
+        // As in the SLS' own converter, a job that starts before zero starts at zero.
         let millis = self.start_ms.unwrap_or(0).max(0) as u64;
         SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis()))
     }

@@ -53,7 +53,11 @@ fn a_brief_heartbeat_counts_the_answers_as_a_whole_one_does() {
     let mut bench = brief(|_| {});
     bench.reply(vec![]);
     bench.noted_until(secs(30));
-    assert_eq!(bench.call.last_reply, Some(9), "the eleventh heartbeat has the tenth answer");
+    assert_eq!(
+        bench.call.last_reply,
+        Some(9),
+        "the eleventh heartbeat names the tenth answer as the last"
+    );
 }
 
 #[test]
