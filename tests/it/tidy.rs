@@ -22,6 +22,11 @@ impl Source {
         if is_own { first } else { room }
     }
 
+    /// Returns the text above its own tests.
+    fn production(&self) -> &str {
+        self.text.split_once("mod tests {").map_or(&self.text, |(code, _)| code)
+    }
+
     /// Returns the lines of code with their numbers, from 1.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines = (1..).zip(self.text.lines().map(str::trim_start));
@@ -149,11 +154,8 @@ fn types() -> Vec<(String, String)> {
         if source.path.contains("/tests") || source.path.ends_with("/testing.rs") {
             continue;
         }
-        let tests = source.text.split_once("mod tests {").map(|(code, _)| code.lines().count());
-        for (number, line) in source.code() {
-            if tests.is_some_and(|first| first < number) {
-                break;
-            }
+        let last = source.production().lines().count();
+        for (number, line) in source.code().take_while(|(number, _)| *number <= last) {
             let words = line.split_once("pub").filter(|(before, _)| before.is_empty());
             let words = words.map_or(line, |(_, rest)| rest.split_once(' ').unwrap_or_default().1);
             let kinds = ["struct ", "enum ", "trait ", "union "];
@@ -211,8 +213,7 @@ fn one_place_writes_to_a_terminal() {
         _ => path == "src/cli/terminal.rs",
     };
     for source in sources("src") {
-        let (code, _) = source.text.split_once("mod tests {").unwrap_or((&source.text, ""));
-        for (number, line) in (1..).zip(code.lines()) {
+        for (number, line) in (1..).zip(source.production().lines()) {
             let is_code = source.path.ends_with(".rs") && !line.trim_start().starts_with("//");
             let asks = line.contains(".is_terminal()")
                 || line.contains("use_stderr()")
