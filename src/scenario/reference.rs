@@ -107,12 +107,14 @@ impl Reference {
     fn described(&self, place: usize) -> Option<usize> {
         let tree = self.tree(place);
         let words = tree.iter().map(|entry| entry.about.split(' ').count()).sum::<usize>();
-        let last = |entry: &ReferenceEntry| entry.path.rsplit('.').next().map(str::to_owned);
-        let mut others = (0..place).filter(|_| LONG < words);
-        others.find(|&other| {
+        if words <= LONG {
+            return None;
+        }
+        let name = |place: usize| self.entries[place].path.rsplit('.').next();
+        // Few keys have the name, and only these are compared with all that is inside them.
+        (0..place).filter(|&other| name(other) == name(place)).find(|&other| {
             let others = self.tree(other);
-            last(&others[0]) == last(&tree[0])
-                && others.len() == tree.len()
+            others.len() == tree.len()
                 && others.iter().zip(tree).all(|(other, own)| {
                     let [of, to] = [&others[0], &tree[0]].map(|it| it.path.len());
                     (&other.path[of..], &other.takes, &other.default, &other.about)

@@ -14,7 +14,8 @@ use crate::plan::named_files::NamedFile;
 use crate::plan::search::Search;
 use mumakil_results::expect::{Expectation, Expr, ExprComplaint, ExprNeeds, ExprPlan, Space};
 use mumakil_scenario::{
-    Draft, Experiment, Name, Registry, ScenarioError, Starter, generator, misplaced, unusable,
+    Draft, Experiment, Name, Registry, STUDY_KEYS, ScenarioError, Starter, generator, misplaced,
+    unusable,
 };
 use mumakil_yaml::{MOST, Path, TreeShape, YamlProblem, read};
 
@@ -138,20 +139,11 @@ pub fn schema(registry: &Registry) -> serde_json::Value {
     schema
 }
 
-// These keys do not go into the scenario: `read` takes them out before it lays the rest of the
-// study over the base.
-const KEYS: [&str; 10] = [
-    "experiment",
-    "base",
-    "files",
-    "sweep",
-    "exclude",
-    "compare",
-    "metrics",
-    "charts",
-    "expect",
-    "search",
-];
+/// Returns the keys that [`Study::read`] takes out before it lays the rest of the study over the
+/// base: those that no scenario has, and two that a study has instead of its base.
+fn keys() -> impl Iterator<Item = &'static str> {
+    ["experiment"].into_iter().chain(STUDY_KEYS).chain(["expect"])
+}
 
 /// The metrics of a study that sets no metrics.
 const METRICS: [&str; 4] = ["mean(sojourn)", "p95(sojourn)", "makespan", "locality.node"];
@@ -175,9 +167,8 @@ impl Study {
     }
 
     fn read(draft: Draft, must_sweep: bool) -> Result<Self, ScenarioError> {
-        let rest = draft.without(&KEYS);
-        let own =
-            KEYS.into_iter().filter_map(|key| Some((key.into(), draft.tree().get(key)?.clone())));
+        let rest = draft.without(&keys().collect::<Vec<_>>());
+        let own = keys().filter_map(|key| Some((key.into(), draft.tree().get(key)?.clone())));
         let own: Mapping = own.collect();
         let (keys, mut problems) =
             read::<Keys>(own.into(), &Mapping::new().into(), &TreeShape::default(), MOST);
@@ -459,7 +450,14 @@ mod tests {
     /// If a scenario has one of these keys, its error message mentions studies.
     #[test]
     fn the_keys_that_scenarios_lack_are_read_here() {
-        assert!(mumakil_scenario::STUDY_KEYS.iter().all(|key| KEYS.contains(key)));
+        let fields = serde_json::to_value(schemars::schema_for!(Keys)).unwrap();
+        for key in keys() {
+            assert!(fields["properties"].get(key).is_some(), "{key}");
+        }
+        let scenario = mumakil_scenario::schema(&mumakil_scenario::Registry::builtin());
+        for key in STUDY_KEYS {
+            assert!(scenario["properties"].get(key).is_none(), "a scenario has `{key}`");
+        }
     }
 
     #[test]
