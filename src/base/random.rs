@@ -88,6 +88,8 @@ pub enum Purpose {
     Recopy,
     /// On which disk of its node a new copy of a block lies.
     CopyDisk,
+    /// How long the JobTracker's process had run when the run began.
+    Uptime,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whatever other

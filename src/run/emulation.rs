@@ -594,8 +594,9 @@ fn assemble(
     job_tracker.set_successors(
         successors.into_iter().map(|policy| -> Box<dyn Scheduler> { Box::new(policy) }),
     );
-    if hadoop.draws == Draws::Mumak {
-        job_tracker.draw_as_mumak(seed);
+    match hadoop.draws {
+        Draws::Mumak => job_tracker.draw_as_mumak(seed),
+        Draws::Own => job_tracker.draw_uptime(seed),
     }
     // Only the STRESS submission asks for the progress of all maps. Adding it up costs a look-up
     // for each map and heartbeat.

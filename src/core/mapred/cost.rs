@@ -19,6 +19,7 @@ mod planned_failure;
 use std::sync::Arc;
 
 pub use self::contended_resources::ContendedResources;
+pub(super) use self::effort::FetchLoop;
 pub use self::effort::{EffortPart, NodeResource, PhaseEffort};
 pub use self::planned_failure::{FailureKind, FailurePoint, PlannedFailure};
 use crate::cluster::{Demand, Node, ReadRates, Topology, TrackerId};
@@ -60,6 +61,8 @@ pub struct AttemptPlan {
     pub start_up: SimSpan,
     /// Fetching, as if all maps had already ended; zero for all but reduces.
     pub shuffle: PhaseEffort,
+    /// When a reduce learns of outputs and fetches them.
+    pub fetch_loop: FetchLoop,
     /// Merging; zero for all but reduces.
     pub sort: PhaseEffort,
     /// The work itself: a map's reading, computing and writing, a reduce's computing and writing.
@@ -117,8 +120,8 @@ impl Costs {
         plan.work.wait_first(if timeout.is_zero() { waits } else { waits.min(timeout) });
         // If the attempt fails in its start-up anyway, it never gets to reading.
         if plan.breaks.is_none_or(|it| it.phase != AttemptPhase::Start) {
-            plan.breaks =
-                Some(FailurePoint { phase: AttemptPhase::Work, share: 1.0, hangs: false });
+            let lingers = self.hadoop.behaviour().failed_linger;
+            plan.breaks = Some(FailurePoint::thrown(AttemptPhase::Work, lingers));
         }
     }
 
@@ -163,6 +166,7 @@ impl Costs {
         AttemptPlan {
             start_up,
             shuffle: PhaseEffort::default(),
+            fetch_loop: FetchLoop::default(),
             sort: PhaseEffort::default(),
             work: work.sample(&mut rng).into(),
             commits: false,
@@ -195,12 +199,15 @@ impl Costs {
             start_up: SimSpan::ZERO,
             // `speed` is the speed of the cores, which does not change fetching.
             shuffle: times.shuffle.into(),
+            // The time of a logged shuffle contains the sleeps of its loop.
+            fetch_loop: FetchLoop { sleep: SimSpan::ZERO, ..self.fetch_loop() },
             sort: times.sort.ceil_mul(1.0 / node.speed.get()).into(),
             work: times.work.ceil_mul(1.0 / node.speed.get()).into(),
             commits: self.commits(&launch.job, task.kind),
             // Even if the attempt succeeds in the trace, a planned failure may strike it.
             breaks: if fails {
-                Some(FailurePoint { phase: work, share: 1.0, hangs: false })
+                // The time of a failed attempt in a trace ends when its tracker gave up waiting.
+                Some(FailurePoint::thrown(work, SimSpan::ZERO))
             } else {
                 self.breaks(launch, tracker)
             },
@@ -255,6 +262,7 @@ impl Costs {
         AttemptPlan {
             start_up,
             shuffle: PhaseEffort::default(),
+            fetch_loop: FetchLoop::default(),
             sort: PhaseEffort::default(),
             work: self.effort([
                 transfer(read, reads_by, source, || read_rate.time_for(read)),
@@ -292,6 +300,7 @@ impl Costs {
         AttemptPlan {
             start_up,
             shuffle,
+            fetch_loop: self.fetch_loop(),
             sort: self.effort([self.computing(sort.ceil_mul(slowness), tracker)]),
             work: self.effort([
                 self.computing(computing.ceil_mul(slowness), tracker),
@@ -342,7 +351,13 @@ impl Costs {
     }
 
     fn breaks(&self, launch: &LaunchOrder, tracker: TrackerId) -> Option<FailurePoint> {
-        planned_failure::strike(&self.planned_failures, self.seed, launch, tracker)
+        let lingers = self.hadoop.behaviour().failed_linger;
+        planned_failure::strike(&self.planned_failures, self.seed, launch, tracker, lingers)
+    }
+
+    /// Returns when reduces learn of outputs and fetch them.
+    fn fetch_loop(&self) -> FetchLoop {
+        FetchLoop { poll: self.hadoop.poll, sleep: self.hadoop.copier_sleep }
     }
 }
 
@@ -447,7 +462,7 @@ mod tests {
         let far = plan(Some(InputReading { from, waits: secs(60) })).work.alone;
         assert_eq!(far, local - node.disk.time_for(Bytes::new(100_000_000)) + secs(4) + secs(60));
         let lost = plan(Some(InputReading { from: None, waits: secs(9) }));
-        let fails = Some(FailurePoint { phase: AttemptPhase::Work, share: 1.0, hangs: false });
+        let fails = Some(FailurePoint::thrown(AttemptPhase::Work, secs(3)));
         assert_eq!((lost.work.alone, lost.breaks), (secs(9), fails));
         // After ten minutes the tracker's time-out ends the attempt.
         let long = plan(Some(InputReading { from: None, waits: secs(729) }));

@@ -101,6 +101,10 @@ pub struct Hadoop {
     /// How often a task asks its tracker for map outputs to fetch, or for permission to commit;
     /// with `0s` it gets them at once.
     pub poll: SimSpan,
+    /// How long a reduce sleeps before it looks again for map outputs, each time it knows of none
+    /// to fetch; its shuffle then ends with its next question for outputs. With `0s`, as in 0.21, it
+    /// fetches an output as soon as it knows of it.
+    pub copier_sleep: SimSpan,
     /// How long an attempt's process takes to start.
     pub start_up: Dist<SimSpan>,
     /// How long a setup task works after its start-up.

@@ -44,6 +44,8 @@ pub struct Job {
     /// Where its input was when the job was submitted (the last time, after a recovery). Its splits
     /// do not change afterwards.
     pub(super) splits: Arc<Replicas>,
+    /// When its tasks were made.
+    pub(super) initialised_at: SimTime,
     pub(super) running_at: SimTime,
     /// When enough maps had ended for the reduces to start; `None` before that instant.
     pub(super) reduces_ready_at: Option<SimTime>,
@@ -227,6 +229,7 @@ impl Job {
             submitted_at: now,
             splits: files,
             // The time of arrival stands here until the job runs.
+            initialised_at: now,
             running_at: now,
             reduces_ready_at: None,
             maps: Tasks { total: spec.maps, ..Tasks::default() },

@@ -21,12 +21,14 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use rand::RngExt;
+
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology, TrackerId};
 use crate::mapred::event::{Event, Fact, Incident, Outcome, WorldFact};
 use crate::mapred::hadoop::{Hadoop, Recovery};
 use crate::mapred::heartbeat::{Heartbeat, HeartbeatCall};
 use crate::mapred::ids::JobId;
-use crate::mapred::ledger::Ledger;
+use crate::mapred::ledger::{Ledger, ProcessAge};
 use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
 use crate::mapred::outbox::{Core, Outbox, StopReason};
 use crate::mapred::reason::Reason;
@@ -34,6 +36,7 @@ use crate::mapred::refusals::{REMEMBERED_FOR, Refusals};
 use crate::mapred::scheduler::{Orders, Scheduler, View};
 use crate::mapred::speculation::Speculation;
 use mumakil_base::random::mumak::MumakJobs;
+use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// How many jobs a policy may [name](Scheduler::withheld) as held back in each heartbeat interval.
@@ -128,6 +131,15 @@ impl JobTracker {
             successors: VecDeque::new(),
             heard_at: SimTime::ZERO,
         }
+    }
+
+    /// Draws how long the process had run when the run began. Without this call it starts with the
+    /// run.
+    pub fn draw_uptime(&mut self, seed: u64) {
+        // A day is a multiple of all usual intervals, so each phase is as likely as any other.
+        const DAY: u64 = 24 * 60 * 60 * 1_000_000;
+        let micros = stream(seed, Purpose::Uptime, 0).random_range(0..DAY);
+        self.ledger.process = ProcessAge::new(SimSpan::from_micros(micros), SimTime::ZERO);
     }
 
     /// Makes the JobTracker draw the values that traces leave open for attempts, as Mumak does with
@@ -277,6 +289,7 @@ impl JobTracker {
 
     /// Starts the new process, which knows only what it has recovered.
     fn recover(&mut self, out: &mut Outbox) {
+        self.ledger.process = ProcessAge::new(SimSpan::ZERO, out.now);
         for job in self.ledger.recover(out.now) {
             if !self.reads_on_order {
                 self.unread.push_back(job);
@@ -404,17 +417,16 @@ impl JobTracker {
     }
 
     fn plan_expiry(&self, out: &mut Outbox) {
-        // Hadoop's ExpireTrackers thread checks three times in an expiry interval. The wait is at
-        // least a microsecond, since with none the checks would never leave their instant.
-        let third = SimSpan::from_micros(self.ledger.hadoop.expiry.as_micros().div_ceil(3).max(1));
-        out.plan(third, ToJobTracker::Expire);
+        // Hadoop's ExpireTrackers thread checks three times in an expiry interval.
+        let third = SimSpan::from_micros(self.ledger.hadoop.expiry.as_micros().div_ceil(3));
+        out.plan(self.ledger.process.until_next(out.now, third), ToJobTracker::Expire);
     }
 
     fn plan_tick(&mut self, out: &mut Outbox) {
         let every = self.scheduler.tick_every();
         self.has_tick = every.is_some();
-        if let Some(span) = every {
-            out.plan(span, ToJobTracker::Tick);
+        if let Some(every) = every {
+            out.plan(self.ledger.process.until_next(out.now, every), ToJobTracker::Tick);
         }
     }
 

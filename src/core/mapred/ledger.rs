@@ -57,6 +57,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 /// The JobTracker's ledger.
 pub(super) struct Ledger {
     pub(super) hadoop: Hadoop,
+    pub(super) process: ProcessAge,
     pub(super) topology: Arc<Topology>,
     hdfs: Hdfs,
     /// The present places of all blocks, for clients that submit jobs and for maps that are
@@ -131,6 +132,36 @@ pub(super) struct Ledger {
     least_work: f64,
     /// A buffer for look-ups of blocks, reused to save allocations.
     holders: Vec<TrackerId>,
+}
+
+/// How long the JobTracker's process has run. Its periodic work goes by this time, so the phase of
+/// that work has nothing to do with the times of jobs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ProcessAge {
+    /// The age at the instant `at`.
+    age: SimSpan,
+    at: SimTime,
+}
+
+impl ProcessAge {
+    /// Returns the age of a process that is this old at the instant `at`.
+    pub(super) fn new(age: SimSpan, at: SimTime) -> Self {
+        Self { age, at }
+    }
+
+    /// Returns how often work that is done every `every` has been due by an instant.
+    pub(super) fn rounds(self, now: SimTime, every: SimSpan) -> u64 {
+        // Work without an interval is due at each instant.
+        let every = every.as_micros().max(1);
+        (self.age + now.saturating_since(self.at)).as_micros() / every
+    }
+
+    /// Returns the time until work that is done every `every` is due next; never zero.
+    pub(super) fn until_next(self, now: SimTime, every: SimSpan) -> SimSpan {
+        let age = (self.age + now.saturating_since(self.at)).as_micros();
+        let every = every.as_micros().max(1);
+        SimSpan::from_micros(every - age % every)
+    }
 }
 
 /// A tracker as the JobTracker sees it. Fields lie in memory in this order, so that a heartbeat
@@ -225,6 +256,7 @@ impl Ledger {
             // Until trackers register, the interval is that of an empty cluster.
             interval: hadoop.heartbeat_interval(0),
             hadoop,
+            process: ProcessAge::default(),
             topology,
             files: files.clone(),
             unchanged: files,

@@ -307,6 +307,12 @@ impl<'a> View<'a> {
         self.ledger.running_jobs().inspect(|_| step())
     }
 
+    /// Returns how often work that the JobTracker's process does every `every` has been due so far,
+    /// counted from the start of the process.
+    pub fn rounds(&self, every: SimSpan) -> u64 {
+        self.ledger.process.rounds(self.now, every)
+    }
+
     /// Returns how many jobs have a task of a kind that could be launched.
     pub fn jobs_pending(&self, kind: SlotKind) -> u32 {
         self.ledger.jobs_pending[kind]

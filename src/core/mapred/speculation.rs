@@ -5,8 +5,9 @@
 //! heartbeats, and the instants at which attempts were launched. As in Hadoop, this progress may be
 //! old: by a heartbeat interval, plus the 3 s between a process's progress reports.
 //!
-//! All three rules look only at tasks with a single attempt that was launched at least a minute ago
-//! and does not wait for its commit. Of the slow tasks, a node gets a map with its input near
+//! All three rules look only at tasks with a single attempt that does not wait for its commit. The
+//! attempt was launched at least a minute ago; in 0.20, the job was initialised at least a minute
+//! ago. Of the slow tasks, a node gets a map with its input near
 //! (`hadoop-0.20`), or the task with the longest time left (the other rules).
 //!
 //! ```text
@@ -46,8 +47,8 @@ pub(super) struct BegunTask {
 pub(super) struct LoneAttempt {
     /// Its progress, from 0 to 1.
     pub(super) progress: f64,
-    /// When it was launched.
-    pub(super) launched: SimTime,
+    /// The instant from which the rule's `after` counts.
+    pub(super) since: SimTime,
 }
 
 /// The numbers of running second attempts of a kind, and the numbers to which a cap compares them.
@@ -66,8 +67,7 @@ pub(super) struct SecondAttempts {
 impl Rule {
     /// Returns the numbers of the slow tasks, the most urgent first.
     pub(super) fn slow(self, field: ReportedTasks<'_>) -> Vec<u32> {
-        let is_old =
-            |alone: &LoneAttempt| self.after() <= field.now.saturating_since(alone.launched);
+        let is_old = |alone: &LoneAttempt| self.after() <= field.now.saturating_since(alone.since);
         let old = || {
             let alone = field.begun.iter().filter_map(|task| Some((task, task.alone?)));
             alone.filter(|(_, alone)| is_old(alone))
@@ -97,6 +97,16 @@ impl Rule {
                 let limit = statistics::quantile(&rates(), slow_task.get());
                 by_rate(&|rate| limit.is_some_and(|limit| rate < limit))
             }
+        }
+    }
+
+    /// Returns the instant from which the time counts that must pass before a task can be slow.
+    pub(super) fn counts_from(self, initialised: SimTime, launched: SimTime) -> SimTime {
+        match self {
+            // TaskInProgress.init sets the task's start as its job is initialised, and no launch
+            // sets it again.
+            Self::Hadoop020(_) => initialised,
+            Self::Hadoop021(_) | Self::Late(_) => launched,
         }
     }
 
@@ -166,8 +176,8 @@ mod tests {
     /// A task with one attempt, launched this many seconds ago, with this progress in a fresh
     /// report.
     fn runs(index: u32, secs: u64, progress: f64) -> BegunTask {
-        let launched = NOW.as_micros() - secs * 1_000_000;
-        let alone = LoneAttempt { progress, launched: SimTime::from_micros(launched) };
+        let since = SimTime::from_micros(NOW.as_micros() - secs * 1_000_000);
+        let alone = LoneAttempt { progress, since };
         BegunTask { index, rate: progress / secs as f64, alone: Some(alone) }
     }
 

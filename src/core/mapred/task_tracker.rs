@@ -31,7 +31,7 @@ use self::memory::Memory;
 use crate::cluster::{Demand, Node, PerSlot, SlotKind, Speeds, TrackerId};
 use crate::mapred::cost::{ContendedResources, Costs};
 use crate::mapred::event::{AttemptFact, AttemptState, Fact, Incident, Outcome, TrackerFact};
-use crate::mapred::hadoop::{Behaviour, CommitPending};
+use crate::mapred::hadoop::{Behaviour, CommitPending, Hadoop};
 use crate::mapred::heartbeat::{
     Directive, FailedFetch, Heartbeat, LaunchOrder, MapsDone, Missing, Reply, TrackerStatus,
 };
@@ -444,8 +444,7 @@ impl TaskTracker {
         for maps in maps {
             let of_job = |attempt: &&mut Box<Attempt>| attempt.id().job() == maps.job;
             for attempt in self.attempts.iter_mut().take(hearing).filter(of_job) {
-                let poll = self.costs.hadoop.poll;
-                let next = attempt.learn_maps(out.now, *maps, missing, poll);
+                let next = attempt.learn_maps(out.now, *maps, missing);
                 self.clockwork.plan(next, attempt, out);
             }
         }
@@ -506,13 +505,13 @@ impl TaskTracker {
         while let Some(index) =
             self.attempts.iter().position(|a| a.hangs_for_longer(out.now, timeout))
         {
-            self.end(index, self.broken(), out);
+            self.fail(index, out);
         }
     }
 
     /// Returns the state that an attempt has after it fails.
-    fn broken(&self) -> AttemptState {
-        if self.costs.hadoop.task_cleanup {
+    fn broken(&self, attempt: &Attempt) -> AttemptState {
+        if self.costs.hadoop.task_cleanup && !attempt.has_thrown() {
             AttemptState::FailedUnclean
         } else {
             AttemptState::Failed
@@ -538,9 +537,10 @@ impl TaskTracker {
             }
             // Not with `find`, since the timers are borrowed at the same time as the attempt.
             Directive::Commit(id) => {
-                let (poll, span) = (self.costs.hadoop.poll, self.costs.hadoop.commit_time);
+                let Hadoop { poll, commit_time, .. } = self.costs.hadoop;
+                let sent = self.pulse.sent_at();
                 if let Some(attempt) = self.attempts.iter_mut().find(|a| a.is(*id)) {
-                    let next = attempt.commit(out.now, poll, span);
+                    let next = attempt.commit(out.now, sent, poll, commit_time);
                     self.clockwork.plan(next, attempt, out);
                 }
             }
@@ -673,7 +673,7 @@ impl TaskTracker {
     }
 
     fn fail(&mut self, index: usize, out: &mut Outbox) {
-        self.end(index, self.broken(), out);
+        self.end(index, self.broken(&self.attempts[index]), out);
     }
 
     /// Lets reduces try again to fetch missing outputs.

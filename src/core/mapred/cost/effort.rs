@@ -12,6 +12,19 @@ pub struct PhaseEffort {
     pub parts: Box<[EffortPart]>,
 }
 
+/// When the process of a reduce learns of outputs, and when it fetches them.
+///
+/// One thread asks the tracker for outputs in every `poll`. Another thread fetches what is known, and
+/// sleeps whenever it has nothing to fetch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FetchLoop {
+    /// The time between two questions; zero if the process learns of each output at once.
+    pub poll: SimSpan,
+    /// How long it sleeps when it has nothing to fetch; zero if it fetches an output as soon as it
+    /// learns of it.
+    pub sleep: SimSpan,
+}
+
 /// A part of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffortPart {

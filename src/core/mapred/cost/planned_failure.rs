@@ -9,7 +9,7 @@ use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::heartbeat::{AttemptPhase, LaunchOrder};
 use crate::mapred::ids::AttemptId;
 use mumakil_base::random::{Purpose, stream};
-use mumakil_base::units::{Bytes, Fraction};
+use mumakil_base::units::{Bytes, Fraction, SimSpan};
 
 /// A cause that makes some attempts fail or hang.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub struct PlannedFailure {
 /// How attempts fail or hang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// They fail.
+    /// They throw an exception. Hadoop's task process then removes its output itself.
     Failure,
     /// They stop making progress.
     Hang,
@@ -48,8 +48,17 @@ pub struct FailurePoint {
     pub phase: AttemptPhase,
     /// The share of the phase that it gets through, from 0 to 1.
     pub share: f64,
-    /// Whether it hangs there, instead of failing.
-    pub hangs: bool,
+    /// How it ends there.
+    pub how: FailureKind,
+    /// How long it holds its slot after the failure: its tracker waits for it.
+    pub lingers: SimSpan,
+}
+
+impl FailurePoint {
+    /// Returns the end of an attempt that gets through a phase and then fails.
+    pub const fn thrown(phase: AttemptPhase, lingers: SimSpan) -> Self {
+        Self { phase, share: 1.0, how: FailureKind::Failure, lingers }
+    }
 }
 
 impl FailureKind {
@@ -86,7 +95,7 @@ impl PlannedFailure {
 
     /// Returns the point at which the cause makes an attempt fail or hang; `None` if it does not
     /// strike that attempt.
-    fn strike(&self, seed: u64, attempt: AttemptId) -> Option<FailurePoint> {
+    fn strike(&self, seed: u64, attempt: AttemptId, lingers: SimSpan) -> Option<FailurePoint> {
         let slot = attempt.slot();
         let mut rng = stream(seed, self.how.purpose(slot), subject(attempt));
         // Draws are below 1: a share of 1 strikes every attempt, a share of 0 no attempt.
@@ -113,24 +122,26 @@ impl PlannedFailure {
                 (AttemptPhase::Reduce, (3.0 * progress - 2.0).clamp(0.0, 1.0))
             }
         };
-        Some(FailurePoint { phase, share, hangs: self.how == FailureKind::Hang })
+        let lingers = if self.how == FailureKind::Failure { lingers } else { SimSpan::ZERO };
+        Some(FailurePoint { phase, share, how: self.how, lingers })
     }
 }
 
 /// Returns the point at which an attempt fails or hangs; `None` if it does neither. If several
 /// causes of one kind match, the last one applies; if causes of several kinds match, the one with
-/// the earliest point.
+/// the earliest point. An attempt that throws an exception holds its slot for another `lingers`.
 pub(super) fn strike(
     planned_failures: &[PlannedFailure],
     seed: u64,
     launch: &LaunchOrder,
     tracker: TrackerId,
+    lingers: SimSpan,
 ) -> Option<FailurePoint> {
     let of_kind = |how: FailureKind| {
         // Search from the end: a later fault of a scenario overrides an earlier one.
         let mut fitting = planned_failures.iter().rev().filter(|doom| doom.how == how);
         let doom = fitting.find(|doom| doom.fits(launch, tracker));
-        doom.and_then(|doom| doom.strike(seed, launch.attempt))
+        doom.and_then(|doom| doom.strike(seed, launch.attempt, lingers))
     };
     let order = |of: &FailurePoint| {
         let phase = match of.phase {

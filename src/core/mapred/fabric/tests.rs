@@ -87,6 +87,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
     let mut hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
     hadoop.start_up = Dist::Constant(SimSpan::ZERO);
     hadoop.progress_interval = SimSpan::ZERO;
+    hadoop.copier_sleep = SimSpan::ZERO;
     let topology = Arc::new(Topology::new(&cluster));
     let hdfs = Hdfs::new(1, topology.clone(), 1, cluster.hdfs.placement);
     let shared = ContendedResources::new(1, &cluster, topology.clone(), hdfs.clone());

@@ -9,6 +9,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use mumakil_base::units::SimSpan;
+
 /// A version of Hadoop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HadoopLine {
@@ -42,6 +44,9 @@ pub struct Behaviour {
     pub asks_at_once: bool,
     /// Whether reduces complain of outputs that they cannot fetch.
     pub complains: bool,
+    /// How long a tracker waits for a task process that has thrown an exception to report its end,
+    /// which it never does.
+    pub failed_linger: SimSpan,
     /// Whether failures on a tracker are counted against it.
     pub counts_faults: bool,
     /// Whether the run has a file system that knows the places of blocks. If not, blocks are where
@@ -86,6 +91,8 @@ const V020: Behaviour = Behaviour {
     load_counts_launches: false,
     asks_at_once: true,
     complains: true,
+    // TaskTracker.taskFinished: WAIT_FOR_DONE.
+    failed_linger: SimSpan::from_secs(3),
     counts_faults: true,
     has_files: true,
     takes_time: true,
@@ -113,6 +120,7 @@ const MUMAK: Behaviour = Behaviour {
     load_counts_launches: false,
     asks_at_once: false,
     complains: false,
+    failed_linger: SimSpan::ZERO,
     counts_faults: false,
     has_files: false,
     takes_time: false,

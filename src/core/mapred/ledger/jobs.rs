@@ -101,6 +101,7 @@ impl Ledger {
         job.reduces.waiting = spec.reduces;
         job.waiting_reduces = (0..spec.reduces).collect();
         job.state = JobState::Preparing;
+        job.initialised_at = out.now;
         out.emit(Fact::Job(id, JobFact::Initialised));
         self.change(out.now, id, JobChange::Initialised);
         if self.hadoop.setup_cleanup {

@@ -48,7 +48,7 @@ impl Ledger {
             let mut has_changed = false;
             for kind in SlotKind::BOTH.into_iter().filter(|kind| rule.covers(*kind)) {
                 let job = self.known_mut(id);
-                let slow = job.tasks(kind).slow(rule, now);
+                let slow = job.tasks(kind).slow(rule, job.initialised_at, now);
                 // Only the number of slow tasks counts here; the tasks themselves are read at the
                 // launch.
                 has_changed |= slow.len() != job.slow[kind].len();
@@ -196,7 +196,7 @@ impl Job {
 impl Tasks {
     /// Returns the slow tasks, the most urgent first; none while tasks wait for their first
     /// attempt.
-    fn slow(&self, rule: Rule, now: SimTime) -> Vec<u32> {
+    fn slow(&self, rule: Rule, initialised: SimTime, now: SimTime) -> Vec<u32> {
         // As in Hadoop, no task gets a second attempt before every task has had its first.
         if self.running == 0 || 0 < self.waiting {
             return Vec::new();
@@ -209,7 +209,7 @@ impl Tasks {
                 // A task with two attempts still counts for the mean, but gets no third attempt.
                 let alone = task.lone_try().map(|lone| LoneAttempt {
                     progress: f64::from(lone.progress) / MILLIONTHS,
-                    launched: lone.launched,
+                    since: rule.counts_from(initialised, lone.launched),
                 });
                 begun.push(BegunTask { index, rate: f64::from(task.rate), alone });
             }

@@ -46,7 +46,7 @@ pub struct Hadoop020Options {
     pub maps: bool,
     /// Whether reduces get second attempts.
     pub reduces: bool,
-    /// How long an attempt must have run before its task can be slow.
+    /// How long ago the job must have been initialised before a task can be slow.
     pub after: SimSpan,
     /// How far the task's progress must be below the average of all tasks of the job and kind.
     pub gap: Fraction,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use self::going::{AttemptFlow, ReduceFetching, next_poll};
 use super::phase_progress::{PhaseProgress, at_pace};
 use crate::cluster::{SlotKind, Speeds};
-use crate::mapred::cost::{AttemptPlan, FailurePoint, PhaseEffort};
+use crate::mapred::cost::{AttemptPlan, FailureKind, FailurePoint, PhaseEffort};
 use crate::mapred::event::{AttemptState, PhaseTimes, Role};
 use crate::mapred::heartbeat::{AttemptPhase, LaunchOrder, Report};
 use crate::mapred::ids::{AttemptId, TaskKind};
@@ -93,6 +93,8 @@ struct PlannedEnd {
     breaks: FailurePoint,
     /// The instant since which it hangs; `None` before.
     hangs_since: Option<SimTime>,
+    /// Whether it has thrown an exception.
+    has_thrown: bool,
 }
 
 /// The next step of an attempt.
@@ -120,11 +122,14 @@ impl Attempt {
         plan: AttemptPlan,
         speeds: Option<Arc<Speeds>>,
     ) -> Self {
-        let AttemptPlan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
+        let AttemptPlan { start_up, shuffle, fetch_loop, sort, work, commits, breaks, at_once } =
+            plan;
         // Boxed to keep attempts small: thousands run at a time, and most do not fail.
-        let planned_end = breaks.map(|breaks| Box::new(PlannedEnd { breaks, hangs_since: None }));
+        let planned_end = breaks
+            .map(|breaks| Box::new(PlannedEnd { breaks, hangs_since: None, has_thrown: false }));
         // The cleanup of a reduce fetches nothing, so `is_reduce` is false for it.
-        let fetching = launch.is_reduce().then(|| Box::new(ReduceFetching::new(shuffle, sort)));
+        let fetching =
+            launch.is_reduce().then(|| Box::new(ReduceFetching::new(shuffle, sort, fetch_loop)));
         Self {
             id: launch.attempt,
             slots: launch.slots,
@@ -361,6 +366,11 @@ impl Attempt {
         self.planned_end.as_ref()?.hangs_since
     }
 
+    /// Returns whether it has thrown an exception: its process has removed its output itself.
+    pub(super) fn has_thrown(&self) -> bool {
+        self.planned_end.as_ref().is_some_and(|planned_end| planned_end.has_thrown)
+    }
+
     /// Returns whether it hangs.
     fn hangs(&self) -> bool {
         self.hangs_since().is_some()
@@ -470,7 +480,12 @@ impl Attempt {
 
     /// Begins a phase after the start-up.
     fn enter(&mut self, phase: AttemptPhase, now: SimTime) -> AttemptStep {
-        self.enter_after(SimSpan::ZERO, phase, now, self.span_of(phase))
+        // The process knows of no output when it first looks, so it sleeps at once.
+        let sleeps = match &self.fetching {
+            Some(fetching) if phase == AttemptPhase::Shuffle => fetching.sleep(),
+            _ => SimSpan::ZERO,
+        };
+        self.enter_after(sleeps, phase, now, self.span_of(phase))
     }
 
     /// Begins a phase whose work starts only after `wait`.
@@ -487,7 +502,7 @@ impl Attempt {
         self.course = PhaseProgress::new(now, span);
         if let Some(fetching) = &mut self.fetching {
             // Fetching begins with the shuffle, even if maps ended long before.
-            fetching.since = now;
+            fetching.since = now + wait;
         }
         let next = self.go_on(now, wait);
         self.pass(now, next)
@@ -528,10 +543,13 @@ impl Attempt {
         self.timer = None;
         self.course.end_part();
         // A shuffle that has fetched all available outputs goes on while maps still run.
-        if self.course.is_over() && !self.waits_for_maps() {
-            self.finish_phase(now)
-        } else {
-            self.go_on(now, SimSpan::ZERO)
+        if !self.course.is_over() || self.waits_for_maps() {
+            self.end_fetching(now);
+            return self.go_on(now, SimSpan::ZERO);
+        }
+        match self.last_poll(now) {
+            Some(wait) => AttemptStep::After(wait),
+            None => self.finish_phase(now),
         }
     }
 
@@ -542,9 +560,23 @@ impl Attempt {
         if let Some(planned_end) =
             self.planned_end.as_mut().filter(|it| it.breaks.phase == self.phase)
         {
-            let hangs = planned_end.breaks.hangs;
-            planned_end.hangs_since = hangs.then_some(now);
-            return if hangs { AttemptStep::Hangs } else { AttemptStep::Broken };
+            let FailurePoint { how, lingers, .. } = planned_end.breaks;
+            return match how {
+                FailureKind::Hang => {
+                    planned_end.hangs_since = Some(now);
+                    AttemptStep::Hangs
+                }
+                FailureKind::OutOfMemory => AttemptStep::Broken,
+                FailureKind::Failure => {
+                    let is_over = std::mem::replace(&mut planned_end.has_thrown, true);
+                    let lingers = if is_over { SimSpan::ZERO } else { lingers };
+                    if lingers.is_zero() {
+                        AttemptStep::Broken
+                    } else {
+                        AttemptStep::After(lingers)
+                    }
+                }
+            };
         }
         match self.phase {
             AttemptPhase::Start if self.is_reduce() => self.enter(AttemptPhase::Shuffle, now),
@@ -560,14 +592,22 @@ impl Attempt {
         }
     }
 
-    /// Starts the commit after the process's next poll; a second permission has no effect.
-    pub(super) fn commit(&mut self, now: SimTime, poll: SimSpan, span: SimSpan) -> AttemptStep {
+    /// Starts the commit after the process's next question; a second permission has no effect.
+    /// `sent` is when the tracker sent the heartbeat that brought the permission.
+    pub(super) fn commit(
+        &mut self,
+        now: SimTime,
+        sent: SimTime,
+        poll: SimSpan,
+        span: SimSpan,
+    ) -> AttemptStep {
         if self.state != AttemptState::CommitPending || self.timer.is_some() {
             return AttemptStep::Nothing;
         }
         // Hadoop's child process asks for permission as soon as its work is done, and then every
-        // second.
-        AttemptStep::After(next_poll(self.phase_began, now, poll) - now + span)
+        // second. A question during a heartbeat waits until the heartbeat is answered.
+        let asks = next_poll(self.phase_began, sent.max(self.phase_began), poll);
+        AttemptStep::After(asks.saturating_since(now) + span)
     }
 
     /// Asserts that a running attempt has a timer or a flow that ends its phase, and that any other

@@ -122,6 +122,11 @@ impl HeartbeatState {
         self.number == 0
     }
 
+    /// Returns when the last heartbeat was sent.
+    pub(super) fn sent_at(&self) -> SimTime {
+        self.sent_at
+    }
+
     /// Returns whether a heartbeat is under way.
     pub(super) fn is_under_way(&self) -> bool {
         self.is_under_way

@@ -83,6 +83,7 @@ fn tracker_of(
     let mut hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
     hadoop.start_up = Dist::Constant(SimSpan::from_secs(1));
     hadoop.commit_time = SimSpan::from_secs(1);
+    hadoop.copier_sleep = SimSpan::ZERO;
     change(&mut hadoop);
     let node = Node::plain(0, PerSlot { map: 2, reduce: 1 });
     let costs = Arc::new(Costs {

@@ -29,7 +29,8 @@ pub(super) struct Starvation {
     /// Whether tasks are killed.
     kills: bool,
     clocks: Vec<PerSlot<Clock>>,
-    last_round: SimTime,
+    /// How many rounds have been due by the last tick.
+    rounds: u64,
     /// The running attempts. The note of an attempt that is ordered to end names its pool.
     launches: Launches<PoolId>,
 }
@@ -124,10 +125,8 @@ impl Starvation {
         }
         let now = orders.view().now();
         // As in Hadoop, every update moves the clocks, but kills have an interval of their own.
-        let is_time = self.every <= now.saturating_since(self.last_round);
-        if is_time {
-            self.last_round = now;
-        }
+        let rounds = orders.view().rounds(self.every);
+        let is_time = rounds != std::mem::replace(&mut self.rounds, rounds);
         // A pool that was made since the last tick begins as if it had its share.
         let new = PerSlot { map: Clock::new(now), reduce: Clock::new(now) };
         self.clocks.resize(tree.pools().ids().count(), new);

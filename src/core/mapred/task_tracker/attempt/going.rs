@@ -7,6 +7,10 @@
 //! shuffle that shares nothing fetches available outputs and waits for more; it gets a timer only
 //! when all maps have ended.
 //!
+//! The process of a reduce has two threads, as in Hadoop 0.20. One asks every second which maps have
+//! ended. The other fetches what is known; if that is nothing, it sleeps for five seconds. When it
+//! has fetched everything, it waits for the other thread, which ends with its next question.
+//!
 //! On a slow node, a phase that shares nothing has the pace of the cores, disks or connection that
 //! it uses. A phase that shares resources gets its pace from the fabric, which knows which machines
 //! are slow.
@@ -15,7 +19,7 @@ use std::sync::Arc;
 
 use super::{Attempt, AttemptStep};
 use crate::cluster::{Demand, Speeds};
-use crate::mapred::cost::{NodeResource, PhaseEffort};
+use crate::mapred::cost::{FetchLoop, NodeResource, PhaseEffort};
 use crate::mapred::event::AttemptState;
 use crate::mapred::heartbeat::{AttemptPhase, MapsDone, Missing};
 use crate::mapred::ids::AttemptId;
@@ -37,15 +41,22 @@ pub(super) struct AttemptFlow {
 pub(super) struct ReduceFetching {
     shuffle: PhaseEffort,
     sort: PhaseEffort,
+    fetch_loop: FetchLoop,
     /// The amount fetched by the instant `since`, if the shuffle shares nothing.
     done: SimSpan,
+    /// When it last began to fetch, or ran out of outputs to fetch; in the future while it sleeps
+    /// and knows of outputs.
     pub(super) since: SimTime,
     /// The amount of output that can be fetched or has been fetched, from maps that have ended.
     available: SimSpan,
     /// Whether all maps have ended.
     is_complete: bool,
+    /// Whether it has fetched everything and only waits for its last question.
+    is_ending: bool,
     /// How many maps' outputs it can fetch or has fetched, as its tracker last learned.
     known: u32,
+    /// How many of these it knew before it last went to sleep.
+    known_before: u32,
     /// The outputs that are out of reach; `None` if there are none.
     missing: Option<Box<Unfetched>>,
 }
@@ -140,7 +151,8 @@ impl Attempt {
                     // The outputs so far were fetched at the old speed.
                     fetching.settle(now, was.network);
                 }
-                if is_running && self.timer.is_some() {
+                // A task process that has failed waits for its tracker, whatever its node's speed.
+                if is_running && self.timer.is_some() && !self.has_thrown() {
                     self.fetch_the_rest(now)
                 } else {
                     AttemptStep::Nothing
@@ -151,6 +163,7 @@ impl Attempt {
             // Nothing to do here: a flow gets its pace from the fabric, and a suspended attempt
             // reads the speeds when it resumes.
             _ if !is_running || self.flow.is_some() || self.timer.is_none() => AttemptStep::Nothing,
+            _ if self.has_thrown() || self.is_ending_shuffle() => AttemptStep::Nothing,
             _ => {
                 self.course.settle(now);
                 self.course.set_pace(self.own_pace());
@@ -215,23 +228,23 @@ impl Attempt {
         matches!(self.phase, AttemptPhase::Start | AttemptPhase::Shuffle)
             && self.is_reduce()
             && !self.hangs()
+            && !self.has_thrown()
+            && !self.is_ending_shuffle()
             && !self.has_ended()
     }
 
-    /// Notes how many maps have ended. Their outputs can be fetched from the process's next poll
-    /// on, except for missing outputs.
+    /// Notes how many maps have ended. The process learns of their outputs, except for missing
+    /// ones, with its next question, and fetches them once it does not sleep.
     pub(in super::super) fn learn_maps(
         &mut self,
         now: SimTime,
         mut maps: MapsDone,
         missing: &[Missing],
-        poll: SimSpan,
     ) -> AttemptStep {
         if !self.fetches() {
             return AttemptStep::Nothing;
         }
-        let (all, asks) =
-            (self.span_of(AttemptPhase::Shuffle), next_poll(self.phase_began, now, poll));
+        let all = self.span_of(AttemptPhase::Shuffle);
         let is_running = self.phase == AttemptPhase::Shuffle && self.state == AttemptState::Running;
         let misses = |it: &ReduceFetching| !missing.is_empty() || it.missing.is_some();
         let misses_some = self.fetching.as_deref().is_some_and(misses);
@@ -239,7 +252,9 @@ impl Attempt {
         // then skip the count.
         let fetched = if misses_some { self.maps_fetched(now, maps.total) } else { 0 };
         let network = self.speeds().network;
+        let (began, is_flowing) = (self.phase_began, self.flow.is_some());
         let Some(fetching) = &mut self.fetching else { return AttemptStep::Nothing };
+        let asks = next_poll(began, now, fetching.fetch_loop.poll);
         if misses_some {
             let unfetched = fetching.missing.get_or_insert_default();
             unfetched.hear(asks, maps.job, missing, fetched);
@@ -257,16 +272,24 @@ impl Attempt {
         let is_enough = all < whole && !all.is_zero() && all <= there;
         let is_complete = maps.done == maps.total || is_enough;
         // The end of the shuffle is already planned; planning it again would only delay it to the
-        // next poll.
-        if is_complete && fetching.is_complete {
+        // next poll. An output that is lost after the reduce has fetched everything does not matter.
+        if fetching.is_complete && (is_complete || is_running && fetching.has_all(now, network)) {
             return AttemptStep::Nothing;
         }
-        fetching.known = maps.done;
+        let mut begins = asks;
         if is_running {
-            // Until the process asks again, it can fetch only the outputs that it already knows.
-            fetching.settle(asks, network);
+            if !is_flowing {
+                begins = fetching.wakes(asks, network);
+            }
+            if fetching.since <= now {
+                fetching.known_before = fetching.known;
+            }
+            // Until the process asks again and is awake, it can fetch only the outputs that it
+            // already knows.
+            fetching.begin_at(begins, network);
             self.course.settle(now);
         }
+        fetching.known = maps.done;
         // A reduce keeps an output that it has fetched, even if the map's output is lost.
         let fetched = if fetching.shares() { self.course.done() } else { fetching.done };
         fetching.available = if is_complete { all } else { there.max(fetched) };
@@ -274,7 +297,7 @@ impl Attempt {
         if is_running {
             // After a resumption, the wait for its memory may be longer than the wait for the next
             // poll.
-            let next = self.go_on(now, asks.max(self.course.since()) - now);
+            let next = self.go_on(now, begins.max(self.course.since()) - now);
             self.pass(now, next)
         } else {
             AttemptStep::Nothing
@@ -296,7 +319,7 @@ impl Attempt {
         let all = fetching.shuffle.alone;
         // A shuffle that takes no time has fetched all known outputs as soon as its wait is over.
         if all.is_zero() {
-            return if fetching.since <= now { fetching.known } else { 0 };
+            return if fetching.since <= now { fetching.known } else { fetching.known_before };
         }
         let fetched = if fetching.shares() {
             if self.timer.is_some() {
@@ -329,6 +352,36 @@ impl Attempt {
         unfetched.try_again(now, self.job.maps)
     }
 
+    /// Notes that no output is left to fetch now.
+    pub(super) fn end_fetching(&mut self, now: SimTime) {
+        if self.phase == AttemptPhase::Shuffle
+            && let Some(fetching) = &mut self.fetching
+        {
+            fetching.since = now;
+        }
+    }
+
+    /// Returns how long a shuffle as a flow, which has just fetched everything, still waits for its
+    /// process's last question; `None` if it ends now. The wait of a shuffle that shares nothing is
+    /// planned with its end.
+    pub(super) fn last_poll(&mut self, now: SimTime) -> Option<SimSpan> {
+        let is_shuffle = self.phase == AttemptPhase::Shuffle;
+        let breaks = self.break_in(self.phase).is_some();
+        let fetching = self.fetching.as_mut().filter(|_| is_shuffle && !breaks)?;
+        if !fetching.shares() || std::mem::replace(&mut fetching.is_ending, true) {
+            return None;
+        }
+        let ends = fetching.fetch_loop.ends(self.phase_began, now);
+        Some(ends - now).filter(|wait| !wait.is_zero())
+    }
+
+    /// Returns whether it is in its shuffle, has fetched everything as a flow, and only waits for
+    /// its process's last question.
+    fn is_ending_shuffle(&self) -> bool {
+        let is_shuffle = self.phase == AttemptPhase::Shuffle;
+        is_shuffle && self.fetching.as_ref().is_some_and(|fetching| fetching.is_ending)
+    }
+
     fn shares_fetching(&self) -> bool {
         self.fetching.as_ref().is_some_and(|fetching| fetching.shares())
     }
@@ -359,27 +412,37 @@ impl Attempt {
         // Cancel an end that was planned before, since an output may have been lost since then.
         self.timer = None;
         let all = self.span_of(AttemptPhase::Shuffle);
-        let Some(ReduceFetching { is_complete: true, done, since, .. }) = self.fetching.as_deref()
+        let Some(ReduceFetching { is_complete: true, done, since, fetch_loop, .. }) =
+            self.fetching.as_deref()
         else {
             return AttemptStep::Nothing;
         };
         self.course.go_on(*since, self.course.left(), 1.0);
         let left = all.saturating_sub(*done);
-        AttemptStep::After(since.saturating_since(now) + at_pace(left, self.speeds().network))
+        let fetched = now.max(*since) + at_pace(left, self.speeds().network);
+        // A reduce that fails while it fetches does not wait for its last question.
+        let ends = match self.break_in(AttemptPhase::Shuffle) {
+            None => fetch_loop.ends(self.phase_began, fetched),
+            Some(_) => fetched,
+        };
+        AttemptStep::After(ends - now)
     }
 }
 
 impl ReduceFetching {
     /// Returns the fetching of a reduce that has fetched nothing.
-    pub(super) fn new(shuffle: PhaseEffort, sort: PhaseEffort) -> Self {
+    pub(super) fn new(shuffle: PhaseEffort, sort: PhaseEffort, fetch_loop: FetchLoop) -> Self {
         Self {
             shuffle,
             sort,
+            fetch_loop,
             done: SimSpan::ZERO,
             since: SimTime::ZERO,
             available: SimSpan::ZERO,
             is_complete: false,
+            is_ending: false,
             known: 0,
+            known_before: 0,
             missing: None,
         }
     }
@@ -411,10 +474,60 @@ impl ReduceFetching {
         (self.done + ran).min(self.available.max(self.done))
     }
 
+    /// Returns how long the process sleeps when it has nothing to fetch.
+    pub(super) fn sleep(&self) -> SimSpan {
+        self.fetch_loop.sleep
+    }
+
     /// Adds the amount fetched up to an instant.
     pub(super) fn settle(&mut self, at: SimTime, pace: f64) {
+        let idle = self.idle_from(pace);
+        self.done = self.fetched(at, pace);
+        // A process without outputs to fetch sleeps on as before.
+        self.since = self.since.max(at.min(idle));
+    }
+
+    /// Lets it fetch more outputs from an instant on.
+    fn begin_at(&mut self, at: SimTime, pace: f64) {
         self.done = self.fetched(at, pace);
         self.since = self.since.max(at);
+    }
+
+    /// Returns the instant from which the process has nothing more to fetch. A flow ends there
+    /// itself.
+    fn idle_from(&self, pace: f64) -> SimTime {
+        let left =
+            if self.shares() { SimSpan::ZERO } else { self.available.saturating_sub(self.done) };
+        self.since + at_pace(left, pace)
+    }
+
+    /// Returns whether it has fetched everything by an instant, if all maps have ended.
+    fn has_all(&self, at: SimTime, pace: f64) -> bool {
+        self.is_ending || (!self.shares() && self.idle_from(pace) <= at)
+    }
+
+    /// Returns when the process begins to fetch outputs that it learns of at the instant `asks`.
+    fn wakes(&self, asks: SimTime, pace: f64) -> SimTime {
+        let (idle, sleep) = (self.idle_from(pace), self.fetch_loop.sleep);
+        if sleep.is_zero() || asks < idle {
+            return asks.max(self.since);
+        }
+        // It wakes after each sleep, and sleeps again unless it knows of an output by then. Its
+        // questions take a little time, so one that it asks as it wakes comes too late.
+        let slept = (asks - idle).as_micros() / sleep.as_micros();
+        idle + sleep * (slept + 1)
+    }
+}
+
+impl FetchLoop {
+    /// Returns when a shuffle that began at `first` ends if it has fetched everything at `fetched`:
+    /// with the next question, as the thread that asks ends only then.
+    fn ends(self, first: SimTime, fetched: SimTime) -> SimTime {
+        if self.sleep.is_zero() || self.poll.is_zero() {
+            return fetched;
+        }
+        let asked = (fetched - first).as_micros() / self.poll.as_micros();
+        first + self.poll * (asked + 1)
     }
 }
 

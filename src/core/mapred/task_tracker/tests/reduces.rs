@@ -237,3 +237,95 @@ fn what_gives_up_as_a_heartbeat_is_written_calls_for_no_second_one() {
     }
     panic!("the reduce does not give up");
 }
+
+/// Returns when the shuffle of a reduce ends that starts at 0 s, with start-up at 1 s, if its
+/// tracker learns at these instants how many of four maps have ended.
+fn shuffled(change: impl FnOnce(&mut Hadoop), fetch: SimSpan, known: &[(u64, u32)]) -> SimSpan {
+    let mut spec = JobSpec::clone(&job(1));
+    spec.reduce.shuffle_time = Some(fetch.into());
+    let mut bench = tracker(|hadoop| {
+        hadoop.copier_sleep = SimSpan::from_secs(5);
+        change(hadoop);
+    });
+    bench.reduces = 1;
+    let launch = match bench.launch(reduce(0)) {
+        Directive::Launch(launch) => {
+            Directive::Launch(LaunchOrder { job: Arc::new(spec), ..launch })
+        }
+        other => other,
+    };
+    bench.until(secs(0)).reply(vec![launch]);
+    for beat in 1..40 {
+        bench.until(secs(3 * beat));
+        let done = known.iter().rfind(|(at, _)| *at <= 3 * beat).map_or(0, |(_, done)| *done);
+        bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done, total: 4, changes: 0 }]);
+    }
+    let phases = bench.facts.iter().find_map(|fact| match fact {
+        Fact::Attempt(_, _, AttemptFact::Ended { phases, .. }) => Some(phases.shuffle),
+        _ => None,
+    });
+    // The commit is never permitted, so the tracker still runs the attempt.
+    phases.unwrap_or_else(|| {
+        let kill = vec![Directive::Kill(reduce(0))];
+        bench.until(secs(120)).reply(kill);
+        bench
+            .facts
+            .iter()
+            .find_map(|fact| match fact {
+                Fact::Attempt(_, _, AttemptFact::Ended { phases, .. }) => Some(phases.shuffle),
+                _ => None,
+            })
+            .expect("it has been killed")
+    })
+}
+
+#[test]
+fn a_reduce_sleeps_five_seconds_whenever_it_knows_of_no_output() {
+    let secs = SimSpan::from_secs;
+    let millis = SimSpan::from_millis;
+    // Its shuffle begins at 1 s. It looks for outputs at 6, 11, 16, … s as long as it knows of none.
+    // It ends with the next question for outputs, which it asks every second.
+    for (known, ends) in [
+        (&[(3, 4)][..], secs(6 + 1)),
+        // It learns of the last map at 6 s, as it wakes, which is too late.
+        (&[(6, 4)][..], secs(11 + 1)),
+        (&[(9, 4)][..], secs(11 + 1)),
+        // It fetches at 6 s for no time at all, sleeps, and so on.
+        (&[(3, 2), (9, 3), (12, 4)][..], secs(16 + 1)),
+    ] {
+        assert_eq!(shuffled(|_| {}, SimSpan::ZERO, known) + secs(1), ends, "{known:?}");
+    }
+    // Outputs that it learns of while it fetches are fetched at once: from 6 s on 2 s for each.
+    assert_eq!(shuffled(|_| {}, secs(8), &[(3, 1), (6, 4)]) + secs(1), secs(6 + 8 + 1));
+    // It has fetched one output at 6.5 s, and wakes at 11.5 s for the others, which take 1.5 s.
+    assert_eq!(shuffled(|_| {}, secs(2), &[(3, 1), (9, 4)]) + secs(1), secs(14));
+    assert_eq!(shuffled(|_| {}, millis(1_800), &[(3, 1), (9, 4)]) + secs(1), secs(13));
+    // Without sleep it fetches each output as soon as it knows of it, and ends at once.
+    let awake = |hadoop: &mut Hadoop| hadoop.copier_sleep = SimSpan::ZERO;
+    assert_eq!(shuffled(awake, secs(2), &[(3, 1), (9, 4)]) + secs(1), millis(10_500));
+    // If it learns of each output at once, it sleeps, but asks no last question.
+    let at_once = |hadoop: &mut Hadoop| hadoop.poll = SimSpan::ZERO;
+    assert_eq!(shuffled(at_once, secs(2), &[(3, 4)]) + secs(1), secs(6 + 2));
+}
+
+#[test]
+fn a_commit_asked_for_during_a_heartbeat_begins_with_its_answer() {
+    for out_of_band in [true, false] {
+        let mut bench = tracker(|hadoop| hadoop.out_of_band = out_of_band);
+        let launch = bench.launch(map(0));
+        bench.until(secs(0)).reply(vec![launch]);
+        // The map ends at 11 s and asks then and every second. An out-of-band heartbeat reports that
+        // at once; a regular one is sent at 12 s. Either is answered 0.3 s later.
+        for beat in [3, 6, 9] {
+            bench.until(secs(beat)).reply(vec![]);
+        }
+        let sent = secs(if out_of_band { 11 } else { 12 });
+        bench.until(sent + SimSpan::from_millis(300)).reply(vec![Directive::Commit(map(0))]);
+        bench.beat_until(secs(20), None);
+        // A commit takes a second.
+        assert_eq!(
+            bench.end(map(0)),
+            Some((sent + SimSpan::from_millis(1_300), Outcome::Succeeded))
+        );
+    }
+}
