@@ -105,8 +105,12 @@ pub struct Hadoop {
     /// to fetch; its shuffle then ends with its next question for outputs. With `0s`, as in 0.21, it
     /// fetches an output as soon as it knows of it.
     pub copier_sleep: SimSpan,
-    /// How long an attempt's process takes to start.
+    /// How long an attempt takes from the instant at which it gets its slot to its work, if its
+    /// job's files must be copied to the node first.
     pub start_up: Dist<SimSpan>,
+    /// The part of `start_up` in which the job's files are copied. Only the first attempts of a job
+    /// on a tracker spend it.
+    pub localisation: SimSpan,
     /// How long a setup task works after its start-up.
     #[schemars(extend("x-only-if" = {"hadoop.setup_cleanup": true}))]
     pub setup_time: Dist<SimSpan>,

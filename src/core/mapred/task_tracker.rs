@@ -17,6 +17,7 @@
 
 mod attempt;
 mod heartbeats;
+mod localised_jobs;
 mod memory;
 mod phase_progress;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 use self::attempt::{Attempt, AttemptStep};
 use self::heartbeats::HeartbeatState;
+use self::localised_jobs::LocalisedJobs;
 use self::memory::Memory;
 use crate::cluster::{Demand, Node, PerSlot, SlotKind, Speeds, TrackerId};
 use crate::mapred::cost::{ContendedResources, Costs};
@@ -91,6 +93,7 @@ pub struct TaskTracker {
     tries: (u32, SimTime),
 
     memory: Memory,
+    localised: LocalisedJobs,
     node: Node,
     /// The time from a start of the process to its first heartbeat.
     phase: SimSpan,
@@ -151,6 +154,7 @@ impl TaskTracker {
             // There are no attempts yet, so none waits for a slot.
             may_wait: false,
             memory: Memory::new(&node),
+            localised: LocalisedJobs::default(),
             pulse: HeartbeatState::new(id, &costs, manner),
             node,
             costs,
@@ -253,6 +257,7 @@ impl TaskTracker {
         self.asked = None;
         self.free = self.node.slots;
         self.memory = Memory::new(&self.node);
+        self.localised.clear();
         self.clockwork.tell_memory(self.memory.left(), out);
     }
 
@@ -637,7 +642,8 @@ impl TaskTracker {
             let (role, slots) = (attempt.role(), attempt.slots());
             out.emit(Fact::Attempt(id, tracker, AttemptFact::Started { role, slots }));
             let swapping = self.memory.start(id, attempt.memory());
-            attempt.start(out.now, swapping)
+            let spared = self.localised.spares(id.job(), out.now, self.costs.hadoop.localisation);
+            attempt.start(out.now, swapping, spared)
         };
         self.clockwork.tell_memory(self.memory.left(), out);
         self.clockwork.plan(next, attempt, out);

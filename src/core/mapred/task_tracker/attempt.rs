@@ -398,13 +398,20 @@ impl Attempt {
 
     // ---- starting, stopping, going on ----
 
-    /// Takes a slot and starts the process, after a wait for its memory.
-    pub(super) fn start(&mut self, now: SimTime, swapping: SimSpan) -> AttemptStep {
+    /// Takes a slot and starts the process, after a wait for its memory. `spared` is how much
+    /// shorter its start-up is, as its job's files are on the node.
+    pub(super) fn start(
+        &mut self,
+        now: SimTime,
+        swapping: SimSpan,
+        spared: SimSpan,
+    ) -> AttemptStep {
         self.state = AttemptState::Running;
         self.wants_slot = false;
         self.started = now;
         let wait = self.swap(now, swapping);
-        self.enter_after(wait, AttemptPhase::Start, now, self.start_up)
+        let start_up = self.start_up.saturating_sub(spared);
+        self.enter_after(wait, AttemptPhase::Start, now, start_up)
     }
 
     /// Makes it wait until its memory is swapped in. At the disk's usual speed that takes

@@ -84,6 +84,7 @@ fn tracker_of(
     hadoop.start_up = Dist::Constant(SimSpan::from_secs(1));
     hadoop.commit_time = SimSpan::from_secs(1);
     hadoop.copier_sleep = SimSpan::ZERO;
+    hadoop.localisation = SimSpan::ZERO;
     change(&mut hadoop);
     let node = Node::plain(0, PerSlot { map: 2, reduce: 1 });
     let costs = Arc::new(Costs {
@@ -571,4 +572,26 @@ fn a_process_whose_heartbeat_is_refused_tries_again_though_the_one_before_it_was
     bench.hear(ToTracker::Refused(bench.call.number));
     bench.until(SimTime::from_micros(1_300_000));
     assert_eq!(bench.statuses.len(), 3);
+}
+
+#[test]
+fn only_the_first_attempts_of_a_job_wait_for_its_files() {
+    let mut bench = tracker(|hadoop| hadoop.localisation = SimSpan::from_millis(400));
+    bench.reduces = 1;
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    let launch = bench.launch(map(1));
+    bench.until(secs(3)).reply(vec![launch]);
+    bench.beat_until(secs(30), None);
+    // Each map works for 10 s, and starts up for 1 s if it waits for the files.
+    assert_eq!(bench.end(map(0)), Some((secs(11), Outcome::Succeeded)));
+    let later = secs(3) + SimSpan::from_millis(10_600);
+    assert_eq!(bench.end(map(1)), Some((later, Outcome::Succeeded)));
+    // A process that has crashed leaves no files of jobs.
+    bench.hear(ToTracker::Crash);
+    bench.until(secs(40)).hear(ToTracker::PowerOn);
+    let launch = bench.launch(map(2));
+    bench.until(secs(40)).reply(vec![launch]);
+    bench.beat_until(secs(60), None);
+    assert_eq!(bench.end(map(2)), Some((secs(51), Outcome::Succeeded)));
 }
