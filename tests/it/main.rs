@@ -36,6 +36,7 @@ mod parting;
 mod picture;
 mod programs;
 mod python;
+mod real_hadoop;
 mod recovery;
 mod scenarios;
 mod shuffles;

@@ -219,13 +219,18 @@ impl Hadoop {
         let AutoSpan::Auto = self.heartbeat else {
             return self.heartbeat.or(SimSpan::ZERO);
         };
-        let (trackers, per_second) =
-            (u64::from(trackers), u64::from(self.heartbeats_per_second.get()));
+        let per_second = self.heartbeats_per_second.get();
         // JobTracker.getNextHeartbeatInterval: 0.20 rounds up to whole seconds, later versions
-        // truncate to milliseconds.
+        // truncate to milliseconds. They multiply a rounded quotient, so that the result is a
+        // millisecond short at some sizes: 2,009 ms for 201 trackers.
         let grown = match self.heartbeat_growth {
-            HeartbeatGrowth::WholeSeconds => SimSpan::from_secs(trackers.div_ceil(per_second)),
-            HeartbeatGrowth::Proportional => SimSpan::from_millis(trackers * 1_000 / per_second),
+            HeartbeatGrowth::WholeSeconds => {
+                SimSpan::from_secs(u64::from(trackers).div_ceil(u64::from(per_second)))
+            }
+            HeartbeatGrowth::Proportional => {
+                let seconds = f64::from(trackers) / f64::from(per_second);
+                SimSpan::from_millis((1_000.0 * seconds) as u64)
+            }
         };
         grown.max(self.heartbeat_floor)
     }
@@ -279,4 +284,24 @@ mumakil_base::text_form! {
         IntervalFuzz { early, late } => write!(f, "-{early}..{late}"),
     },
     write: |self, to| to.collect_str(self),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_grows_in_proportion_is_rounded_as_in_java() {
+        let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
+        let mut hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
+        hadoop.heartbeat_floor = SimSpan::from_millis(300);
+        let millis = |hadoop: &Hadoop, trackers| hadoop.heartbeat_interval(trackers).as_millis();
+        assert_eq!([0, 100, 101].map(|n| millis(&hadoop, n)), [300, 1_000, 2_000]);
+        hadoop.heartbeat_growth = HeartbeatGrowth::Proportional;
+        // 2.01 and 4.02 are a little less as floating-point numbers.
+        assert_eq!(
+            [0, 30, 31, 200, 201, 202, 402, 1_545].map(|n| millis(&hadoop, n)),
+            [300, 300, 310, 2_000, 2_009, 2_020, 4_019, 15_450]
+        );
+    }
 }
