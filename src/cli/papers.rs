@@ -152,12 +152,10 @@ impl PapersArguments {
         experiment.published.clone_from(&about.published);
         let folder = match &about.needs {
             None => None,
-            Some(variable) => match std::env::var_os(variable) {
-                Some(folder) => Some(PathBuf::from(folder)),
+            Some(needs) => match papers::needed_folder(needs) {
+                Some(folder) => Some(folder),
                 None => {
-                    let why = format!(
-                        "it needs files in a folder that {variable} names; `scenarios/papers` says which"
-                    );
+                    let why = missing(needs);
                     bar.beside(|| terminal::warn(&format!("{} is skipped: {why}", experiment.id)));
                     experiment.files.push(FileOutcome::Skipped(why));
                     return Ok(());
@@ -191,6 +189,18 @@ impl PapersArguments {
         }
         let wrote = terminal::results_line(&self.out, REPORT);
         Ok(terminal::print(&(told(rows, false, VerdictTally::of(rows).to_string()) + wrote))?)
+    }
+}
+
+/// Returns why an experiment is skipped that `needs` a folder.
+fn missing(needs: &str) -> String {
+    match needs.split_once('/') {
+        None => {
+            format!("it needs files in a folder that {needs} names; `scenarios/papers` says which")
+        }
+        Some((variable, folder)) => format!(
+            "it needs the folder `{folder}`, in the folder that {variable} names or beside it"
+        ),
     }
 }
 

@@ -301,7 +301,8 @@ pub struct Experiment {
     #[serde(default = "quick_seeds")]
     pub quick_seeds: usize,
     /// The environment variable with the folder of files that the experiment needs and that the
-    /// repository does not have. If it is not set, the experiment is skipped.
+    /// repository does not have, or `VARIABLE/NAME`: the folder NAME in that folder, beside it, or
+    /// in a folder beside it. If there is none, the experiment is skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
 }

@@ -83,6 +83,7 @@ pub const LIST: &[ListedExperiment] = listed!(
     "L-loss" "FB2009 while 1 % of the nodes crash an hour"
     "L-hfsp" "HFSP's sizes and order while nodes crash"
     "MK-19" "Mumak's 19-job trace in Mumak's own model"
+    "RH" "a running Hadoop 1.2.1, job by job"
 );
 
 // The texts are compiled into the binary, so that `mumakil papers` runs without the repository.
@@ -147,6 +148,8 @@ const FILES: &[(&str, &str)] = files!(
     "late" / "L-hfsp"
     "mumak" / "MK-19"
     "mumak" / "MK-19-stress"
+    "real-hadoop" / "RH-fifo"
+    "real-hadoop" / "RH-small"
 );
 
 /// A file of an experiment.
@@ -188,6 +191,25 @@ fn list(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns the folder of files that an experiment needs, as its `needs` says; `None` if it is not
+/// here.
+pub fn needed_folder(needs: &str) -> Option<PathBuf> {
+    let (variable, name) =
+        needs.split_once('/').map_or((needs, None), |(it, name)| (it, Some(name)));
+    let folder = PathBuf::from(std::env::var_os(variable)?);
+    let Some(name) = name else { return Some(folder) };
+    let mut places = vec![folder.join(name)];
+    // Resolve it first: a relative path may have no parent in its text.
+    if let Some(around) = folder.canonicalize().ok().as_deref().and_then(Path::parent) {
+        places.push(around.join(name));
+        let beside = fs::read_dir(around).into_iter().flatten().flatten();
+        let mut beside: Vec<PathBuf> = beside.map(|entry| entry.path().join(name)).collect();
+        beside.sort();
+        places.extend(beside);
+    }
+    places.into_iter().find(|place| place.is_dir())
 }
 
 impl ExperimentFile {

@@ -1,7 +1,7 @@
 //! Compares the emulation with a running Hadoop 1.2.1, job by job.
 //!
-//! The measured runs are not part of Mumakil. They are looked for in a folder `real-hadoop` that is
-//! in the folder named by `MUMAKIL_TRACES`, or beside it; without them the test is skipped. A
+//! The measured runs are not part of Mumakil. They are looked for in a folder `real-hadoop`, in the
+//! folder that `MUMAKIL_TRACES` names or beside it; without them the test is skipped. A
 //! scenario there, `NAME.rep1.scenario.yaml`, says how long each task of a repetition worked, and
 //! `NAME.jobs.csv` and `NAME.attempts.csv` say what JobTracker and TaskTrackers did.
 //!
@@ -10,11 +10,12 @@
 #![expect(clippy::print_stdout, reason = "the table is read by people")]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::{env, fs, thread};
+use std::path::Path;
+use std::{fs, thread};
 
 use mumakil::emulation::{Options, emulate};
 use mumakil::scenario::{self, Registry};
+use mumakil::study::papers;
 
 const SEEDS: u64 = 10;
 
@@ -42,13 +43,6 @@ fn secs(row: &BTreeMap<String, String>, column: &str) -> Option<f64> {
 fn mean(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.into_iter().flatten().collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// Returns the folder of the measured runs; `None` if it is not here.
-fn folder() -> Option<PathBuf> {
-    let traces = PathBuf::from(env::var_os("MUMAKIL_TRACES")?);
-    let places = ["real-hadoop", "../real-hadoop", "../reference/real-hadoop"];
-    places.map(|place| traces.join(place)).into_iter().find(|place| place.is_dir())
 }
 
 /// Returns the phases that were measured of each job, by repetition and name.
@@ -131,7 +125,7 @@ fn emulated(scenario: &Path, seed: u64) -> BTreeMap<String, Phases> {
 /// The bounds stand near the spread of the measured runs among themselves, which is 4 to 7 %.
 #[test]
 fn jobs_take_as_long_as_in_a_running_hadoop() {
-    let Some(folder) = folder() else {
+    let Some(folder) = papers::needed_folder("MUMAKIL_TRACES/real-hadoop") else {
         println!("skipped: there is no folder `real-hadoop` in MUMAKIL_TRACES, nor beside it");
         return;
     };

@@ -193,13 +193,31 @@ const OF_JOBS: [NamedQuantity; 5] = [
 ];
 
 /// Quantities of attempts that are not columns.
-const OF_ATTEMPTS: [NamedQuantity; 2] = [
+const OF_ATTEMPTS: [NamedQuantity; 4] = [
     quantity(
         "attempt.time",
         QuantityShape::Attempts,
         Unit::TIME,
         QuantitySource::Attempt(|row| between(row.start_ms, row.finish_ms)),
         "from its start to its end",
+    ),
+    quantity(
+        "attempt.sojourn",
+        QuantityShape::Attempts,
+        Unit::TIME,
+        QuantitySource::Attempt(|row| between(row.launch_ms, row.heard_ms)),
+        "from its launch to the instant at which the JobTracker hears of its end",
+    ),
+    quantity(
+        "attempt.shuffled",
+        QuantityShape::Attempts,
+        Unit::TIME,
+        QuantitySource::Attempt(|row| {
+            let fetching = row.start_ms.zip(row.start_up_ms).map(|(start, up)| start + up);
+            let shuffled = fetching.zip(row.shuffle_ms).map(|(at, took)| at + took);
+            shuffled.map_or(CellValue::Empty, |at| CellValue::Decimal(at as f64))
+        }),
+        "when a reduce had fetched all outputs of maps",
     ),
     quantity(
         "task.time",
