@@ -10,10 +10,9 @@
 //!                         └────────────── its next question is answered by these ◄───────┘
 //! ```
 
+mod policy_bench;
 mod precedence;
 pub(crate) mod steps;
-#[doc(hidden)]
-pub mod testing;
 mod wrapper;
 
 use crate::mapred::hadoop::HadoopLine;
@@ -28,6 +27,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use self::policy_bench::PolicyBench;
 pub use self::precedence::{Precedence, PrecedenceBy};
 use self::steps::step;
 pub use self::wrapper::Wrapper;
@@ -694,8 +694,24 @@ pub struct Launched {
 }
 
 impl Launched {
+    /// Returns the job.
+    pub const fn job(self) -> JobId {
+        self.attempt.job()
+    }
+
+    /// Returns the kind of slot that the attempt runs in.
+    pub const fn slot(self) -> SlotKind {
+        self.attempt.slot()
+    }
+
     /// Returns whether this is a map with its input on the node or in its rack.
     pub fn is_near(&self) -> bool {
         matches!(self.locality, Some(Locality::Node | Locality::Rack))
+    }
+}
+
+impl From<Launched> for AttemptId {
+    fn from(launched: Launched) -> Self {
+        launched.attempt
     }
 }

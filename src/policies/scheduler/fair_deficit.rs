@@ -479,22 +479,22 @@ fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut SlotDeficit)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_core::mapred::testing::Bench;
+    use mumakil_core::mapred::PolicyBench;
 
     /// Returns three trackers of four map slots.
-    fn bench(pools: &str) -> Bench<FairDeficit> {
+    fn bench(pools: &str) -> PolicyBench<FairDeficit> {
         let yaml = format!("{{allocations: {{pools: {pools}}}}}");
         bench_of(&yaml)
     }
 
-    fn bench_of(yaml: &str) -> Bench<FairDeficit> {
+    fn bench_of(yaml: &str) -> PolicyBench<FairDeficit> {
         let options = serde_yaml::from_str(yaml).unwrap();
-        Bench::new(FairDeficit::new(options), 3, PerSlot { map: 4, reduce: 2 })
+        PolicyBench::new(FairDeficit::new(options), 3, PerSlot { map: 4, reduce: 2 })
     }
 
     /// Returns one number of each of these jobs, for maps.
     fn of<T, const N: usize>(
-        bench: &Bench<FairDeficit>,
+        bench: &PolicyBench<FairDeficit>,
         jobs: [JobId; N],
         what: impl Fn(SlotDeficit) -> T,
     ) -> [T; N] {
@@ -504,7 +504,7 @@ mod tests {
     #[test]
     fn shares_are_by_weight_and_no_less_than_the_minimums() {
         let mut bench = bench("{a: {min_maps: 6}, b: {weight: 3}, c: {weight: 2}}");
-        let jobs = ["a", "b", "c"].map(|pool| bench.job_of(pool, 100, 0));
+        let jobs = ["a", "b", "c"].map(|pool| bench.submit_to(pool, 100, 0));
         bench.tick();
         // By weight `a` would get two of twelve slots, but its minimum is six. The other six slots
         // are split three to two.
@@ -516,7 +516,7 @@ mod tests {
     #[test]
     fn a_pool_weighs_the_same_however_many_jobs_it_has() {
         let mut bench = bench("{a: {min_maps: 5}, b: {weight: 2}}");
-        let jobs = ["a", "b", "a"].map(|pool| bench.job_of(pool, 100, 0));
+        let jobs = ["a", "b", "a"].map(|pool| bench.submit_to(pool, 100, 0));
         bench.tick();
         // Whole slots are dealt first; the rest goes to the first job among equals.
         assert_eq!(of(&bench, jobs, |part| part.min_slots), [3, 0, 2]);
@@ -529,7 +529,7 @@ mod tests {
     #[test]
     fn whoever_is_below_its_minimum_comes_before_all_deficits() {
         let mut bench = bench("{a: {}, b: {min_maps: 2}}");
-        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        let jobs = ["a", "b"].map(|pool| bench.submit_to(pool, 100, 0));
         bench.tick().fill();
         assert_eq!(bench.held(SlotKind::Map, jobs), [10, 2], "`b` gets its minimum first");
     }
@@ -537,13 +537,13 @@ mod tests {
     #[test]
     fn a_deficit_is_paid_back() {
         let mut bench = bench("{a: {weight: 2}, b: {}}");
-        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        let jobs = ["a", "b"].map(|pool| bench.submit_to(pool, 100, 0));
         let deficits = |bench: &_| of(bench, jobs, |part| part.deficit);
         bench.tick().fill();
         assert_eq!(bench.held(SlotKind::Map, jobs), [12, 0]);
         bench.at(10.0).tick();
         assert_eq!(deficits(&bench), [-40_000, 40_000], "four slots for ten seconds");
-        bench.succeed(jobs[0], SlotKind::Map, 12);
+        bench.end_first(jobs[0], SlotKind::Map, 12);
         bench.tick().fill();
         assert_eq!(bench.held(SlotKind::Map, jobs), [0, 12]);
         bench.at(15.0).tick();
@@ -552,8 +552,8 @@ mod tests {
 
     /// Returns the jobs whose reduces are launched when the trackers make offers in turn, one
     /// reduce each.
-    fn reduces(bench: &mut Bench<FairDeficit>) -> Vec<JobId> {
-        let launched = (0..3).flat_map(|tracker| bench.beat(tracker)).collect::<Vec<_>>();
+    fn reduces(bench: &mut PolicyBench<FairDeficit>) -> Vec<JobId> {
+        let launched = (0..3).flat_map(|tracker| bench.offer(tracker)).collect::<Vec<_>>();
         let reduces = launched.iter().filter(|attempt| attempt.slot() == SlotKind::Reduce);
         reduces.map(|attempt| attempt.job()).collect()
     }
@@ -570,12 +570,12 @@ mod tests {
                 bench_of(&format!("{{reduce_order: {order}, {options}, {allocations}}}"));
             // All maps of both jobs are launched. The job with fewer maps is expected to finish
             // them first.
-            let many = bench.job_of("a", 9, 1);
-            let few = bench.job_of("a", 3, 1);
+            let many = bench.submit_to("a", 9, 1);
+            let few = bench.submit_to("a", 3, 1);
             bench.tick().fill();
-            bench.succeed(many, SlotKind::Map, 2);
-            bench.succeed(few, SlotKind::Map, 1);
-            let other = bench.job_of("b", 0, 1);
+            bench.end_first(many, SlotKind::Map, 2);
+            bench.end_first(few, SlotKind::Map, 1);
+            let other = bench.submit_to("b", 0, 1);
             bench.tick();
             bench.at(10.0).tick();
             // There are six slots. In ten seconds each job of `a` has lacked 2.4 slots, the other
@@ -596,16 +596,16 @@ mod tests {
     fn a_job_that_has_ended_counts_until_the_next_update() {
         for (updates, held) in [(false, 2), (true, 1)] {
             let mut bench = bench("{}");
-            let first = bench.job_of("a", 10, 0);
+            let first = bench.submit_to("a", 10, 0);
             bench.tick().fill();
-            bench.job_of("b", 2, 0);
+            bench.submit_to("b", 2, 0);
             bench.tick();
-            bench.succeed(first, SlotKind::Map, 10);
+            bench.end_first(first, SlotKind::Map, 10);
             if updates {
                 bench.tick();
             }
-            bench.beat(0);
-            bench.beat(0);
+            bench.offer(0);
+            bench.offer(0);
             assert_eq!(bench.running(0).len(), held, "updated: {updates}");
         }
     }
@@ -614,17 +614,17 @@ mod tests {
     fn reduces_have_a_slow_start_of_their_own() {
         let mut bench = bench("{}");
         // Hadoop's slow start is off here, so only the policy's own slow start makes reduces wait.
-        let jobs = [40, 1, 0].map(|maps| bench.job_of("a", maps, 2));
-        let needed = |bench: &Bench<FairDeficit>| {
+        let jobs = [40, 1, 0].map(|maps| bench.submit_to("a", maps, 2));
+        let needed = |bench: &PolicyBench<FairDeficit>| {
             jobs.map(|job| bench.policy.jobs[&job].of[SlotKind::Reduce].needed)
         };
-        bench.tick().beat(0);
-        bench.beat(1);
+        bench.tick().offer(0);
+        bench.offer(1);
         assert_eq!(needed(&bench), [0, 0, 2], "only the last job has no maps");
-        bench.succeed(jobs[0], SlotKind::Map, 1);
+        bench.end_first(jobs[0], SlotKind::Map, 1);
         bench.tick();
         assert_eq!(needed(&bench)[0], 0, "a twentieth of the maps is two");
-        bench.succeed(jobs[0], SlotKind::Map, 1);
+        bench.end_first(jobs[0], SlotKind::Map, 1);
         bench.tick();
         assert_eq!(needed(&bench)[0], 2);
     }
@@ -632,9 +632,9 @@ mod tests {
     #[test]
     fn what_has_ended_since_the_last_update_still_counts_in_the_deficit() {
         let mut bench = bench("{a: {weight: 2}, b: {}}");
-        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        let jobs = ["a", "b"].map(|pool| bench.submit_to(pool, 100, 0));
         bench.tick().fill();
-        bench.at(5.0).succeed(jobs[0], SlotKind::Map, 12);
+        bench.at(5.0).end_first(jobs[0], SlotKind::Map, 12);
         bench.at(10.0).tick();
         assert_eq!(of(&bench, jobs, |part| part.deficit), [-40_000, 40_000]);
     }
