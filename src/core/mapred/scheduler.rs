@@ -390,6 +390,14 @@ impl Orders<'_> {
         }
     }
 
+    /// Notes that the policy would kill an attempt, if it were to kill any. Nothing happens to the
+    /// attempt.
+    pub fn would_kill(&mut self, attempt: AttemptId, reason: Reason) {
+        if let Some(record) = self.ledger.attempt(attempt) {
+            self.out.emit(Fact::Ledger(attempt, record.tracker, LedgerFact::Spared { reason }));
+        }
+    }
+
     /// Has the splits of a job read. For policies that [decide](Scheduler::orders_reading) when
     /// splits are read.
     pub fn read(&mut self, job: JobId) {

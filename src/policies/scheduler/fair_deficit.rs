@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::shared::allocations::{Allocations, PoolBy, no_nested};
 use super::shared::job_queue::JobQueue;
 use super::shared::load::{TrackerLoad, room};
+use super::shared::new_job_boost::NewJobBoost;
 use super::shared::pool_tree::{PoolId, PoolTree};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::share::weight;
@@ -56,6 +57,8 @@ pub struct FairDeficitOptions {
     pub pool_by: PoolBy,
     /// Whether a job's weight grows with the logarithm of the tasks that it could run.
     pub size_based_weight: bool,
+    /// A larger weight for jobs while they are new. Without this, they have none.
+    pub new_job_boost: Option<NewJobBoost>,
     /// Whether one heartbeat may launch both a map and a reduce.
     pub assign_multiple: bool,
     /// How often shares and deficits are computed.
@@ -68,6 +71,8 @@ impl Default for FairDeficitOptions {
             allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
             size_based_weight: false,
+            // `mapred.fairscheduler.weightadjuster` is not set.
+            new_job_boost: None,
             // `mapred.fairscheduler.assignmultiple` is off in 0.20.
             assign_multiple: false,
             // 0.20 recomputes every 500 ms, a constant there.
@@ -126,14 +131,14 @@ impl Policy for FairDeficit {
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
-        let mut complaints = options.allocations.settle(site, options.pool_by);
+        let mut complaints = options.allocations.settle(site, &options.pool_by);
         complaints.extend(standstill(options.update_interval));
         complaints.extend(no_nested(&options.allocations.given(), Self::NAME));
         complaints
     }
 
     fn promised(options: &Self::Options, _: PerSlot<u64>) -> PromisedSlots {
-        options.own.allocations.promised(options.own.pool_by)
+        options.own.allocations.promised(&options.own.pool_by)
     }
 
     fn new(options: Self::Options) -> Self {
@@ -352,21 +357,24 @@ impl FairDeficit {
                 };
                 part.needed = if may_run { needed.saturating_sub(seconds) } else { 0 };
             }
-            self.weigh(kind);
+            self.weigh(view.now(), kind);
             self.deal_min_shares(kind);
             self.share_out(kind, f64::from(view.capacity(kind)));
         }
     }
 
     /// Sets the weights of jobs, so that the weights in a pool add up to the weight of the pool.
-    fn weigh(&mut self, kind: SlotKind) {
+    fn weigh(&mut self, now: SimTime, kind: SlotKind) {
+        let boost = self.options.new_job_boost.as_ref();
         let mut sums = vec![0.0; self.pools.ids().count()];
         for job in self.jobs.values_mut() {
             let runnable = job.of[kind].runnable();
             let size = self.options.size_based_weight.then_some(runnable);
             // A job that cannot use a slot gets no part of its pool's weight.
             let is_counted = job.runnable_since.is_some() && 0 < runnable;
-            job.of[kind].weight = if is_counted { weight(job.priority, size) } else { 0.0 };
+            let weight =
+                weight(job.priority, size) * NewJobBoost::factor_of(boost, job.arrived, now);
+            job.of[kind].weight = if is_counted { weight } else { 0.0 };
             sums[job.pool.index()] += job.of[kind].weight;
         }
         for job in self.jobs.values_mut().filter(|job| 0.0 < job.of[kind].weight) {
@@ -524,6 +532,16 @@ mod tests {
         // of the second.
         let shares = of(&bench, jobs, |part| (part.share * 10.0).round() / 10.0);
         assert_eq!(shares, [3.0, 7.0, 2.0]);
+    }
+
+    #[test]
+    fn a_new_job_weighs_more_until_it_is_old() {
+        let mut bench = bench_of("{new_job_boost: {}}");
+        let jobs = [0.0, 400.0].map(|at| bench.at(at).submit_to("a", 100, 0));
+        bench.tick();
+        assert_eq!(of(&bench, jobs, |part| part.share), [3.0, 9.0], "a factor of three");
+        bench.at(700.0).tick();
+        assert_eq!(of(&bench, jobs, |part| part.share), [6.0, 6.0], "five minutes are over");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Launched, Offer, Orders, Scheduler, Setting, View};
 use crate::cluster::{Hdfs, Node, PerSlot, Placement, SlotKind, Topology, TrackerId};
-use crate::mapred::event::{AttemptState, Fact, JobFact, Order, Outcome};
+use crate::mapred::event::{AttemptState, Fact, JobFact, LedgerFact, Order, Outcome};
 use crate::mapred::hadoop::{Hadoop, HadoopLine};
 use crate::mapred::heartbeat::{AttemptPhase, Directive, Report};
 use crate::mapred::ids::{AttemptId, JobId, TaskKind};
@@ -56,6 +56,8 @@ pub struct PolicyBench<P> {
     ledger: Ledger,
     jobs: u32,
     out: Outbox,
+    /// The attempts that the policy would have killed since the last look.
+    spared: Vec<AttemptId>,
     /// The attempts on each tracker, in the order of launching.
     trackers: Vec<Vec<BenchAttempt>>,
 }
@@ -127,7 +129,8 @@ impl<P: Scheduler> PolicyBench<P> {
         for id in 0..racks.len() as u32 {
             ledger.register(TrackerId(id), slots, &mut out);
         }
-        Self { policy, ledger, jobs: 0, out, trackers: vec![Vec::new(); racks.len()] }
+        let trackers = vec![Vec::new(); racks.len()];
+        Self { policy, ledger, jobs: 0, out, spared: Vec::new(), trackers }
     }
 
     // ---- time ----
@@ -283,6 +286,12 @@ impl<P: Scheduler> PolicyBench<P> {
         orders
     }
 
+    /// Returns the attempts that the policy [would have killed](Orders::would_kill) since the last
+    /// call.
+    pub fn spared(&mut self) -> Vec<AttemptId> {
+        std::mem::take(&mut self.spared)
+    }
+
     // ---- attempts ----
 
     /// Ends an attempt with success.
@@ -427,8 +436,11 @@ impl<P: Scheduler> PolicyBench<P> {
             let view = View { now: self.out.now, heard: None, ledger: &self.ledger };
             self.policy.job_changed(&view, &event);
         }
-        // Nobody reads the events of a bench.
-        self.out.events.clear();
+        // Nobody reads the other events of a bench.
+        self.spared.extend(self.out.events.drain(..).filter_map(|event| match event.fact {
+            Fact::Ledger(attempt, _, LedgerFact::Spared { .. }) => Some(attempt),
+            _ => None,
+        }));
     }
 }
 

@@ -109,6 +109,22 @@ fn a_job_that_has_come_between_two_updates_waits_for_the_next_in_hadoop_only() {
 }
 
 #[test]
+fn a_new_job_weighs_more_until_it_is_old_whatever_the_updates() {
+    for (variant, seconds, held) in
+        [("hadoop", 159.9, [10, 30]), ("hadoop", 160.0, [14, 26]), ("paper", 160.0, [14, 26])]
+    {
+        let options = format!("variant: {variant}, new_job_boost: {{duration: 60s}}");
+        let mut bench = bench(10, &options);
+        let [old, new] = [0.0, 100.0].map(|at| bench.at(at).submit_to("a", 40, 0));
+        bench.tick().fill();
+        assert_eq!(bench.held(Map, [old, new]), [10, 30], "one to three");
+        bench.at(seconds).end_first(new, Map, 4);
+        bench.fill();
+        assert_eq!(bench.held(Map, [old, new]), held, "{variant}, {seconds} s");
+    }
+}
+
+#[test]
 fn a_pool_of_one_job_at_a_time_runs_the_next_when_one_has_ended() {
     let mut bench = bench(10, "allocations: {pools: {a: {max_jobs: 1}}}");
     let jobs = [4, 4].map(|maps| bench.submit_to("a", maps, 0));
@@ -127,6 +143,23 @@ fn a_heartbeat_brings_one_task_unless_it_may_bring_several() {
         let mut bench = bench(1, &format!("assign_multiple: {several}"));
         bench.submit_to("a", 40, 40);
         assert_eq!(bench.tick().offer(0).len(), tasks);
+    }
+}
+
+#[test]
+fn a_heartbeat_brings_no_more_of_a_kind_than_its_cap() {
+    for (caps, first) in [
+        ("assign_maps: 3", [3, 2]),
+        ("assign_reduces: 1", [4, 1]),
+        ("assign_maps: 3, assign_reduces: 1, tracker_load: current", [3, 1]),
+        ("assign_maps: 9, variant: paper", [4, 2]),
+    ] {
+        let mut bench = bench(1, caps);
+        let job = bench.submit_to("a", 40, 40);
+        bench.tick().offer(0);
+        assert_eq!([Map, Reduce].map(|kind| bench.held(kind, [job])[0]), first, "{caps}");
+        bench.offer(0);
+        assert_eq!(bench.running(0).len(), 6, "{caps}: the next heartbeat brings the rest");
     }
 }
 
@@ -289,6 +322,25 @@ fn a_pool_below_half_of_its_share_gets_all_of_it_at_the_next_round() {
     assert_eq!(bench.held(Map, [hog, poor]), [40, 0]);
     pass(&mut bench, 30..=30);
     assert_eq!(bench.held(Map, [hog, poor]), [20, 20]);
+}
+
+#[test]
+fn kills_that_are_only_logged_are_named_at_every_round_and_nobody_dies() {
+    let options = "preemption: true, preemption_only_log: true, \
+                   allocations: {fair_share_after: 20s}";
+    let mut bench = bench(10, options);
+    let hog = bench.submit_to("hog", 40, 0);
+    pass(&mut bench, 0..=5);
+    let poor = bench.submit_to("poor", 40, 0);
+    pass(&mut bench, 6..=29);
+    assert_eq!(bench.spared(), []);
+    for rounds in [30..=44, 45..=59] {
+        pass(&mut bench, rounds);
+        let spared = bench.spared();
+        assert!(spared.iter().all(|attempt| attempt.job() == hog));
+        assert_eq!(spared.len(), 20, "half of the slots");
+    }
+    assert_eq!(bench.held(Map, [hog, poor]), [40, 0]);
 }
 
 #[test]
