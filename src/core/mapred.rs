@@ -96,11 +96,11 @@ pub use outbox::{Core, IdleState, Letter, Outbox, StopReason};
 pub use reason::{Reason, ReasonNumbers, SlotShare, SlotStanding};
 pub use replicas::{Copy, InputReading, ReplicaChoice, Replicas};
 #[doc(hidden)]
-pub use scheduler::testing;
+pub use scheduler::steps::steps_of;
 pub use scheduler::{
-    Complaint, ExternalWork, Launched, Offer, Orders, Policy, PolicyDialogue, PolicyFailed,
-    PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption, PromisedSlots, RunEndHook,
-    Scheduler, Setting, View, Wrapper, steps::step,
+    Complaint, ExternalWork, Launched, Offer, Orders, Policy, PolicyBench, PolicyDialogue,
+    PolicyFailed, PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption, PromisedSlots,
+    RunEndHook, Scheduler, Setting, View, Wrapper, steps::step,
 };
 pub use spec::{
     Block, ExpectedJob, Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes,

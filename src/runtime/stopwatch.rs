@@ -96,9 +96,8 @@ fn wall_clock() -> Instant {
 mod tests {
     use super::*;
     use mumakil_base::units::SimSpan;
-    use mumakil_core::mapred::testing::Bench;
     use mumakil_core::mapred::{
-        JobId, MapReach, Orders, PerSlot, Precedence, PrecedenceBy, Reason,
+        JobId, MapReach, Orders, PerSlot, PolicyBench, Precedence, PrecedenceBy, Reason,
     };
 
     /// Launches a map of the first job at every offer, and panics when a test says so.
@@ -142,9 +141,9 @@ mod tests {
         }
     }
 
-    fn bench(policy: Simple) -> (Bench<Stopwatch>, Arc<Mutex<StopwatchReadings>>) {
+    fn bench(policy: Simple) -> (PolicyBench<Stopwatch>, Arc<Mutex<StopwatchReadings>>) {
         let (policy, seen) = Stopwatch::new(Box::new(policy));
-        (Bench::new(policy, 1, PerSlot { map: 1, reduce: 1 }), seen)
+        (PolicyBench::new(policy, 1, PerSlot { map: 1, reduce: 1 }), seen)
     }
 
     #[test]
@@ -154,8 +153,8 @@ mod tests {
         assert!(bench.policy.orders_reading());
         assert_eq!(bench.policy.precedence(), Precedence::of_jobs(PrecedenceBy::Size));
         assert_eq!(bench.policy.tick_every(), Some(SimSpan::from_secs(7)));
-        let job = bench.job(1, 0, |_| {});
-        assert_eq!(bench.tick().beat(0).len(), 1);
+        let job = bench.submit(1, 0, |_| {});
+        assert_eq!(bench.tick().offer(0).len(), 1);
         assert_eq!(bench.running(0)[0].job(), job);
         assert!(!seen.lock().panicked);
     }
@@ -163,10 +162,10 @@ mod tests {
     #[test]
     fn of_many_decisions_one_in_thirty_two_stands_for_all() {
         let (mut bench, seen) = bench(Simple::default());
-        bench.job(0, 1, |_| {});
+        bench.submit(0, 1, |_| {});
         let mut timed_after = |offers: u64| {
             for _ in 0..offers {
-                bench.beat(0);
+                bench.offer(0);
             }
             seen.lock().decision_time.len()
         };
@@ -179,9 +178,9 @@ mod tests {
 
     #[test]
     fn a_policy_that_panics_is_found_out_and_its_words_go_on() {
-        type Act = fn(&mut Bench<Stopwatch>);
+        type Act = fn(&mut PolicyBench<Stopwatch>);
         let acts: [(Act, &str); 2] = [
-            (|bench| _ = bench.beat(0), "no slot for anybody"),
+            (|bench| _ = bench.offer(0), "no slot for anybody"),
             (|bench| _ = bench.tick(), "no time for this"),
         ];
         for (act, words) in acts {
@@ -197,8 +196,8 @@ mod tests {
     #[cfg(debug_assertions)]
     fn a_policy_that_fills_more_slots_than_are_free_is_blamed_itself() {
         let (mut bench, seen) = bench(Simple { overfills: true, ..Simple::default() });
-        bench.job(2, 0, |_| {});
-        let panic = catch_unwind(AssertUnwindSafe(|| bench.beat(0))).unwrap_err();
+        bench.submit(2, 0, |_| {});
+        let panic = catch_unwind(AssertUnwindSafe(|| bench.offer(0))).unwrap_err();
         let words = panic.downcast_ref::<String>().unwrap();
         assert!(words.contains("it gives 2 map slots of ") && words.ends_with("only 1 are free"));
         assert!(seen.lock().panicked);

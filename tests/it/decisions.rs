@@ -71,3 +71,30 @@ scheduler: {capacity: {allocations: {max_system_jobs: 1}}}
     assert!(from < 30_000 && 300_000 < to, "{refused:?}");
     assert_eq!(refused[0]["held_by"], "", "the last time, nobody had a slot any more");
 }
+
+/// One job holds all slots when the job of another pool arrives.
+#[test]
+fn kills_that_are_only_logged_kill_nobody() {
+    let room = Room::new();
+    let yaml = "
+seed: 1
+cluster: {nodes: 10, racks: 1, map_slots: 2}
+workload:
+  jobs:
+    - {name: hog, pool: hog, maps: 20, map_time: 10min}
+    - {name: poor, pool: poor, submit: 1min, maps: 20, map_time: 20s}
+scheduler:
+  fair: {preemption: true, preemption_only_log: ONLY, allocations: {fair_share_after: 20s}}
+until: 5min
+";
+    let decided = |only: &str, what: &str| {
+        let rows = decisions(&room, &yaml.replace("ONLY", only));
+        let rows = rows.into_iter().filter(|row| row["what"] == what);
+        rows.inspect(|row| assert_eq!((&*row["code"], &*row["job"]), ("over-share", "0"))).count()
+    };
+    assert_eq!((decided("false", "kill"), decided("false", "would-kill")), (10, 0));
+    assert_eq!(decided("true", "kill"), 0);
+    // Half of the slots, in each of the fourteen or so rounds of 15 s.
+    let noted = decided("true", "would-kill");
+    assert!(noted.is_multiple_of(10) && (100..=160).contains(&noted), "{noted}");
+}

@@ -46,3 +46,25 @@ fn main() -> ExitCode {
     registry.add::<FewestFirst>();
     mumakil::cli::run(registry)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil::mapred::{Input, Locality, PerSlot, PolicyBench};
+
+    #[test]
+    fn the_job_with_fewer_running_tasks_gets_the_slot() {
+        // Two trackers of two map slots in one rack.
+        let mut bench = PolicyBench::new(FewestFirst, 2, PerSlot { map: 2, reduce: 0 });
+        let large = bench.submit(9, 0, |_| {});
+        let launched = bench.offer(0);
+        assert_eq!(launched.len(), 2, "no other job wants the slots");
+        let small = bench.submit(2, 0, |job| job.input = Some(Input::on_trackers([0, 1])));
+        let maps = bench.at(10.0).offer(1);
+        assert_eq!(maps.iter().map(|map| map.job()).collect::<Vec<_>>(), [small; 2]);
+        assert_eq!(maps[0].locality, Some(Locality::Node));
+        bench.at(30.0).ends(launched[0]);
+        assert_eq!(bench.offer(0)[0].job(), large, "`large` ran one map, `small` two");
+        assert_eq!(bench.held(SlotKind::Map, [large, small]), [2, 2]);
+    }
+}

@@ -56,6 +56,21 @@ pub struct Node {
     pub swap: Option<SwapSpec>,
 }
 
+impl Node {
+    /// Returns a node with plain hardware, for tests.
+    pub fn plain(rack: u32, slots: PerSlot<u32>) -> Self {
+        Self {
+            rack: RackId(rack),
+            slots,
+            cores: 4,
+            speed: Factor::ONE,
+            memory: Bytes::from_mib(1_024),
+            disk: Rate::from_mb_per_s(100),
+            swap: None,
+        }
+    }
+}
+
 impl TrackerId {
     /// Returns the position in a vector of trackers.
     pub const fn index(self) -> usize {

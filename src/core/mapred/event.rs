@@ -125,6 +125,11 @@ pub enum LedgerFact {
         /// Why.
         reason: Reason,
     },
+    /// The policy would have killed it, but only says so.
+    Spared {
+        /// Why it would have been killed.
+        reason: Reason,
+    },
 }
 
 /// The status of a tracker at the JobTracker.

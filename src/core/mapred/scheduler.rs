@@ -10,10 +10,9 @@
 //!                         └────────────── its next question is answered by these ◄───────┘
 //! ```
 
+mod policy_bench;
 mod precedence;
 pub(crate) mod steps;
-#[doc(hidden)]
-pub mod testing;
 mod wrapper;
 
 use crate::mapred::hadoop::HadoopLine;
@@ -28,6 +27,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use self::policy_bench::PolicyBench;
 pub use self::precedence::{Precedence, PrecedenceBy};
 use self::steps::step;
 pub use self::wrapper::Wrapper;
@@ -396,6 +396,14 @@ impl Orders<'_> {
         }
     }
 
+    /// Notes that the policy would kill an attempt, if it were to kill any. Nothing happens to the
+    /// attempt.
+    pub fn would_kill(&mut self, attempt: AttemptId, reason: Reason) {
+        if let Some(record) = self.ledger.attempt(attempt) {
+            self.out.emit(Fact::Ledger(attempt, record.tracker, LedgerFact::Spared { reason }));
+        }
+    }
+
     /// Has the splits of a job read. For policies that [decide](Scheduler::orders_reading) when
     /// splits are read.
     pub fn read(&mut self, job: JobId) {
@@ -700,8 +708,24 @@ pub struct Launched {
 }
 
 impl Launched {
+    /// Returns the job.
+    pub const fn job(self) -> JobId {
+        self.attempt.job()
+    }
+
+    /// Returns the kind of slot that the attempt runs in.
+    pub const fn slot(self) -> SlotKind {
+        self.attempt.slot()
+    }
+
     /// Returns whether this is a map with its input on the node or in its rack.
     pub fn is_near(&self) -> bool {
         matches!(self.locality, Some(Locality::Node | Locality::Rack))
+    }
+}
+
+impl From<Launched> for AttemptId {
+    fn from(launched: Launched) -> Self {
+        launched.attempt
     }
 }

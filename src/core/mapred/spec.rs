@@ -81,6 +81,43 @@ impl<'s> ExpectedJob<'s> {
 }
 
 impl JobSpec {
+    /// Returns a job whose tasks read nothing and take no time, for tests to change.
+    pub fn bare(id: u32, maps: u32, reduces: u32) -> Self {
+        let noise = Dist::Constant(Factor::ONE);
+        Self {
+            id: JobId(id),
+            name: format!("job-{id}").into(),
+            user: "ann".into(),
+            pool: "research".into(),
+            names_pool: true,
+            class: "small".into(),
+            priority: Priority::Normal,
+            suspendable: true,
+            maps,
+            reduces,
+            input: None,
+            map: MapCost {
+                time: None,
+                rate: None,
+                noise: noise.clone(),
+                rack_penalty: Factor::ONE,
+                off_rack_penalty: Factor::ONE,
+                output: Bytes::ZERO,
+            },
+            reduce: ReduceCost {
+                shuffle_time: None,
+                shuffle: Bytes::ZERO.into(),
+                sort_time: SimSpan::ZERO.into(),
+                time: None,
+                rate: None,
+                noise,
+                output: Bytes::ZERO.into(),
+            },
+            memory: PerSlot::default(),
+            traced: None,
+        }
+    }
+
     /// Returns the pool or queue that the job names itself; `None` if it names none.
     pub fn named_pool(&self) -> Option<&str> {
         self.names_pool.then_some(&*self.pool)
@@ -146,6 +183,13 @@ impl Block {
 }
 
 impl Input {
+    /// Returns an input of small splits for as many maps as there are trackers here: each split is
+    /// on one of them.
+    pub fn on_trackers<const N: usize>(holders: [u32; N]) -> Self {
+        let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };
+        Self::Splits(holders.map(split).into())
+    }
+
     /// Returns how many bytes one of `maps` maps reads.
     pub fn bytes(&self, map: u32, maps: u32) -> Bytes {
         match self {

@@ -41,11 +41,12 @@ use self::tree::{Key, Tree};
 use super::shared::allocations::{Allocations, PoolBy};
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::load::{TrackerLoad, next_kind, room};
+use super::shared::new_job_boost::NewJobBoost;
 use super::shared::pool_tree::PoolId;
 use super::shared::pools::Pool;
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::updates::standstill;
-use mumakil_base::units::{Factor, SimSpan};
+use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,
     PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler, SlotKind, SlotShare,
@@ -70,10 +71,22 @@ pub struct FairOptions {
     pub pool_by: PoolBy,
     /// How long jobs wait for their input; `auto` unless given.
     pub delay: DelaySpec,
+    /// Whether jobs of undeclared pools are allowed. If not, such a job is an error: Hadoop 1.x
+    /// refuses it.
+    #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
+    pub allow_undeclared_pools: bool,
     /// Whether a job's weight grows with the logarithm of the tasks that it demands.
     pub size_based_weight: bool,
+    /// A larger weight for jobs while they are new. Without this, they have none.
+    pub new_job_boost: Option<NewJobBoost>,
     /// Whether one heartbeat may launch several tasks.
     pub assign_multiple: bool,
+    /// The most maps that one heartbeat launches. Without this, the free slots are the limit.
+    #[schemars(extend("x-only-if" = {"assign_multiple": true}))]
+    pub assign_maps: Option<LaunchCap>,
+    /// As `assign_maps`, for reduces.
+    #[schemars(extend("x-only-if" = {"assign_multiple": true}))]
+    pub assign_reduces: Option<LaunchCap>,
     /// How far a tracker may exceed its part of the load. With 1 it may fill all its slots.
     #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
     pub max_load_difference: Factor,
@@ -84,6 +97,10 @@ pub struct FairOptions {
     /// Whether tasks of other pools are killed for pools that have been below their share for too
     /// long.
     pub preemption: bool,
+    /// Whether kills for pools below their share are only recorded (as `would-kill` in
+    /// `decisions.csv`), and no task is killed.
+    #[schemars(extend("x-only-if" = {"preemption": true}))]
+    pub preemption_only_log: bool,
     /// How often tasks are killed for pools below their share. Each update finds these pools anew.
     /// `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
     #[schemars(extend("x-only-if" = {"preemption": true}))]
@@ -92,6 +109,9 @@ pub struct FairOptions {
     #[schemars(extend("x-only-if" = {"variant": "hadoop", "preemption": true}))]
     pub update_interval: SimSpan,
 }
+
+/// The most tasks of a kind that one heartbeat launches.
+pub type LaunchCap = Count<1, 2_147_483_647>;
 
 /// Whether to follow the paper or Hadoop's code where they differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -112,15 +132,24 @@ impl Default for FairOptions {
             pool_by: PoolBy::Pool,
             // `mapred.fairscheduler.locality.delay` is -1: computed from the heartbeat interval.
             delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, long_task: None },
+            // `mapred.fairscheduler.allow.undeclared.pools` is on; 0.21 has no such key.
+            allow_undeclared_pools: true,
             // `mapred.fairscheduler.sizebasedweight` is off.
             size_based_weight: false,
+            // `mapred.fairscheduler.weightadjuster` is not set.
+            new_job_boost: None,
             // `mapred.fairscheduler.assignmultiple` is on from 0.21 on.
             assign_multiple: true,
+            // `mapred.fairscheduler.assignmultiple.maps` and `.reduces` are -1: no limit.
+            assign_maps: None,
+            assign_reduces: None,
             // `mapred.fairscheduler.load.max.diff` is 0.
             max_load_difference: Factor::of(0.0),
             tracker_load: TrackerLoad::Auto,
             // `mapred.fairscheduler.preemption` is off.
             preemption: false,
+            // `mapred.fairscheduler.preemption.only.log` is off.
+            preemption_only_log: false,
             preemption_interval: AutoSpan::Auto,
             // `mapred.fairscheduler.update.interval` is 500 ms.
             update_interval: SimSpan::from_millis(500),
@@ -172,14 +201,18 @@ impl Policy for Fair {
         // Resolve `auto` now, since later the policy sees only its options, not the version of
         // Hadoop.
         options.tracker_load = options.tracker_load.settled(site.line);
-        let mut complaints = options.allocations.settle(site, options.pool_by);
+        let mut complaints = options.allocations.settle(site, &options.pool_by);
+        // If the pools cannot be read, all of them would seem to be undeclared.
+        if !options.allow_undeclared_pools && complaints.iter().all(|it| it.is_warning) {
+            complaints.extend(options.allocations.undeclared(site, &options.pool_by));
+        }
         complaints.extend(standstill(options.update_interval));
         complaints.extend(options.warn_of_idle_preemption());
         complaints
     }
 
     fn promised(options: &Self::Options, _: PerSlot<u64>) -> PromisedSlots {
-        options.own.allocations.promised(options.own.pool_by)
+        options.own.allocations.promised(&options.own.pool_by)
     }
 
     fn new(options: Self::Options) -> Self {
@@ -276,13 +309,15 @@ impl Scheduler for Fair {
         // Begin the offer in the tree after the delay, since the waiting time of jobs that were
         // passed over ends where an offer begins.
         self.tree.begin(offer.view().now(), &mut self.delay);
+        self.tree.end_boosts(offer.view().now(), &mut self.delay);
         // If no pool has a task of a kind to launch, Hadoop tries no more tasks of this kind in
         // this heartbeat.
         let mut refused: PerSlot<bool> = PerSlot::default();
         let counted = self.counted();
-        while let Some(kind) =
-            next_kind(offer, counted, |kind| !refused[kind] && self.has_part_left(offer, kind))
-        {
+        while let Some(kind) = next_kind(offer, counted, |kind| {
+            let is_open = !refused[kind] && offer.taken(kind) < self.most_launches(kind);
+            is_open && self.has_part_left(offer, kind)
+        }) {
             let Some(launched) = self.launch(offer, kind) else {
                 refused[kind] = true;
                 continue;
@@ -322,6 +357,17 @@ impl Fair {
         // yet.
         let demand = self.tree.state(PoolId::ROOT).demand[kind];
         0 < room(offer, kind, f64::from(demand), beyond, self.counted())
+    }
+
+    /// Returns how many tasks of a kind one heartbeat launches at most.
+    fn most_launches(&self, kind: SlotKind) -> u32 {
+        let cap = match kind {
+            SlotKind::Map => self.options.assign_maps,
+            SlotKind::Reduce => self.options.assign_reduces,
+        };
+        // Free slots are a limit in any case. In 0.21 and 1.0 a cap of more tasks than the tracker
+        // has free slots makes the tracker queue the rest; this is not repeated here.
+        cap.map_or(u32::MAX, LaunchCap::get)
     }
 
     /// Returns the first job with a task to launch, in the order of pools and jobs.

@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::shared::allocations::{Allocations, PoolBy, no_nested};
 use super::shared::job_queue::JobQueue;
 use super::shared::load::{TrackerLoad, room};
+use super::shared::new_job_boost::NewJobBoost;
 use super::shared::pool_tree::{PoolId, PoolTree};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::share::weight;
@@ -56,6 +57,8 @@ pub struct FairDeficitOptions {
     pub pool_by: PoolBy,
     /// Whether a job's weight grows with the logarithm of the tasks that it could run.
     pub size_based_weight: bool,
+    /// A larger weight for jobs while they are new. Without this, they have none.
+    pub new_job_boost: Option<NewJobBoost>,
     /// Whether one heartbeat may launch both a map and a reduce.
     pub assign_multiple: bool,
     /// How often shares and deficits are computed.
@@ -68,6 +71,8 @@ impl Default for FairDeficitOptions {
             allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
             size_based_weight: false,
+            // `mapred.fairscheduler.weightadjuster` is not set.
+            new_job_boost: None,
             // `mapred.fairscheduler.assignmultiple` is off in 0.20.
             assign_multiple: false,
             // 0.20 recomputes every 500 ms, a constant there.
@@ -126,14 +131,14 @@ impl Policy for FairDeficit {
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
-        let mut complaints = options.allocations.settle(site, options.pool_by);
+        let mut complaints = options.allocations.settle(site, &options.pool_by);
         complaints.extend(standstill(options.update_interval));
         complaints.extend(no_nested(&options.allocations.given(), Self::NAME));
         complaints
     }
 
     fn promised(options: &Self::Options, _: PerSlot<u64>) -> PromisedSlots {
-        options.own.allocations.promised(options.own.pool_by)
+        options.own.allocations.promised(&options.own.pool_by)
     }
 
     fn new(options: Self::Options) -> Self {
@@ -352,21 +357,24 @@ impl FairDeficit {
                 };
                 part.needed = if may_run { needed.saturating_sub(seconds) } else { 0 };
             }
-            self.weigh(kind);
+            self.weigh(view.now(), kind);
             self.deal_min_shares(kind);
             self.share_out(kind, f64::from(view.capacity(kind)));
         }
     }
 
     /// Sets the weights of jobs, so that the weights in a pool add up to the weight of the pool.
-    fn weigh(&mut self, kind: SlotKind) {
+    fn weigh(&mut self, now: SimTime, kind: SlotKind) {
+        let boost = self.options.new_job_boost.as_ref();
         let mut sums = vec![0.0; self.pools.ids().count()];
         for job in self.jobs.values_mut() {
             let runnable = job.of[kind].runnable();
             let size = self.options.size_based_weight.then_some(runnable);
             // A job that cannot use a slot gets no part of its pool's weight.
             let is_counted = job.runnable_since.is_some() && 0 < runnable;
-            job.of[kind].weight = if is_counted { weight(job.priority, size) } else { 0.0 };
+            let weight =
+                weight(job.priority, size) * NewJobBoost::factor_of(boost, job.arrived, now);
+            job.of[kind].weight = if is_counted { weight } else { 0.0 };
             sums[job.pool.index()] += job.of[kind].weight;
         }
         for job in self.jobs.values_mut().filter(|job| 0.0 < job.of[kind].weight) {
@@ -479,22 +487,22 @@ fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut SlotDeficit)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_core::mapred::testing::Bench;
+    use mumakil_core::mapred::PolicyBench;
 
     /// Returns three trackers of four map slots.
-    fn bench(pools: &str) -> Bench<FairDeficit> {
+    fn bench(pools: &str) -> PolicyBench<FairDeficit> {
         let yaml = format!("{{allocations: {{pools: {pools}}}}}");
         bench_of(&yaml)
     }
 
-    fn bench_of(yaml: &str) -> Bench<FairDeficit> {
+    fn bench_of(yaml: &str) -> PolicyBench<FairDeficit> {
         let options = serde_yaml::from_str(yaml).unwrap();
-        Bench::new(FairDeficit::new(options), 3, PerSlot { map: 4, reduce: 2 })
+        PolicyBench::new(FairDeficit::new(options), 3, PerSlot { map: 4, reduce: 2 })
     }
 
     /// Returns one number of each of these jobs, for maps.
     fn of<T, const N: usize>(
-        bench: &Bench<FairDeficit>,
+        bench: &PolicyBench<FairDeficit>,
         jobs: [JobId; N],
         what: impl Fn(SlotDeficit) -> T,
     ) -> [T; N] {
@@ -504,7 +512,7 @@ mod tests {
     #[test]
     fn shares_are_by_weight_and_no_less_than_the_minimums() {
         let mut bench = bench("{a: {min_maps: 6}, b: {weight: 3}, c: {weight: 2}}");
-        let jobs = ["a", "b", "c"].map(|pool| bench.job_of(pool, 100, 0));
+        let jobs = ["a", "b", "c"].map(|pool| bench.submit_to(pool, 100, 0));
         bench.tick();
         // By weight `a` would get two of twelve slots, but its minimum is six. The other six slots
         // are split three to two.
@@ -516,7 +524,7 @@ mod tests {
     #[test]
     fn a_pool_weighs_the_same_however_many_jobs_it_has() {
         let mut bench = bench("{a: {min_maps: 5}, b: {weight: 2}}");
-        let jobs = ["a", "b", "a"].map(|pool| bench.job_of(pool, 100, 0));
+        let jobs = ["a", "b", "a"].map(|pool| bench.submit_to(pool, 100, 0));
         bench.tick();
         // Whole slots are dealt first; the rest goes to the first job among equals.
         assert_eq!(of(&bench, jobs, |part| part.min_slots), [3, 0, 2]);
@@ -527,9 +535,19 @@ mod tests {
     }
 
     #[test]
+    fn a_new_job_weighs_more_until_it_is_old() {
+        let mut bench = bench_of("{new_job_boost: {}}");
+        let jobs = [0.0, 400.0].map(|at| bench.at(at).submit_to("a", 100, 0));
+        bench.tick();
+        assert_eq!(of(&bench, jobs, |part| part.share), [3.0, 9.0], "a factor of three");
+        bench.at(700.0).tick();
+        assert_eq!(of(&bench, jobs, |part| part.share), [6.0, 6.0], "five minutes are over");
+    }
+
+    #[test]
     fn whoever_is_below_its_minimum_comes_before_all_deficits() {
         let mut bench = bench("{a: {}, b: {min_maps: 2}}");
-        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        let jobs = ["a", "b"].map(|pool| bench.submit_to(pool, 100, 0));
         bench.tick().fill();
         assert_eq!(bench.held(SlotKind::Map, jobs), [10, 2], "`b` gets its minimum first");
     }
@@ -537,13 +555,13 @@ mod tests {
     #[test]
     fn a_deficit_is_paid_back() {
         let mut bench = bench("{a: {weight: 2}, b: {}}");
-        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        let jobs = ["a", "b"].map(|pool| bench.submit_to(pool, 100, 0));
         let deficits = |bench: &_| of(bench, jobs, |part| part.deficit);
         bench.tick().fill();
         assert_eq!(bench.held(SlotKind::Map, jobs), [12, 0]);
         bench.at(10.0).tick();
         assert_eq!(deficits(&bench), [-40_000, 40_000], "four slots for ten seconds");
-        bench.succeed(jobs[0], SlotKind::Map, 12);
+        bench.end_first(jobs[0], SlotKind::Map, 12);
         bench.tick().fill();
         assert_eq!(bench.held(SlotKind::Map, jobs), [0, 12]);
         bench.at(15.0).tick();
@@ -552,8 +570,8 @@ mod tests {
 
     /// Returns the jobs whose reduces are launched when the trackers make offers in turn, one
     /// reduce each.
-    fn reduces(bench: &mut Bench<FairDeficit>) -> Vec<JobId> {
-        let launched = (0..3).flat_map(|tracker| bench.beat(tracker)).collect::<Vec<_>>();
+    fn reduces(bench: &mut PolicyBench<FairDeficit>) -> Vec<JobId> {
+        let launched = (0..3).flat_map(|tracker| bench.offer(tracker)).collect::<Vec<_>>();
         let reduces = launched.iter().filter(|attempt| attempt.slot() == SlotKind::Reduce);
         reduces.map(|attempt| attempt.job()).collect()
     }
@@ -570,12 +588,12 @@ mod tests {
                 bench_of(&format!("{{reduce_order: {order}, {options}, {allocations}}}"));
             // All maps of both jobs are launched. The job with fewer maps is expected to finish
             // them first.
-            let many = bench.job_of("a", 9, 1);
-            let few = bench.job_of("a", 3, 1);
+            let many = bench.submit_to("a", 9, 1);
+            let few = bench.submit_to("a", 3, 1);
             bench.tick().fill();
-            bench.succeed(many, SlotKind::Map, 2);
-            bench.succeed(few, SlotKind::Map, 1);
-            let other = bench.job_of("b", 0, 1);
+            bench.end_first(many, SlotKind::Map, 2);
+            bench.end_first(few, SlotKind::Map, 1);
+            let other = bench.submit_to("b", 0, 1);
             bench.tick();
             bench.at(10.0).tick();
             // There are six slots. In ten seconds each job of `a` has lacked 2.4 slots, the other
@@ -596,16 +614,16 @@ mod tests {
     fn a_job_that_has_ended_counts_until_the_next_update() {
         for (updates, held) in [(false, 2), (true, 1)] {
             let mut bench = bench("{}");
-            let first = bench.job_of("a", 10, 0);
+            let first = bench.submit_to("a", 10, 0);
             bench.tick().fill();
-            bench.job_of("b", 2, 0);
+            bench.submit_to("b", 2, 0);
             bench.tick();
-            bench.succeed(first, SlotKind::Map, 10);
+            bench.end_first(first, SlotKind::Map, 10);
             if updates {
                 bench.tick();
             }
-            bench.beat(0);
-            bench.beat(0);
+            bench.offer(0);
+            bench.offer(0);
             assert_eq!(bench.running(0).len(), held, "updated: {updates}");
         }
     }
@@ -614,17 +632,17 @@ mod tests {
     fn reduces_have_a_slow_start_of_their_own() {
         let mut bench = bench("{}");
         // Hadoop's slow start is off here, so only the policy's own slow start makes reduces wait.
-        let jobs = [40, 1, 0].map(|maps| bench.job_of("a", maps, 2));
-        let needed = |bench: &Bench<FairDeficit>| {
+        let jobs = [40, 1, 0].map(|maps| bench.submit_to("a", maps, 2));
+        let needed = |bench: &PolicyBench<FairDeficit>| {
             jobs.map(|job| bench.policy.jobs[&job].of[SlotKind::Reduce].needed)
         };
-        bench.tick().beat(0);
-        bench.beat(1);
+        bench.tick().offer(0);
+        bench.offer(1);
         assert_eq!(needed(&bench), [0, 0, 2], "only the last job has no maps");
-        bench.succeed(jobs[0], SlotKind::Map, 1);
+        bench.end_first(jobs[0], SlotKind::Map, 1);
         bench.tick();
         assert_eq!(needed(&bench)[0], 0, "a twentieth of the maps is two");
-        bench.succeed(jobs[0], SlotKind::Map, 1);
+        bench.end_first(jobs[0], SlotKind::Map, 1);
         bench.tick();
         assert_eq!(needed(&bench)[0], 2);
     }
@@ -632,9 +650,9 @@ mod tests {
     #[test]
     fn what_has_ended_since_the_last_update_still_counts_in_the_deficit() {
         let mut bench = bench("{a: {weight: 2}, b: {}}");
-        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        let jobs = ["a", "b"].map(|pool| bench.submit_to(pool, 100, 0));
         bench.tick().fill();
-        bench.at(5.0).succeed(jobs[0], SlotKind::Map, 12);
+        bench.at(5.0).end_first(jobs[0], SlotKind::Map, 12);
         bench.at(10.0).tick();
         assert_eq!(of(&bench, jobs, |part| part.deficit), [-40_000, 40_000]);
     }

@@ -317,25 +317,24 @@ fn balanced_room(offer: &Offer<'_>, kind: SlotKind) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_core::mapred::Outcome;
-    use mumakil_core::mapred::testing::{Bench, input_on, steps_of};
+    use mumakil_core::mapred::{Input, PolicyBench, steps_of};
 
     /// Returns a test cluster of trackers with four map slots and one reduce slot, with this
     /// padding.
-    fn bench(trackers: u32, padding: f64) -> Bench<Fifo> {
+    fn bench(trackers: u32, padding: f64) -> PolicyBench<Fifo> {
         let options = FifoOptions { padding: Fraction::of(padding), ..FifoOptions::default() };
-        Bench::new(Fifo::new(options.into()), trackers, PerSlot { map: 4, reduce: 1 })
+        PolicyBench::new(Fifo::new(options.into()), trackers, PerSlot { map: 4, reduce: 1 })
     }
 
     /// Returns the jobs whose reduces are launched by five trackers of one slot each. The first job
     /// has more maps left.
     fn reduces(options: &str) -> Vec<JobId> {
         let options = serde_yaml::from_str(options).unwrap();
-        let mut bench = Bench::new(Fifo::new(options), 5, PerSlot { map: 1, reduce: 1 });
+        let mut bench = PolicyBench::new(Fifo::new(options), 5, PerSlot { map: 1, reduce: 1 });
         for (maps, reduces) in [(9, 2), (4, 4)] {
-            bench.job(maps, reduces, near);
+            bench.submit(maps, reduces, near);
         }
-        let launched = (0..5).flat_map(|tracker| bench.beat(tracker)).collect::<Vec<_>>();
+        let launched = (0..5).flat_map(|tracker| bench.offer(tracker)).collect::<Vec<_>>();
         let reduces = launched.iter().filter(|attempt| attempt.slot() == SlotKind::Reduce);
         reduces.map(|attempt| attempt.job()).collect()
     }
@@ -350,18 +349,18 @@ mod tests {
 
     /// Puts a job's input into every rack, since a far map would end the maps of a heartbeat.
     fn near(job: &mut mumakil_core::mapred::JobSpec) {
-        job.input = input_on([0; 20]);
+        job.input = Some(Input::on_trackers([0; 20]));
     }
 
     /// Returns how many tasks the last of five trackers launches at once, while the others are
     /// full.
     fn last(reduces: u32, padding: f64) -> usize {
         let mut bench = bench(5, padding);
-        (0..2).for_each(|_| _ = bench.job(10, reduces, near));
+        (0..2).for_each(|_| _ = bench.submit(10, reduces, near));
         for tracker in 0..4 {
-            while !bench.beat(tracker).is_empty() {}
+            while !bench.offer(tracker).is_empty() {}
         }
-        bench.beat(4).iter().filter(|attempt| attempt.slot() == SlotKind::Map).count()
+        bench.offer(4).iter().filter(|attempt| attempt.slot() == SlotKind::Map).count()
     }
 
     #[test]
@@ -374,11 +373,11 @@ mod tests {
     #[test]
     fn a_job_is_asked_again_in_its_place_when_a_map_of_it_has_failed() {
         let mut bench = bench(5, 0.0);
-        let [first, second] = [1, 30].map(|maps| bench.job(maps, 0, near));
-        let launched = bench.beat(0);
+        let [first, second] = [1, 30].map(|maps| bench.submit(maps, 0, near));
+        let launched = bench.offer(0);
         assert_eq!(launched[0].job(), first);
-        bench.end(launched[0], Outcome::Failed);
-        let jobs: Vec<JobId> = bench.beat(1).iter().map(|attempt| attempt.job()).collect();
+        bench.fails(launched[0]);
+        let jobs: Vec<JobId> = bench.offer(1).iter().map(|attempt| attempt.job()).collect();
         assert_eq!(jobs, [first, second, second, second]);
     }
 
@@ -386,13 +385,13 @@ mod tests {
     fn jobs_whose_maps_are_all_launched_cost_an_offer_nothing() {
         let steps = |jobs: u32| {
             let slots = PerSlot { map: 1_000, reduce: 1 };
-            let mut bench = Bench::new(Fifo::new(FifoOptions::default().into()), 2, slots);
-            (0..jobs).for_each(|_| _ = bench.job(1, 0, near));
+            let mut bench = PolicyBench::new(Fifo::new(FifoOptions::default().into()), 2, slots);
+            (0..jobs).for_each(|_| _ = bench.submit(1, 0, near));
             bench.fill();
-            bench.job(10, 0, near);
+            bench.submit(10, 0, near);
             // In this offer the policy notices that the other jobs have no maps left.
-            bench.beat(0);
-            steps_of(|| assert!(!bench.beat(1).is_empty()))
+            bench.offer(0);
+            steps_of(|| assert!(!bench.offer(1).is_empty()))
         };
         assert_eq!(steps(1_000), steps(10));
     }
@@ -401,29 +400,29 @@ mod tests {
     fn a_failing_job_is_load_until_its_cleanup_has_ended() {
         for (is_cleaned_up, launched) in [(false, 2), (true, 1)] {
             let mut bench = bench(5, 0.0);
-            let [failing, _] = [20, 2].map(|maps| bench.job(maps, 0, near));
-            bench.fail(failing);
+            let [failing, _] = [20, 2].map(|maps| bench.submit(maps, 0, near));
+            bench.fail_job(failing);
             if is_cleaned_up {
                 bench.clean_up();
             }
             // There are twenty slots. The failing job's maps would take all of them, the other
             // job's two maps a tenth. So the tracker gets maps for all of its four slots, or for
             // one.
-            assert_eq!(bench.beat(0).len(), launched);
+            assert_eq!(bench.offer(0).len(), launched);
         }
     }
 
     #[test]
     fn no_more_than_a_trackers_slots_are_kept_free() {
         let mut bench = bench(5, 1.0);
-        bench.job(20, 1, near);
-        let maps = |bench: &mut Bench<Fifo>, tracker| {
-            let launched = bench.beat(tracker);
+        bench.submit(20, 1, near);
+        let maps = |bench: &mut PolicyBench<Fifo>, tracker| {
+            let launched = bench.offer(tracker);
             launched.iter().filter(|attempt| attempt.slot() == SlotKind::Map).count()
         };
         for tracker in 0..4 {
             assert_eq!(maps(&mut bench, tracker), 4);
-            bench.beat(tracker);
+            bench.offer(tracker);
         }
         assert_eq!(maps(&mut bench, 4), 1);
     }
@@ -436,8 +435,8 @@ mod tests {
     #[test]
     fn three_trackers_are_too_few_to_keep_slots_free() {
         let mut bench = bench(3, 1.0);
-        bench.job(12, 1, near);
-        let launched: Vec<usize> = (0..3).map(|tracker| bench.beat(tracker).len()).collect();
+        bench.submit(12, 1, near);
+        let launched: Vec<usize> = (0..3).map(|tracker| bench.offer(tracker).len()).collect();
         assert_eq!(launched, [5, 4, 4]);
     }
 
@@ -445,7 +444,7 @@ mod tests {
     fn the_last_reduce_slot_is_kept_for_the_first_job() {
         for (padding, held) in [(0.2, [2, 2]), (0.0, [2, 3])] {
             let mut bench = bench(5, padding);
-            let jobs = [2, 10].map(|reduces| bench.job(1, reduces, |_| {}));
+            let jobs = [2, 10].map(|reduces| bench.submit(1, reduces, |_| {}));
             bench.fill();
             assert_eq!(bench.held(SlotKind::Reduce, jobs), held, "{padding}");
         }

@@ -5,8 +5,7 @@
 //! arrives, a task ends and tasks are launched.
 
 use super::*;
-use mumakil_core::mapred::testing::{Bench, steps_of};
-use mumakil_core::mapred::{JobSpec, Outcome, PerSlot, Policy, SlotKind};
+use mumakil_core::mapred::{JobSpec, PerSlot, Policy, PolicyBench, SlotKind, steps_of};
 
 /// The input that grows from one measurement to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,10 +62,10 @@ fn steps<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> Steps {
             spec.pool = name(of == GrowthAxis::Pools, job).into();
         }
     };
-    let mut bench = Bench::new(P::new(options), nodes, PerSlot { map: 2, reduce: 1 });
+    let mut bench = PolicyBench::new(P::new(options), nodes, PerSlot { map: 2, reduce: 1 });
     let coming = steps_of(|| {
         for job in 0..jobs {
-            bench.job(maps, 1, tell(job));
+            bench.submit(maps, 1, tell(job));
         }
         bench.at(1.0).tick();
     });
@@ -74,11 +73,11 @@ fn steps<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> Steps {
     let serving = steps_of(|| {
         for beat in 0..BEATS {
             let now = bench.at(10.0 + f64::from(beat));
-            now.job(maps, 1, tell(jobs + beat));
+            now.submit(maps, 1, tell(jobs + beat));
             if let Some(map) = now.running(beat).into_iter().find(|it| it.slot() == SlotKind::Map) {
-                now.end(map, Outcome::Succeeded);
+                now.ends(map);
             }
-            assert!(!now.tick().beat(beat).is_empty(), "a map has ended, and others wait");
+            assert!(!now.tick().offer(beat).is_empty(), "a map has ended, and others wait");
         }
     });
     Steps { coming, serving }

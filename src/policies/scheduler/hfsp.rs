@@ -440,18 +440,17 @@ impl Scheduler for Hfsp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_core::mapred::testing::Bench;
-    use mumakil_core::mapred::{TaskId, TaskKind};
+    use mumakil_core::mapred::{PolicyBench, TaskId, TaskKind};
 
     /// In the virtual cluster the first job has two of three slots, at half the speed of real time.
     /// The jobs begin with 240 s and 180 s of work; after 130 s, 110 s and 115 s are left.
     #[test]
     fn by_virtual_work_time_alone_changes_the_order() {
         let options = HfspOptions { variant: HfspVariant::Hadoop, ..HfspOptions::default() };
-        let mut bench = Bench::new(Hfsp::new(options), 3, PerSlot { map: 1, reduce: 0 });
-        let [larger, smaller] = [4, 3].map(|maps| bench.job(maps, 0, |_| {}));
-        assert_eq!(bench.beat(0)[0].job(), smaller);
-        assert_eq!(bench.at(130.0).beat(1)[0].job(), larger, "only time has passed");
+        let mut bench = PolicyBench::new(Hfsp::new(options), 3, PerSlot { map: 1, reduce: 0 });
+        let [larger, smaller] = [4, 3].map(|maps| bench.submit(maps, 0, |_| {}));
+        assert_eq!(bench.offer(0)[0].job(), smaller);
+        assert_eq!(bench.at(130.0).offer(1)[0].job(), larger, "only time has passed");
     }
 
     /// Returns a reduce that has run for `ran` seconds, of a job with this rank and size. The jobs

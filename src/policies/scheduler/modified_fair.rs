@@ -138,14 +138,14 @@ impl Policy for ModifiedFair {
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
         options.tracker_load = options.tracker_load.settled(site.line);
-        let mut complaints = options.allocations.settle(site, options.pool_by);
+        let mut complaints = options.allocations.settle(site, &options.pool_by);
         complaints.extend(no_nested(&options.allocations.given(), Self::NAME));
         complaints.extend(standstill(options.update_interval));
         complaints
     }
 
     fn promised(options: &Self::Options, _: PerSlot<u64>) -> PromisedSlots {
-        options.own.allocations.promised(options.own.pool_by)
+        options.own.allocations.promised(&options.own.pool_by)
     }
 
     fn new(options: Self::Options) -> Self {

@@ -182,14 +182,14 @@ impl Policy for FairSkip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_core::mapred::testing::Bench;
+    use mumakil_core::mapred::PolicyBench;
 
     /// Returns how many reduces each of two jobs holds on three trackers of one slot each. The
     /// first job has more maps.
     fn held(options: &str) -> [usize; 2] {
         let options = serde_yaml::from_str(options).unwrap();
-        let mut bench = Bench::new(NaiveFair::new(options), 3, PerSlot { map: 2, reduce: 1 });
-        let jobs = [9, 3].map(|maps| bench.job(maps, 3, |_| {}));
+        let mut bench = PolicyBench::new(NaiveFair::new(options), 3, PerSlot { map: 2, reduce: 1 });
+        let jobs = [9, 3].map(|maps| bench.submit(maps, 3, |_| {}));
         bench.fill();
         bench.held(SlotKind::Reduce, jobs)
     }
@@ -204,11 +204,11 @@ mod tests {
     #[test]
     fn a_gate_opens_as_maps_end() {
         let options = serde_yaml::from_str("{reduce_gate: coupling}").unwrap();
-        let mut bench = Bench::new(NaiveFair::new(options), 1, PerSlot { map: 4, reduce: 4 });
-        let job = bench.job(4, 2, |_| {});
+        let mut bench = PolicyBench::new(NaiveFair::new(options), 1, PerSlot { map: 4, reduce: 4 });
+        let job = bench.submit(4, 2, |_| {});
         let held = [1, 1, 1].map(|ended| {
             bench.fill();
-            bench.succeed(job, SlotKind::Map, ended);
+            bench.end_first(job, SlotKind::Map, ended);
             bench.fill();
             bench.held(SlotKind::Reduce, [job])[0]
         });

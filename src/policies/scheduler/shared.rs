@@ -6,6 +6,7 @@
 //! load                   ×            ×         ×              ×
 //! reduces                ×     ×      ×         ×              ×           ×
 //! pools, job_queue, share             ×         ×              ×
+//! new_job_boost                       ×         ×
 //! launches, for kills                 ×                                    ×
 //! estimator                                                                        ×
 //! ```
@@ -21,6 +22,7 @@ pub mod launches;
 pub mod load;
 pub mod long_tasks;
 pub mod names;
+pub mod new_job_boost;
 pub mod places;
 pub mod pool_tree;
 pub mod pools;

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 
 use super::*;
 use mumakil_base::units::Bytes;
-use mumakil_core::mapred::testing::Bench;
 use mumakil_core::mapred::{
-    Input, JobId, JobSpec, Outcome, PerSlot, Policy, Priority, Reason, SlotKind, Split, TrackerId,
+    Input, JobId, JobSpec, PerSlot, Policy, PolicyBench, Priority, Reason, SlotKind, Split,
+    TrackerId,
 };
 
 const TRACKERS: u32 = 6;
@@ -35,39 +35,38 @@ fn tell(spec: &mut JobSpec, (_, a, b, c): TimelineEvent) {
 fn play<P: Policy>(options: &str, happenings: &[TimelineEvent]) {
     let options = serde_yaml::from_str(options).unwrap();
     let racks: Vec<u32> = (0..TRACKERS).map(|tracker| tracker / 2).collect();
-    let mut bench = Bench::with_racks(P::new(options), &racks, PerSlot { map: 2, reduce: 2 });
+    let mut bench = PolicyBench::with_racks(P::new(options), &racks, PerSlot { map: 2, reduce: 2 });
     let mut now = 0.0;
     for happening in happenings {
         let (what, a, b, c) = *happening;
         now += f64::from(c % 7) / 2.0;
         bench.at(now);
         match what % 8 {
-            0 => _ = bench.job(1 + a % 5, b % 4, |spec| tell(spec, *happening)),
+            0 => _ = bench.submit(1 + a % 5, b % 4, |spec| tell(spec, *happening)),
             1 => {
                 let running = bench.running(a % TRACKERS);
                 if let Some(attempt) = running.get(b as usize % running.len().max(1)) {
-                    let outcome = if c % 5 == 0 { Outcome::Failed } else { Outcome::Succeeded };
-                    bench.end(*attempt, outcome);
+                    if c % 5 == 0 { bench.fails(*attempt) } else { bench.ends(*attempt) }
                 }
             }
             2 => _ = bench.tick(),
-            3 => _ = bench.kill(),
+            3 => _ = bench.carry_out(),
             _ => check::<P>(&mut bench, a % TRACKERS),
         }
     }
 }
 
 /// Lets a tracker make an offer, and checks that jobs that are held back get nothing.
-fn check<P: Policy>(bench: &mut Bench<P>, tracker: u32) {
+fn check<P: Policy>(bench: &mut PolicyBench<P>, tracker: u32) {
     let held_back = held_back(bench);
-    for attempt in bench.beat(tracker) {
+    for attempt in bench.offer(tracker).into_iter().map(|launched| launched.attempt) {
         let (job, kind) = (attempt.job(), attempt.slot());
         assert!(!held_back.contains(&(job, kind)), "{} holds {job} back, not {attempt}", P::NAME);
     }
 }
 
 /// Returns the jobs that a policy reports as held back before an offer.
-fn held_back<P: Policy>(bench: &Bench<P>) -> Vec<(JobId, SlotKind)> {
+fn held_back<P: Policy>(bench: &PolicyBench<P>) -> Vec<(JobId, SlotKind)> {
     let mut withheld = bench.withheld();
     // Leave out two reasons that may cease to apply in the offer itself. Up to 0.21, limits of
     // users do not apply if no user is below its limit. `modified-fair` allots slots anew at an
@@ -80,9 +79,9 @@ fn held_back<P: Policy>(bench: &Bench<P>) -> Vec<(JobId, SlotKind)> {
     withheld.into_iter().map(|(job, kind, _)| (job, kind)).collect()
 }
 
-fn bench<P: Policy>(options: &str, map: u32) -> Bench<P> {
+fn bench<P: Policy>(options: &str, map: u32) -> PolicyBench<P> {
     let policy = P::new(serde_yaml::from_str(options).unwrap());
-    Bench::new(policy, 2, PerSlot { map, reduce: 0 })
+    PolicyBench::new(policy, 2, PerSlot { map, reduce: 0 })
 }
 
 /// A job demands two of four slots on two nodes, so each node's part is one map. The first node
@@ -91,11 +90,11 @@ fn bench<P: Policy>(options: &str, map: u32) -> Bench<P> {
 fn who_is_refused_for_the_load_of_a_tracker_is_told_so() {
     fn refused<P: Policy>(options: &str) -> Vec<(JobId, SlotKind, &'static str)> {
         let mut bench = bench::<P>(options, 2);
-        bench.job(2, 0, |_| {});
+        bench.submit(2, 0, |_| {});
         bench.tick();
         bench.refused();
-        bench.beat(0);
-        bench.beat(0);
+        bench.offer(0);
+        bench.offer(0);
         bench.refused()
     }
     let expected = [(JobId(0), SlotKind::Map, "tracker-load")];
@@ -111,9 +110,9 @@ fn who_is_refused_for_the_load_of_a_tracker_is_told_so() {
 fn policies_tell_how_pools_stand() {
     fn told<P: Policy>(options: &str) -> Vec<String> {
         let policy = P::new(serde_yaml::from_str(options).unwrap());
-        let mut bench = Bench::new(policy, 2, PerSlot { map: 5, reduce: 0 });
-        bench.job_of("p0", 20, 0);
-        bench.job_of("p1", 2, 0);
+        let mut bench = PolicyBench::new(policy, 2, PerSlot { map: 5, reduce: 0 });
+        bench.submit_to("p0", 20, 0);
+        bench.submit_to("p1", 2, 0);
         bench.tick().fill();
         bench.tick();
         let mut told = bench.holdings(SlotKind::Map);

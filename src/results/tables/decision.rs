@@ -58,10 +58,12 @@ worded! {
         Suspend = "suspend",
         /// To resume an attempt.
         Resume = "resume",
+        /// To kill an attempt if the policy were to kill any; nothing happened to it.
+        WouldKill = "would-kill",
     }
 }
 
-words!(Decided: Refuse Kill Suspend Resume);
+words!(Decided: Refuse Kill Suspend Resume WouldKill);
 
 impl From<Order> for Decided {
     fn from(order: Order) -> Self {

@@ -286,7 +286,8 @@ impl RunBooks {
                     known.killed_for.get_or_insert(reason);
                 }
             }
-            LedgerFact::Ordered { order: Order::Suspend | Order::Resume, .. } => {}
+            LedgerFact::Ordered { order: Order::Suspend | Order::Resume, .. }
+            | LedgerFact::Spared { .. } => {}
         }
     }
 

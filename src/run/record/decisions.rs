@@ -2,7 +2,8 @@
 //!
 //! A row of a refusal covers the time in which a job with pending tasks was repeatedly refused
 //! slots for one cause. The row names the jobs that held the most slots of the same kind at the
-//! last refusal. Each kill, suspension and resumption has a row. (Launches are in `tasks.csv`.)
+//! last refusal. Each kill, suspension and resumption has a row, and each kill that a policy only
+//! notes. (Launches are in `tasks.csv`.)
 //! Rows are in the order of the events; the event of a refusal comes when the refusals stop, or at
 //! the end of the run.
 
@@ -11,7 +12,7 @@ use std::path::Path;
 use super::table::TableWriter;
 use super::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{Event, Fact, JobFact, LedgerFact, Reason};
+use mumakil_core::mapred::{AttemptId, Event, Fact, JobFact, LedgerFact, Reason};
 use mumakil_results::tables::{Decided, DecisionRow};
 
 /// Writes `decisions.csv`.
@@ -41,6 +42,23 @@ impl Decisions {
     }
 }
 
+/// Returns the row of a decision on a running attempt.
+fn of_attempt(event: &Event, what: Decided, attempt: AttemptId) -> DecisionRow {
+    let at = SimTime::as_millis(event.at);
+    DecisionRow {
+        what,
+        job: attempt.job().0,
+        kind: attempt.task.kind.into(),
+        task: Some(attempt.task.index),
+        attempt: Some(attempt.number),
+        from_ms: at,
+        to_ms: at,
+        // An order happens once; only refusals repeat.
+        times: 1,
+        ..DecisionRow::default()
+    }
+}
+
 impl Watcher for Decisions {
     fn see(&mut self, event: &Event, _: &RunBooks) -> Result<(), RecordError> {
         match event.fact {
@@ -62,20 +80,10 @@ impl Watcher for Decisions {
                 self.row(reason, row)
             }
             Fact::Ledger(attempt, _, LedgerFact::Ordered { order, reason }) => {
-                let at = SimTime::as_millis(event.at);
-                let row = DecisionRow {
-                    what: order.into(),
-                    job: attempt.job().0,
-                    kind: attempt.task.kind.into(),
-                    task: Some(attempt.task.index),
-                    attempt: Some(attempt.number),
-                    from_ms: at,
-                    to_ms: at,
-                    // An order happens once; only refusals repeat.
-                    times: 1,
-                    ..DecisionRow::default()
-                };
-                self.row(reason, row)
+                self.row(reason, of_attempt(event, order.into(), attempt))
+            }
+            Fact::Ledger(attempt, _, LedgerFact::Spared { reason }) => {
+                self.row(reason, of_attempt(event, Decided::WouldKill, attempt))
             }
             _ => Ok(()),
         }

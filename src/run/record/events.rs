@@ -133,6 +133,9 @@ impl<'a> EventLine<'a> {
                 .of_attempt("ordered", attempt, tracker)
                 .text("order", order.word())
                 .reason(reason),
+            LedgerFact::Spared { reason } => {
+                self.of_attempt("spared", attempt, tracker).reason(reason)
+            }
         }
     }
 

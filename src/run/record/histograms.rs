@@ -123,7 +123,8 @@ impl Histograms {
             }
             LedgerFact::Assigned { .. }
             | LedgerFact::Learned { .. }
-            | LedgerFact::Ordered { .. } => {}
+            | LedgerFact::Ordered { .. }
+            | LedgerFact::Spared { .. } => {}
         }
     }
 

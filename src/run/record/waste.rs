@@ -259,7 +259,9 @@ impl Waste {
                     open.is_beaten = true;
                 }
             }
-            LedgerFact::Assigned { role: Role::TaskCleanup, .. } | LedgerFact::Ordered { .. } => {}
+            LedgerFact::Assigned { role: Role::TaskCleanup, .. }
+            | LedgerFact::Ordered { .. }
+            | LedgerFact::Spared { .. } => {}
         }
     }
 

@@ -232,7 +232,7 @@ impl CheckedJobs {
                     job.compare(attempt, counts, check);
                 }
             }
-            LedgerFact::Ordered { .. } => {}
+            LedgerFact::Ordered { .. } | LedgerFact::Spared { .. } => {}
         }
     }
 

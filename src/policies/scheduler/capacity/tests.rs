@@ -3,19 +3,18 @@
 use super::*;
 use mumakil_base::units::Bytes;
 use mumakil_core::mapred::SlotKind::{Map, Reduce};
-use mumakil_core::mapred::testing::{Bench, input_on};
-use mumakil_core::mapred::{AttemptId, Outcome};
+use mumakil_core::mapred::{Input, Launched, PolicyBench};
 
 /// Returns a test cluster with these trackers, slots and options.
-fn bench(options: &str, trackers: u32, slots: (u32, u32)) -> Bench<Capacity> {
+fn bench(options: &str, trackers: u32, slots: (u32, u32)) -> PolicyBench<Capacity> {
     let options = serde_yaml::from_str(options).unwrap();
     let slots = PerSlot { map: slots.0, reduce: slots.1 };
-    Bench::new(Capacity::new(options), trackers, slots)
+    PolicyBench::new(Capacity::new(options), trackers, slots)
 }
 
 /// Adds a job to a queue; each of its maps takes `slots` slots of 1 MiB.
-fn wide(bench: &mut Bench<Capacity>, queue: &str, maps: u32, slots: u64) -> JobId {
-    bench.job(maps, 0, |spec| {
+fn wide(bench: &mut PolicyBench<Capacity>, queue: &str, maps: u32, slots: u64) -> JobId {
+    bench.submit(maps, 0, |spec| {
         spec.pool = queue.into();
         spec.names_pool = true;
         spec.memory.map = Bytes::from_mib(slots);
@@ -23,15 +22,15 @@ fn wide(bench: &mut Bench<Capacity>, queue: &str, maps: u32, slots: u64) -> JobI
 }
 
 /// Adds a job of a user.
-fn job_of(bench: &mut Bench<Capacity>, user: &str, maps: u32) -> JobId {
-    bench.job(maps, 0, |spec| spec.user = user.into())
+fn job_of(bench: &mut PolicyBench<Capacity>, user: &str, maps: u32) -> JobId {
+    bench.submit(maps, 0, |spec| spec.user = user.into())
 }
 
-fn kinds(launched: &[AttemptId]) -> Vec<SlotKind> {
+fn kinds(launched: &[Launched]) -> Vec<SlotKind> {
     launched.iter().map(|attempt| attempt.slot()).collect()
 }
 
-fn jobs(launched: &[AttemptId]) -> Vec<JobId> {
+fn jobs(launched: &[Launched]) -> Vec<JobId> {
     launched.iter().map(|attempt| attempt.job()).collect()
 }
 
@@ -40,14 +39,14 @@ fn jobs(launched: &[AttemptId]) -> Vec<JobId> {
 fn who_is_not_let_in_is_told_so() {
     let mut bench = bench("{rules: '1.x', allocations: {max_system_jobs: 1}}", 1, (1, 0));
     let [first, second] = [1, 1].map(|maps| job_of(&mut bench, "a", maps));
-    let told = |bench: &Bench<Capacity>| {
+    let told = |bench: &PolicyBench<Capacity>| {
         bench.withheld().iter().map(|(job, _, why)| (*job, why.code())).collect::<Vec<_>>()
     };
     assert_eq!(told(&bench), [(first, "not-admitted"), (second, "not-admitted")]);
     bench.tick();
     assert_eq!(told(&bench), [(second, "job-limit")]);
-    bench.beat(0);
-    bench.succeed(first, Map, 1);
+    bench.offer(0);
+    bench.end_first(first, Map, 1);
     assert_eq!(told(&bench), [(second, "not-admitted")]);
     bench.tick();
     assert_eq!(told(&bench), []);
@@ -65,7 +64,7 @@ fn a_limit_that_gives_way_is_not_told() {
         job_of(&mut bench, "b", 2);
         bench.tick();
         let told = [(); 5].map(|()| {
-            bench.beat(0);
+            bench.offer(0);
             bench.withheld()
         });
         told.map(|told| told.iter().map(|(job, _, why)| (job.0, why.code())).collect::<Vec<_>>())
@@ -84,11 +83,11 @@ fn who_waits_for_a_wide_task_of_another_is_told_so() {
     let mut bench = bench(&options, 1, (2, 0));
     let narrow = wide(&mut bench, "b", 3, 1);
     bench.tick();
-    bench.beat(0);
+    bench.offer(0);
     let two = wide(&mut bench, "a", 1, 2);
     bench.tick();
     bench.refused();
-    assert_eq!(bench.beat(0), []);
+    assert_eq!(bench.offer(0), []);
     assert_eq!(bench.refused(), [(narrow, Map, "kept-for")], "not {two}");
 }
 
@@ -96,9 +95,9 @@ fn who_waits_for_a_wide_task_of_another_is_told_so() {
 fn what_a_heartbeat_brings_is_as_the_line_has_it() {
     let heartbeats = |rules: &str| {
         let mut bench = bench(rules, 1, (2, 2));
-        bench.job(4, 4, |spec| spec.input = input_on([0; 4]));
+        bench.submit(4, 4, |spec| spec.input = Some(Input::on_trackers([0; 4])));
         bench.tick();
-        [(); 4].map(|()| kinds(&bench.beat(0)))
+        [(); 4].map(|()| kinds(&bench.offer(0)))
     };
     let one = |kind| vec![kind];
     assert_eq!(heartbeats("{rules: '0.20'}"), [one(Map), one(Reduce), one(Map), one(Reduce)]);
@@ -115,13 +114,14 @@ fn a_heartbeat_of_1x_serves_the_queue_that_has_least_map_by_map() {
     let queues = "{rules: '1.x', wait_factor: 0, allocations: {queues: {a: {}, b: {}}}}";
     let mut bench = bench(queues, 1, (8, 0));
     let [a, b] = ["a", "b"].map(|queue| {
-        bench.job(8, 0, |spec| {
-            (spec.pool, spec.names_pool, spec.input) = (queue.into(), true, input_on([0; 8]));
+        bench.submit(8, 0, |spec| {
+            (spec.pool, spec.names_pool, spec.input) =
+                (queue.into(), true, Some(Input::on_trackers([0; 8])));
         })
     });
     bench.tick();
     // Equal queues keep the order in which they were last served.
-    assert_eq!(jobs(&bench.beat(0)), [a, b, b, a, a, b, b, a]);
+    assert_eq!(jobs(&bench.offer(0)), [a, b, b, a, a, b, b, a]);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn users_and_each_of_them_have_a_few_jobs_that_wait_for_their_first_task() {
     let mut of = |user: &str| [(); 3].map(|()| job_of(&mut bench, user, 1));
     let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(&mut of);
     bench.tick();
-    let launched = std::iter::from_fn(|| bench.beat(0).first().map(|attempt| attempt.job()));
+    let launched = std::iter::from_fn(|| bench.offer(0).first().map(|attempt| attempt.job()));
     // Jobs of four users are admitted: of the two users that may share the queue, and of two more.
     // A user with two admitted jobs is skipped.
     let first_two = [a, b, c, d].into_iter().flat_map(|jobs| [jobs[0], jobs[1]]);
@@ -164,7 +164,7 @@ fn up_to_0_21_whoever_stands_before_a_job_that_was_let_in_finds_its_place_free()
     let jobs = ["a", "a", "b", "c", "d", "e", "a"].map(|user| job_of(&mut bench, user, 1));
     let mut launches = |count: usize| {
         bench.tick();
-        (0..count).filter_map(|_| Some(bench.beat(0).first()?.job())).collect::<Vec<_>>()
+        (0..count).filter_map(|_| Some(bench.offer(0).first()?.job())).collect::<Vec<_>>()
     };
     // Three users may have two jobs each. When the first job has begun, the last job is admitted,
     // since it has the same user.
@@ -179,17 +179,17 @@ fn the_wait_to_be_admitted_says_nothing_of_how_long_maps_take() {
     let options = "{rules: '0.21', reduce_order: srt, srt: {running_maps: as_pending}, \
                    allocations: {queues: {default: {max_initialised_per_user: 1}}}}";
     let mut bench = bench(options, 1, (6, 1));
-    let [first, second] = [2, 1].map(|reduces| bench.job(4, reduces, |_| ()));
+    let [first, second] = [2, 1].map(|reduces| bench.submit(4, reduces, |_| ()));
     bench.tick().fill();
     assert_eq!(bench.held(Map, [first, second]), [4, 0], "`second` is not admitted");
     bench.at(100.0).tick();
-    bench.succeed(first, Map, 1);
+    bench.end_first(first, Map, 1);
     bench.fill();
     bench.at(200.0);
-    bench.succeed(second, Map, 1);
-    bench.succeed(first, Reduce, 1);
+    bench.end_first(second, Map, 1);
+    bench.end_first(first, Reduce, 1);
     // Each job has finished one map of four: the first job after 200 s, the second after 100 s.
-    let reduce = bench.beat(0).into_iter().find(|attempt| attempt.slot() == Reduce);
+    let reduce = bench.offer(0).into_iter().find(|attempt| attempt.slot() == Reduce);
     assert_eq!(reduce.map(|attempt| attempt.job()), Some(second));
 }
 
@@ -198,7 +198,7 @@ fn users_have_their_limits_under_srt_too() {
     let options = "{rules: '1.x', reduce_order: srt, \
                    allocations: {queues: {default: {user_limit_factor: 0.5}}}}";
     let mut bench = bench(options, 1, (1, 4));
-    let [a, b] = ["a", "b"].map(|user| bench.job(1, 4, |spec| spec.user = user.into()));
+    let [a, b] = ["a", "b"].map(|user| bench.submit(1, 4, |spec| spec.user = user.into()));
     bench.tick().fill();
     assert_eq!(bench.held(Reduce, [a, b]), [2, 2]);
 }
@@ -215,11 +215,11 @@ fn a_tracker_is_kept_until_there_is_room_for_a_wide_task() {
         let wide = wide(&mut bench, "wide", 1, 3);
         bench.tick();
         for _ in 0..2 {
-            bench.succeed(narrow, Map, 1);
-            assert_eq!(bench.beat(0), [], "{rules}: too few slots are free");
+            bench.end_first(narrow, Map, 1);
+            assert_eq!(bench.offer(0), [], "{rules}: too few slots are free");
         }
-        bench.succeed(narrow, Map, 1);
-        assert_eq!(jobs(&bench.beat(0)), [wide], "{rules}");
+        bench.end_first(narrow, Map, 1);
+        assert_eq!(jobs(&bench.offer(0)), [wide], "{rules}");
         bench.fill();
         assert_eq!(bench.held(Map, [narrow, wide]), [1, 1], "{rules}: three slots and one");
     }
@@ -235,10 +235,10 @@ fn a_job_keeps_as_many_trackers_as_it_has_tasks() {
         bench.tick();
         // One slot is free on each tracker.
         for tracker in 0..2 {
-            bench.end(bench.running(tracker)[0], Outcome::Succeeded);
+            bench.ends(bench.running(tracker)[0]);
         }
-        assert_eq!(bench.beat(0), [], "{rules}");
-        assert_eq!(bench.beat(1).len(), expected, "{rules}: before 1.x it waits all the same");
+        assert_eq!(bench.offer(0), [], "{rules}");
+        assert_eq!(bench.offer(1).len(), expected, "{rules}: before 1.x it waits all the same");
         assert_eq!(bench.held(Map, [narrow]), [6 + expected]);
     }
 }
@@ -252,11 +252,11 @@ fn a_tracker_is_kept_for_nobody_who_needs_it_no_more() {
         let wide = wide(&mut bench, "wide", 1, 3);
         bench.tick();
         let [first, second] = [0, 1].map(|tracker| bench.running(tracker));
-        bench.end(first[0], Outcome::Succeeded);
-        assert_eq!(bench.beat(0), [], "{rules}: it is kept");
-        second[..3].iter().for_each(|attempt| bench.end(*attempt, Outcome::Succeeded));
-        assert_eq!(jobs(&bench.beat(1)), [wide], "{rules}: there is room elsewhere");
-        assert_eq!(jobs(&bench.beat(0)), [narrow], "{rules}");
+        bench.ends(first[0]);
+        assert_eq!(bench.offer(0), [], "{rules}: it is kept");
+        second[..3].iter().for_each(|attempt| bench.ends(*attempt));
+        assert_eq!(jobs(&bench.offer(1)), [wide], "{rules}: there is room elsewhere");
+        assert_eq!(jobs(&bench.offer(0)), [narrow], "{rules}");
     }
 }
 
@@ -266,13 +266,13 @@ fn no_tracker_is_kept_for_a_job_that_avoids_it() {
     let wide_job = wide(&mut bench, "wide", 9, 3);
     bench.tick();
     for _ in 0..4 {
-        let failed = bench.beat(0)[0];
-        bench.end(failed, Outcome::Failed);
+        let failed = bench.offer(0)[0];
+        bench.fails(failed);
     }
     let narrow = wide(&mut bench, "narrow", 20, 1);
     bench.tick();
     for _ in 0..4 {
-        assert_eq!(jobs(&bench.beat(0)), [narrow]);
+        assert_eq!(jobs(&bench.offer(0)), [narrow]);
     }
     assert_eq!(bench.held(Map, [wide_job]), [0]);
 }
@@ -283,12 +283,12 @@ fn a_wait_that_is_said_holds_for_wide_maps_and_that_of_1x_does_not() {
         let options = format!("{{rules: '1.x', map_slot: 1MiB, {options}}}");
         let options = serde_yaml::from_str(&options).unwrap();
         let slots = PerSlot { map: 4, reduce: 0 };
-        let mut bench = Bench::with_racks(Capacity::new(options), &[0, 1, 2], slots);
-        bench.job(9, 0, |spec| {
-            (spec.memory.map, spec.input) = (Bytes::from_mib(2), input_on([0; 9]));
+        let mut bench = PolicyBench::with_racks(Capacity::new(options), &[0, 1, 2], slots);
+        bench.submit(9, 0, |spec| {
+            (spec.memory.map, spec.input) = (Bytes::from_mib(2), Some(Input::on_trackers([0; 9])));
         });
         bench.tick();
-        [bench.beat(1).len(), bench.beat(0).len()]
+        [bench.offer(1).len(), bench.offer(0).len()]
     };
     assert_eq!(launched("wait_factor: 1"), [1, 2]);
     assert_eq!(launched("delay: {w1: 1min, w2: 1min}"), [0, 2]);
@@ -306,7 +306,7 @@ fn a_queue_claims_only_what_its_users_may_have() {
     let mut killed = 0;
     for second in 0..60 {
         bench.at(f64::from(second)).tick();
-        killed += bench.kill().len();
+        killed += bench.carry_out().len();
         bench.fill();
     }
     assert_eq!((killed, bench.held(Map, [lender, owner])), (10, [30, 10]), "a user may have ten");
@@ -324,13 +324,13 @@ fn trackers_that_are_kept_are_not_killed_for() {
     bench.tick();
     for tracker in 0..3 {
         let of_c = bench.running(tracker).into_iter().find(|attempt| attempt.job() == c);
-        bench.end(of_c.unwrap(), Outcome::Succeeded);
-        assert_eq!(bench.beat(tracker), [], "the slot is reserved");
+        bench.ends(of_c.unwrap());
+        assert_eq!(bench.offer(tracker), [], "the slot is reserved");
     }
     let owner = wide(&mut bench, "owner", 20, 1);
     for second in 0..60 {
         bench.at(f64::from(second)).tick();
-        bench.kill();
+        bench.carry_out();
         bench.fill();
     }
     assert_eq!(bench.held(Map, [a, c, kept, owner]), [20, 8, 0, 9]);

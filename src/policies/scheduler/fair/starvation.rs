@@ -26,8 +26,10 @@ pub(super) struct Starvation {
     fair_share_after: Option<SimSpan>,
     /// In the paper a pool is starved below its exact share, in Hadoop only below half of it.
     variant: FairVariant,
-    /// Whether tasks are killed.
+    /// Whether tasks are killed, or their kills at least recorded.
     kills: bool,
+    /// Whether kills are only recorded.
+    only_logs: bool,
     clocks: Vec<PerSlot<Clock>>,
     /// How many rounds have been due by the last tick.
     rounds: u64,
@@ -70,6 +72,7 @@ impl Starvation {
             fair_share_after,
             variant: options.variant,
             kills: options.preemption,
+            only_logs: options.preemption_only_log,
             ..Self::default()
         }
     }
@@ -227,8 +230,15 @@ impl Starvation {
                     share: Some(SlotShare::of(books.shares[pool.index()])),
                     ..tree.standing(pool, books.kind)
                 };
-                orders.kill(attempt, Reason::OverShare(standing));
-                self.launches.note_ordered_end(attempt, pool);
+                let reason = Reason::OverShare(standing);
+                // As nothing is killed, the next round finds the same pools starved and, as in
+                // Hadoop's log, counts them again.
+                if self.only_logs {
+                    orders.would_kill(attempt, reason);
+                } else {
+                    orders.kill(attempt, reason);
+                    self.launches.note_ordered_end(attempt, pool);
+                }
                 books.note_preempted(pools, pool);
                 lacks -= 1;
             }

@@ -2,21 +2,20 @@
 
 use super::*;
 use mumakil_core::mapred::SlotKind::{Map, Reduce};
-use mumakil_core::mapred::testing::{Bench, input_on};
-use mumakil_core::mapred::{AttemptId, Outcome, Priority};
+use mumakil_core::mapred::{Input, Launched, PolicyBench, Priority};
 
 /// Returns a test cluster of trackers with four map slots and two reduce slots; no job waits for
 /// locality.
-fn bench(trackers: u32, options: &str) -> Bench<Fair> {
+fn bench(trackers: u32, options: &str) -> PolicyBench<Fair> {
     let yaml = format!("{{delay: {{w1: 0s, w2: 0s}}, {options}}}");
     let options = serde_yaml::from_str(&yaml).unwrap();
-    Bench::new(Fair::new(options), trackers, PerSlot { map: 4, reduce: 2 })
+    PolicyBench::new(Fair::new(options), trackers, PerSlot { map: 4, reduce: 2 })
 }
 
 /// Ticks once at each of these seconds.
-fn pass(bench: &mut Bench<Fair>, seconds: std::ops::RangeInclusive<u32>) {
+fn pass(bench: &mut PolicyBench<Fair>, seconds: std::ops::RangeInclusive<u32>) {
     for second in seconds {
-        bench.at(second.into()).tick().kill();
+        bench.at(second.into()).tick().carry_out();
         bench.fill();
     }
 }
@@ -26,8 +25,8 @@ fn pass(bench: &mut Bench<Fair>, seconds: std::ops::RangeInclusive<u32>) {
 #[test]
 fn equal_pools_come_by_name_whichever_was_first() {
     let mut bench = bench(1, "variant: paper");
-    let [late, early] = ["b", "a"].map(|pool| bench.job_of(pool, 9, 0));
-    assert_eq!(bench.beat(0)[0].job(), early);
+    let [late, early] = ["b", "a"].map(|pool| bench.submit_to(pool, 9, 0));
+    assert_eq!(bench.offer(0)[0].job(), early);
     assert_eq!(bench.held(Map, [late, early]), [2, 2]);
 }
 
@@ -35,9 +34,9 @@ fn equal_pools_come_by_name_whichever_was_first() {
 fn whoever_is_below_its_minimum_comes_first_by_how_far_it_is_below() {
     let pools = "allocations: {pools: {a: {min_maps: 10}, b: {min_maps: 20}, z: {weight: 100}}}";
     let mut bench = bench(10, pools);
-    let jobs = ["a", "b", "z"].map(|pool| bench.job_of(pool, 40, 0));
+    let jobs = ["a", "b", "z"].map(|pool| bench.submit_to(pool, 40, 0));
     bench.tick();
-    (0..3).for_each(|tracker| _ = bench.beat(tracker));
+    (0..3).for_each(|tracker| _ = bench.offer(tracker));
     assert_eq!(bench.held(Map, jobs), [4, 8, 0]);
     bench.fill();
     assert_eq!(bench.held(Map, jobs), [10, 20, 10]);
@@ -50,7 +49,7 @@ fn promises_beyond_the_cluster_are_scaled_by_the_paper_and_kept_by_hadoop() {
         let pools = "allocations: {pools: {a: {min_maps: 60}, b: {min_maps: 20}}}";
         let mut bench = bench(10, &format!("variant: {variant}, {pools}"));
         let jobs =
-            [("a", 20), ("b", 40), ("c", 40)].map(|(pool, maps)| bench.job_of(pool, maps, 0));
+            [("a", 20), ("b", 40), ("c", 40)].map(|(pool, maps)| bench.submit_to(pool, maps, 0));
         bench.tick().fill();
         assert_eq!(bench.held(Map, jobs), held, "{variant}");
     }
@@ -61,7 +60,7 @@ fn inner_pools_share_their_parents_slots_by_weight() {
     for variant in ["paper", "hadoop"] {
         let pools = "allocations: {pools: {outer: {pools: {a: {weight: 3}, b: {}}}, c: {}}}";
         let mut bench = bench(10, &format!("variant: {variant}, {pools}"));
-        let jobs = ["a", "b", "c"].map(|pool| bench.job_of(pool, 40, 0));
+        let jobs = ["a", "b", "c"].map(|pool| bench.submit_to(pool, 40, 0));
         bench.tick().fill();
         assert_eq!(bench.held(Map, jobs), [15, 5, 20], "{variant}");
     }
@@ -72,7 +71,7 @@ fn a_pool_is_what_a_job_names_or_its_user() {
     for (by, held) in [("pool", [20, 10, 10]), ("user", [10, 10, 20])] {
         let mut bench = bench(10, &format!("pool_by: {by}"));
         let jobs = [("a", "ann"), ("b", "ann"), ("b", "bob")].map(|(pool, user)| {
-            bench.job(40, 0, |spec| (spec.pool, spec.user) = (pool.into(), user.into()))
+            bench.submit(40, 0, |spec| (spec.pool, spec.user) = (pool.into(), user.into()))
         });
         bench.tick().fill();
         assert_eq!(bench.held(Map, jobs), held, "by {by}");
@@ -83,7 +82,7 @@ fn a_pool_is_what_a_job_names_or_its_user() {
 fn with_weights_by_size_jobs_weigh_the_logarithm_of_what_they_demand() {
     for (weighs, held) in [(false, [6, 6]), (true, [4, 8])] {
         let mut bench = bench(3, &format!("size_based_weight: {weighs}"));
-        let jobs = [15, 255].map(|maps| bench.job_of("a", maps, 0));
+        let jobs = [15, 255].map(|maps| bench.submit_to("a", maps, 0));
         bench.tick().fill();
         assert_eq!(bench.held(Map, jobs), held, "{weighs}");
     }
@@ -93,7 +92,7 @@ fn with_weights_by_size_jobs_weigh_the_logarithm_of_what_they_demand() {
 fn in_line_the_first_by_priority_and_arrival_takes_what_it_can() {
     let mut bench = bench(10, "allocations: {order: fifo}");
     let jobs = [Priority::Normal, Priority::Normal, Priority::High]
-        .map(|priority| bench.job(18, 0, |spec| spec.priority = priority));
+        .map(|priority| bench.submit(18, 0, |spec| spec.priority = priority));
     bench.tick().fill();
     assert_eq!(bench.held(Map, jobs), [18, 4, 18]);
 }
@@ -102,20 +101,36 @@ fn in_line_the_first_by_priority_and_arrival_takes_what_it_can() {
 fn a_job_that_has_come_between_two_updates_waits_for_the_next_in_hadoop_only() {
     for (variant, at_once) in [("hadoop", 0), ("paper", 4)] {
         let mut bench = bench(10, &format!("variant: {variant}"));
-        bench.at(0.2).job_of("a", 40, 0);
-        assert_eq!(bench.beat(0).len(), at_once, "{variant}");
+        bench.at(0.2).submit_to("a", 40, 0);
+        assert_eq!(bench.offer(0).len(), at_once, "{variant}");
         bench.tick();
-        assert_eq!(bench.beat(1).len(), 4);
+        assert_eq!(bench.offer(1).len(), 4);
+    }
+}
+
+#[test]
+fn a_new_job_weighs_more_until_it_is_old_whatever_the_updates() {
+    for (variant, seconds, held) in
+        [("hadoop", 159.9, [10, 30]), ("hadoop", 160.0, [14, 26]), ("paper", 160.0, [14, 26])]
+    {
+        let options = format!("variant: {variant}, new_job_boost: {{duration: 60s}}");
+        let mut bench = bench(10, &options);
+        let [old, new] = [0.0, 100.0].map(|at| bench.at(at).submit_to("a", 40, 0));
+        bench.tick().fill();
+        assert_eq!(bench.held(Map, [old, new]), [10, 30], "one to three");
+        bench.at(seconds).end_first(new, Map, 4);
+        bench.fill();
+        assert_eq!(bench.held(Map, [old, new]), held, "{variant}, {seconds} s");
     }
 }
 
 #[test]
 fn a_pool_of_one_job_at_a_time_runs_the_next_when_one_has_ended() {
     let mut bench = bench(10, "allocations: {pools: {a: {max_jobs: 1}}}");
-    let jobs = [4, 4].map(|maps| bench.job_of("a", maps, 0));
+    let jobs = [4, 4].map(|maps| bench.submit_to("a", maps, 0));
     bench.tick().fill();
     assert_eq!(bench.held(Map, jobs), [4, 0]);
-    bench.succeed(jobs[0], Map, 4);
+    bench.end_first(jobs[0], Map, 4);
     bench.tick().fill();
     assert_eq!(bench.held(Map, jobs), [0, 4]);
 }
@@ -126,8 +141,25 @@ fn a_pool_of_one_job_at_a_time_runs_the_next_when_one_has_ended() {
 fn a_heartbeat_brings_one_task_unless_it_may_bring_several() {
     for (several, tasks) in [(false, 1), (true, 6)] {
         let mut bench = bench(1, &format!("assign_multiple: {several}"));
-        bench.job_of("a", 40, 40);
-        assert_eq!(bench.tick().beat(0).len(), tasks);
+        bench.submit_to("a", 40, 40);
+        assert_eq!(bench.tick().offer(0).len(), tasks);
+    }
+}
+
+#[test]
+fn a_heartbeat_brings_no_more_of_a_kind_than_its_cap() {
+    for (caps, first) in [
+        ("assign_maps: 3", [3, 2]),
+        ("assign_reduces: 1", [4, 1]),
+        ("assign_maps: 3, assign_reduces: 1, tracker_load: current", [3, 1]),
+        ("assign_maps: 9, variant: paper", [4, 2]),
+    ] {
+        let mut bench = bench(1, caps);
+        let job = bench.submit_to("a", 40, 40);
+        bench.tick().offer(0);
+        assert_eq!([Map, Reduce].map(|kind| bench.held(kind, [job])[0]), first, "{caps}");
+        bench.offer(0);
+        assert_eq!(bench.running(0).len(), 6, "{caps}: the next heartbeat brings the rest");
     }
 }
 
@@ -137,9 +169,9 @@ fn a_tracker_that_has_its_part_of_the_load_gets_no_more_unless_it_may_differ() {
         let options = format!("assign_multiple: false, max_load_difference: {difference}");
         let mut bench = bench(10, &options);
         // The job demands a quarter of all slots, so the tracker gives it one slot of four.
-        bench.job_of("a", 10, 0);
-        assert_eq!(bench.tick().beat(0).len(), 1);
-        assert_eq!(bench.beat(0).len(), second, "{difference}");
+        bench.submit_to("a", 10, 0);
+        assert_eq!(bench.tick().offer(0).len(), 1);
+        assert_eq!(bench.offer(0).len(), second, "{difference}");
     }
 }
 
@@ -148,8 +180,8 @@ fn what_a_heartbeat_brings_itself_is_load_from_1_1_on() {
     for (load, first) in [("reported", 4), ("current", 1)] {
         let mut bench = bench(10, &format!("tracker_load: {load}"));
         // The job demands a quarter of all slots, so the tracker's part is one slot of four.
-        let job = bench.job_of("a", 10, 0);
-        assert_eq!(bench.tick().beat(0).len(), first, "{load}");
+        let job = bench.submit_to("a", 10, 0);
+        assert_eq!(bench.tick().offer(0).len(), first, "{load}");
         bench.fill();
         let left = if first == 4 { [4, 4, 2, 0] } else { [1; 4] };
         let held = [0, 1, 2, 3].map(|tracker| bench.running(tracker).len());
@@ -162,8 +194,8 @@ fn maps_and_reduces_come_in_turn_from_1_1_on() {
     use mumakil_core::mapred::SlotKind::{Map as M, Reduce as R};
     for (load, order) in [("reported", [M, M, M, M, R, R]), ("current", [M, R, M, R, M, M])] {
         let mut bench = bench(1, &format!("tracker_load: {load}"));
-        bench.job_of("a", 9, 9);
-        let launched = bench.tick().beat(0);
+        bench.submit_to("a", 9, 9);
+        let launched = bench.tick().offer(0);
         let kinds: Vec<_> = launched.iter().map(|attempt| attempt.slot()).collect();
         assert_eq!(kinds, order, "{load}");
     }
@@ -173,11 +205,11 @@ fn maps_and_reduces_come_in_turn_from_1_1_on() {
 fn a_tracker_gets_first_what_it_has_fewer_of() {
     for (load, order) in [("reported", vec![Reduce, Reduce]), ("current", vec![Reduce, Map])] {
         let mut bench = bench(1, &format!("tracker_load: {load}"));
-        let first = bench.job_of("a", 3, 0);
+        let first = bench.submit_to("a", 3, 0);
         bench.tick().fill();
-        bench.succeed(first, Map, 2);
-        bench.job_of("a", 9, 9);
-        let launched = bench.tick().beat(0);
+        bench.end_first(first, Map, 2);
+        bench.submit_to("a", 9, 9);
+        let launched = bench.tick().offer(0);
         let kinds: Vec<_> = launched.iter().map(|attempt| attempt.slot()).take(2).collect();
         assert_eq!(kinds, order, "{load}");
     }
@@ -190,10 +222,10 @@ fn time_outs_end_the_wait_for_locality_in_hadoop_though_nobody_is_killed_for_the
             "{{variant: {variant}, delay: {{w1: 1h}}, allocations: {{min_share_after: 20s}}}}"
         );
         let options = serde_yaml::from_str(&yaml).unwrap();
-        let mut bench = Bench::new(Fair::new(options), 2, PerSlot { map: 1, reduce: 0 });
-        bench.at(5.0).job(1, 0, |spec| spec.input = input_on([0]));
-        assert_eq!(bench.at(25.0).tick().beat(1), [], "the time-out has not passed yet");
-        assert_eq!(bench.at(25.5).tick().beat(1).len(), launched, "{variant}");
+        let mut bench = PolicyBench::new(Fair::new(options), 2, PerSlot { map: 1, reduce: 0 });
+        bench.at(5.0).submit(1, 0, |spec| spec.input = Some(Input::on_trackers([0])));
+        assert_eq!(bench.at(25.0).tick().offer(1), [], "the time-out has not passed yet");
+        assert_eq!(bench.at(25.5).tick().offer(1).len(), launched, "{variant}");
     }
 }
 
@@ -201,10 +233,10 @@ fn time_outs_end_the_wait_for_locality_in_hadoop_though_nobody_is_killed_for_the
 
 /// Returns two trackers of one map slot each, in one rack; jobs wait ten seconds for nodes with
 /// their input.
-fn patient(variant: &str) -> Bench<Fair> {
+fn patient(variant: &str) -> PolicyBench<Fair> {
     let yaml = format!("{{variant: {variant}, delay: {{w1: 10s, w2: 10s}}}}");
     let options: FairOptions = serde_yaml::from_str(&yaml).unwrap();
-    Bench::new(Fair::new(options.into()), 2, PerSlot { map: 1, reduce: 0 })
+    PolicyBench::new(Fair::new(options.into()), 2, PerSlot { map: 1, reduce: 0 })
 }
 
 #[test]
@@ -212,15 +244,15 @@ fn a_job_without_a_map_to_launch_is_passed_over_all_the_same() {
     // The only map of the first job is running. The second job waits for node 0, too.
     for (variant, first_gets_it) in [("hadoop", true), ("paper", false)] {
         let mut bench = patient(variant);
-        let first = bench.job(1, 0, |spec| spec.input = input_on([0]));
-        let second = bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
-        let map = bench.tick().beat(0)[0];
+        let first = bench.submit(1, 0, |spec| spec.input = Some(Input::on_trackers([0])));
+        let second = bench.submit(2, 0, |spec| spec.input = Some(Input::on_trackers([0, 0])));
+        let map = bench.tick().offer(0)[0];
         assert_eq!(map.job(), first);
-        assert_eq!(bench.at(1.0).beat(1), []);
+        assert_eq!(bench.at(1.0).offer(1), []);
         // The map fails after eleven seconds. By then the second job has been passed over for long
         // enough.
-        bench.at(12.0).end(map, Outcome::Failed);
-        let launched = bench.beat(1)[0];
+        bench.at(12.0).fails(map);
+        let launched = bench.offer(1)[0];
         assert_eq!(launched.job() == first, first_gets_it, "{variant}");
         assert!(first_gets_it || launched.job() == second);
     }
@@ -229,14 +261,14 @@ fn a_job_without_a_map_to_launch_is_passed_over_all_the_same() {
 #[test]
 fn a_reduce_that_is_launched_does_not_end_the_wait_of_a_job_without_a_map_to_launch() {
     let options: FairOptions = serde_yaml::from_str("{delay: {w1: 10s, w2: 10s}}").unwrap();
-    let mut bench = Bench::new(Fair::new(options.into()), 2, PerSlot { map: 1, reduce: 1 });
-    let first = bench.job(1, 1, |spec| spec.input = input_on([0]));
-    bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
-    let launched = bench.tick().beat(0);
+    let mut bench = PolicyBench::new(Fair::new(options.into()), 2, PerSlot { map: 1, reduce: 1 });
+    let first = bench.submit(1, 1, |spec| spec.input = Some(Input::on_trackers([0])));
+    bench.submit(2, 0, |spec| spec.input = Some(Input::on_trackers([0, 0])));
+    let launched = bench.tick().offer(0);
     assert_eq!((launched.len(), launched[0].job()), (2, first), "a map and a reduce");
-    assert_eq!(bench.at(1.0).beat(1), []);
-    bench.at(12.0).end(launched[0], Outcome::Failed);
-    assert_eq!(bench.beat(1)[0].job(), first);
+    assert_eq!(bench.at(1.0).offer(1), []);
+    bench.at(12.0).fails(launched[0]);
+    assert_eq!(bench.offer(1)[0].job(), first);
 }
 
 #[test]
@@ -245,17 +277,18 @@ fn a_job_that_has_ended_counts_until_the_next_update() {
     // the other job, whose waiting time then grows.
     for (updates, launched) in [(false, 1), (true, 0)] {
         let mut bench = patient("hadoop");
-        let jobs = [0, 1].map(|node| bench.job(1, 0, |spec| spec.input = input_on([node])));
-        let map = bench.tick().beat(0)[0];
-        bench.beat(1);
+        let jobs = [0, 1]
+            .map(|node| bench.submit(1, 0, |spec| spec.input = Some(Input::on_trackers([node]))));
+        let map = bench.tick().offer(0)[0];
+        bench.offer(1);
         assert_eq!(bench.held(Map, jobs), [1, 1]);
-        bench.at(0.3).succeed(jobs[1], Map, 1);
+        bench.at(0.3).end_first(jobs[1], Map, 1);
         if updates {
             bench.tick();
         }
-        bench.at(0.4).beat(1);
-        bench.at(11.0).end(map, Outcome::Failed);
-        assert_eq!(bench.beat(1).len(), launched, "{updates}");
+        bench.at(0.4).offer(1);
+        bench.at(11.0).fails(map);
+        assert_eq!(bench.offer(1).len(), launched, "{updates}");
     }
 }
 
@@ -268,10 +301,10 @@ fn idle_slots_that_a_pool_may_not_take_are_no_help_to_those_inside_of_it() {
         "preemption: true, allocations: {pools: {outer: {max_maps: 10, pools: \
          {a1: {min_maps: 5, min_share_after: 20s}, a2: {}}}}}",
     );
-    let rich = bench.job_of("a2", 40, 0);
+    let rich = bench.submit_to("a2", 40, 0);
     pass(&mut bench, 0..=5);
     assert_eq!(bench.held(Map, [rich]), [10]);
-    let starved = bench.job_of("a1", 40, 0);
+    let starved = bench.submit_to("a1", 40, 0);
     pass(&mut bench, 6..=26);
     assert_eq!(bench.held(Map, [rich, starved]), [10, 0], "the time-out is 20 s");
     pass(&mut bench, 27..=45);
@@ -281,9 +314,9 @@ fn idle_slots_that_a_pool_may_not_take_are_no_help_to_those_inside_of_it() {
 #[test]
 fn a_pool_below_half_of_its_share_gets_all_of_it_at_the_next_round() {
     let mut bench = bench(10, "preemption: true, allocations: {fair_share_after: 20s}");
-    let hog = bench.job_of("hog", 40, 0);
+    let hog = bench.submit_to("hog", 40, 0);
     pass(&mut bench, 0..=5);
-    let poor = bench.job_of("poor", 40, 0);
+    let poor = bench.submit_to("poor", 40, 0);
     // The pool's clock is first read at 6 s; rounds of killing are at 15, 30 and 45 s.
     pass(&mut bench, 6..=29);
     assert_eq!(bench.held(Map, [hog, poor]), [40, 0]);
@@ -292,13 +325,32 @@ fn a_pool_below_half_of_its_share_gets_all_of_it_at_the_next_round() {
 }
 
 #[test]
+fn kills_that_are_only_logged_are_named_at_every_round_and_nobody_dies() {
+    let options = "preemption: true, preemption_only_log: true, \
+                   allocations: {fair_share_after: 20s}";
+    let mut bench = bench(10, options);
+    let hog = bench.submit_to("hog", 40, 0);
+    pass(&mut bench, 0..=5);
+    let poor = bench.submit_to("poor", 40, 0);
+    pass(&mut bench, 6..=29);
+    assert_eq!(bench.spared(), []);
+    for rounds in [30..=44, 45..=59] {
+        pass(&mut bench, rounds);
+        let spared = bench.spared();
+        assert!(spared.iter().all(|attempt| attempt.job() == hog));
+        assert_eq!(spared.len(), 20, "half of the slots");
+    }
+    assert_eq!(bench.held(Map, [hog, poor]), [40, 0]);
+}
+
+#[test]
 fn half_of_a_share_is_enough_for_hadoop_and_not_for_the_paper() {
     for (variant, held) in [("hadoop", [30, 10]), ("paper", [20, 20])] {
         let options = "preemption: true, allocations: {fair_share_after: 20s}";
         let mut bench = bench(10, &format!("variant: {variant}, {options}"));
-        let hog = bench.job_of("hog", 30, 0);
+        let hog = bench.submit_to("hog", 30, 0);
         pass(&mut bench, 0..=0);
-        let poor = bench.job_of("poor", 40, 0);
+        let poor = bench.submit_to("poor", 40, 0);
         pass(&mut bench, 1..=20);
         assert_eq!(bench.held(Map, [hog, poor]), [30, 10]);
         pass(&mut bench, 21..=60);
@@ -312,10 +364,10 @@ fn hadoop_rounds_half_of_a_share_down() {
         let options = "preemption: true, allocations: {fair_share_after: 20s, \
                        pools: {poor: {weight: 3}}}";
         let mut bench = bench(1, &format!("variant: {variant}, {options}"));
-        let hog = bench.job_of("hog", 3, 0);
+        let hog = bench.submit_to("hog", 3, 0);
         pass(&mut bench, 0..=0);
         // The pool's share is three of four slots; half of it, rounded down, is one slot.
-        let poor = bench.job_of("poor", 9, 0);
+        let poor = bench.submit_to("poor", 9, 0);
         pass(&mut bench, 1..=60);
         assert_eq!(bench.held(Map, [hog, poor]), held, "{variant}");
     }
@@ -326,18 +378,18 @@ fn reduces_are_killed_for_reduces_and_the_latest_die_first() {
     let pools = "allocations: {pools: {poor: {min_reduces: 6, min_share_after: 5s}}}";
     let mut bench = bench(10, &format!("preemption: true, {pools}"));
     let [first, second] = [(0.0, "first"), (1.0, "second")].map(|(at, pool)| {
-        let job = bench.at(at).job_of(pool, 1, 10);
+        let job = bench.at(at).submit_to(pool, 1, 10);
         bench.tick().fill();
         job
     });
     assert_eq!(bench.held(Reduce, [first, second]), [10, 10]);
-    let poor = bench.at(2.0).job_of("poor", 1, 10);
+    let poor = bench.at(2.0).submit_to("poor", 1, 10);
     bench.tick().fill();
-    let killed = bench.at(15.0).tick().kill();
+    let killed = bench.at(15.0).tick().carry_out();
     // Three jobs share 20 slots.
-    assert_eq!(killed.iter().filter(|attempt| attempt.job() == second).count(), 4);
-    assert_eq!(killed.iter().filter(|attempt| attempt.job() == first).count(), 2);
-    assert!(killed.iter().all(|attempt| attempt.slot() == Reduce));
+    assert_eq!(killed.iter().filter(|(attempt, _)| attempt.job() == second).count(), 4);
+    assert_eq!(killed.iter().filter(|(attempt, _)| attempt.job() == first).count(), 2);
+    assert!(killed.iter().all(|(attempt, _)| attempt.slot() == Reduce));
     bench.fill();
     assert_eq!(bench.held(Reduce, [first, second, poor]), [8, 6, 6]);
     assert_eq!(bench.held(Map, [first, second, poor]), [1, 1, 1]);
@@ -348,12 +400,12 @@ fn a_pool_that_is_promised_more_than_its_share_does_not_kill_its_own() {
     let options = "variant: paper, preemption: true, allocations: {pools: {\
                    outer: {pools: {in: {min_maps: 8, min_share_after: 5s}}}, b: {weight: 7}}}";
     let mut bench = bench(1, options);
-    let jobs = ["in", "b"].map(|pool| bench.job_of(pool, 9, 0));
+    let jobs = ["in", "b"].map(|pool| bench.submit_to(pool, 9, 0));
     bench.tick().fill();
     assert_eq!(bench.held(Map, jobs), [1, 3], "its share is half a slot");
     for second in 0..30 {
         bench.at(second.into()).tick();
-        assert_eq!(bench.kill(), [], "{second} s");
+        assert_eq!(bench.carry_out(), [], "{second} s");
     }
 }
 
@@ -362,16 +414,16 @@ fn a_pool_that_is_promised_more_than_its_share_does_not_kill_its_own() {
 #[test]
 fn srt_orders_the_jobs_of_a_pool_and_not_the_pools() {
     let mut bench = bench(2, "variant: paper, reduce_order: srt");
-    let other = bench.job_of("b", 1, 9);
+    let other = bench.submit_to("b", 1, 9);
     bench.fill();
-    bench.succeed(other, Map, 1);
-    let [first, second] = [(), ()].map(|()| bench.job_of("a", 4, 2));
+    bench.end_first(other, Map, 1);
+    let [first, second] = [(), ()].map(|()| bench.submit_to("a", 4, 2));
     bench.at(10.0).fill();
-    bench.succeed(second, Map, 1);
-    bench.succeed(other, Reduce, 1);
+    bench.end_first(second, Map, 1);
+    bench.end_first(other, Reduce, 1);
     // The job in the other pool need not wait, but it occupies all reduce slots.
-    let reduces = |launched: Vec<AttemptId>| launched.into_iter().find(|it| it.slot() == Reduce);
-    let reduce = (0..2).find_map(|tracker| reduces(bench.beat(tracker)));
+    let reduces = |launched: Vec<Launched>| launched.into_iter().find(|it| it.slot() == Reduce);
+    let reduce = (0..2).find_map(|tracker| reduces(bench.offer(tracker)));
     assert_eq!(reduce.map(|reduce| reduce.job()), Some(second), "not {first}");
 }
 
@@ -380,16 +432,16 @@ fn the_wait_under_a_limit_says_nothing_of_how_long_maps_take() {
     let options = "variant: paper, reduce_order: srt, srt: {running_maps: as_pending}, \
                    allocations: {pools: {p: {max_jobs: 2}}}";
     let mut bench = bench(1, options);
-    let [filler, first, second] = [(1, 0), (4, 2), (4, 1)].map(|(m, r)| bench.job_of("p", m, r));
+    let [filler, first, second] = [(1, 0), (4, 2), (4, 1)].map(|(m, r)| bench.submit_to("p", m, r));
     bench.tick().fill();
     assert_eq!(bench.held(Map, [filler, first, second]), [1, 3, 0]);
-    bench.at(100.0).succeed(filler, Map, 1);
+    bench.at(100.0).end_first(filler, Map, 1);
     bench.tick().fill();
     bench.at(200.0);
-    bench.succeed(first, Map, 1);
-    bench.succeed(second, Map, 1);
-    bench.succeed(first, Reduce, 1);
+    bench.end_first(first, Map, 1);
+    bench.end_first(second, Map, 1);
+    bench.end_first(first, Reduce, 1);
     // Each job has finished one map of four: the first job after 200 s, the second after 100 s.
-    let reduce = bench.beat(0).into_iter().find(|attempt| attempt.slot() == Reduce);
+    let reduce = bench.offer(0).into_iter().find(|attempt| attempt.slot() == Reduce);
     assert_eq!(reduce.map(|reduce| reduce.job()), Some(second));
 }

@@ -14,6 +14,7 @@ use super::{FairOptions, FairVariant};
 use crate::scheduler::shared::delay::Delay;
 use crate::scheduler::shared::job_queue::JobQueue;
 use crate::scheduler::shared::names::SortName;
+use crate::scheduler::shared::new_job_boost::NewJobBoost;
 use crate::scheduler::shared::places::move_entry;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::pools::{JobOrder, Pools};
@@ -37,6 +38,10 @@ pub(super) struct Tree {
     variant: FairVariant,
     /// Whether a job's weight grows with its demand.
     weighs_size: bool,
+    /// The larger weight of new jobs.
+    boost: Option<NewJobBoost>,
+    /// The new jobs, each with the instant from which it is no longer new.
+    boosted: BTreeSet<(SimTime, JobId)>,
     reduces: Reduces,
     /// The jobs whose demand is to be computed at the next update.
     stale: BTreeSet<JobId>,
@@ -134,6 +139,8 @@ impl Tree {
             line: JobQueue::new(pools),
             variant: options.variant,
             weighs_size: options.size_based_weight,
+            boost: options.new_job_boost.clone(),
+            boosted: BTreeSet::new(),
             reduces,
             stale: BTreeSet::new(),
             ended: Vec::new(),
@@ -262,6 +269,7 @@ impl Tree {
             key: PerSlot::default(),
             vain_since: None,
         };
+        self.boosted.extend(self.boost.as_ref().map(|it| (it.end(member.arrived), job.id())));
         self.states[pool.index()].jobs.insert(job.id());
         self.line.enter(job, pool);
         self.keep(job.id(), Box::new(member));
@@ -284,6 +292,9 @@ impl Tree {
     fn forget(&mut self, job: JobId) {
         let Some(mut member) = self.take(job) else { return };
         self.line.leave(job, member.priority, member.arrived);
+        if let Some(boost) = &self.boost {
+            self.boosted.remove(&(boost.end(member.arrived), job));
+        }
         self.states[member.pool.index()].jobs.remove(&job);
         self.stale.remove(&job);
         for kind in SlotKind::BOTH {
@@ -314,7 +325,7 @@ impl Tree {
         for kind in SlotKind::BOTH {
             let mut is_new = self.count(&mut member, kind, job.tasks(kind).running());
             if measures {
-                is_new |= self.measure(&mut member, job, kind);
+                is_new |= self.measure(&mut member, view.now(), job, kind);
             }
             let is_asked = member.runnable_since.is_some() && self.is_asked(job, kind);
             let is_unserved = self.reduces.pending(job, kind) == 0;
@@ -354,15 +365,39 @@ impl Tree {
     }
 
     /// Computes the demand and the weight of a job. Returns whether the demand has changed.
-    fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) -> bool {
+    fn measure(&mut self, member: &mut Member, now: SimTime, job: &Job, kind: SlotKind) -> bool {
         let is_runnable = member.runnable_since.is_some();
         let wanted = job.tasks(kind).running() + self.reduces.pending(job, kind);
         let demand = if is_runnable { wanted } else { 0 };
         let is_new = self.demand(member, kind, demand);
-        // A demand of 0 may give the weight 0; `bits` handles the division by it.
-        let weight = weight(member.priority, self.weighs_size.then_some(demand));
-        member.weight[kind] = if is_runnable { weight } else { 1.0 };
+        self.weigh(member, now, kind);
         is_new
+    }
+
+    /// Computes the weight of a job from its demand.
+    fn weigh(&self, member: &mut Member, now: SimTime, kind: SlotKind) {
+        // A demand of 0 may give the weight 0; `bits` handles the division by it.
+        let demand = self.weighs_size.then_some(member.demand[kind]);
+        let boost = NewJobBoost::factor_of(self.boost.as_ref(), member.arrived, now);
+        let is_runnable = member.runnable_since.is_some();
+        let weight = weight(member.priority, demand) * boost;
+        member.weight[kind] = if is_runnable { weight } else { 1.0 };
+    }
+
+    /// Weighs the jobs anew that are no longer new. As in Hadoop, this does not wait for an update.
+    pub(super) fn end_boosts(&mut self, now: SimTime, delay: &mut Delay) {
+        while self.boosted.first().is_some_and(|(end, _)| *end <= now) {
+            let Some((_, id)) = self.boosted.pop_first() else { return };
+            let Some(mut member) = self.take(id) else { continue };
+            for kind in SlotKind::BOTH {
+                self.weigh(&mut member, now, kind);
+                if let Some(is_unserved) = member.key[kind].as_ref().map(|key| key.is_unserved) {
+                    let key = self.key_of(&member, id, kind, is_unserved);
+                    self.place(&mut member, kind, Some(key), Some(&mut *delay));
+                }
+            }
+            self.keep(id, member);
+        }
     }
 
     fn key_of(&self, member: &Member, job: JobId, kind: SlotKind, is_unserved: bool) -> Key {

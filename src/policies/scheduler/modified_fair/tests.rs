@@ -5,24 +5,27 @@ use proptest::prelude::*;
 use super::*;
 use mumakil_core::mapred::JobId;
 use mumakil_core::mapred::SlotKind::{Map, Reduce};
-use mumakil_core::mapred::testing::{Bench, input_on};
+use mumakil_core::mapred::{Input, PolicyBench};
 
 /// Returns a test cluster of trackers with four map slots; no job waits for locality unless the
 /// options say so.
-fn bench(trackers: u32, options: &str) -> Bench<ModifiedFair> {
+fn bench(trackers: u32, options: &str) -> PolicyBench<ModifiedFair> {
     let delay = if options.contains("delay:") { "" } else { "delay: {w1: 0s, w2: 0s}, " };
     let options = serde_yaml::from_str(&format!("{{{delay}{options}}}")).unwrap();
-    Bench::new(ModifiedFair::new(options), trackers, PerSlot { map: 4, reduce: 2 })
+    PolicyBench::new(ModifiedFair::new(options), trackers, PerSlot { map: 4, reduce: 2 })
 }
 
 /// Submits jobs, each given by its pool and its number of maps.
-fn submit<const N: usize>(bench: &mut Bench<ModifiedFair>, jobs: [(&str, u32); N]) -> [JobId; N] {
-    jobs.map(|(pool, maps)| bench.job_of(pool, maps, 0))
+fn submit<const N: usize>(
+    bench: &mut PolicyBench<ModifiedFair>,
+    jobs: [(&str, u32); N],
+) -> [JobId; N] {
+    jobs.map(|(pool, maps)| bench.submit_to(pool, maps, 0))
 }
 
 /// Returns the jobs whose maps are launched when these trackers make offers in turn.
-fn served<const N: usize>(bench: &mut Bench<ModifiedFair>, trackers: [u32; N]) -> Vec<JobId> {
-    trackers.iter().flat_map(|it| bench.beat(*it)).map(|attempt| attempt.job()).collect()
+fn served<const N: usize>(bench: &mut PolicyBench<ModifiedFair>, trackers: [u32; N]) -> Vec<JobId> {
+    trackers.iter().flat_map(|it| bench.offer(*it)).map(|attempt| attempt.job()).collect()
 }
 
 // ---- small jobs ----
@@ -34,10 +37,10 @@ fn small_jobs_stand_in_line_for_the_slots_that_they_share() {
     let [first, second] = submit(&mut bench, [("b", 4), ("a", 4)]);
     bench.tick().fill();
     assert_eq!(bench.held(Map, [first, second]), [2, 0]);
-    bench.succeed(first, Map, 1);
+    bench.end_first(first, Map, 1);
     bench.fill();
     assert_eq!(bench.held(Map, [first, second]), [2, 0]);
-    bench.succeed(first, Map, 2);
+    bench.end_first(first, Map, 2);
     bench.fill();
     assert_eq!(bench.held(Map, [first, second]), [1, 1], "`first` has no waiting maps");
 }
@@ -47,10 +50,10 @@ fn the_slots_of_small_jobs_are_kept_while_others_want_them() {
     let held = |option: &str| {
         let mut bench = bench(3, &format!("delay: {{w1: 1h, w2: 0s}}, {option}"));
         let [a] = submit(&mut bench, [("a", 40)]);
-        bench.tick().beat(2);
+        bench.tick().offer(2);
         let [b, c] = submit(&mut bench, [("a", 40), ("a", 40)]);
         // The node with the job's input has no free slot, and the job waits for it.
-        let small = bench.job(3, 0, |spec| spec.input = input_on([2; 3]));
+        let small = bench.submit(3, 0, |spec| spec.input = Some(Input::on_trackers([2; 3])));
         bench.tick().fill();
         let [a, b, c, small] = bench.held(Map, [a, b, c, small]);
         [a + b + c, small]
@@ -67,10 +70,10 @@ fn a_job_that_is_small_no_longer_has_the_maximum_of_its_pool() {
     assert_eq!(bench.held(Map, [once_small]), [4], "half of the job's maps");
     let [small] = submit(&mut bench, [("c", 2)]);
     bench.tick();
-    bench.succeed(big, Map, 2);
+    bench.end_first(big, Map, 2);
     bench.fill();
     assert_eq!(bench.held(Map, [small, once_small]), [1, 4], "the job keeps its slots");
-    bench.succeed(once_small, Map, 2);
+    bench.end_first(once_small, Map, 2);
     bench.fill();
     assert_eq!(bench.held(Map, [small, once_small]), [1, 3]);
 }
@@ -96,9 +99,9 @@ fn slots_that_become_free_together_are_all_taken_at_once() {
     let [a] = submit(&mut bench, [("a", 40)]);
     bench.tick().fill();
     for job in [b, c] {
-        bench.succeed(job, Map, 2);
+        bench.end_first(job, Map, 2);
     }
-    assert_eq!(bench.beat(0).len(), 4, "the offer allots the freed slots");
+    assert_eq!(bench.offer(0).len(), 4, "the offer allots the freed slots");
     assert_eq!(bench.held(Map, [a, b, c]), [4, 0, 0]);
 }
 
@@ -127,11 +130,11 @@ proptest! {
         let mut bench = bench(2, &format!("classification: {classification}"));
         let mut left = 0;
         for (number, (is_a, maps, ended)) in (0u32..).zip(steps) {
-            bench.job_of(if is_a { "a" } else { "b" }, maps, 0);
+            bench.submit_to(if is_a { "a" } else { "b" }, maps, 0);
             left += maps as usize;
             for job in (0..=number).map(JobId) {
                 let [held] = bench.held(Map, [job]);
-                bench.succeed(job, Map, ended);
+                bench.end_first(job, Map, ended);
                 left -= held.min(ended);
             }
             bench.tick().fill();
@@ -148,7 +151,7 @@ proptest! {
 fn reduces_of_a_pool_have_an_order_of_their_own_if_it_is_asked_for() {
     for (order, expected) in [("as_maps", [2, 2]), ("srt", [0, 4])] {
         let mut bench = bench(2, &format!("classification: false, reduce_order: {order}"));
-        let jobs = [(40, 4), (4, 4)].map(|(maps, reduces)| bench.job_of("a", maps, reduces));
+        let jobs = [(40, 4), (4, 4)].map(|(maps, reduces)| bench.submit_to("a", maps, reduces));
         bench.tick().fill();
         assert_eq!(bench.held(Reduce, jobs), expected, "{order}");
     }
@@ -158,10 +161,10 @@ fn reduces_of_a_pool_have_an_order_of_their_own_if_it_is_asked_for() {
 fn reduces_that_are_held_back_are_nothing_pending() {
     let mut bench = bench(2, "classification: false, reduce_gate: coupling");
     let [held_back, other] =
-        [(4, 8), (0, 2)].map(|(maps, reduces)| bench.job_of("a", maps, reduces));
+        [(4, 8), (0, 2)].map(|(maps, reduces)| bench.submit_to("a", maps, reduces));
     bench.tick().fill();
     assert_eq!(bench.held(Reduce, [held_back, other]), [0, 2]);
-    bench.succeed(held_back, Map, 1);
+    bench.end_first(held_back, Map, 1);
     bench.tick().fill();
     assert_eq!(bench.held(Reduce, [held_back, other]), [2, 2], "a quarter of eight reduces");
 }
@@ -173,15 +176,15 @@ fn a_job_waits_no_longer_than_others_had_to() {
     for (option, waits) in [("true", 2.0), ("false", 10.0)] {
         let mut bench =
             bench(4, &format!("delay: {{w1: 10s, w2: 0s}}, delay_adjustment: {option}"));
-        bench.job(1, 0, |spec| spec.input = input_on([1]));
+        bench.submit(1, 0, |spec| spec.input = Some(Input::on_trackers([1])));
         bench.tick();
-        assert_eq!(bench.at(0.0).beat(0), []);
-        assert_eq!(bench.at(2.0).beat(1).len(), 1, "the job has waited for 2 s");
-        bench.job(1, 0, |spec| spec.input = input_on([2]));
+        assert_eq!(bench.at(0.0).offer(0), []);
+        assert_eq!(bench.at(2.0).offer(1).len(), 1, "the job has waited for 2 s");
+        bench.submit(1, 0, |spec| spec.input = Some(Input::on_trackers([2])));
         bench.at(20.0).tick();
-        assert_eq!(bench.at(20.0).beat(0), []);
-        assert_eq!(bench.at(19.9 + waits).beat(0), []);
-        assert_eq!(bench.at(20.0 + waits).beat(0).len(), 1);
+        assert_eq!(bench.at(20.0).offer(0), []);
+        assert_eq!(bench.at(19.9 + waits).offer(0), []);
+        assert_eq!(bench.at(20.0 + waits).offer(0).len(), 1);
     }
 }
 
@@ -192,8 +195,8 @@ fn a_job_waits_no_longer_than_others_had_to() {
 fn steps(options: &str) -> Vec<JobId> {
     let most = "assign_multiple: false, max_load_difference: 1, classification: false";
     let mut bench = bench(2, &format!("{most}, {options}"));
-    bench.job(7, 0, |spec| {
-        (spec.pool, spec.input) = ("a".into(), input_on([0; 7]));
+    bench.submit(7, 0, |spec| {
+        (spec.pool, spec.input) = ("a".into(), Some(Input::on_trackers([0; 7])));
     });
     submit(&mut bench, [("a", 2)]);
     bench.tick();

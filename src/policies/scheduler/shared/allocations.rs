@@ -1,6 +1,6 @@
 //! The option of pools: a mapping, or the path of a Hadoop allocation file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use mumakil_core::mapred::{Complaint, ExpectedJob, JobSpec, PolicySite, Promised
 pub type Allocations = FileOr<Pools>;
 
 /// How the pool of a job is chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolBy {
     /// The pool that the job names, or its user's pool if it names none.
@@ -24,33 +24,76 @@ pub enum PoolBy {
     Pool,
     /// The pool of the job's user.
     User,
+    /// The pool of its queue: the one that the job names, or `default` if it names none.
+    Queue,
+    /// The pool of its user's group. The mapping names the group of each user, as in
+    /// `{ann: research}`; a user without a group is in the pool `default`.
+    Group(UserGroups),
+    /// The pool that the job names, or that of its user's group if it names none; the mapping is
+    /// as for `group`.
+    PoolOrGroup(UserGroups),
 }
+
+/// The group of each user.
+pub type UserGroups = BTreeMap<String, String>;
+
+/// Hadoop's pool for jobs without the property by which pools are chosen.
+const DEFAULT_POOL: &str = "default";
 
 impl PoolBy {
     /// Returns the name of a job's pool.
-    pub fn of(self, job: &JobSpec) -> &str {
+    pub fn of<'n>(&'n self, job: &'n JobSpec) -> &'n str {
         self.choose(job.named_pool(), &job.user)
     }
 
     /// Returns the name of the pool of an expected job.
-    pub fn of_expected<'n>(self, job: &ExpectedJob<'n>) -> &'n str {
+    pub fn of_expected<'n>(&'n self, job: &ExpectedJob<'n>) -> &'n str {
         self.choose(job.pool, job.user)
     }
 
-    /// Returns the name of the pool or of the user, as the option says.
-    fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
+    /// Returns the name of the pool, given the pool or queue that the job names.
+    fn choose<'n>(&'n self, named: Option<&'n str>, user: &'n str) -> &'n str {
+        let group_of = |groups: &'n UserGroups| groups.get(user).map_or(DEFAULT_POOL, |it| it);
         match self {
-            Self::Pool => pool.unwrap_or(user),
+            Self::Pool => named.unwrap_or(user),
             Self::User => user,
+            Self::Queue => named.unwrap_or(DEFAULT_POOL),
+            Self::Group(groups) => group_of(groups),
+            Self::PoolOrGroup(groups) => named.unwrap_or_else(|| group_of(groups)),
         }
+    }
+
+    /// Returns whether jobs may be in pools that they name themselves.
+    fn heeds_names(&self) -> bool {
+        matches!(self, Self::Pool | Self::Queue | Self::PoolOrGroup(_))
+    }
+
+    /// Warns of users of jobs that have no group, although pools follow groups.
+    fn groupless(&self, site: &PolicySite<'_>) -> Option<Complaint> {
+        let (key, groups) = match self {
+            Self::Group(groups) => ("group", groups),
+            Self::PoolOrGroup(groups) => ("pool_or_group", groups),
+            Self::Pool | Self::User | Self::Queue => return None,
+        };
+        let needs = |job: &&ExpectedJob<'_>| {
+            !groups.contains_key(job.user) && (key == "group" || job.pool.is_none())
+        };
+        let users: BTreeSet<&str> = site.jobs.iter().filter(needs).map(|job| job.user).collect();
+        let message = || {
+            let names = listed(users.iter().copied());
+            format!("users without a group: {names}; their jobs are in the pool `{DEFAULT_POOL}`")
+        };
+        let hint = "write the group of each user, such as `ann: research`";
+        let is_known = users.is_empty();
+        (!is_known).then(|| Complaint::warning(&["pool_by", key], message(), hint))
     }
 }
 
 impl Allocations {
     /// Reads the allocation file if the option is a path. Returns complaints about the pools; their
     /// paths begin with the option `allocations`.
-    pub fn settle(&mut self, site: &PolicySite<'_>, pool_by: PoolBy) -> Vec<Complaint> {
-        self.read_and_check(site.folder, |pools| {
+    pub fn settle(&mut self, site: &PolicySite<'_>, pool_by: &PoolBy) -> Vec<Complaint> {
+        let mut complaints = self.read_and_check(site.folder, |pools| {
             let tree = PoolTree::new(pools);
             let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
             let names: BTreeSet<&str> = names.collect();
@@ -58,16 +101,33 @@ impl Allocations {
             complaints.extend(no_leaves(&tree, &names));
             complaints.extend(unknown_names(&tree, &names));
             complaints
-        })
+        });
+        complaints.extend(pool_by.groupless(site));
+        complaints
     }
 
-    /// Returns the minimum shares of the pools that have a minimum; empty if pools follow users.
-    pub fn promised(&self, pool_by: PoolBy) -> PromisedSlots {
+    /// Complains about jobs of pools that are not declared, for a scheduler that refuses them.
+    pub fn undeclared(&self, site: &PolicySite<'_>, pool_by: &PoolBy) -> Option<Complaint> {
+        let tree = PoolTree::new(&self.given());
+        let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
+        let strange: BTreeSet<&str> = names.filter(|name| tree.find(name).is_none()).collect();
+        let message = || {
+            let names = listed(strange.iter().copied());
+            format!("jobs are in pools that are not declared, so Hadoop refuses them: {names}")
+        };
+        let hint = "declare these pools in `allocations`, or leave the option out";
+        let is_fine = strange.is_empty();
+        (!is_fine).then(|| Complaint::error(&["allow_undeclared_pools"], message(), hint))
+    }
+
+    /// Returns the minimum shares of the pools that have a minimum; empty if pools follow users or
+    /// groups alone.
+    pub fn promised(&self, pool_by: &PoolBy) -> PromisedSlots {
         let tree = PoolTree::new(&self.given());
         let pools = tree.ids().map(|id| tree.pool(id));
         // Charts look minimum shares up by the names of pools that jobs give. With a pool for each
-        // user, jobs give no such names.
-        let pools = pools.filter(|pool| pool_by == PoolBy::Pool && pool.min != PerSlot::default());
+        // user or group, jobs give no such names.
+        let pools = pools.filter(|pool| pool_by.heeds_names() && pool.min != PerSlot::default());
         let min = |pool: &PoolNode| PerSlot::of(|kind| pool.min[kind].into());
         pools.map(|pool| (pool.name.to_string(), min(pool))).collect()
     }
@@ -159,11 +219,77 @@ mod tests {
         );
     }
 
+    fn pool_by(yaml: &str) -> PoolBy {
+        let from = serde_yaml::Deserializer::from_str(yaml);
+        serde_yaml::with::singleton_map_recursive::deserialize(from).unwrap()
+    }
+
+    #[test]
+    fn pools_follow_names_users_queues_or_groups() {
+        for (by, [named, unnamed, stranger]) in [
+            ("pool", ["etl", "ann", "eve"]),
+            ("user", ["ann", "ann", "eve"]),
+            ("queue", ["etl", "default", "default"]),
+            ("{group: {ann: research}}", ["research", "research", "default"]),
+            ("{pool_or_group: {ann: research}}", ["etl", "research", "default"]),
+        ] {
+            let pool_by = pool_by(by);
+            assert_eq!(pool_by.choose(Some("etl"), "ann"), named, "{by}");
+            assert_eq!(pool_by.choose(None, "ann"), unnamed, "{by}");
+            assert_eq!(pool_by.choose(None, "eve"), stranger, "{by}");
+        }
+    }
+
+    /// Returns the complaints about jobs of these users in these pools.
+    fn complaints<'n>(
+        about: impl Fn(&PolicySite<'n>) -> Option<Complaint>,
+        jobs: &[(&'n str, Option<&'n str>)],
+    ) -> Option<String> {
+        let expected = |(user, pool): &(&'n str, Option<&'n str>)| {
+            let has_tasks = PerSlot { map: true, reduce: false };
+            ExpectedJob::new(user, *pool, has_tasks, PerSlot::default())
+        };
+        let site = PolicySite {
+            folder: std::path::Path::new("."),
+            line: mumakil_core::mapred::HadoopLine::V1,
+            slots: PerSlot { map: 9, reduce: 9 },
+            most_slots: PerSlot { map: 3, reduce: 3 },
+            jobs: jobs.iter().map(expected).collect(),
+        };
+        about(&site).map(|complaint| format!("{}: {}", complaint.path.join("."), complaint.message))
+    }
+
+    #[test]
+    fn users_without_a_group_are_told() {
+        let jobs = [("ann", None), ("bob", Some("etl"))];
+        let told = |by: &str| complaints(|site| pool_by(by).groupless(site), &jobs);
+        assert_eq!(
+            told("{group: {ann: research}}").unwrap(),
+            "pool_by.group: users without a group: `bob`; their jobs are in the pool `default`"
+        );
+        assert_eq!(told("{pool_or_group: {ann: research}}"), None, "bob's job names its pool");
+        assert!(told("{pool_or_group: {bob: research}}").is_some());
+        assert_eq!(told("user"), None);
+    }
+
+    #[test]
+    fn undeclared_pools_are_errors_where_they_are_not_allowed() {
+        let allocations = FileOr::Given(serde_yaml::from_str("{pools: {etl: {}}}").unwrap());
+        let told = |jobs: &[(&'static str, Option<&'static str>)]| {
+            complaints(|site| Allocations::undeclared(&allocations, site, &PoolBy::Pool), jobs)
+        };
+        assert_eq!(told(&[("ann", Some("etl"))]), None);
+        let message = told(&[("ann", None), ("bob", Some("elt"))]).unwrap();
+        assert!(
+            message.starts_with("allow_undeclared_pools: ") && message.contains("`ann`, `elt`")
+        );
+    }
+
     #[test]
     fn pools_are_promised_their_minimum_shares() {
         let of = |pools: &str, pool_by| {
             let allocations = FileOr::Given(serde_yaml::from_str(pools).unwrap());
-            let promised = Allocations::promised(&allocations, pool_by).into_iter();
+            let promised = Allocations::promised(&allocations, &pool_by).into_iter();
             promised.map(|(name, of)| (name, of.map, of.reduce)).collect::<Vec<_>>()
         };
         let pools = "{pools: {a: {min_maps: 5}, b: {}, c: {pools: {d: {min_reduces: 2}}}}}";

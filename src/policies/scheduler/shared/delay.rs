@@ -486,8 +486,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use mumakil_core::mapred::testing::{Bench, input_on};
-    use mumakil_core::mapred::{AttemptId, PerSlot, Scheduler, SlotKind};
+    use mumakil_core::mapred::{Input, PerSlot, PolicyBench, Scheduler, SlotKind};
 
     /// A policy that offers every free map slot to the jobs in the order of their numbers.
     struct InTurn(Delay);
@@ -512,102 +511,106 @@ mod tests {
 
     /// Returns four trackers of two map slots each. Jobs wait ten seconds for nodes, then five for
     /// racks.
-    fn bench() -> Bench<InTurn> {
+    fn bench() -> PolicyBench<InTurn> {
         let [w1, w2] = [10, 5].map(|secs| AutoSpan::Fixed(SimSpan::from_secs(secs)));
         let delay = Delay::new(&DelaySpec { w1, w2, long_task: None });
-        Bench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 })
+        PolicyBench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 })
     }
 
-    fn jobs(attempts: &[AttemptId]) -> Vec<u32> {
+    fn jobs(attempts: &[Launched]) -> Vec<u32> {
         attempts.iter().map(|attempt| attempt.job().0).collect()
     }
 
     #[test]
     fn a_job_waits_for_its_node_and_then_takes_the_rack() {
         let mut bench = bench();
-        bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
+        bench.submit(2, 0, |spec| spec.input = Some(Input::on_trackers([0, 0])));
         for second in [0.0, 3.0, 6.0, 9.0] {
-            assert_eq!(bench.at(second).beat(1), [], "{second} s");
+            assert_eq!(bench.at(second).offer(1), [], "{second} s");
         }
-        assert_eq!(bench.at(9.5).beat(0).len(), 2, "a job need not wait for its node");
+        assert_eq!(bench.at(9.5).offer(0).len(), 2, "a job need not wait for its node");
         // The launch on its node restarts the wait.
-        bench.job(1, 0, |spec| spec.input = input_on([0]));
-        assert_eq!(bench.at(10.0).beat(1), []);
-        assert_eq!(bench.at(19.9).beat(1), []);
-        assert_eq!(jobs(&bench.at(20.0).beat(1)), [1]);
+        bench.submit(1, 0, |spec| spec.input = Some(Input::on_trackers([0])));
+        assert_eq!(bench.at(10.0).offer(1), []);
+        assert_eq!(bench.at(19.9).offer(1), []);
+        assert_eq!(jobs(&bench.at(20.0).offer(1)), [1]);
     }
 
     #[test]
     fn what_was_launched_in_the_rack_waits_for_no_node_again_but_what_was_launched_on_it_does() {
         let mut bench = bench();
-        bench.job(4, 0, |spec| spec.input = input_on([0, 0, 0, 1]));
-        bench.at(0.0).beat(1);
+        bench.submit(4, 0, |spec| spec.input = Some(Input::on_trackers([0, 0, 0, 1])));
+        bench.at(0.0).offer(1);
         // The job has launched on node 1, so it waits for the nodes of its input.
-        assert_eq!(bench.at(1.0).beat(2), []);
-        assert_eq!(bench.at(11.0).beat(2).len(), 2, "the second map need not wait again");
+        assert_eq!(bench.at(1.0).offer(2), []);
+        assert_eq!(bench.at(11.0).offer(2).len(), 2, "the second map need not wait again");
     }
 
     #[test]
     fn time_passes_only_for_whom_the_last_offer_has_passed_over() {
         let mut bench = bench();
-        bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
-        bench.at(0.0).beat(1);
+        bench.submit(2, 0, |spec| spec.input = Some(Input::on_trackers([0, 0])));
+        bench.at(0.0).offer(1);
         // A full tracker makes no offer, so the time until the next offer does not count for any
         // job.
-        let full = bench.job(2, 0, |spec| spec.input = input_on([2, 2]));
-        bench.at(1.0).beat(2);
+        let full = bench.submit(2, 0, |spec| spec.input = Some(Input::on_trackers([2, 2])));
+        bench.at(1.0).offer(2);
         assert_eq!(bench.held(SlotKind::Map, [full]), [2]);
-        bench.at(2.0).beat(2);
-        assert_eq!(bench.at(30.0).beat(1), [], "the job has waited for two seconds");
-        assert_eq!(bench.at(37.9).beat(1), []);
-        assert_eq!(bench.at(38.0).beat(1).len(), 2);
+        bench.at(2.0).offer(2);
+        assert_eq!(bench.at(30.0).offer(1), [], "the job has waited for two seconds");
+        assert_eq!(bench.at(37.9).offer(1), []);
+        assert_eq!(bench.at(38.0).offer(1).len(), 2);
     }
 
     #[test]
     fn of_two_offers_at_one_instant_the_second_passes_over_a_job_that_the_first_has_served() {
         let mut bench = bench();
-        bench.job(2, 0, |spec| spec.input = input_on([1, 0]));
-        assert_eq!(bench.at(1.0).beat(1).len(), 1);
-        assert_eq!(bench.at(1.0).beat(2), []);
-        assert_eq!(bench.at(10.9).beat(2), []);
-        assert_eq!(bench.at(11.0).beat(2).len(), 1, "the job has waited for ten seconds");
+        bench.submit(2, 0, |spec| spec.input = Some(Input::on_trackers([1, 0])));
+        assert_eq!(bench.at(1.0).offer(1).len(), 1);
+        assert_eq!(bench.at(1.0).offer(2), []);
+        assert_eq!(bench.at(10.9).offer(2), []);
+        assert_eq!(bench.at(11.0).offer(2).len(), 1, "the job has waited for ten seconds");
     }
 
     #[test]
     fn who_may_launch_anywhere_at_once_says_so() {
         let delay = Delay::new(&DelaySpec::NONE);
-        let mut bench = Bench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 });
-        bench.job(1, 0, |spec| spec.input = input_on([0]));
-        assert_eq!(bench.at(0.0).beat(3).len(), 1);
+        let mut bench = PolicyBench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 });
+        bench.submit(1, 0, |spec| spec.input = Some(Input::on_trackers([0])));
+        assert_eq!(bench.at(0.0).offer(3).len(), 1);
     }
 
     #[test]
     fn chances_are_a_part_of_the_maps_that_are_left_and_come_back_with_input_near() {
         let slots = PerSlot { map: 1, reduce: 0 };
-        let mut bench =
-            Bench::with_racks(InTurn(Delay::by_chances(Some(0.5))), &[0, 1, 2, 3, 4, 5], slots);
-        let job = bench.job(6, 0, |spec| spec.input = input_on([0; 6]));
+        let mut bench = PolicyBench::with_racks(
+            InTurn(Delay::by_chances(Some(0.5))),
+            &[0, 1, 2, 3, 4, 5],
+            slots,
+        );
+        let job = bench.submit(6, 0, |spec| spec.input = Some(Input::on_trackers([0; 6])));
         for chance in 0..3 {
-            assert_eq!(bench.beat(1), [], "{chance} of half of six");
+            assert_eq!(bench.offer(1), [], "{chance} of half of six");
         }
-        assert_eq!(bench.beat(1).len(), 1);
-        assert_eq!(bench.beat(2).len(), 1, "a far launch does not restart the wait");
-        bench.succeed(job, SlotKind::Map, 2);
-        assert_eq!(bench.beat(0).len(), 1);
+        assert_eq!(bench.offer(1).len(), 1);
+        assert_eq!(bench.offer(2).len(), 1, "a far launch does not restart the wait");
+        bench.end_first(job, SlotKind::Map, 2);
+        assert_eq!(bench.offer(0).len(), 1);
         for chance in 0..2 {
-            assert_eq!(bench.beat(1), [], "{chance} of half of the four that are not done");
+            assert_eq!(bench.offer(1), [], "{chance} of half of the four that are not done");
         }
-        assert_eq!(bench.beat(1).len(), 1);
+        assert_eq!(bench.offer(1).len(), 1);
     }
 
     #[test]
     fn skips_are_counted_instead_of_time() {
-        let mut bench = Bench::new(InTurn(Delay::by_skips(3, 0)), 4, PerSlot { map: 2, reduce: 0 });
-        bench.job(1, 0, |spec| spec.input = input_on([0]));
+        let mut bench =
+            PolicyBench::new(InTurn(Delay::by_skips(3, 0)), 4, PerSlot { map: 2, reduce: 0 });
+        bench.submit(1, 0, |spec| spec.input = Some(Input::on_trackers([0])));
         for _ in 0..3 {
-            assert_eq!(bench.at(0.0).beat(1), []);
+            assert_eq!(bench.at(0.0).offer(1), []);
         }
-        assert_eq!(bench.at(0.0).beat(1).len(), 1);
+        assert_eq!(bench.at(0.0).offer(1).len(), 1);
     }
 
     proptest! {

@@ -112,8 +112,9 @@ impl LongTasks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_core::mapred::testing::Bench;
-    use mumakil_core::mapred::{MapReach, Offer, PerSlot, Reason, Scheduler, SlotKind};
+    use mumakil_core::mapred::{
+        MapReach, Offer, PerSlot, PolicyBench, Reason, Scheduler, SlotKind,
+    };
 
     /// A policy that launches the maps of jobs in the order of their numbers, unless the tracker
     /// has too many long maps.
@@ -139,19 +140,19 @@ mod tests {
     }
 
     /// Returns four trackers of two map slots; maps of more than a minute are long.
-    fn bench() -> Bench<Spread> {
+    fn bench() -> PolicyBench<Spread> {
         let spread = Spread(LongTasks::new(SimSpan::from_secs(60)));
-        Bench::new(spread, 4, PerSlot { map: 2, reduce: 0 })
+        PolicyBench::new(spread, 4, PerSlot { map: 2, reduce: 0 })
     }
 
-    fn launched<const N: usize>(bench: &mut Bench<Spread>, trackers: [u32; N]) -> [usize; N] {
-        trackers.map(|tracker| bench.beat(tracker).len())
+    fn launched<const N: usize>(bench: &mut PolicyBench<Spread>, trackers: [u32; N]) -> [usize; N] {
+        trackers.map(|tracker| bench.offer(tracker).len())
     }
 
     #[test]
     fn a_tracker_gets_no_second_long_map_before_all_others_have_one() {
         let mut bench = bench();
-        bench.job(8, 0, |_| {});
+        bench.submit(8, 0, |_| {});
         assert_eq!(launched(&mut bench, [0, 0, 1, 2, 2]), [1, 0, 1, 1, 0]);
         // The last tracker gets two maps at once, since each other tracker already runs one.
         assert_eq!(launched(&mut bench, [3, 0]), [2, 1]);
@@ -161,9 +162,9 @@ mod tests {
     fn a_job_is_one_of_long_maps_until_those_that_have_ended_say_otherwise() {
         for (seconds, then) in [(60.0, 2), (61.0, 1)] {
             let mut bench = bench();
-            let job = bench.job(8, 0, |_| {});
+            let job = bench.submit(8, 0, |_| {});
             assert_eq!(launched(&mut bench, [0, 1]), [1, 1]);
-            bench.at(seconds).succeed(job, SlotKind::Map, 1);
+            bench.at(seconds).end_first(job, SlotKind::Map, 1);
             assert_eq!(launched(&mut bench, [0]), [then], "after {seconds} s");
         }
     }
@@ -171,10 +172,10 @@ mod tests {
     #[test]
     fn the_long_maps_of_a_job_that_has_ended_crowd_nobody() {
         let mut bench = bench();
-        let job = bench.job(1, 0, |_| {});
-        bench.job(8, 0, |_| {});
+        let job = bench.submit(1, 0, |_| {});
+        bench.submit(8, 0, |_| {});
         assert_eq!(launched(&mut bench, [0]), [1]);
-        bench.at(90.0).succeed(job, SlotKind::Map, 1);
+        bench.at(90.0).end_first(job, SlotKind::Map, 1);
         assert_eq!((bench.policy.0.total, launched(&mut bench, [0])), (0, [1]));
     }
 }

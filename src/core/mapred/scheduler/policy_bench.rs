@@ -1,0 +1,600 @@
+//! A bench for tests of policies: a cluster without a runtime, whose time a test moves by hand.
+//!
+//! The bench owns the JobTracker's ledger, the same one as in a run, and a policy. A test submits
+//! jobs, offers trackers, ends attempts and moves the time, and looks at the decisions.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Launched, Offer, Orders, Scheduler, Setting, View};
+use crate::cluster::{Hdfs, Node, PerSlot, Placement, SlotKind, Topology, TrackerId};
+use crate::mapred::event::{AttemptState, Fact, JobFact, LedgerFact, Order, Outcome};
+use crate::mapred::hadoop::{Hadoop, HadoopLine};
+use crate::mapred::heartbeat::{AttemptPhase, Directive, Report};
+use crate::mapred::ids::{AttemptId, JobId, TaskKind};
+use crate::mapred::ledger::Ledger;
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::{Reason, SlotShare, SlotStanding};
+use crate::mapred::spec::JobSpec;
+use mumakil_base::units::{Fraction, SimSpan, SimTime};
+
+/// A policy on a bench: a small cluster that a test drives step by step.
+///
+/// Only the policy is tested, so the rest of the cluster is as simple as possible. Jobs have no
+/// setup and no cleanup, reduces need not wait for maps, and a job may launch tasks as soon as it
+/// is submitted. Tasks end when the test says so. A tracker's report is always true. Orders to
+/// kill, suspend or resume attempts wait until [`PolicyBench::carry_out`].
+///
+/// A call that makes no sense, such as the end of an attempt that does not run, panics.
+///
+/// ```
+/// use mumakil_core::mapred::{JobId, MapReach, Offer, PerSlot, PolicyBench, Reason, Scheduler};
+/// use mumakil_core::mapred::{Locality, Input, SlotKind};
+///
+/// /// Launches a map of the first job, at most one at each offer.
+/// struct FirstJob;
+///
+/// impl Scheduler for FirstJob {
+///     fn offer(&mut self, offer: &mut Offer<'_>) {
+///         if 0 < offer.free(SlotKind::Map) {
+///             offer.launch_map(JobId(0), MapReach::Any, Reason::Other("the first job"));
+///         }
+///     }
+/// }
+///
+/// let mut bench = PolicyBench::new(FirstJob, 2, PerSlot { map: 1, reduce: 0 });
+/// let job = bench.submit(2, 0, |job| job.input = Some(Input::on_trackers([0, 0])));
+/// let first = bench.offer(1)[0];
+/// assert_eq!((first.job(), first.locality), (job, Some(Locality::Rack)));
+/// assert_eq!(bench.offer(1), [], "the only slot is taken");
+/// bench.at(20.0).fails(first);
+/// assert_eq!(bench.offer(0)[0].locality, Some(Locality::Node), "the other map");
+/// ```
+pub struct PolicyBench<P> {
+    /// The policy, for a look at its state.
+    pub policy: P,
+    ledger: Ledger,
+    jobs: u32,
+    out: Outbox,
+    /// The attempts that the policy would have killed since the last look.
+    spared: Vec<AttemptId>,
+    /// The attempts on each tracker, in the order of launching.
+    trackers: Vec<Vec<BenchAttempt>>,
+}
+
+/// An attempt that has not ended.
+#[derive(Clone, Copy, Debug)]
+struct BenchAttempt {
+    id: AttemptId,
+    progress: f32,
+    /// How long it had run when it began or was suspended or resumed last, and when that was.
+    ran_before: SimSpan,
+    since: SimTime,
+    is_suspended: bool,
+}
+
+impl BenchAttempt {
+    fn report(&self, now: SimTime) -> Report {
+        let ran = if self.is_suspended { SimSpan::default() } else { now - self.since };
+        let ran = self.ran_before + ran;
+        let is_reduce = self.id.task.kind == TaskKind::Reduce;
+        Report {
+            attempt: self.id,
+            state: if self.is_suspended { AttemptState::Suspended } else { AttemptState::Running },
+            phase: if is_reduce { AttemptPhase::Reduce } else { AttemptPhase::Work },
+            progress: self.progress,
+            ran,
+            worked: ran,
+            wants_maps: false,
+        }
+    }
+
+    fn set_suspended(&mut self, is_suspended: bool, now: SimTime) {
+        self.ran_before = self.report(now).ran;
+        (self.since, self.is_suspended) = (now, is_suspended);
+    }
+}
+
+impl<P: Scheduler> PolicyBench<P> {
+    /// Returns a cluster of `trackers` trackers in one rack, each with these slots, at the instant
+    /// 0.
+    ///
+    /// # Panics
+    /// Panics if the policy cannot [begin](Scheduler::begin).
+    pub fn new(policy: P, trackers: u32, slots: PerSlot<u32>) -> Self {
+        Self::with_racks(policy, &vec![0; trackers as usize], slots)
+    }
+
+    /// As [`PolicyBench::new`], with a tracker in each of these racks: `&[0, 0, 1]` are two in the
+    /// first rack and one in the second.
+    pub fn with_racks(policy: P, racks: &[u32], slots: PerSlot<u32>) -> Self {
+        let mut policy = policy;
+        let node = |rack: &u32| Node::plain(*rack, slots);
+        let topology = Arc::new(Topology::from_nodes(racks.iter().map(node).collect()));
+        let setting = Setting {
+            seed: 0,
+            line: HadoopLine::V020,
+            folder: Path::new("."),
+            topology: &topology,
+            tell: Arc::new(|_| ()),
+            may_start: false,
+            overhear: None,
+        };
+        if let Err(why) = policy.begin(&setting) {
+            panic!("the policy cannot begin: {why}");
+        }
+        let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
+        let (mut ledger, mut out) =
+            (Ledger::new(plain_hadoop(), topology, hdfs), Outbox::default());
+        for id in 0..racks.len() as u32 {
+            ledger.register(TrackerId(id), slots, &mut out);
+        }
+        let trackers = vec![Vec::new(); racks.len()];
+        Self { policy, ledger, jobs: 0, out, spared: Vec::new(), trackers }
+    }
+
+    // ---- time ----
+
+    /// Returns the present instant.
+    pub fn now(&self) -> SimTime {
+        self.out.now
+    }
+
+    /// Sets the time to this many seconds. The policy gets no tick: see [`PolicyBench::tick`] and
+    /// [`PolicyBench::advance`].
+    pub fn at(&mut self, secs: f64) -> &mut Self {
+        let now = SimTime::ZERO + SimSpan::ceil_from_secs(secs);
+        assert!(self.out.now <= now, "it is {} already, so it cannot be {now}", self.out.now);
+        self.out.now = now;
+        self
+    }
+
+    /// Lets time pass. The policy gets its ticks meanwhile, as often as it
+    /// [wants](Scheduler::tick_every).
+    pub fn advance(&mut self, span: SimSpan) -> &mut Self {
+        let until = self.out.now + span;
+        while let Some(every) = self.policy.tick_every() {
+            // As in a run, the first tick comes one interval after the start.
+            let every = every.as_micros().max(1);
+            let next = SimTime::from_micros((self.out.now.as_micros() / every + 1) * every);
+            if until < next {
+                break;
+            }
+            self.out.now = next;
+            self.tick();
+        }
+        self.out.now = until;
+        self
+    }
+
+    /// Gives the policy a tick now.
+    pub fn tick(&mut self) -> &mut Self {
+        let Self { ledger, out, .. } = self;
+        self.policy.tick(&mut Orders { ledger, out });
+        self.tell();
+        self
+    }
+
+    // ---- jobs ----
+
+    /// Submits a job of `maps` maps and `reduces` reduces, after `change` has changed what it is
+    /// by default: a job of user `ann` in pool `research`, of normal priority, without input.
+    pub fn submit(&mut self, maps: u32, reduces: u32, change: impl FnOnce(&mut JobSpec)) -> JobId {
+        let id = JobId(self.jobs);
+        let mut spec = JobSpec::bare(id.0, maps, reduces);
+        change(&mut spec);
+        // The ledger numbers jobs without gaps.
+        spec.id = id;
+        self.jobs += 1;
+        self.ledger.submit(Arc::new(spec), &mut self.out);
+        self.tell();
+        let cleans_up = std::mem::replace(&mut self.ledger.hadoop.setup_cleanup, false);
+        self.ledger.initialise(id, &mut self.out);
+        self.ledger.hadoop.setup_cleanup = cleans_up;
+        self.tell();
+        id
+    }
+
+    /// Submits a job to a pool or queue.
+    pub fn submit_to(&mut self, pool: &str, maps: u32, reduces: u32) -> JobId {
+        self.submit(maps, reduces, |job| job.pool = pool.into())
+    }
+
+    /// Kills a job, as its user may do. Its running attempts get orders to end.
+    pub fn kill_job(&mut self, job: JobId) {
+        self.ledger.end_early(job, Outcome::Killed, &mut self.out);
+        self.tell();
+    }
+
+    /// Fails a job. Its running attempts get orders to end; then it waits for its
+    /// [cleanup](PolicyBench::clean_up), as do all jobs that end after this call.
+    pub fn fail_job(&mut self, job: JobId) {
+        self.ledger.hadoop.setup_cleanup = true;
+        self.ledger.end_early(job, Outcome::Failed, &mut self.out);
+        self.tell();
+    }
+
+    /// Runs the cleanup of the first job that waits for it, which ends the job.
+    pub fn clean_up(&mut self) {
+        let (tracker, kind) = (TrackerId(0), SlotKind::Map);
+        let launch = self.ledger.launch_service(tracker, kind, &mut self.out);
+        let cleanup = launch.expect("a job waits for its cleanup").attempt;
+        self.ledger.succeed(cleanup, &mut self.out);
+        self.tell();
+    }
+
+    // ---- offers and orders ----
+
+    /// Offers a tracker to the policy, as its heartbeat does, and returns the launches. The
+    /// launched attempts run at once.
+    ///
+    /// # Panics
+    /// Panics (in a build with debug assertions, such as a test) if the launches take more slots
+    /// than the tracker has free.
+    pub fn offer(&mut self, tracker: u32) -> Vec<Launched> {
+        self.report(tracker);
+        let mut offer = Offer {
+            ledger: &mut self.ledger,
+            tracker: TrackerId(tracker),
+            out: &mut self.out,
+            directives: Vec::new(),
+            taken: PerSlot::default(),
+            freed: PerSlot::default(),
+            looks: 0,
+            looks_take_time: true,
+        };
+        self.policy.offer(&mut offer);
+        offer.assert_fits();
+        let launched: Vec<Launched> = offer.directives.iter().filter_map(launched).collect();
+        let since = self.out.now;
+        let attempt = |launched: &Launched| BenchAttempt {
+            id: launched.attempt,
+            progress: 0.0,
+            ran_before: SimSpan::default(),
+            since,
+            is_suspended: false,
+        };
+        self.trackers[tracker as usize].extend(launched.iter().map(attempt));
+        self.tell();
+        launched
+    }
+
+    /// Offers every tracker, one after another, until the policy launches nothing there.
+    pub fn fill(&mut self) -> &mut Self {
+        for tracker in 0..self.trackers.len() as u32 {
+            while !self.offer(tracker).is_empty() {}
+        }
+        self
+    }
+
+    /// Carries out the orders that the policy has given since the last call, on all trackers.
+    /// Returns them by tracker. As in a cluster, an order for an attempt that has ended meanwhile
+    /// has no effect; it is left out.
+    pub fn carry_out(&mut self) -> Vec<(AttemptId, Order)> {
+        let orders = self.ledger.trackers.iter_mut().flat_map(|it| std::mem::take(&mut it.orders));
+        let mut orders: Vec<(AttemptId, Order)> = orders.filter_map(|it| ordered(&it)).collect();
+        let now = self.out.now;
+        orders.retain(|(id, order)| {
+            let is_suspended = match order {
+                Order::Kill => return self.end(*id, Outcome::Killed),
+                Order::Suspend => true,
+                Order::Resume => false,
+            };
+            let attempt = self.trackers.iter_mut().flatten().find(|attempt| attempt.id == *id);
+            attempt.map(|attempt| attempt.set_suspended(is_suspended, now)).is_some()
+        });
+        orders
+    }
+
+    /// Returns the attempts that the policy [would have killed](Orders::would_kill) since the last
+    /// call.
+    pub fn spared(&mut self) -> Vec<AttemptId> {
+        std::mem::take(&mut self.spared)
+    }
+
+    // ---- attempts ----
+
+    /// Ends an attempt with success.
+    ///
+    /// # Panics
+    /// Panics if the attempt does not run.
+    pub fn ends(&mut self, attempt: impl Into<AttemptId>) {
+        let attempt = attempt.into();
+        assert!(self.end(attempt, Outcome::Succeeded), "{attempt} does not run");
+    }
+
+    /// Fails an attempt: its task waits again, or its job fails.
+    ///
+    /// # Panics
+    /// Panics if the attempt does not run.
+    pub fn fails(&mut self, attempt: impl Into<AttemptId>) {
+        let attempt = attempt.into();
+        assert!(self.end(attempt, Outcome::Failed), "{attempt} does not run");
+    }
+
+    /// Ends this many attempts of a job and kind with success, the first ones first.
+    pub fn end_first(&mut self, job: JobId, kind: SlotKind, attempts: usize) {
+        let all = self.trackers.iter().flatten().map(|attempt| attempt.id);
+        let mut all: Vec<AttemptId> =
+            all.filter(|attempt| attempt.job() == job && attempt.slot() == kind).collect();
+        all.sort_unstable();
+        for attempt in all.into_iter().take(attempts) {
+            self.ends(attempt);
+        }
+    }
+
+    /// Sets the progress of an attempt, from 0 to 1, which its tracker reports from the next offer
+    /// on.
+    ///
+    /// # Panics
+    /// Panics if the attempt does not run.
+    pub fn progresses(&mut self, attempt: impl Into<AttemptId>, progress: f32) {
+        let attempt = attempt.into();
+        let found = self.trackers.iter_mut().flatten().find(|other| other.id == attempt);
+        found.unwrap_or_else(|| panic!("{attempt} does not run")).progress = progress;
+    }
+
+    /// Returns the running and suspended attempts of a tracker, in the order of launching.
+    pub fn running(&self, tracker: u32) -> Vec<AttemptId> {
+        self.trackers[tracker as usize].iter().map(|attempt| attempt.id).collect()
+    }
+
+    /// Returns how many attempts of a kind each job runs.
+    pub fn held<const N: usize>(&self, kind: SlotKind, jobs: [JobId; N]) -> [usize; N] {
+        let runs = |attempt: &&BenchAttempt| attempt.id.slot() == kind && !attempt.is_suspended;
+        let all = || self.trackers.iter().flatten().filter(runs);
+        jobs.map(|job| all().filter(|attempt| attempt.id.job() == job).count())
+    }
+
+    // ---- what the policy says of itself ----
+
+    /// Returns the view of the ledger that the policy has.
+    pub fn view(&self) -> View<'_> {
+        View { now: self.out.now, heard: None, ledger: &self.ledger }
+    }
+
+    /// Returns the [holdings](Scheduler::holdings) of the policy's pools, each as `pool: held of
+    /// share, at least so many`.
+    pub fn holdings(&self, kind: SlotKind) -> Vec<String> {
+        let mut told = Vec::new();
+        let say = &mut |name: &str, SlotStanding { held, share, min_share }| {
+            let share = share.map_or(f64::NAN, SlotShare::slots);
+            told.push(format!("{name}: {held} of {share}, at least {min_share}"));
+        };
+        self.policy.holdings(&self.view(), kind, say);
+        told
+    }
+
+    /// Returns the jobs with a task to launch that the policy [holds back](Scheduler::withheld),
+    /// and why.
+    pub fn withheld(&self) -> Vec<(JobId, SlotKind, Reason)> {
+        let mut told = Vec::new();
+        let view = self.view();
+        self.policy.withheld(&view, &mut |job, kind, reason| {
+            if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
+                told.push((job, kind, reason));
+            }
+        });
+        told
+    }
+
+    /// Returns the [refusals](Offer::refuse) since the last call, each with the code of its reason.
+    /// The first call returns none: refusals are kept from then on.
+    pub fn refused(&mut self) -> Vec<(JobId, SlotKind, &'static str)> {
+        let mut out = Outbox::at(self.out.now);
+        self.ledger.refusals.get_or_insert_default().close(&mut out);
+        let told = out.events.into_iter().filter_map(|event| match event.fact {
+            Fact::Job(job, JobFact::Refused { kind, reason, .. }) => {
+                Some((job, kind, reason.code()))
+            }
+            _ => None,
+        });
+        told.collect()
+    }
+
+    // ---- inside ----
+
+    /// Notes what the heartbeat of a tracker reports.
+    fn report(&mut self, tracker: u32) {
+        let (id, now) = (TrackerId(tracker), self.out.now);
+        let mut occupied = PerSlot::default();
+        let mut reports = Vec::new();
+        for attempt in &self.trackers[tracker as usize] {
+            let report = attempt.report(now);
+            reports.push(report);
+            let Some(record) = self.ledger.find_try(attempt.id) else { continue };
+            record.state = report.state;
+            if !attempt.is_suspended {
+                occupied[attempt.id.slot()] += record.slots;
+            }
+            if self.policy.reads_progress() {
+                self.ledger.note_progress(now, attempt.id, attempt.progress);
+            }
+        }
+        self.ledger.trackers[id.index()].reports = reports;
+        self.ledger.set_occupied(id, occupied);
+    }
+
+    /// Ends an attempt; returns whether it was running or suspended.
+    fn end(&mut self, attempt: AttemptId, outcome: Outcome) -> bool {
+        let attempts = || self.trackers.iter().flatten();
+        if !attempts().any(|other| other.id == attempt) {
+            return false;
+        }
+        self.trackers.iter_mut().for_each(|own| own.retain(|other| other.id != attempt));
+        match outcome {
+            Outcome::Succeeded => self.ledger.succeed(attempt, &mut self.out),
+            Outcome::Failed | Outcome::Killed => self.ledger.lose(attempt, outcome, &mut self.out),
+        }
+        self.tell();
+        true
+    }
+
+    /// Tells the policy the changes of jobs.
+    fn tell(&mut self) {
+        for event in std::mem::take(&mut self.ledger.changes) {
+            let view = View { now: self.out.now, heard: None, ledger: &self.ledger };
+            self.policy.job_changed(&view, &event);
+        }
+        // Nobody reads the other events of a bench.
+        self.spared.extend(self.out.events.drain(..).filter_map(|event| match event.fact {
+            Fact::Ledger(attempt, _, LedgerFact::Spared { .. }) => Some(attempt),
+            _ => None,
+        }));
+    }
+}
+
+/// Returns the settings of a Hadoop without setups, cleanups and slow start.
+fn plain_hadoop() -> Hadoop {
+    let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
+    let plain: Hadoop = serde_yaml::from_str(line).expect("every line of Hadoop is tested");
+    Hadoop { setup_cleanup: false, slow_start: Fraction::ZERO, task_cleanup: false, ..plain }
+}
+
+fn launched(directive: &Directive) -> Option<Launched> {
+    match directive {
+        Directive::Launch(launch) => {
+            Some(Launched { attempt: launch.attempt, locality: launch.locality })
+        }
+        _ => None,
+    }
+}
+
+fn ordered(directive: &Directive) -> Option<(AttemptId, Order)> {
+    match directive {
+        Directive::Kill(attempt) => Some((*attempt, Order::Kill)),
+        Directive::Suspend(attempt) => Some((*attempt, Order::Suspend)),
+        Directive::Resume(attempt) => Some((*attempt, Order::Resume)),
+        Directive::Launch(_) | Directive::Commit(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::ids::TaskId;
+    use crate::mapred::job::JobState;
+    use crate::mapred::map_cache::MapReach;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// Launches maps of any job, and gives the orders that a test puts in, at its next tick.
+    #[derive(Default)]
+    struct Obedient {
+        orders: Vec<(AttemptId, Order)>,
+        ticks: Vec<f64>,
+        /// The reports that it saw at the last offer.
+        seen: Vec<Report>,
+    }
+
+    impl Scheduler for Obedient {
+        fn tick_every(&self) -> Option<SimSpan> {
+            Some(SimSpan::from_secs(3))
+        }
+
+        fn reads_progress(&self) -> bool {
+            true
+        }
+
+        fn tick(&mut self, orders: &mut Orders<'_>) {
+            self.ticks.push(orders.view().now().as_secs_f64());
+            let why = Reason::Other("the test says so");
+            for (attempt, order) in std::mem::take(&mut self.orders) {
+                match order {
+                    Order::Kill => orders.kill(attempt, why),
+                    Order::Suspend => orders.suspend(attempt, why),
+                    Order::Resume => orders.resume(attempt, why),
+                }
+            }
+        }
+
+        fn offer(&mut self, offer: &mut Offer<'_>) {
+            self.seen = offer.view().reports(offer.tracker()).to_vec();
+            let jobs: Vec<JobId> = offer.running_jobs().map(|job| job.id()).collect();
+            for job in jobs {
+                while 0 < offer.free(SlotKind::Map)
+                    && offer.launch_map(job, MapReach::Any, Reason::Other("any")).is_some()
+                {
+                }
+            }
+        }
+    }
+
+    /// Returns a tracker of two map slots.
+    fn bench() -> PolicyBench<Obedient> {
+        PolicyBench::new(Obedient::default(), 1, PerSlot { map: 2, reduce: 0 })
+    }
+
+    #[test]
+    fn the_policy_gets_its_ticks_as_time_passes_and_none_as_it_is_set() {
+        let mut bench = bench();
+        bench.advance(SimSpan::from_secs(7)).at(13.0).advance(SimSpan::from_secs(2));
+        assert_eq!(bench.policy.ticks, [3.0, 6.0, 15.0]);
+        assert_eq!(bench.now().as_secs_f64(), 15.0);
+    }
+
+    #[test]
+    fn a_suspended_attempt_lends_its_slot_and_keeps_its_work() {
+        let mut bench = bench();
+        let [first, second] = [2, 2].map(|maps| bench.submit(maps, 0, |_| {}));
+        let map = bench.offer(0)[0].attempt;
+        bench.progresses(map, 0.5);
+        bench.policy.orders = vec![(map, Order::Suspend)];
+        bench.at(10.0).tick();
+        assert_eq!(bench.offer(0), [], "the order has not been carried out");
+        assert_eq!(bench.policy.seen[0].state, AttemptState::Running);
+        assert_eq!(bench.carry_out(), [(map, Order::Suspend)]);
+        assert_eq!(bench.at(30.0).offer(0)[0].job(), second);
+        assert_eq!(bench.held(SlotKind::Map, [first, second]), [1, 1]);
+        let Report { state, progress, ran, .. } = bench.policy.seen[0];
+        let seen = (state, progress, ran.as_secs_f64());
+        assert_eq!(seen, (AttemptState::Suspended, 0.5, 10.0), "not the 20 s since");
+        assert_eq!(bench.view().progress(map), 0.5);
+
+        bench.policy.orders = vec![(map, Order::Resume)];
+        bench.tick().carry_out();
+        bench.at(35.0).offer(0);
+        let Report { state, ran, .. } = bench.policy.seen[0];
+        assert_eq!((state, ran.as_secs_f64()), (AttemptState::Running, 15.0));
+    }
+
+    #[test]
+    fn an_order_for_an_attempt_that_has_ended_has_no_effect() {
+        let mut bench = bench();
+        bench.submit(2, 0, |_| {});
+        let launched = bench.offer(0);
+        let [first, second] = [0, 1].map(|place| launched[place].attempt);
+        bench.policy.orders = vec![(first, Order::Kill), (second, Order::Kill)];
+        bench.tick().ends(first);
+        assert_eq!(bench.carry_out(), [(second, Order::Kill)]);
+        assert_eq!(bench.offer(0)[0].attempt, second.task.attempt(1));
+    }
+
+    #[test]
+    fn a_job_ends_with_its_last_task_or_when_it_is_killed() {
+        let mut bench = bench();
+        let [done, killed] = [1, 1].map(|maps| bench.submit(maps, 0, |_| {}));
+        let maps = bench.offer(0);
+        bench.ends(maps[0]);
+        bench.kill_job(killed);
+        assert_eq!(bench.carry_out(), [(maps[1].attempt, Order::Kill)]);
+        let states = [done, killed].map(|job| bench.view().job(job).unwrap().state());
+        assert_eq!(states, [Outcome::Succeeded, Outcome::Killed].map(JobState::Ended));
+        assert_eq!(bench.running(0), []);
+    }
+
+    #[test]
+    fn calls_that_make_no_sense_are_found_out() {
+        const WAITS: AttemptId = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(0);
+        let acts: [fn(&mut PolicyBench<Obedient>); 3] = [
+            |bench| bench.ends(WAITS),
+            |bench| bench.progresses(WAITS, 0.5),
+            |bench| _ = bench.at(1.0),
+        ];
+        for act in acts {
+            let mut bench = bench();
+            bench.submit(1, 0, |_| {});
+            bench.at(2.0);
+            assert!(catch_unwind(AssertUnwindSafe(|| act(&mut bench))).is_err());
+        }
+    }
+}
