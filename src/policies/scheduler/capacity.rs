@@ -209,7 +209,7 @@ impl Scheduler for Capacity {
     fn tick(&mut self, orders: &mut Orders<'_>) {
         self.tree.measure(&orders.view());
         for job in self.admission.poll(&orders.view(), &self.tree) {
-            orders.read(job);
+            orders.read(job, SimSpan::ZERO);
             self.tree.admit(&orders.view(), job);
         }
         // End outdated reservations before the claims are updated, so that they do not affect the

@@ -84,6 +84,12 @@ impl<P: Scheduler> Bench<P> {
         id
     }
 
+    /// Returns why the policy refuses a job that is submitted now.
+    pub fn refuses(&self, job: &JobSpec) -> Option<Reason> {
+        let view = View { now: self.out.now, heard: None, ledger: &self.ledger };
+        self.policy.refuses(&view, job)
+    }
+
     /// Submits a job of a pool.
     pub fn job_of(&mut self, pool: &str, maps: u32, reduces: u32) -> JobId {
         self.job(maps, reduces, |spec| spec.pool = pool.into())
