@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 pub use super::steps::steps_of;
-use super::{Offer, Orders, Scheduler, View};
+use super::{Offer, Orders, Scheduler, Setting, View};
 use crate::cluster::{Hdfs, Node, PerSlot, Placement, RackId, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{Fact, JobFact, Outcome};
-use crate::mapred::hadoop::Hadoop;
+use crate::mapred::hadoop::{Hadoop, HadoopLine};
 use crate::mapred::heartbeat::Directive;
 use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::ledger::Ledger;
@@ -82,6 +82,46 @@ impl<P: Scheduler> Bench<P> {
         self.ledger.initialise(id, &mut self.out);
         self.tell();
         id
+    }
+
+    /// Begins a run of a Hadoop version. Without this call the policy has no setting.
+    pub fn begin(&mut self, line: HadoopLine) -> &mut Self {
+        let setting = Setting {
+            seed: 1,
+            line,
+            folder: std::path::Path::new("."),
+            topology: &self.ledger.topology,
+            tell: Arc::new(|_| {}),
+            may_start: false,
+            overhear: None,
+        };
+        self.policy.begin(&setting).expect("a policy of tests can work");
+        self
+    }
+
+    /// Submits a job of a queue, whose splits are not read.
+    pub fn arrive(&mut self, queue: &str) -> JobId {
+        let id = JobId(self.jobs);
+        let spec = JobSpec { pool: queue.into(), ..JobSpec::bare(self.jobs, 1, 0) };
+        self.jobs += 1;
+        self.ledger.submit(Arc::new(spec), &mut self.out);
+        self.tell();
+        id
+    }
+
+    /// Returns the jobs that the policy has ordered to be read since the last call, each with the
+    /// time until a thread begins.
+    pub fn ordered(&mut self) -> Vec<(JobId, SimSpan)> {
+        std::mem::take(&mut self.ledger.to_read)
+    }
+
+    /// Ends the reading of a job's splits.
+    pub fn read(&mut self, job: JobId) {
+        self.ledger.initialise(job, &mut self.out);
+        self.tell();
+        let Self { ledger, out, .. } = self;
+        self.policy.splits_read(job, &mut Orders { ledger, out });
+        self.tell();
     }
 
     /// Returns why the policy refuses a job that is submitted now.
