@@ -157,9 +157,8 @@ fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scena
         ));
     }
     if set.scheduler != scenario.scheduler {
-        // In Mumak the policy orders the reading of splits. The JobTracker sets this up at its
-        // start, so the policy cannot change later.
-        if scenario.hadoop.behaviour().policy_reads {
+        // Mumak keeps its policy, which orders the reading of splits, for the whole run.
+        if scenario.hadoop.behaviour().keeps_policy {
             return Err(Failure::input(
                 "in Mumak the policy cannot change in a run, as it orders the reading of splits; set another \
                  `hadoop.line`",

@@ -77,7 +77,8 @@ impl ExplainArguments {
                 (0..told.jobs.len()).map(|place| OneJob::of(&told, &explain(place), &holders));
             return print_list(all);
         }
-        let all: Vec<ExplainedJob> = (0..told.jobs.len()).map(in_short).collect();
+        let ran = (0..told.jobs.len()).filter(|place| !told.jobs[*place].is_refused());
+        let all: Vec<ExplainedJob> = ran.map(in_short).collect();
         let alone = RunResults::new(folder).alone().map_err(compare::unreadable)?;
         Ok(terminal::print(&worst_of(&told, &all, &alone, &holders))?)
     }
@@ -115,6 +116,10 @@ fn story_of(told: &RunToExplain, one: &ExplainedJob) -> TerminalLines {
     let took = span(one.sojourn_ms as f64 / 1e3);
     let end = match job.row.outcome {
         JobEnd::Unfinished => format!("not done after {took}"),
+        JobEnd::Refused => match &job.refused_for {
+            Some(why) => format!("refused at its submission: {why}"),
+            None => "refused at its submission".to_owned(),
+        },
         outcome => format!("{} after {took}", outcome.word()),
     };
     lines.bold(
@@ -223,6 +228,9 @@ struct OneJob<'a> {
     user: &'a str,
     pool: &'a str,
     outcome: &'a str,
+    /// Why the job was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused_for: Option<&'a str>,
     sojourn_ms: u64,
     undelayed_ms: u64,
     times_undelayed: f64,
@@ -257,6 +265,7 @@ impl<'a> OneJob<'a> {
             user: &job.row.user,
             pool: &job.row.pool,
             outcome: job.row.outcome.word(),
+            refused_for: job.refused_for.as_deref(),
             sojourn_ms: one.sojourn_ms,
             undelayed_ms: one.undelayed_ms,
             times_undelayed: one.times_undelayed(),

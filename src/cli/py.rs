@@ -73,7 +73,7 @@ mod tests {
     fn the_module_knows_each_column() {
         assert_eq!(MODULE.matches(COLUMNS).count(), 1);
         let module = module();
-        let line = r#"        "sojourn_ms": "number",  # From its arrival to its end."#;
+        let line = r#"        "sojourn_ms": "number",  # From its arrival to its end; empty for refused jobs."#;
         assert!(module.contains(line) && !module.contains(COLUMNS), "{module}");
     }
 }

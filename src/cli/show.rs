@@ -315,9 +315,10 @@ mod tests {
             let row = table.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
             row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
         };
-        let meaning = "From its arrival to its end. Quantity `sojourn`.";
+        let meaning = "From its arrival to its end; empty for refused jobs. Quantity `sojourn`.";
         assert_eq!(row("sojourn_ms"), ["sojourn_ms", "ms, or empty", meaning]);
-        let words = "How it ended: succeeded, failed, killed, unfinished. Filter `outcome`.";
+        let words =
+            "How it ended: succeeded, failed, killed, refused, unfinished. Filter `outcome`.";
         assert_eq!(row("outcome"), ["outcome", "word", words]);
     }
 

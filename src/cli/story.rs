@@ -100,10 +100,10 @@ impl RunStory<'_> {
     }
 
     /// Returns the outcomes of the jobs. Shows `0 succeeded`, but no other zeros.
-    fn outcomes(&self) -> [Option<String>; 4] {
+    fn outcomes(&self) -> [Option<String>; 5] {
         let [succeeded, others @ ..] = self.summary.outcomes();
-        let [failed, killed, left] = others.map(some);
-        [Some(told(succeeded)), failed, killed, left]
+        let [failed, killed, refused, left] = others.map(some);
+        [Some(told(succeeded)), failed, killed, refused, left]
     }
 }
 
@@ -152,6 +152,7 @@ mod tests {
             jobs_succeeded: 12,
             jobs_failed: 0,
             jobs_killed: 0,
+            jobs_refused: 0,
             attempts: 140,
             attempts_failed: 0,
             attempts_killed: 0,

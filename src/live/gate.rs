@@ -78,7 +78,7 @@ pub enum LiveStep {
     Heartbeat,
     /// The JobTracker or its policy launches, kills, suspends or resumes an attempt.
     Decision,
-    /// A job ends.
+    /// A job ends, or is refused.
     JobEnd,
 }
 
@@ -93,7 +93,9 @@ impl LiveStep {
                         | Fact::World(WorldFact::PolicyChanged)
                 )
             }
-            Self::JobEnd => matches!(fact, Fact::Job(_, JobFact::Ended(_))),
+            Self::JobEnd => {
+                matches!(fact, Fact::Job(_, JobFact::Ended(_) | JobFact::SubmissionRefused(_)))
+            }
         }
     }
 }

@@ -85,6 +85,7 @@ enum RemarkKind {
     Launched { attempt: AttemptId, tracker: TrackerId, reason: Reason },
     Ordered { attempt: AttemptId, tracker: TrackerId, order: Order, reason: Reason },
     Ended { job: JobId, outcome: Outcome },
+    Refused { job: JobId, reason: Reason },
     Befell { tracker: Option<TrackerId>, words: &'static str },
     Policy(String),
 }
@@ -335,12 +336,12 @@ impl LivePicture {
                 self.live.push(job);
             }
             Fact::Job(job, JobFact::Ended(outcome)) => {
-                self.live.retain(|live| *live != job);
-                if self.over.len() == ENDED {
-                    self.over.pop_front();
-                }
-                self.over.push_back(job);
+                self.end_job(job);
                 self.say(at, RemarkKind::Ended { job, outcome });
+            }
+            Fact::Job(job, JobFact::SubmissionRefused(reason)) => {
+                self.end_job(job);
+                self.say(at, RemarkKind::Refused { job, reason });
             }
             Fact::Ledger(attempt, tracker, LedgerFact::Assigned { role, reason, waited, .. }) => {
                 // Setup, cleanup and task-cleanup attempts do not wait for the policy: leave them
@@ -381,6 +382,15 @@ impl LivePicture {
             }
             _ => {}
         }
+    }
+
+    /// Lists a job among those that have ended.
+    fn end_job(&mut self, job: JobId) {
+        self.live.retain(|live| *live != job);
+        if self.over.len() == ENDED {
+            self.over.pop_front();
+        }
+        self.over.push_back(job);
     }
 
     fn say(&mut self, at: SimTime, what: RemarkKind) {
@@ -545,6 +555,9 @@ impl LivePicture {
             }
             RemarkKind::Ended { job, outcome } => {
                 ("job", self.job_called(*job), None, outcome.word().to_owned())
+            }
+            RemarkKind::Refused { job, reason } => {
+                ("job", self.job_called(*job), None, format!("refused: {reason}"))
             }
             RemarkKind::Befell { tracker, words } => {
                 let whom = tracker.map_or_else(|| "jobtracker".to_owned(), |id| id.to_string());

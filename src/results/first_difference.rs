@@ -101,8 +101,9 @@ pub fn changed_jobs<'a>(jobs: [&'a [JobRow]; 2], by: SimSpan) -> Vec<ChangedJob<
     let [one, other] = jobs;
     let changed = |(job, other): (&'a JobRow, &'a JobRow)| {
         let rows = [job, other];
-        // A job that ended in neither run has no times to compare.
-        let ended = rows.into_iter().filter_map(|row| row.finish_ms).min()?;
+        // A job that ended in neither run has no times to compare, and neither has a refused job.
+        let ended = |row: &JobRow| row.sojourn_ms.and(row.finish_ms);
+        let ended = rows.into_iter().filter_map(ended).min()?;
         let sojourns = rows.map(|row| row.sojourn_ms);
         let changed = ChangedJob { job, ended, sojourns };
         let is_more = |ms: i64| by.as_millis() < ms.unsigned_abs();

@@ -608,7 +608,7 @@ fn check_later(
             let message = "it is one of `submit: {name: urgent, maps: 5}` and `scheduler: fair`";
             found.value(&format!("later[{number}]"), message);
         }
-        if later.scheduler.is_some() && intact("hadoop") && scenario.hadoop.behaviour().policy_reads
+        if later.scheduler.is_some() && intact("hadoop") && scenario.hadoop.behaviour().keeps_policy
         {
             let message =
                 "in Mumak the policy cannot change in a run, as it orders the reading of splits";

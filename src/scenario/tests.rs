@@ -203,12 +203,13 @@ fn what_pools_and_queues_say_is_told_where_the_policy_takes_no_notice() {
         ("allocations: {max_system_jobs: 7}", "allocations.max_system_jobs", v1),
         ("allocations: {maps_per_heartbeat: 7}", "allocations.maps_per_heartbeat", v1),
         (
-            "allocations: {queues: {a: {queues: {default: {user_limit_factor: 2}}}}}",
+            "allocations: {queues: {a: {capacity: 1, queues: {default: {user_limit_factor: 2}}}}}",
             "allocations.queues.a.queues.default.user_limit_factor",
             v1,
         ),
         (
-            "allocations: {queues: {max_active_tasks: {}, default: {max_active_tasks: 7}}}",
+            "allocations: {queues: {max_active_tasks: {capacity: 0}, \
+             default: {capacity: 1, max_active_tasks: 300000}}}",
             "allocations.queues.default.max_active_tasks",
             v1,
         ),

@@ -192,7 +192,7 @@ proptest! {
         let jobs = (0..users).map(job).collect::<Vec<_>>().join(", ");
         let yaml = format!(
             "{EXACT}
-cluster: {{nodes: 10, map_slots: 4}}
+cluster: {{nodes: 10, map_slots: 4, jobtracker: {{init: 0s}}}}
 until: 3min
 workload: {{jobs: [{jobs}]}}
 scheduler:
@@ -304,7 +304,8 @@ scheduler:
   capacity:
     rules: \"{rules}\"
     map_slot: 1GiB
-    allocations: {{queues: {{narrow: {{user_limit_factor: 9}}, wide: {{}}}}}}
+    allocations:
+      queues: {{narrow: {{capacity: 50 %, user_limit_factor: 9}}, wide: {{capacity: 50 %}}}}
 "
     )
 }
@@ -354,7 +355,10 @@ scheduler:
     wait_factor: 0
     allocations:
       init_poll: 1s
-      queues: {{narrow: {{user_limit_factor: 9}}, wide: {{}}, late: {{user_limit_factor: 9}}}}
+      queues:
+        narrow: {{capacity: 33.3 %, user_limit_factor: 9}}
+        wide: {{capacity: 33.3 %}}
+        late: {{capacity: 33.4 %, user_limit_factor: 9}}
 "
         );
         let (folder, _) = run(&yaml);
@@ -504,7 +508,8 @@ scheduler: {{capacity: {{rules: \"{rules}\", allocations: {{init_poll: 10s, {lim
     assert_eq!(jobs("0.21", one_waits), [0.0, 1.0, 2.0]);
     // The limit of one running job makes the jobs run one after the other.
     assert_eq!(jobs("1.x", "max_system_jobs: 1"), [0.0, 7.0, 14.0]);
-    assert_eq!(jobs("1.x", "queues: {default: {max_active_tasks: 1}}"), [0.0, 7.0, 14.0]);
+    let one_task = "queues: {default: {max_active_tasks: 1, max_active_tasks_per_user: 1}}";
+    assert_eq!(jobs("1.x", one_task), [0.0, 7.0, 14.0]);
     assert_eq!(jobs("1.x", "max_system_jobs: 3"), [0.0; 3]);
 }
 
@@ -546,28 +551,29 @@ fn a_queue_file_does_what_the_same_queues_do() {
 #[test]
 fn a_queue_without_a_slot_is_told() {
     let room = Room::new();
-    let check = |rules: &str, queue: &str| {
+    let check = |rules: &str, percent: u32, more: &str| {
+        let rest = 100 - percent;
         let yaml = format!(
             "workload: {{jobs: [{{name: a, maps: 1}}]}}\ncluster: {{nodes: 4, map_slots: 4}}\n\
-             scheduler: {{capacity: {{rules: \"{rules}\", allocations: {{queues: {{default: {{}}, \
-             small: {{{queue}}}}}}}}}}}\n"
+             scheduler: {{capacity: {{rules: \"{rules}\", allocations: {{queues: \
+             {{default: {{capacity: {rest} %}}, small: {{capacity: {percent} %{more}}}}}}}}}}}\n"
         );
         room.write("one.yaml", &yaml);
         let output = room.mumakil("check one.yaml").output().unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    let told = |rules: &str, queue: &str| {
-        check(rules, queue).contains("`small` never gets one of the 16 map slots")
+    let told = |rules: &str, more: &str| {
+        check(rules, 5, more).contains("`small` never gets one of the 16 map slots")
     };
-    assert!(told("0.21", "capacity: 5 %"));
-    assert!(!told("1.x", "capacity: 5 %"));
-    assert!(told("1.x", "capacity: 5 %, maximum_capacity: 6 %"));
-    assert!(check("1.x", "capacity: 0").contains("`small` may initialise no job"));
-    assert!(!check("0.20", "capacity: 0").contains("initialise"));
+    assert!(told("0.21", ""));
+    assert!(!told("1.x", ""));
+    assert!(told("1.x", ", maximum_capacity: 6 %"));
+    assert!(check("1.x", 0, "").contains("`small` may initialise no job"));
+    assert!(!check("0.20", 0, "").contains("initialise"));
     let users = "`small` ever gets a map slot";
-    assert!(check("1.x", "user_limit_factor: 0.05").contains(users));
-    assert!(!check("0.21", "user_limit_factor: 0.05").contains(users));
+    assert!(check("1.x", 50, ", user_limit_factor: 0.05").contains(users));
+    assert!(!check("0.21", 50, ", user_limit_factor: 0.05").contains(users));
 }
 
 #[test]
@@ -585,4 +591,45 @@ fn the_rules_are_those_of_the_line_unless_said() {
         let told = resolved.lines().find(|line| line.trim().starts_with("rules:")).unwrap();
         assert_eq!(told.replace(['\'', '"'], "").trim(), format!("rules: {rules}"));
     }
+}
+
+/// The queue accepts one job at a time, and a user two; the follower of a refused job arrives as if
+/// it had failed.
+#[test]
+fn a_refused_job_is_an_outcome_of_its_own() {
+    let room = Room::new();
+    let yaml = "
+name: one
+hadoop: \"1.x\"
+cluster: {nodes: 4, map_slots: 4}
+workload:
+  jobs:
+    - {name: long, maps: 4, map_time: 2min}
+    - {name: late, submit: 20s, maps: 4, map_time: 10s}
+    - {name: next, after: [late], submit: 5min, maps: 4, map_time: 10s}
+scheduler: {capacity: {allocations: {max_system_jobs: 1, queues: {default: {accept_factor: 1}}}}}
+record: {decisions: true}
+expect:
+  - jobs_refused == 1
+  - jobs_succeeded == 2
+  - count(sojourn) == 2
+";
+    room.write("one.yaml", yaml);
+    let told = room.mumakil("run one.yaml --verify --out one").output().unwrap();
+    let text = String::from_utf8(told.stdout).unwrap();
+    assert!(told.status.success(), "{text}{}", String::from_utf8_lossy(&told.stderr));
+    assert!(text.contains("2 succeeded   1 refused"), "{text}");
+    let jobs = std::fs::read_to_string(room.path("one/jobs.csv")).unwrap();
+    let row = |name: &str| {
+        let row = jobs.lines().find(|row| row.contains(&format!(",{name},"))).unwrap();
+        row.split(',').map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("late").last().unwrap(), "refused");
+    assert!(row("next").contains(&"320000".to_owned()), "{jobs}");
+    let told = room.mumakil("explain one late").output().unwrap();
+    let text = String::from_utf8(told.stdout).unwrap();
+    assert!(
+        text.contains("refused at its submission: its queue has 1 job, and accepts no more"),
+        "{text}"
+    );
 }

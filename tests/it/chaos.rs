@@ -112,8 +112,9 @@ fn outcomes(yaml: &str) -> (u64, u64) {
     assert!(found.is_empty(), "{}\n{yaml}", found.join("\n"));
     assert_eq!(run.stop, StopReason::Done, "{yaml}");
     let summary = run.summary;
-    let ended = summary.jobs_succeeded + summary.jobs_failed + summary.jobs_killed;
-    assert_eq!(ended, summary.jobs, "{yaml}");
+    let ended =
+        [summary.jobs_succeeded, summary.jobs_failed, summary.jobs_killed, summary.jobs_refused];
+    assert_eq!(ended.iter().sum::<u64>(), summary.jobs, "{yaml}");
     (summary.jobs_succeeded, summary.jobs_failed)
 }
 

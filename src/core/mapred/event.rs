@@ -66,6 +66,9 @@ pub enum JobFact {
     MapsDone,
     /// The JobTracker has ended it.
     Ended(Outcome),
+    /// The policy has refused the job itself as it was submitted: it never runs. No other fact about
+    /// the job follows.
+    SubmissionRefused(Reason),
     /// The JobTracker has died, and only the submission of the job is left: its splits are read
     /// again, and all its tasks run again. Right after this fact, every attempt of the job that ran
     /// or had succeeded becomes killed.

@@ -18,7 +18,8 @@ mod heartbeats;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::mem;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -28,6 +29,7 @@ use crate::mapred::event::{Event, Fact, Incident, Outcome, WorldFact};
 use crate::mapred::hadoop::{Hadoop, Recovery};
 use crate::mapred::heartbeat::{Heartbeat, HeartbeatCall};
 use crate::mapred::ids::JobId;
+use crate::mapred::job::{Job, JobState};
 use crate::mapred::ledger::{Ledger, ProcessAge};
 use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
 use crate::mapred::outbox::{Core, Outbox, StopReason};
@@ -54,8 +56,10 @@ pub struct JobTracker {
     busy_until: SimTime,
     /// Jobs whose splits wait to be read.
     unread: VecDeque<JobId>,
-    /// How many jobs' splits are being read.
+    /// How many jobs' splits are being read, without those that the policy has ordered.
     reading: u32,
+    /// The jobs whose splits are being read, or will be, since the policy has ordered it.
+    ordered: BTreeSet<JobId>,
     /// The earliest instant of its next check whether the cluster is idle.
     reviews_at: SimTime,
     /// The earliest instant at which it asks the policy again which jobs are held back.
@@ -66,7 +70,8 @@ pub struct JobTracker {
     reads_progress: bool,
     /// Whether a heartbeat may arrive twice.
     may_hear_twice: bool,
-    /// Whether the policy decides when splits are read; otherwise they are read as jobs arrive.
+    /// Whether the policy decides when splits are read; otherwise its own threads read them as jobs
+    /// arrive.
     reads_on_order: bool,
     /// The end of its process's pause; until then messages wait.
     stands_until: SimTime,
@@ -104,21 +109,20 @@ impl JobTracker {
         spec: JobTrackerSpec,
         scheduler: Box<dyn Scheduler>,
     ) -> Self {
-        // Hadoop reads a job's splits as the job arrives; in Mumak the policy says when.
-        let reads_on_order = hadoop.behaviour().policy_reads && scheduler.orders_reading();
         Self {
             reads_progress: reads_progress(&*scheduler, &hadoop),
             ledger: Ledger::new(hadoop, topology, hdfs),
             // `true` is the safe choice; runs whose network neither loses nor doubles messages
             // switch it off.
             may_hear_twice: true,
-            reads_on_order,
+            reads_on_order: scheduler.orders_reading(),
             scheduler,
             spec,
             queue: VecDeque::new(),
             busy_until: SimTime::ZERO,
             unread: VecDeque::new(),
             reading: 0,
+            ordered: BTreeSet::new(),
             reviews_at: SimTime::ZERO,
             asks_withheld_at: SimTime::ZERO,
             // The first message starts the periodic checks.
@@ -241,6 +245,7 @@ impl JobTracker {
         // The threads that read splits die with the process. `recover` queues recovered jobs again.
         self.unread.clear();
         self.reading = 0;
+        self.ordered.clear();
         self.deaths += 1;
         match self.ledger.hadoop.behaviour().recovery.filter(|_| recovers) {
             Some(Recovery::Replay) => self.ledger.keep_history(out),
@@ -259,6 +264,7 @@ impl JobTracker {
         let Some(policy) = self.successors.pop_front() else { return };
         self.scheduler = policy;
         self.reads_progress = reads_progress(&*self.scheduler, &self.ledger.hadoop);
+        self.reads_on_order = self.scheduler.orders_reading();
         // The new policy learns all jobs in their current state, so drop the changes that the old
         // policy has not seen.
         self.ledger.changes.clear();
@@ -275,11 +281,20 @@ impl JobTracker {
     /// Lets the next policy take over, and tells it all jobs.
     fn change_policy(&mut self, out: &mut Outbox) {
         out.emit(Fact::World(WorldFact::PolicyChanged));
+        let was_on_order = self.reads_on_order;
         self.follow_policy(out);
         // While the process is dead, the policy learns of no job; it learns of all jobs when the
         // process is back.
         if self.process != ProcessState::Gone {
             self.ledger.introduce_jobs(out.now);
+            if self.reads_on_order {
+                self.unread.clear();
+            } else if was_on_order {
+                // The threads that the last policy has sent to jobs still read these.
+                let unread = self.ledger.unread_jobs().filter(|job| !self.ordered.contains(job));
+                self.unread.extend(unread);
+                self.read_splits(out);
+            }
         }
         self.ledger.moved_at = out.now;
         if !self.has_tick {
@@ -311,7 +326,7 @@ impl JobTracker {
         self.note_process(ProcessState::Works, out);
         // The pause is the reason why nothing has changed, so do not take the cluster for stalled.
         self.ledger.moved_at = now;
-        for msg in std::mem::take(&mut self.held) {
+        for msg in mem::take(&mut self.held) {
             // The policy learns of each message's changes before the next message, as without the
             // pause.
             self.tell_policy(now, None);
@@ -324,16 +339,46 @@ impl JobTracker {
     fn read_splits(&mut self, out: &mut Outbox) {
         while self.reading < self.spec.init_threads.get() {
             let Some(job) = self.unread.pop_front() else { break };
-            // Only Mumak reads such splits at once: there a heartbeat of the same instant may
-            // already find the job running.
-            if self.spec.init.is_zero() && self.ledger.hadoop.behaviour().reads_at_once {
-                self.tell_policy(out.now, None);
-                self.ledger.initialise(job, out);
-                continue;
+            if !self.reads_at_once(job, out) {
+                self.reading += 1;
+                out.plan(self.spec.init, ToJobTracker::Initialised(job, self.deaths));
             }
-            self.reading += 1;
-            out.plan(self.spec.init, ToJobTracker::Initialised(job, self.deaths));
         }
+    }
+
+    /// Reads the splits of the jobs that the policy has named.
+    fn read_ordered(&mut self, out: &mut Outbox) {
+        for (job, after) in mem::take(&mut self.ledger.to_read) {
+            // Drop the orders of a policy that does not read, so that they do not pile up.
+            if self.reads_on_order && !(after.is_zero() && self.reads_at_once(job, out)) {
+                self.ordered.insert(job);
+                out.plan(after + self.spec.init, ToJobTracker::Initialised(job, self.deaths));
+            }
+        }
+    }
+
+    /// Reads a job's splits at once, if that takes no time. Only Mumak does so: there a heartbeat of
+    /// the same instant may already find the job running.
+    fn reads_at_once(&mut self, job: JobId, out: &mut Outbox) -> bool {
+        let is_done = self.spec.init.is_zero() && self.ledger.hadoop.behaviour().reads_at_once;
+        if is_done {
+            self.tell_policy(out.now, None);
+            self.ledger.initialise(job, out);
+        }
+        is_done
+    }
+
+    /// Initialises a job whose splits have been read, and lets the thread read the next job.
+    fn initialise(&mut self, job: JobId, out: &mut Outbox) {
+        let is_ordered = self.ordered.remove(&job);
+        self.ledger.initialise(job, out);
+        if !is_ordered {
+            self.reading -= 1;
+            return self.read_splits(out);
+        }
+        self.tell_policy(out.now, None);
+        self.scheduler.splits_read(job, &mut Orders { ledger: &mut self.ledger, out });
+        self.read_ordered(out);
     }
 
     /// Tells the policy the changes since the last call; `heard` is the tracker whose heartbeat is
@@ -344,7 +389,7 @@ impl JobTracker {
         }
         // Take the list out, so that the policy can view the ledger meanwhile; put it back below to
         // reuse the memory. The policy cannot change the ledger here, so no change gets lost.
-        let mut changes = std::mem::take(&mut self.ledger.changes);
+        let mut changes = mem::take(&mut self.ledger.changes);
         let view = View { now, heard, ledger: &self.ledger };
         for event in changes.drain(..) {
             self.scheduler.job_changed(&view, &event);
@@ -395,8 +440,12 @@ impl JobTracker {
         self.scheduler.withheld(&view, &mut |job, kind, reason| {
             named += 1;
             // A policy may name every job that is at a limit; skip jobs without a task to launch,
-            // as they do not wait.
-            if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
+            // as they do not wait. A job whose splits are not read waits with all its tasks.
+            let waits = |job: &Job| match job.state() {
+                JobState::Submitted => 0 < job.tasks(kind).total(),
+                _ => 0 < job.pending(kind),
+            };
+            if view.job(job).is_some_and(waits) {
                 refusals.note(now, job, kind, reason);
             }
         });
@@ -409,7 +458,7 @@ impl JobTracker {
     // ---- clockwork ----
 
     fn start_timers(&mut self, out: &mut Outbox) {
-        if std::mem::replace(&mut self.has_clockwork, true) {
+        if mem::replace(&mut self.has_clockwork, true) {
             return;
         }
         self.plan_expiry(out);
@@ -455,18 +504,13 @@ impl JobTracker {
     fn tick(&mut self, out: &mut Outbox) {
         let mut orders = Orders { ledger: &mut self.ledger, out };
         self.scheduler.tick(&mut orders);
-        // Take the policy's requests even if they are not used, so that they do not pile up.
-        let to_read = std::mem::take(&mut self.ledger.to_read);
-        if self.reads_on_order {
-            self.unread.extend(to_read);
-            self.read_splits(out);
-        }
+        self.read_ordered(out);
         self.plan_tick(out);
     }
 
     /// Asserts the rules that hold between two messages, for the jobs and tasks of these events.
     fn assert_sound(&mut self, now: SimTime, events: &[Event]) {
-        let earlier = std::mem::replace(&mut self.heard_at, now);
+        let earlier = mem::replace(&mut self.heard_at, now);
         assert!(earlier <= now, "{now}: the JobTracker was at {earlier} before");
         assert!(self.ledger.changes.is_empty(), "{now}: the policy has not heard of everything");
         let (reading, threads) = (self.reading, self.spec.init_threads.get());
@@ -532,6 +576,10 @@ impl JobTracker {
                 if *life != self.deaths => {}
             ToJobTracker::Serve(_) => self.serve_next(out),
             ToJobTracker::Submit(spec) => {
+                let view = View { now: out.now, heard: None, ledger: &self.ledger };
+                if let Some(reason) = self.scheduler.refuses(&view, spec) {
+                    return self.ledger.refuse(spec, reason, out);
+                }
                 let job = spec.id;
                 self.ledger.submit(spec.clone(), out);
                 if !self.reads_on_order {
@@ -539,11 +587,7 @@ impl JobTracker {
                 }
                 self.read_splits(out);
             }
-            ToJobTracker::Initialised(job, _) => {
-                self.reading -= 1;
-                self.ledger.initialise(*job, out);
-                self.read_splits(out);
-            }
+            ToJobTracker::Initialised(job, _) => self.initialise(*job, out),
             ToJobTracker::AskLoad(jobs) => {
                 out.send(ToInjector::Load(Arc::new(self.ledger.load(jobs))));
             }

@@ -107,8 +107,8 @@ pub(super) struct Ledger {
     pub(super) moved_at: SimTime,
     /// The changes of jobs that the policy has not been told yet.
     pub(super) changes: Vec<JobEvent>,
-    /// The jobs whose splits the policy wants to be read.
-    pub(super) to_read: Vec<JobId>,
+    /// The jobs whose splits the policy wants to be read, each with the time until a thread begins.
+    pub(super) to_read: Vec<(JobId, SimSpan)>,
     /// The racks of the trackers, in the order in which the JobTracker met them.
     racks: RackOrder,
     /// Whether `MapOutputs` is told each time a map's output begins or ceases to be one that
@@ -313,6 +313,11 @@ impl Ledger {
 
     pub(super) fn running_jobs(&self) -> impl Iterator<Item = &Job> {
         self.running.iter().map(|id| self.known(*id))
+    }
+
+    /// Returns the jobs whose splits are not read, in the order of their numbers.
+    pub(super) fn unread_jobs(&self) -> impl Iterator<Item = JobId> {
+        self.open.iter().copied().filter(|id| self.known(*id).state == JobState::Submitted)
     }
 
     /// Returns the interval that replies give to trackers.

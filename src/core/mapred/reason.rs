@@ -84,6 +84,15 @@ pub enum Reason {
     /// The policy admits jobs only at intervals, and has not admitted this job yet.
     NotAdmitted,
 
+    // ---- refusals of submissions ----
+    /// The job's queue has this many jobs, and accepts no more.
+    QueueFull(u32),
+    /// The job's user has this many jobs in the queue, which accepts no more of a user.
+    UserFull(u32),
+    /// The job has more tasks than this, the most that a user's initialised jobs may have in the
+    /// queue.
+    TooManyTasks(u32),
+
     /// Words of a user's own policy, and the numbers that it weighed.
     Measured(&'static &'static str, SlotStanding),
     /// Words of a user's own policy.
@@ -188,6 +197,13 @@ impl Reason {
             Self::KeptFor(_) => ("kept-for", "the node is kept for {}"),
             Self::NotCounted => ("not-counted", "what it could run is not counted yet"),
             Self::NotAdmitted => ("not-admitted", "not let in yet"),
+            Self::QueueFull(_) => ("queue-full", "its queue has {}, and accepts no more"),
+            Self::UserFull(_) => {
+                ("user-full", "its user has {} in the queue, which accepts no more")
+            }
+            Self::TooManyTasks(_) => {
+                ("too-many-tasks", "it has more than {}, the most of a user in the queue")
+            }
             Self::Measured(words, _) => ("other", words),
             Self::Other(words) => ("other", words),
         }
@@ -239,6 +255,10 @@ impl fmt::Display for Reason {
             | Self::GroupLimit(holding) => write!(f, "{holding}")?,
             Self::PreemptedFor(by) => write!(f, "{}", by.job())?,
             Self::KeptFor(job) => write!(f, "{job}")?,
+            Self::QueueFull(most) | Self::UserFull(most) => {
+                f.write_str(&tell::counted(most.into(), "job"))?;
+            }
+            Self::TooManyTasks(most) => f.write_str(&tell::counted(most.into(), "task"))?,
             // The words of a user's own policy may contain braces.
             _ => return write!(f, "{{{after}"),
         }
@@ -295,7 +315,8 @@ mod tests {
         let limits = [R::GroupLimit(SlotStanding::of(1)), R::UserLimit, R::JobLimit];
         let here = [R::LongTasks, R::BadTracker, R::TrackerLoad];
         let later = [R::Delay(SimSpan::ZERO), R::KeptFor(JobId(0)), R::NotCounted, R::NotAdmitted];
-        for reason in limits.into_iter().chain(here).chain(later) {
+        let of_jobs = [R::QueueFull(1), R::UserFull(1), R::TooManyTasks(1)];
+        for reason in limits.into_iter().chain(here).chain(later).chain(of_jobs) {
             assert_ne!(reason.code(), "other", "{reason:?}");
             assert!(table.contains(&format!("`{}`", reason.code())), "{reason:?}");
         }

@@ -16,7 +16,7 @@ pub(crate) mod steps;
 mod wrapper;
 
 use crate::mapred::hadoop::HadoopLine;
-use crate::mapred::spec::ExpectedJob;
+use crate::mapred::spec::{ExpectedJob, JobSpec};
 use std::collections::BTreeMap;
 use std::mem;
 use std::ops::AddAssign;
@@ -67,6 +67,12 @@ pub trait Scheduler: Send {
     /// whether the policy will resume these attempts; if not, they are killed.
     fn inherit(&mut self, _suspended: &[(AttemptId, TrackerId)]) -> bool {
         false
+    }
+
+    /// Returns why the policy refuses a job that is being submitted; `None` to accept it. The policy
+    /// hears nothing else of a job that it refuses.
+    fn refuses(&self, _view: &View<'_>, _job: &JobSpec) -> Option<Reason> {
+        None
     }
 
     /// Learns that a job or one of its attempts has changed state.
@@ -128,11 +134,15 @@ pub trait Scheduler: Send {
     /// time-outs and preemption.
     fn tick(&mut self, _orders: &mut Orders<'_>) {}
 
-    /// Returns whether the policy decides when the splits of a job are [read](Orders::read). Asked
-    /// only in Mumak; in other Hadoop versions splits are always read as jobs arrive.
+    /// Returns whether the policy decides when the splits of a job are [read](Orders::read). If not,
+    /// the threads of the JobTracker read them as jobs arrive.
     fn orders_reading(&self) -> bool {
         false
     }
+
+    /// Learns that the reading of a job's splits, which it has [ordered](Orders::read), is over: the
+    /// job is initialised now, or has ended meanwhile.
+    fn splits_read(&mut self, _job: JobId, _orders: &mut Orders<'_>) {}
 
     /// Returns whether the policy also gets offers of trackers without a free slot, to preempt
     /// attempts there or to read their reports.
@@ -404,10 +414,11 @@ impl Orders<'_> {
         }
     }
 
-    /// Has the splits of a job read. For policies that [decide](Scheduler::orders_reading) when
-    /// splits are read.
-    pub fn read(&mut self, job: JobId) {
-        self.ledger.to_read.push(job);
+    /// Has a thread begin to read the splits of a job after a while. For policies that
+    /// [decide](Scheduler::orders_reading) when splits are read, and on how many threads: the
+    /// JobTracker sets no limit.
+    pub fn read(&mut self, job: JobId, after: SimSpan) {
+        self.ledger.to_read.push((job, after));
     }
 
     /// Orders the suspension of a running attempt. The order leaves with the reply to its tracker's

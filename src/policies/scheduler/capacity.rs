@@ -13,10 +13,12 @@
 
 mod admission;
 mod file;
+mod hash_order;
 mod lines;
 mod node;
 mod options;
 mod queues;
+mod readers;
 mod reclaim;
 mod reserved;
 mod rules;
@@ -29,6 +31,7 @@ use self::lines::QueueWalk;
 use self::node::{LineOf, QueueId, QueueNode, trunc};
 pub use self::options::CapacityOptions;
 pub use self::queues::{Queue, QueueBy, Queues};
+use self::readers::Readers;
 use self::reclaim::Reclaim;
 use self::reserved::Reserved;
 pub use self::rules::Rules;
@@ -37,9 +40,9 @@ use super::shared::delay::Delay;
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
-    Complaint, JobChange, JobEvent, JobId, Launched, MapReach, Offer, Orders, PerSlot, Policy,
-    PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler, SlotKind, SlotStanding,
-    View,
+    Complaint, HadoopLine, JobChange, JobEvent, JobId, JobSpec, Launched, MapReach, Offer, Orders,
+    PerSlot, Policy, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, RunEndHook,
+    Scheduler, Setting, SlotKind, SlotStanding, View,
 };
 
 /// The capacity scheduler.
@@ -49,9 +52,12 @@ pub struct Capacity {
     /// The Hadoop version whose rules are followed; never `Auto`.
     rules: Rules,
     init_poll: SimSpan,
+    init_threads: u32,
     maps_per_heartbeat: u32,
     tree: QueueTree,
     admission: Admission,
+    /// The threads that initialise admitted jobs.
+    readers: Readers,
     reserved: Reserved,
     /// Makes jobs wait for trackers near their input, if the options say so.
     delay: Option<Delay>,
@@ -107,7 +113,10 @@ impl Policy for Capacity {
             rules,
             init_poll: queues.init_poll.or(auto),
             maps_per_heartbeat: queues.maps_per_heartbeat.get(),
+            init_threads: queues.init_threads.get(),
             admission: Admission::new(rules, queues.max_system_jobs.get(), number),
+            // `begin` makes the threads. Without it, as in tests, jobs are read at once.
+            readers: Readers::default(),
             reserved: Reserved::default(),
             delay,
             reclaim: reclaims.then(|| Reclaim::new(number)),
@@ -119,6 +128,22 @@ impl Policy for Capacity {
 }
 
 impl Scheduler for Capacity {
+    fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
+        // Mumak initialises the jobs that the poller has chosen itself.
+        self.readers = if setting.line == HadoopLine::Mumak {
+            Readers::default()
+        } else {
+            let leaves = self.tree.listed();
+            Readers::new(&leaves, self.init_threads, self.init_poll, setting.seed)
+        };
+        Ok(None)
+    }
+
+    fn refuses(&self, _: &View<'_>, job: &JobSpec) -> Option<Reason> {
+        let queue = self.tree.node(self.tree.leaf(self.options.queue_by.of(job)));
+        self.admission.refuses(queue, job)
+    }
+
     fn precedence(&self) -> Precedence {
         Precedence { groups: PrecedenceBy::Share, jobs: PrecedenceBy::Line }
     }
@@ -206,10 +231,16 @@ impl Scheduler for Capacity {
         false
     }
 
+    fn splits_read(&mut self, job: JobId, orders: &mut Orders<'_>) {
+        self.readers.go_on(job, orders);
+    }
+
     fn tick(&mut self, orders: &mut Orders<'_>) {
         self.tree.measure(&orders.view());
-        for job in self.admission.poll(&orders.view(), &self.tree) {
-            orders.read(job);
+        let admitted = self.admission.poll(&orders.view(), &self.tree);
+        let turn = |job: &JobId| self.tree.member(*job).map(|member| (member.queue, member.turn));
+        self.readers.hand_over(admitted.iter().filter_map(turn), orders);
+        for job in admitted {
             self.tree.admit(&orders.view(), job);
         }
         // End outdated reservations before the claims are updated, so that they do not affect the

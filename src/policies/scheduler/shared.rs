@@ -6,7 +6,6 @@
 //! load                   ×            ×         ×              ×
 //! reduces                ×     ×      ×         ×              ×           ×
 //! pools, job_queue, share             ×         ×              ×
-//! new_job_boost                       ×         ×
 //! launches, for kills                 ×                                    ×
 //! estimator                                                                        ×
 //! ```

@@ -331,7 +331,7 @@ impl Term {
 impl NamedQuantity {
     fn needs(&self, selection: &Selection, needs: &mut ExprNeeds) {
         let table = match self.source {
-            QuantitySource::Summary(path) => {
+            QuantitySource::Summary(path) | QuantitySource::SummaryOrZero(path) => {
                 needs.numbers.insert(path);
                 return;
             }

@@ -65,6 +65,8 @@ pub(super) type ValueOf<R> = fn(&R) -> CellValue<'_>;
 pub(super) enum QuantitySource {
     /// A number of the summary.
     Summary(&'static str),
+    /// A number of the summary that is left out if it is zero.
+    SummaryOrZero(&'static str),
     Job(ValueOf<JobRow>),
     /// The time from the first start to the last end of a job's reduces.
     ReduceTime,
@@ -229,7 +231,7 @@ const OF_ATTEMPTS: [NamedQuantity; 4] = [
 ];
 
 /// Quantities of runs.
-const OF_RUNS: [NamedQuantity; 37] = [
+const OF_RUNS: [NamedQuantity; 38] = [
     summary(
         "makespan",
         Unit::TIME,
@@ -290,6 +292,13 @@ const OF_RUNS: [NamedQuantity; 37] = [
     number("jobs_succeeded", "those that succeeded"),
     number("jobs_failed", "those that failed"),
     number("jobs_killed", "those that were killed"),
+    quantity(
+        "jobs_refused",
+        QuantityShape::One,
+        Unit::PLAIN,
+        QuantitySource::SummaryOrZero("jobs_refused"),
+        "those that the policy refused at their submission",
+    ),
     number("attempts", "the attempts of maps and reduces"),
     number("attempts_failed", "those that failed"),
     number("attempts_killed", "those that were killed, and maps that were lost"),
@@ -368,7 +377,9 @@ impl NamedQuantity {
     /// number of the summary or a histogram.
     pub(super) const fn table(&self) -> Option<&'static str> {
         match self.source {
-            QuantitySource::Summary(_) | QuantitySource::Histogram(_) => None,
+            QuantitySource::Summary(_)
+            | QuantitySource::SummaryOrZero(_)
+            | QuantitySource::Histogram(_) => None,
             QuantitySource::Attempt(_) => Some(AttemptRow::FILE),
             QuantitySource::Series(_) => Some(SlotsRow::FILE),
             _ => Some(JobRow::FILE),

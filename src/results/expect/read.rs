@@ -47,6 +47,7 @@ pub(super) fn read(
             Some(number) => Ok(Value::One(number)),
             None => Err(NoNumber::Undefined(format!("there is no {}", quantity.name))),
         },
+        QuantitySource::SummaryOrZero(key) => Ok(Value::One(run.number_or_zero(key)?)),
         QuantitySource::Histogram(name) => Ok(Value::Samples(run.histogram(name)?)),
         QuantitySource::Job(of) => reader.jobs_value(of),
         QuantitySource::Slowdown => reader.slowdown(),

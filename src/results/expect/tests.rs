@@ -53,6 +53,10 @@ impl Results for Run {
         Ok(self.numbers.get(path).copied())
     }
 
+    fn number_or_zero(&self, key: &str) -> Result<f64, ReadError> {
+        Ok(self.numbers.get(key).copied().unwrap_or_default())
+    }
+
     fn histogram(&self, _: &str) -> Result<Histogram<u64>, ReadError> {
         let mut histogram = Histogram::new(3).unwrap();
         self.micros.iter().for_each(|micros| histogram.record(*micros).unwrap());

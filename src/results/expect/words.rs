@@ -7,7 +7,7 @@ use super::Expr;
 use super::syntax::{Choice, ExprSetting, Operator, Syntax, SyntaxNode};
 
 /// The words for quantities whose names are not words.
-const NOUNS: [(&str, &str); 54] = [
+const NOUNS: [(&str, &str); 55] = [
     ("sojourn", "sojourn time"),
     ("wait", "wait for the first task"),
     ("run", "running time"),
@@ -48,6 +48,7 @@ const NOUNS: [(&str, &str); 54] = [
     ("jobs_succeeded", "jobs that succeeded"),
     ("jobs_failed", "jobs that failed"),
     ("jobs_killed", "jobs that were killed"),
+    ("jobs_refused", "jobs that were refused"),
     ("attempts_failed", "attempts that failed"),
     ("attempts_killed", "attempts that were killed"),
     ("heartbeats", "heartbeats served"),

@@ -99,6 +99,7 @@ mod tests {
             ended: 0,
             tries: Vec::new(),
             refusals: Vec::new(),
+            refused_for: None,
         }
     }
 

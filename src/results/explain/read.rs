@@ -9,8 +9,8 @@ use super::holders::{AttemptHold, SlotHolders};
 use super::refused::RefusedTime;
 use super::story::JobAttempt;
 use crate::tables::{
-    AttemptEnd, AttemptRow, Decided, DecisionRow, FaultRow, JobEnd, JobRow, ReadError, Results,
-    TableRow,
+    AttemptEnd, AttemptRow, CellText, Decided, DecisionRow, FaultRow, JobEnd, JobRow, ReadError,
+    Results, TableRow,
 };
 use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Incident, Precedence, Reason, TaskKind};
@@ -59,6 +59,13 @@ impl RunToExplain {
     }
 }
 
+impl JobToExplain {
+    /// Returns whether the policy refused the job, so that it spent no time.
+    pub fn is_refused(&self) -> bool {
+        self.row.outcome == JobEnd::Refused
+    }
+}
+
 /// A job.
 #[derive(Clone, Debug)]
 pub struct JobToExplain {
@@ -72,6 +79,9 @@ pub struct JobToExplain {
     pub tries: Vec<JobAttempt>,
     /// The refusals of slots to the job; empty if decisions were not recorded.
     pub refusals: Vec<RefusedTime>,
+    /// Why the policy refused the job itself, in words; `None` if it did not, or if decisions were
+    /// not recorded.
+    pub refused_for: Option<CellText>,
 }
 
 /// Reads a run from its files. `orders` has the orders in which the run's policies served jobs,
@@ -108,6 +118,7 @@ pub fn read(
             group,
             tries: Vec::new(),
             refusals: Vec::new(),
+            refused_for: None,
         });
         Ok(())
     })?;
@@ -211,10 +222,12 @@ fn tasks(
     Ok(())
 }
 
-/// Reads the refusals of slots to jobs.
+/// Reads the refusals of jobs, and of slots to jobs.
 fn decisions(results: &dyn Results, jobs: &mut [JobToExplain]) -> Result<(), ReadError> {
     results.rows_if_any(|row: DecisionRow| {
-        if let Some((refused, place)) = refused(&row).zip(place_of(jobs, row.job)) {
+        if let Some(place) = place_of(jobs, row.job).filter(|_| row.what == Decided::RefuseJob) {
+            jobs[place].refused_for = Some(row.reason);
+        } else if let Some((refused, place)) = refused(&row).zip(place_of(jobs, row.job)) {
             jobs[place].refusals.push(refused);
         }
         Ok(())

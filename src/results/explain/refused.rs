@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::part::WaitRule;
+use super::part::{SojournPart, WaitRule};
 use super::story::StoryPart;
 use mumakil_core::cluster::{PerSlot, SlotKind};
 
@@ -22,11 +22,11 @@ pub struct RefusedTime {
 
 impl RefusedTime {
     /// Returns the rule of a refusal with this code; `None` for a refusal by the policy's order, or
-    /// an unknown code.
+    /// until the policy's next look, or an unknown code.
     pub fn rule(code: &str) -> Option<WaitRule> {
         match code {
             "delay" | "long-tasks" => Some(WaitRule::LocalityDelay),
-            "group-limit" | "user-limit" | "job-limit" | "not-admitted" => Some(WaitRule::Limit),
+            "group-limit" | "user-limit" | "job-limit" => Some(WaitRule::Limit),
             "kept-for" => Some(WaitRule::Reservation),
             "bad-tracker" => Some(WaitRule::BadTracker),
             "tracker-load" => Some(WaitRule::TrackerLoad),
@@ -59,9 +59,15 @@ pub fn ruled(stretches: Vec<StoryPart>, refusals: &[RefusedTime]) -> Vec<StoryPa
     for kind in SlotKind::BOTH {
         most[kind] = explaining_most(refusals.iter().filter(|one| one.kind == kind));
     }
-    let cut = |stretch: StoryPart| match stretch.part.slot() {
-        Some(kind) => cut(stretch, &most[kind]),
-        None => vec![stretch],
+    let cut = |stretch: StoryPart| match (stretch.part.slot(), stretch.part) {
+        (Some(kind), _) => cut(stretch, &most[kind]),
+        // A policy that orders the reading of splits may make a job wait for it at a limit of jobs.
+        // It refuses both kinds of slots then, if the job has tasks for both.
+        (None, SojournPart::Initialisation) => {
+            let [map, reduce] = SlotKind::BOTH.map(|kind| &most[kind]);
+            cut(stretch, if map.is_empty() { reduce } else { map })
+        }
+        (None, _) => vec![stretch],
     };
     stretches.into_iter().flat_map(cut).collect()
 }
@@ -141,6 +147,17 @@ mod tests {
             assert!(RefusedTime::rule(reason.code()).is_some(), "{reason:?}");
         }
         assert_eq!(RefusedTime::rule(Reason::JobOver.code()), None);
+    }
+
+    #[test]
+    fn a_limit_of_jobs_explains_why_a_job_is_not_initialised() {
+        let part = |from, to, rule| StoryPart { part: SojournPart::Initialisation, from, to, rule };
+        let refused = |kind| RefusedTime { kind, from: 5, to: 60, rule: WaitRule::Limit };
+        let expected = [part(0, 5, None), part(5, 60, Some(WaitRule::Limit)), part(60, 62, None)];
+        for refusals in [&[SlotKind::Map][..], &[SlotKind::Reduce], &SlotKind::BOTH] {
+            let refusals: Vec<_> = refusals.iter().copied().map(refused).collect();
+            assert_eq!(ruled(vec![part(0, 62, None)], &refusals), expected);
+        }
     }
 
     #[test]

@@ -133,11 +133,11 @@ impl PartSum {
     /// came first, it is the share of all held slots; if the job was refused, of all slots of the
     /// cluster.
     fn undelayed(&self, told: &RunToExplain) -> f64 {
-        if !self.part.is_delay() {
+        if !self.part.is_delay() && !self.is_admission() {
             return 1.0;
         }
-        // A suspension or a loss counts as 0: it would not have happened without other jobs and
-        // faults.
+        // A suspension, a loss and a wait for admission count as 0: they would not have happened
+        // without other jobs and faults.
         let Some(kind) = self.part.slot() else { return 0.0 };
         let of = match self.rule.is_none_or(WaitRule::is_order) {
             true => self.held,
@@ -153,7 +153,12 @@ impl PartSum {
 
     /// Returns whether the job waited because of other jobs or faults.
     pub fn is_delay(&self) -> bool {
-        self.part.is_delay() && self.rule != Some(WaitRule::OwnTasks)
+        (self.part.is_delay() && self.rule != Some(WaitRule::OwnTasks)) || self.is_admission()
+    }
+
+    /// Returns whether the job waited to be initialised, since other jobs were in the cluster.
+    fn is_admission(&self) -> bool {
+        self.part == SojournPart::Initialisation && self.rule == Some(WaitRule::Limit)
     }
 }
 

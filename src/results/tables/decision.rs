@@ -6,7 +6,7 @@ use crate::{table, worded};
 use mumakil_core::mapred::Order;
 
 table! {
-    /// Refusals of slots, and orders to running attempts, with reasons. A refusal has the
+    /// Refusals of slots and jobs, and orders to attempts, with reasons. A refusal of slots has the
     /// time for which it lasted. Launches are in the table of attempts.
     #[derive(Default)]
     "decisions.csv" pub struct DecisionRow {
@@ -14,7 +14,7 @@ table! {
         what: Decided,
         /// The number of the job.
         job: u32,
-        /// The kind of the task, or of the slots that were refused.
+        /// The kind of the task, or of the slots that were refused; `setup` for a refused job.
         kind: AttemptKind,
         /// The number of the task; empty for refusals.
         task: Option<u32>,
@@ -52,6 +52,8 @@ worded! {
         /// To refuse a slot to a job.
         #[default]
         Refuse = "refuse",
+        /// To refuse a job at its submission.
+        RefuseJob = "refuse-job",
         /// To kill an attempt.
         Kill = "kill",
         /// To suspend an attempt.
@@ -63,7 +65,7 @@ worded! {
     }
 }
 
-words!(Decided: Refuse Kill Suspend Resume WouldKill);
+words!(Decided: Refuse RefuseJob Kill Suspend Resume WouldKill);
 
 impl From<Order> for Decided {
     fn from(order: Order) -> Self {

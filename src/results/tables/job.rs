@@ -52,7 +52,7 @@ table! {
         /// When it ended.
         #[quantity = "finish"]
         finish_ms: Option<u64>,
-        /// From its arrival to its end.
+        /// From its arrival to its end; empty for refused jobs.
         #[quantity = "sojourn"]
         sojourn_ms: Option<u64>,
         /// From its arrival to the launch of its first task.
@@ -89,13 +89,15 @@ worded! {
         Failed = "failed",
         /// It was killed.
         Killed = "killed",
+        /// The policy refused it at its submission; it never ran.
+        Refused = "refused",
         /// It had not ended when the run stopped.
         #[default]
         Unfinished = "unfinished",
     }
 }
 
-words!(JobEnd: Succeeded Failed Killed Unfinished);
+words!(JobEnd: Succeeded Failed Killed Refused Unfinished);
 
 impl From<Outcome> for JobEnd {
     fn from(outcome: Outcome) -> Self {

@@ -27,6 +27,12 @@ pub trait Results {
     /// # Errors If the summary cannot be read or does not have this path.
     fn number(&self, path: &str) -> Result<Option<f64>, ReadError>;
 
+    /// Returns a number of the summary that is left out if it is zero.
+    ///
+    /// # Errors
+    /// If the summary cannot be read.
+    fn number_or_zero(&self, key: &str) -> Result<f64, ReadError>;
+
     /// Returns a histogram by name, in microseconds; empty if no value was recorded.
     ///
     /// # Errors

@@ -163,7 +163,8 @@ impl Perfetto {
                 | JobFact::Running
                 | JobFact::MapsDone
                 | JobFact::BegunAnew
-                | JobFact::Refused { .. },
+                | JobFact::Refused { .. }
+                | JobFact::SubmissionRefused(_),
             )
             | Fact::Tracker(_, TrackerFact::Up(_) | TrackerFact::Down)
             | Fact::World(WorldFact::Copy { .. } | WorldFact::PolicyChanged)

@@ -189,6 +189,10 @@ impl Results for RunResults {
         Ok(value.as_f64())
     }
 
+    fn number_or_zero(&self, key: &str) -> Result<f64, ReadError> {
+        Ok(self.summary()?.get(key).and_then(Value::as_f64).unwrap_or_default())
+    }
+
     fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError> {
         let empty = || Histogram::new(3).expect("three digits are possible");
         // A histogram without values leaves no file, so a missing histogram is an empty one, not an
@@ -281,6 +285,8 @@ mod tests {
         let (_folder, results) = results(&[("summary.json", summary)]);
         assert_eq!(results.number("nodes").unwrap(), Some(20.0));
         assert_eq!(results.number("makespan_s").unwrap(), None);
+        let or_zero = |key| results.number_or_zero(key).unwrap();
+        assert_eq!((or_zero("nodes"), or_zero("jobs_refused")), (20.0, 0.0));
         assert_eq!(results.number("slot_utilisation.map").unwrap(), Some(0.5));
         let error = results.number("map_slots").unwrap_err().to_string();
         assert!(error.ends_with("summary.json:1: there is no number `map_slots`"), "{error}");

@@ -18,6 +18,7 @@ use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, JobFact, JobId, JobSpec, LedgerFact, Locality, Order,
     Outcome, PerSlot, PhaseTimes, Reason, Role, SlotCounts, SlotKind, TaskId, TrackerId,
 };
+use mumakil_results::tables::JobEnd;
 
 /// The jobs, the open attempts, and the changes of the current event.
 #[derive(Debug, Default)]
@@ -56,8 +57,8 @@ pub struct BookedJob {
     pub first_launch: Option<SimTime>,
     /// When the JobTracker last learned that all maps had succeeded: lost maps run again.
     pub maps_done: Option<SimTime>,
-    /// When and how the JobTracker ended it.
-    pub ended: Option<(SimTime, Outcome)>,
+    /// When and how the JobTracker ended it, or refused it.
+    pub ended: Option<(SimTime, JobEnd)>,
     /// The number of its successful map attempts with input, at each [`Locality`].
     pub maps_by_locality: [u64; 3],
     /// The number of its map and reduce attempts that failed.
@@ -244,9 +245,10 @@ impl RunBooks {
             }
             JobFact::MapsDone => self.note_job(id, |job| job.maps_done = Some(at)),
             JobFact::Ended(outcome) => {
-                self.end_job(at, id, outcome);
+                self.end_job(at, id, outcome.into());
                 self.count_pending(id, PerSlot::default());
             }
+            JobFact::SubmissionRefused(_) => self.end_job(at, id, JobEnd::Refused),
             // The restarted JobTracker counts no task of the job until it runs again.
             JobFact::BegunAnew => self.count_pending(id, PerSlot::default()),
             JobFact::Refused { .. } => {}
@@ -365,7 +367,7 @@ impl RunBooks {
 
     /// Ends a job and closes its attempts that have ended: the JobTracker will give no verdict on
     /// them any more.
-    fn end_job(&mut self, at: SimTime, id: JobId, outcome: Outcome) {
+    fn end_job(&mut self, at: SimTime, id: JobId, outcome: JobEnd) {
         let Some(job) = self.job_mut(id) else { return };
         job.ended = Some((at, outcome));
         self.ended += 1;
@@ -495,9 +497,15 @@ impl RunBooks {
 }
 
 impl BookedJob {
-    /// Returns the time from its arrival to its end; `None` until it ends.
+    /// Returns whether it was refused at its submission.
+    pub fn is_refused(&self) -> bool {
+        self.ended.is_some_and(|(_, outcome)| outcome == JobEnd::Refused)
+    }
+
+    /// Returns the time from its arrival to its end; `None` until it ends, and for a refused job.
     pub fn sojourn(&self) -> Option<SimSpan> {
-        self.ended.map(|(at, _)| at.saturating_since(self.submitted))
+        let ended = self.ended.filter(|(_, outcome)| *outcome != JobEnd::Refused);
+        ended.map(|(at, _)| at.saturating_since(self.submitted))
     }
 
     /// Returns the time from its arrival to its first launch; `None` before that.

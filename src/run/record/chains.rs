@@ -1,7 +1,8 @@
 //! `chains.csv`: how long chains of jobs take, in the order of their first jobs.
 //!
 //! The time of a chain goes from the first arrival to the last end of its jobs, including pauses
-//! between jobs. A chain has no end while one of its jobs has not arrived or not ended.
+//! between jobs. A chain has no end while one of its jobs has not arrived or not ended, or if one
+//! of them was refused.
 
 use std::path::Path;
 
@@ -32,7 +33,10 @@ fn row(chain: &[JobId], books: &RunBooks) -> Option<ChainRow> {
     let arrivals = chain.iter().filter_map(|job| books.job(*job)).map(|job| job.submitted);
     // Take the minimum: a chain's jobs may arrive in any order.
     let submitted = arrivals.min()?;
-    let end = |job: &JobId| Some(books.job(*job)?.ended?.0);
+    let end = |job: &JobId| {
+        let job = books.job(*job).filter(|job| !job.is_refused())?;
+        Some(job.ended?.0)
+    };
     let ends: Option<Vec<SimTime>> = chain.iter().map(end).collect();
     // `collect` gave `None` if any job has no end; then the chain has no end either.
     let finish = ends.and_then(|ends| ends.into_iter().max());

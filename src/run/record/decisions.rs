@@ -1,4 +1,4 @@
-//! `decisions.csv`: refusals of slots, and orders to running attempts, with their reasons.
+//! `decisions.csv`: refusals of slots and of jobs, and orders to running attempts, with their reasons.
 //!
 //! A row of a refusal covers the time in which a job with pending tasks was repeatedly refused
 //! slots for one cause. The row names the jobs that held the most slots of the same kind at the
@@ -13,7 +13,7 @@ use super::table::TableWriter;
 use super::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{AttemptId, Event, Fact, JobFact, LedgerFact, Reason};
-use mumakil_results::tables::{Decided, DecisionRow};
+use mumakil_results::tables::{AttemptKind, Decided, DecisionRow};
 
 /// Writes `decisions.csv`.
 #[derive(Debug)]
@@ -75,6 +75,20 @@ impl Watcher for Decisions {
                     to_ms: to.as_millis(),
                     times,
                     held_by: held_by.into(),
+                    ..DecisionRow::default()
+                };
+                self.row(reason, row)
+            }
+            Fact::Job(job, JobFact::SubmissionRefused(reason)) => {
+                let at = SimTime::as_millis(event.at);
+                let row = DecisionRow {
+                    what: Decided::RefuseJob,
+                    job: job.0,
+                    // The job's first task would have been its setup.
+                    kind: AttemptKind::Setup,
+                    from_ms: at,
+                    to_ms: at,
+                    times: 1,
                     ..DecisionRow::default()
                 };
                 self.row(reason, row)

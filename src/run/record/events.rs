@@ -98,6 +98,7 @@ impl<'a> EventLine<'a> {
             JobFact::Ended(outcome) => {
                 self.fact("job ended").job(job).text("outcome", outcome.word())
             }
+            JobFact::SubmissionRefused(reason) => self.fact("job refused").job(job).reason(reason),
             JobFact::BegunAnew => self.fact("job begun anew").job(job),
             JobFact::Refused { kind, from, to, times, reason, .. } => self
                 .fact("refused")

@@ -35,7 +35,8 @@ fn row(job: &BookedJob) -> JobRow {
         first_launch_ms: job.first_launch.map(SimTime::as_millis),
         maps_done_ms: job.maps_done.map(SimTime::as_millis),
         finish_ms: job.ended.map(|(at, _)| at.as_millis()),
-        sojourn_ms: job.ended.map(|(at, _)| since(at)),
+        // A refused job has a time of its end, its submission, but never was in the cluster.
+        sojourn_ms: job.ended.filter(|_| !job.is_refused()).map(|(at, _)| since(at)),
         wait_ms: job.first_launch.map(since),
         node_local,
         rack_local,
@@ -43,6 +44,6 @@ fn row(job: &BookedJob) -> JobRow {
         failed: job.failed,
         killed: job.killed,
         suspended: job.suspended,
-        outcome: job.ended.map_or(JobEnd::Unfinished, |(_, outcome)| outcome.into()),
+        outcome: job.ended.map_or(JobEnd::Unfinished, |(_, outcome)| outcome),
     }
 }

@@ -1,8 +1,8 @@
 //! `summary.json`: a run in some thirty numbers, which callers also get as a [`Summary`].
 //!
 //! Jobs of the warm-up and their attempts are left out; slots and messages cover the whole run.
-//! Sojourn times cover all jobs that have ended, whether or not they succeeded; waits cover the
-//! jobs that have launched a task. The median and the 95th percentile are interpolated linearly
+//! Sojourn times cover all jobs that have ended, whether or not they succeeded, but no refused jobs;
+//! waits cover the jobs that have launched a task. The median and the 95th percentile are interpolated linearly
 //! between two jobs, as in spreadsheets and NumPy. Numbers are rounded to six decimals.
 
 use std::io::Write;
@@ -19,9 +19,9 @@ use mumakil_base::files;
 use mumakil_base::statistics;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Event, Fact, Outcome, PerSlot, Precedence, SlotKind, StopReason, TrackerFact, TrackerId,
-    WorldFact,
+    Event, Fact, PerSlot, Precedence, SlotKind, StopReason, TrackerFact, TrackerId, WorldFact,
 };
+use mumakil_results::tables::JobEnd;
 
 /// A policy that took over during the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +56,9 @@ pub struct Summary {
     pub jobs_failed: u64,
     /// How many jobs were killed.
     pub jobs_killed: u64,
+    /// How many jobs the policy refused; left out if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub jobs_refused: u64,
     /// How many map and reduce attempts were assigned.
     pub attempts: u64,
     /// How many attempts failed.
@@ -205,9 +208,10 @@ impl SummaryTally {
             reduce_slots: self.slots(SlotKind::Reduce),
             warm_up_s: rounded(books.warm_up().as_secs_f64()),
             jobs: books.counted().count() as u64,
-            jobs_succeeded: ended(Outcome::Succeeded),
-            jobs_failed: ended(Outcome::Failed),
-            jobs_killed: ended(Outcome::Killed),
+            jobs_succeeded: ended(JobEnd::Succeeded),
+            jobs_failed: ended(JobEnd::Failed),
+            jobs_killed: ended(JobEnd::Killed),
+            jobs_refused: ended(JobEnd::Refused),
             attempts: books.attempts(),
             attempts_failed: sum(|job| job.failed),
             attempts_killed: sum(|job| job.killed),
@@ -277,13 +281,14 @@ impl Summary {
 
     /// Returns the number of jobs for each outcome, with the word for the outcome. The last number
     /// counts the jobs that have not ended.
-    pub fn outcomes(&self) -> [(u64, &'static str); 4] {
-        let Self { jobs, jobs_succeeded, jobs_failed, jobs_killed, .. } = *self;
-        let left = jobs - jobs_succeeded - jobs_failed - jobs_killed;
+    pub fn outcomes(&self) -> [(u64, &'static str); 5] {
+        let Self { jobs, jobs_succeeded, jobs_failed, jobs_killed, jobs_refused, .. } = *self;
+        let left = jobs - jobs_succeeded - jobs_failed - jobs_killed - jobs_refused;
         [
             (jobs_succeeded, "succeeded"),
             (jobs_failed, "failed"),
             (jobs_killed, "killed"),
+            (jobs_refused, "refused"),
             (left, "left"),
         ]
     }
@@ -325,9 +330,11 @@ impl LevelArea {
 }
 
 fn makespan(books: &RunBooks) -> Option<f64> {
-    let first = books.counted().map(|job| job.submitted).min()?;
+    // Refused jobs never were in the cluster.
+    let jobs = || books.counted().filter(|job| !job.is_refused());
+    let first = jobs().map(|job| job.submitted).min()?;
     // One job without an end leaves the makespan unknown.
-    let ends: Option<Vec<SimTime>> = books.counted().map(|job| Some(job.ended?.0)).collect();
+    let ends: Option<Vec<SimTime>> = jobs().map(|job| Some(job.ended?.0)).collect();
     let last = ends?.into_iter().max()?;
     Some(rounded(last.saturating_since(first).as_secs_f64()))
 }
@@ -343,6 +350,11 @@ fn mean(spans: &[SimSpan]) -> Option<f64> {
 fn quantile(spans: &[SimSpan], share: f64) -> Option<f64> {
     let seconds: Vec<f64> = spans.iter().map(|span| span.as_secs_f64()).collect();
     statistics::quantile_of_sorted(&seconds, share).map(rounded)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn share(part: u128, whole: u128) -> Option<f64> {

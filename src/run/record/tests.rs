@@ -141,6 +141,30 @@ fn jobs_have_a_row_each() {
     ");
 }
 
+/// A refused job is over at its submission, but has no sojourn, and no part in the makespan.
+#[test]
+fn a_refused_job_counts_only_as_refused() {
+    let spec = |id| JobSpec { class: "".into(), ..JobSpec::bare(id, 1, 0) };
+    let stream = Stream::default()
+        .at(1_000)
+        .submit(spec(0))
+        .at(5_000)
+        .job_ended(0, Outcome::Succeeded)
+        .at(7_000)
+        .refuse(spec(1), Reason::QueueFull(2_000));
+    let left = record(stream, RecordSpec { decisions: true, ..everything() }, 10_000);
+    let summary = &left.summary;
+    assert_eq!((summary.jobs, summary.jobs_succeeded, summary.jobs_refused), (2, 1, 1));
+    assert_eq!(summary.outcomes().map(|(jobs, _)| jobs), [1, 0, 0, 1, 0]);
+    assert_eq!((summary.makespan_s, summary.mean_sojourn_s), (Some(4.0), Some(4.0)));
+    let row = left.read("jobs.csv").lines().nth(2).unwrap().to_owned();
+    assert!(row.ends_with(",7000,,,,,7000,,,0,0,0,0,0,0,refused"), "{row}");
+    let decisions = left.read("decisions.csv");
+    let why = "\"its queue has 2,000 jobs, and accepts no more\"";
+    let row = format!("refuse-job,1,setup,,,7000,7000,1,queue-full,,,,,,,{why}\n");
+    assert!(decisions.ends_with(&row), "{decisions}");
+}
+
 /// The second chain begins with the job that has the higher number, the third chain never ends, and
 /// no job of the last chain has arrived.
 #[test]

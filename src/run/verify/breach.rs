@@ -73,6 +73,8 @@ pub enum InvariantBreach {
     MapsNotDone { job: JobId, succeeded: u32, maps: u32 },
     #[error("{job} ended twice")]
     JobEndedTwice { job: JobId },
+    #[error("{job} is refused, but not at its submission")]
+    RefusedTooLate { job: JobId },
     #[error("{job} succeeded with {succeeded} of {tasks} {} tasks succeeded", kind.word())]
     JobIncomplete { job: JobId, kind: SlotKind, succeeded: u32, tasks: u32 },
     #[error("{attempt} has ended, and the JobTracker came to rest without having heard of it")]

@@ -182,6 +182,13 @@ impl CheckedJobs {
                 }
             }
             JobFact::Ended(outcome) => self.end(id, outcome, trackers, check),
+            JobFact::SubmissionRefused(_) => {
+                if let Some(job) = self.live(id, check) {
+                    let is_new = !job.initialised && job.attempts.is_empty();
+                    check.that(is_new, || InvariantBreach::RefusedTooLate { job: job.id });
+                    self.all[id.index()] = JobLife::Ended;
+                }
+            }
             JobFact::BegunAnew => {
                 if let Some(job) = self.live(id, check) {
                     job.begin_anew(check.rules);

@@ -11,7 +11,7 @@ use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::cluster::{FileId, Node, Placement, Topology};
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, AttemptState, Block, Incident, Input, JobId, JobSpec, Outcome, PerSlot,
-    PhaseTimes, Role, Split, TaskId, TaskKind, TrackerFact, TrackerId,
+    PhaseTimes, Reason, Role, Split, TaskId, TaskKind, TrackerFact, TrackerId,
 };
 
 /// Returns the violations in a stream, whose jobs need not have ended.
@@ -553,6 +553,21 @@ fn a_job_that_ends_twice_or_never_is_found() {
     let ended = cluster().job_ended(0, Outcome::Killed).job_ended(0, Outcome::Killed);
     assert_eq!(found(ended), "at 0 s: job 0 ended twice");
     assert_eq!(verdict(cluster(), VerifierRules::default()), "at 0 s: job 0 never ended");
+}
+
+#[test]
+fn a_job_is_refused_only_at_its_submission() {
+    let refused = |stream: Stream| {
+        stream.fact(Fact::Job(JobId(0), JobFact::SubmissionRefused(Reason::QueueFull(1))))
+    };
+    let spec = || JobSpec::bare(0, 2, 1);
+    let submitted = || Stream::default().refuse(spec(), Reason::QueueFull(1));
+    assert_eq!(verdict(submitted(), VerifierRules::default()), "", "it is over");
+    assert_eq!(found(refused(cluster())), "at 0 s: job 0 is refused, but not at its submission");
+    assert_eq!(
+        found(submitted().fact(Fact::Job(JobId(0), JobFact::Initialised))),
+        "at 0 s: job 0 is not known, or has ended"
+    );
 }
 
 #[test]

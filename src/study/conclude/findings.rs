@@ -26,6 +26,8 @@ pub struct StudyFindings {
 pub struct JobsOfRun {
     /// Jobs that failed.
     pub failed: u64,
+    /// Jobs that the policy refused.
+    pub refused: u64,
     /// Jobs that had not ended when the run did.
     pub left: u64,
 }
@@ -137,8 +139,12 @@ impl StudyFindings {
             (0 < found).then(|| format!("In {found} of {} runs jobs {what}{so}.", runs.len()))
         };
         let so = ": numbers of jobs are of those that ended, and there is no makespan";
-        let warnings =
-            [warn("were left", |run| run.left, so), warn("failed", |run| run.failed, "")];
+        let unserved = ": numbers of jobs are of the others";
+        let warnings = [
+            warn("were left", |run| run.left, so),
+            warn("failed", |run| run.failed, ""),
+            warn("were refused", |run| run.refused, unserved),
+        ];
         warnings.into_iter().flatten().collect()
     }
 }
@@ -147,9 +153,10 @@ impl JobsOfRun {
     fn read(run: &RunResults) -> Result<Self, ReadError> {
         let count = |path: &str| Ok(run.number(path)?.unwrap_or_default() as u64);
         let failed = count("jobs_failed")?;
-        let ended = failed + count("jobs_succeeded")? + count("jobs_killed")?;
+        let refused = run.number_or_zero("jobs_refused")? as u64;
+        let ended = failed + refused + count("jobs_succeeded")? + count("jobs_killed")?;
         // `jobs` also counts the jobs that were unfinished at the end of the run; the counts of
         // outcomes do not.
-        Ok(Self { failed, left: count("jobs")?.saturating_sub(ended) })
+        Ok(Self { failed, refused, left: count("jobs")?.saturating_sub(ended) })
     }
 }

@@ -56,9 +56,8 @@ pub struct Behaviour {
     pub takes_time: bool,
     /// Whether attempts pass phases that take no time at once, without a timer.
     pub passes_empty_phases: bool,
-    /// Whether the policy may choose the jobs whose splits are read. If so, no other policy can
-    /// take over in the run.
-    pub policy_reads: bool,
+    /// Whether the run has one policy: no other can take over.
+    pub keeps_policy: bool,
     /// Whether splits whose reading takes no time are read at once: a heartbeat of the same instant
     /// may find the job running.
     pub reads_at_once: bool,
@@ -97,7 +96,7 @@ const V020: Behaviour = Behaviour {
     has_files: true,
     takes_time: true,
     passes_empty_phases: false,
-    policy_reads: false,
+    keeps_policy: false,
     reads_at_once: false,
     ticks_last: false,
     first_job_waits: false,
@@ -125,7 +124,7 @@ const MUMAK: Behaviour = Behaviour {
     has_files: false,
     takes_time: false,
     passes_empty_phases: true,
-    policy_reads: true,
+    keeps_policy: true,
     reads_at_once: true,
     ticks_last: true,
     first_job_waits: true,

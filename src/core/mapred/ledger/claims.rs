@@ -30,8 +30,11 @@ impl Ledger {
                         assert_task(now, attempt.task, task);
                     }
                 }
-                // The job has no tasks yet, so it has no counts.
-                Fact::Job(job, JobFact::Submitted(_)) => self.assert_job(now, self.known(job)),
+                // The job has no tasks yet, so it has no counts. If its submission was refused, the
+                // ledger does not know it.
+                Fact::Job(job, JobFact::Submitted(_)) => {
+                    self.job(job).into_iter().for_each(|job| self.assert_job(now, job));
+                }
                 Fact::Job(
                     job,
                     JobFact::Initialised | JobFact::Running | JobFact::MapsDone | JobFact::Ended(_),

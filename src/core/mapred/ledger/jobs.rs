@@ -13,6 +13,7 @@ use crate::mapred::job::{Job, JobChange, JobState, Task};
 use crate::mapred::map_cache::MapCache;
 use crate::mapred::message::ToInjector;
 use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::Reason;
 use crate::mapred::spec::{Input, JobSpec, Split};
 use mumakil_base::random::mumak::MumakJobs;
 
@@ -29,6 +30,15 @@ impl Ledger {
         self.arrived += 1;
         self.open.insert(id);
         self.change(out.now, id, JobChange::Submitted);
+    }
+
+    /// Refuses a job that is being submitted. The ledger keeps nothing of it.
+    pub(crate) fn refuse(&mut self, spec: &Arc<JobSpec>, reason: Reason, out: &mut Outbox) {
+        out.emit(Fact::Job(spec.id, JobFact::Submitted(spec.clone())));
+        out.emit(Fact::Job(spec.id, JobFact::SubmissionRefused(reason)));
+        // The submission throws an exception in Hadoop, so for the client the job has failed.
+        out.send(ToInjector::JobEnded(spec.id, Outcome::Failed));
+        self.moved_at = out.now;
     }
 
     /// Adds a job to the readers of its file, and gives it the extra copies if the file is hot.

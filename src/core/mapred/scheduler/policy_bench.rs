@@ -108,21 +108,8 @@ impl<P: Scheduler> PolicyBench<P> {
     /// As [`PolicyBench::new`], with a tracker in each of these racks: `&[0, 0, 1]` are two in the
     /// first rack and one in the second.
     pub fn with_racks(policy: P, racks: &[u32], slots: PerSlot<u32>) -> Self {
-        let mut policy = policy;
         let node = |rack: &u32| Node::plain(*rack, slots);
         let topology = Arc::new(Topology::from_nodes(racks.iter().map(node).collect()));
-        let setting = Setting {
-            seed: 0,
-            line: HadoopLine::V020,
-            folder: Path::new("."),
-            topology: &topology,
-            tell: Arc::new(|_| ()),
-            may_start: false,
-            overhear: None,
-        };
-        if let Err(why) = policy.begin(&setting) {
-            panic!("the policy cannot begin: {why}");
-        }
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
         let (mut ledger, mut out) =
             (Ledger::new(plain_hadoop(), topology, hdfs), Outbox::default());
@@ -130,7 +117,29 @@ impl<P: Scheduler> PolicyBench<P> {
             ledger.register(TrackerId(id), slots, &mut out);
         }
         let trackers = vec![Vec::new(); racks.len()];
-        Self { policy, ledger, jobs: 0, out, spared: Vec::new(), trackers }
+        let mut bench = Self { policy, ledger, jobs: 0, out, spared: Vec::new(), trackers };
+        bench.begin(HadoopLine::V020);
+        bench
+    }
+
+    /// Begins anew, in this version of Hadoop; a new bench is of 0.20.
+    ///
+    /// # Panics
+    /// Panics if the policy cannot [begin](Scheduler::begin).
+    pub fn begin(&mut self, line: HadoopLine) -> &mut Self {
+        let setting = Setting {
+            seed: 0,
+            line,
+            folder: Path::new("."),
+            topology: &self.ledger.topology,
+            tell: Arc::new(|_| ()),
+            may_start: false,
+            overhear: None,
+        };
+        if let Err(why) = self.policy.begin(&setting) {
+            panic!("the policy cannot begin: {why}");
+        }
+        self
     }
 
     // ---- time ----
@@ -180,6 +189,22 @@ impl<P: Scheduler> PolicyBench<P> {
     /// Submits a job of `maps` maps and `reduces` reduces, after `change` has changed what it is
     /// by default: a job of user `ann` in pool `research`, of normal priority, without input.
     pub fn submit(&mut self, maps: u32, reduces: u32, change: impl FnOnce(&mut JobSpec)) -> JobId {
+        let id = self.submit_unread(maps, reduces, change);
+        let cleans_up = std::mem::replace(&mut self.ledger.hadoop.setup_cleanup, false);
+        self.ledger.initialise(id, &mut self.out);
+        self.ledger.hadoop.setup_cleanup = cleans_up;
+        self.tell();
+        id
+    }
+
+    /// As [`PolicyBench::submit`], but the splits of the job are not read, for policies that
+    /// [order](Scheduler::orders_reading) that.
+    pub fn submit_unread(
+        &mut self,
+        maps: u32,
+        reduces: u32,
+        change: impl FnOnce(&mut JobSpec),
+    ) -> JobId {
         let id = JobId(self.jobs);
         let mut spec = JobSpec::bare(id.0, maps, reduces);
         change(&mut spec);
@@ -188,11 +213,27 @@ impl<P: Scheduler> PolicyBench<P> {
         self.jobs += 1;
         self.ledger.submit(Arc::new(spec), &mut self.out);
         self.tell();
-        let cleans_up = std::mem::replace(&mut self.ledger.hadoop.setup_cleanup, false);
-        self.ledger.initialise(id, &mut self.out);
-        self.ledger.hadoop.setup_cleanup = cleans_up;
-        self.tell();
         id
+    }
+
+    /// Returns the jobs whose splits the policy has [ordered](Orders::read) to be read since the
+    /// last call, each with the time until a thread begins.
+    pub fn reads_ordered(&mut self) -> Vec<(JobId, SimSpan)> {
+        std::mem::take(&mut self.ledger.to_read)
+    }
+
+    /// Ends the reading of a job's splits.
+    pub fn read(&mut self, job: JobId) {
+        self.ledger.initialise(job, &mut self.out);
+        self.tell();
+        let Self { ledger, out, .. } = self;
+        self.policy.splits_read(job, &mut Orders { ledger, out });
+        self.tell();
+    }
+
+    /// Returns why the policy [refuses](Scheduler::refuses) this job now; `None` if it takes it.
+    pub fn refuses(&self, job: &JobSpec) -> Option<Reason> {
+        self.policy.refuses(&self.view(), job)
     }
 
     /// Submits a job to a pool or queue.

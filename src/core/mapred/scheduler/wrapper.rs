@@ -4,6 +4,7 @@ use super::{JobEvent, Offer, Orders, Precedence, RunEndHook, Scheduler, Setting,
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::reason::{Reason, SlotStanding};
+use crate::mapred::spec::JobSpec;
 use crate::mapred::true_durations::TrueDurations;
 use mumakil_base::units::SimSpan;
 
@@ -41,6 +42,10 @@ impl<W: Wrapper> Scheduler for W {
 
     fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
         self.pass(|policy| policy.inherit(suspended))
+    }
+
+    fn refuses(&self, view: &View<'_>, job: &JobSpec) -> Option<Reason> {
+        self.inner().refuses(view, job)
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
@@ -81,6 +86,10 @@ impl<W: Wrapper> Scheduler for W {
 
     fn orders_reading(&self) -> bool {
         self.inner().orders_reading()
+    }
+
+    fn splits_read(&mut self, job: JobId, orders: &mut Orders<'_>) {
+        self.pass(|policy| policy.splits_read(job, orders));
     }
 
     fn wants_full_trackers(&self) -> bool {

@@ -1,13 +1,15 @@
-//! Decides which jobs are initialised: each queue and each user may have only a limited number.
+//! Decides which jobs are accepted and initialised: each queue and each user may have only a limited
+//! number.
 //!
 //! Every few seconds the waiting jobs are visited in the order of their queue, except jobs of users
 //! at their limits. Up to 0.21 a job counts until its first task is launched, so the limit applies
 //! to jobs that wait to start. A visit then counts an admitted job only when it reaches the job's
 //! position, so waiting jobs before this position are admitted more easily. In 1.x a job counts
-//! until it ends.
+//! until it ends, and no job passes another: a visit ends at the first job for which the queue has
+//! no room, and passes over all further jobs of a user at its limit.
 //!
-//! Unlike in Hadoop, no job is rejected. In Mumak, the splits of a waiting job are not read; in all
-//! other versions they are.
+//! 1.x also refuses submissions: when the queue, or the job's user in it, has several times as many
+//! jobs as may be initialised, and a job with more tasks than a user may ever have.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem::take;
@@ -19,7 +21,7 @@ use super::lines::{QueueLines, QueueTurn, QueueWalk};
 use super::node::{QueueId, QueueNode};
 use super::rules::Rules;
 use super::tree::{QueueMember, QueueTree};
-use mumakil_core::mapred::{Job, JobId, Reason, SlotKind, View};
+use mumakil_core::mapred::{Job, JobId, JobSpec, Reason, SlotKind, View};
 
 /// The waiting jobs, and the admitted jobs that count against the limits.
 #[derive(Debug)]
@@ -80,16 +82,35 @@ impl Admission {
         self.queues[queue.index()].waiting.in_order()
     }
 
+    /// Returns why a queue refuses a job that is being submitted; `None` if it accepts the job. Only
+    /// 1.x refuses jobs.
+    pub(super) fn refuses(&self, queue: &QueueNode, job: &JobSpec) -> Option<Reason> {
+        if self.rules != Rules::V1 {
+            return None;
+        }
+        // Such a job could never be initialised.
+        let most_tasks = queue.limits.tasks_per_user;
+        if most_tasks < job.maps.saturating_add(job.reduces) {
+            return Some(Reason::TooManyTasks(most_tasks));
+        }
+        let (most, most_of_user) = queue.accepted_jobs(self.max_system_jobs);
+        if most as usize <= queue.jobs.len() {
+            return Some(Reason::QueueFull(most));
+        }
+        let of_user = queue.users.get(&job.user).map_or(0, |user| user.jobs);
+        (most_of_user <= of_user).then_some(Reason::UserFull(most_of_user))
+    }
+
     /// Returns why a job waits: because a limit is reached, or only for the next poll.
     pub(super) fn refusal(&self, view: &View<'_>, tree: &QueueTree, job: &QueueMember) -> Reason {
         let (jobs, node) = (&self.queues[job.queue.index()], tree.node(job.queue));
-        let fits = || {
-            let entry = entry(view, tree, job.turn.2);
-            entry.is_some_and(|(_, entry)| jobs.fits(&entry, node))
+        let fits = |(_, entry): (_, AdmittedJob)| {
+            let most = self.max_system_jobs;
+            jobs.queue_has_room(&entry, node, most) && jobs.user_has_room(&entry, node, most)
         };
         let has_room = match self.rules {
             // If there is room, the job waits only until the next poll.
-            Rules::V1 => jobs.may_run(&job.user, node, self.max_system_jobs) && fits(),
+            Rules::V1 => entry(view, tree, job.turn.2).is_some_and(fits),
             _ => jobs.may_wait(&job.user, node),
         };
         if has_room { Reason::NotAdmitted } else { Reason::JobLimit }
@@ -114,13 +135,20 @@ impl Admission {
     }
 }
 
+impl AdmittedCount {
+    /// Returns whether a job may be added, if there may be so many jobs and tasks.
+    fn has_room(self, job: &AdmittedJob, jobs: u32, tasks: u32) -> bool {
+        self.jobs < jobs && self.tasks + u64::from(job.tasks) <= u64::from(tasks)
+    }
+}
+
 impl QueueJobs {
     fn of(&self, user: &Arc<str>) -> AdmittedCount {
         self.users.get(user).copied().unwrap_or_default()
     }
 
     /// Counts the newly admitted jobs, and returns them. The caller removes them from the waiting
-    /// jobs.
+    /// jobs. Takes one step for each admitted job and each user.
     fn admit(
         &mut self,
         view: &View<'_>,
@@ -129,11 +157,17 @@ impl QueueJobs {
         most: u32,
     ) -> Vec<JobId> {
         let (mut walk, mut admitted) = (QueueWalk::default(), Vec::new());
-        while let Some(job) = self.waiting.next(&mut walk, |user| self.may_run(user, node, most)) {
+        let mut at_limit: BTreeSet<Arc<str>> = BTreeSet::new();
+        while let Some(job) = self.waiting.next(&mut walk, |user| !at_limit.contains(user)) {
             let Some((turn, entry)) = entry(view, tree, job) else { continue };
-            if self.fits(&entry, node) {
+            if !self.queue_has_room(&entry, node, most) {
+                break;
+            }
+            if self.user_has_room(&entry, node, most) {
                 self.count(turn, entry);
                 admitted.push(job);
+            } else {
+                at_limit.insert(entry.user);
             }
         }
         admitted
@@ -190,19 +224,15 @@ impl QueueJobs {
             && (is_known || (self.users.len() as u32) < node.limits.users)
     }
 
-    /// Returns whether a user may have another job that is initialised and not ended.
-    fn may_run(&self, user: &Arc<str>, node: &QueueNode, most: u32) -> bool {
-        let (jobs, jobs_of_user) = node.system_jobs(most);
-        self.all.jobs < jobs && self.of(user).jobs < jobs_of_user
+    /// Returns whether a queue may have another job that is initialised and not ended.
+    fn queue_has_room(&self, job: &AdmittedJob, node: &QueueNode, most: u32) -> bool {
+        self.all.has_room(job, node.system_jobs(most).0, node.limits.tasks)
     }
 
-    /// Returns whether the limits on tasks leave room for a job. A job that alone exceeds a limit
-    /// is admitted if no other job counts against this limit.
-    fn fits(&self, entry: &AdmittedJob, node: &QueueNode) -> bool {
-        let tasks = u64::from(entry.tasks);
-        let fits =
-            |sum: AdmittedCount, most: u32| sum.jobs == 0 || sum.tasks + tasks <= u64::from(most);
-        fits(self.all, node.limits.tasks) && fits(self.of(&entry.user), node.limits.tasks_per_user)
+    /// Returns whether the job's user may have another job that is initialised and not ended.
+    fn user_has_room(&self, job: &AdmittedJob, node: &QueueNode, most: u32) -> bool {
+        let own = self.of(&job.user);
+        own.has_room(job, node.system_jobs(most).1, node.limits.tasks_per_user)
     }
 
     fn count(&mut self, turn: QueueTurn, entry: AdmittedJob) {

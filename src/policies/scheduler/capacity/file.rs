@@ -5,19 +5,24 @@
 //! 0.21, the name of a queue inside another contains both names, `OUTER:INNER`; the outer queue has
 //! properties of its own. `mapred.capacity-scheduler.default-…` sets an option for all queues that
 //! do not set it themselves. Some options have another name in such a property ([`OF_DEFAULTS`]),
-//! and shares have no default. The reader refuses elements that Hadoop would ignore ([`xml`]).
+//! and shares have no default. The reader refuses elements that Hadoop would ignore ([`xml`]), and
+//! two properties that set the same option. Only descriptions have no effect, and `final`, which
+//! protects a property from other files.
 
 use indexmap::IndexMap;
 use roxmltree::Node;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::Say::{Other, Percent, Whole};
-use super::queues::{JobLimit, Queue, Queues};
+use super::queues::{DEFAULT, JobLimit, Queue, Queues};
 use crate::scheduler::shared::names::DEEPEST;
 use crate::scheduler::shared::xml::{XmlFindings, clip, text_of};
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::AutoSpan;
+
+/// The elements of a property. The last two say nothing about queues.
+const IN_PROPERTY: [&str; 4] = ["name", "value", "description", "final"];
 
 /// The beginning of every property's name.
 const PREFIX: &str = "mapred.capacity-scheduler.";
@@ -102,8 +107,11 @@ const OF_QUEUE: [QueueKeyword<Queue>; 11] = [
             Some(())
         }),
     ),
-    // Has no effect, since the emulator never rejects a job.
-    word("init-accept-jobs-factor", "max_active_tasks", Whole(|_, _| {})),
+    word(
+        "init-accept-jobs-factor",
+        "accept_factor",
+        Whole(|queue, factor| queue.accept_factor = Some(factor)),
+    ),
 ];
 
 /// Properties that Hadoop reads only for single queues: they have no default.
@@ -146,13 +154,18 @@ const OF_ALL: [QueueKeyword<Queues>; 6] = [
     // maps.
     word(
         "maximum-tasks-after-offswitch",
-        "maps_per_heartbeat",
+        "maximum_tasks_after_offswitch",
         Other("0, Hadoop's default: others are not modelled", |_, text| {
             (text == "0").then_some(())
         }),
     ),
-    // Has no effect, since threads make no difference here.
-    word("init-worker-threads", "init_poll", Whole(|_, _| {})),
+    word(
+        "init-worker-threads",
+        "init_threads",
+        Other("a whole number from 1 to 1024", |all, text| {
+            text.parse().ok().and_then(Count::new).map(|most| all.init_threads = most)
+        }),
+    ),
 ];
 
 /// Returns the properties that set defaults of all queues.
@@ -196,6 +209,7 @@ fn properties<'d>(root: Node<'d, 'd>, findings: &mut XmlFindings) -> Vec<Propert
             let message = format!("unknown element `{}` in `configuration`", clip(element));
             findings.fault(node, message, hint);
         } else if node.is_element() {
+            check_elements(node, findings);
             let Some((name, value)) = text("name").zip(text("value")) else {
                 let message = "a property has a name and a value, which are texts".to_owned();
                 findings.fault(node, message, hint);
@@ -218,6 +232,28 @@ fn properties<'d>(root: Node<'d, 'd>, findings: &mut XmlFindings) -> Vec<Propert
     properties
 }
 
+/// Notes faults for the attributes of a property, and for texts and elements in it that Hadoop would
+/// ignore.
+fn check_elements(property: Node<'_, '_>, findings: &mut XmlFindings) {
+    let hint = "write `<property><name>…</name><value>…</value></property>`";
+    findings.refuse_attributes(property);
+    let mut seen = FxHashSet::default();
+    for inner in property.children() {
+        let name = inner.tag_name().name();
+        if inner.is_text() && !inner.text().unwrap_or_default().trim().is_empty() {
+            findings.fault(inner, "there is text in `property`".to_owned(), hint);
+        } else if inner.is_element() && !IN_PROPERTY.contains(&name) {
+            let message = format!("unknown element `{}` in `property`", clip(name));
+            findings.fault(inner, message, hint);
+        } else if inner.is_element() {
+            findings.refuse_attributes(inner);
+            if !seen.insert(name) {
+                findings.fault(inner, format!("`{name}` is said twice"), "leave one of them out");
+            }
+        }
+    }
+}
+
 /// Turns properties into options.
 #[derive(Default)]
 struct QueueFileReader<'d> {
@@ -227,6 +263,8 @@ struct QueueFileReader<'d> {
     /// The queues in the order of the file, each with its first property. The key is the names from
     /// the outermost queue inwards.
     queues: IndexMap<Vec<String>, (Option<Node<'d, 'd>>, Queue)>,
+    /// The name of the property that sets each option, by the path of the option.
+    set_by: FxHashMap<Vec<String>, String>,
 }
 
 impl<'d> QueueFileReader<'d> {
@@ -246,11 +284,17 @@ impl<'d> QueueFileReader<'d> {
                 }
                 let (first, queue) = self.queues.entry(names).or_default();
                 first.get_or_insert(property.node);
-                say(&OF_QUEUE, queue, word, property, at, findings);
+                let path = say(&OF_QUEUE, queue, word, property, at, findings);
+                self.note(path, property, findings);
             } else if let Some(word) = name.strip_prefix("default-") {
-                say(&of_defaults(), &mut self.defaults, word, property, Vec::new(), findings);
+                let words = of_defaults();
+                // Some of these options are no keys beside `queues`, so their path begins otherwise.
+                let at = vec![String::new()];
+                let path = say(&words, &mut self.defaults, word, property, at, findings);
+                self.note(path, property, findings);
             } else {
-                say(&OF_ALL, &mut self.all, name, property, Vec::new(), findings);
+                let path = say(&OF_ALL, &mut self.all, name, property, Vec::new(), findings);
+                self.note(path, property, findings);
             }
         }
         for (names, (node, _)) in &self.queues {
@@ -263,6 +307,21 @@ impl<'d> QueueFileReader<'d> {
         // With faults there is no run, so do not nest the queues: a queue may lie in a queue that
         // does not exist.
         if findings.are_none() { self.nested() } else { self.all }
+    }
+
+    /// Notes that a property sets the option at a path, or a fault if another one sets it already.
+    fn note(
+        &mut self,
+        path: Option<Vec<String>>,
+        property: &Property<'_>,
+        findings: &mut XmlFindings,
+    ) {
+        let Some(path) = path else { return };
+        let name = clip(&property.name);
+        if let Some(other) = self.set_by.insert(path, name.clone()) {
+            let message = format!("`{name}` sets the same option as `{other}`");
+            findings.fault(property.node, message, "leave one of them out");
+        }
     }
 
     /// Returns why a queue cannot have these names, with a hint; `None` if it can.
@@ -287,6 +346,10 @@ impl<'d> QueueFileReader<'d> {
 
     /// Puts each queue into the queue around it.
     fn nested(mut self) -> Queues {
+        // Without queues there is one, which has these defaults.
+        if self.queues.is_empty() && self.defaults != Queue::default() {
+            self.queues.insert(vec![DEFAULT.to_owned()], (None, Queue::default()));
+        }
         // Outer queues first, whatever the order of the file. The sort keeps the order within a
         // level.
         self.queues.sort_by(|a, _, b, _| a.len().cmp(&b.len()));
@@ -307,7 +370,8 @@ impl<'d> QueueFileReader<'d> {
     }
 }
 
-/// Stores the value of a property in an option of `of`, whose path of keys is `at`.
+/// Stores the value of a property in an option of `of`, whose path of keys is `at`. Returns the path
+/// of the option; `None` if there is no such property.
 fn say<T>(
     words: &[QueueKeyword<T>],
     of: &mut T,
@@ -315,17 +379,18 @@ fn say<T>(
     property: &Property<'_>,
     mut at: Vec<String>,
     findings: &mut XmlFindings,
-) {
+) -> Option<Vec<String>> {
     let whole_name = clip(&format!("{PREFIX}{}", property.name));
     let Some(known) = words.iter().find(|known| known.word == word) else {
         let hint = match nearest(word, words.iter().map(|known| known.word)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("such as `{PREFIX}queue.NAME.capacity`"),
         };
-        return findings.fault(property.node, format!("unknown property `{whole_name}`"), &hint);
+        findings.fault(property.node, format!("unknown property `{whole_name}`"), &hint);
+        return None;
     };
     at.push(known.key.to_owned());
-    findings.stands(property.node, at);
+    findings.stands(property.node, at.clone());
     let text = property.value.as_str();
     let (expected, said) = match known.say {
         Percent(say) => ("a number from 0 to 100", percent(text).map(|share| say(of, share))),
@@ -336,6 +401,7 @@ fn say<T>(
         let message = format!("`{whole_name}` is `{}`, not {expected}", clip(text));
         findings.fault(property.node, message, "leave the property out for its default");
     }
+    Some(at)
 }
 
 /// Returns the path of keys to the queue with these names.
@@ -355,11 +421,12 @@ fn whole(text: &str) -> Option<JobLimit> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::rules::Rules;
     use super::*;
     use crate::scheduler::shared::xml::{self, XmlFault, XmlValue};
 
     fn parse(text: &str) -> Result<XmlValue<Queues>, Vec<XmlFault>> {
-        xml::parse(text)
+        xml::parse(text, Rules::V21)
     }
 
     fn file(properties: &[(&str, &str)]) -> String {
@@ -382,7 +449,7 @@ mod tests {
         let text = file(&[
             ("maximum-system-jobs", "3000"),
             ("init-poll-interval", "5000"),
-            ("init-worker-threads", "5"),
+            ("init-worker-threads", "2"),
             ("maximum-tasks-per-heartbeat", "20"),
             ("default-minimum-user-limit-percent", "50"),
             ("queue.prod.capacity", "70"),
@@ -395,10 +462,12 @@ mod tests {
             ("queue.rest.maximum-capacity", "60"),
             ("queue.rest.user-limit-factor", "1.5"),
             ("queue.rest.maximum-initialized-jobs-per-user", "4"),
+            ("queue.rest.init-accept-jobs-factor", "3"),
         ]);
         let same = "
 max_system_jobs: 3000
 init_poll: 5s
+init_threads: 2
 maps_per_heartbeat: 20
 queues:
   prod:
@@ -409,7 +478,7 @@ queues:
       etl: {capacity: 40.5 %, max_active_tasks_per_user: 100}
       web: {reclaim_after: 300s}
   rest: {capacity: 30 %, maximum_capacity: 60 %, minimum_user_limit: 50 %, user_limit_factor: 1.5,
-    max_initialised_per_user: 4}
+    max_initialised_per_user: 4, accept_factor: 3}
 ";
         let told = parse(&text).unwrap();
         assert_eq!(told.meaning, serde_yaml::from_str::<Queues>(same).unwrap());
@@ -456,7 +525,7 @@ queues:
         ];
         for line in [&first[..], &middle, &last] {
             let text = file(&[&limits, line].concat());
-            let queues = parse(&text).unwrap().meaning;
+            let queues: Queues = xml::parse(&text, Rules::V1).unwrap().meaning;
             assert_eq!(queues.queues["default"].capacity, Some(Fraction::of(1.0)));
             assert_eq!(queues.init_poll, AutoSpan::Fixed(SimSpan::from_secs(5)));
         }
@@ -501,6 +570,41 @@ queues:
                  default: others are not modelled; leave the property out for its default",
             ]
         );
+    }
+
+    #[test]
+    fn nothing_that_is_said_is_dropped() {
+        assert_eq!(
+            faults(&[
+                ("queue.a.capacity", "50"),
+                ("queue.a.guaranteed-capacity", "60"),
+                ("init-poll-interval", "3000"),
+                ("reclaimCapacity.interval", "5"),
+            ]),
+            [
+                "2: `queue.a.guaranteed-capacity` sets the same option as `queue.a.capacity`; leave \
+                 one of them out",
+                "4: `reclaimCapacity.interval` sets the same option as `init-poll-interval`; leave \
+                 one of them out",
+            ]
+        );
+        let text = file(&[("default-user-limit-factor", "5")]);
+        let queue = &parse(&text).unwrap().meaning.queues["default"];
+        assert_eq!(queue.user_limit_factor, Factor::new(5.0), "of the only queue");
+        let property = |inner: &str, attribute: &str| {
+            let name = format!("<name>{PREFIX}maximum-system-jobs</name>");
+            let text = format!(
+                "<configuration><property{attribute}>{name}{inner}<value>7</value></property>\
+                 </configuration>"
+            );
+            parse(&text).err().map(|faults| faults[0].message.clone())
+        };
+        assert_eq!(property("<description>jobs</description><final>true</final>", ""), None);
+        let fault = |inner, attribute| property(inner, attribute).unwrap();
+        assert_eq!(fault("<vale>8</vale>", ""), "unknown element `vale` in `property`");
+        assert_eq!(fault("<value>8</value>", ""), "`value` is said twice");
+        assert_eq!(fault("8", ""), "there is text in `property`");
+        assert_eq!(fault("", " value='8'"), "`property` has no attribute `value`");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::lines::{QueueLines, QueueTurn};
-use super::queues::{JobLimit, Queue};
+use super::queues::{JobLimit, MAX_ACTIVE_TASKS, MAX_ACTIVE_TASKS_PER_USER, Queue};
 use super::rules::Rules;
 use mumakil_base::units::{Factor, Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{PerSlot, SlotKind, SlotShare, SlotStanding};
@@ -72,6 +72,8 @@ pub(super) struct Limits {
     pub(super) users: u32,
     /// The largest number of jobs of one user that wait for their first task.
     pub(super) jobs_per_user: u32,
+    /// How many times the jobs that may be initialised the queue accepts.
+    pub(super) accept_factor: u32,
     /// The largest number of tasks of all initialised jobs that have not ended, together.
     pub(super) tasks: u32,
     pub(super) tasks_per_user: u32,
@@ -134,10 +136,10 @@ impl QueueNode {
                 users: trunc(1.0 / min_user) + 2,
                 // `maximum-initialized-jobs-per-user` is 2.
                 jobs_per_user: number(queue.max_initialised_per_user, 2),
-                // In 1.x: the defaults of `maximum-initialized-active-tasks` and of its limit for
-                // each user.
-                tasks: number(queue.max_active_tasks, 200_000),
-                tasks_per_user: number(queue.max_active_tasks_per_user, 100_000),
+                // In 1.x: `init-accept-jobs-factor` is 10.
+                accept_factor: number(queue.accept_factor, 10),
+                tasks: number(queue.max_active_tasks, MAX_ACTIVE_TASKS),
+                tasks_per_user: number(queue.max_active_tasks_per_user, MAX_ACTIVE_TASKS_PER_USER),
             },
             reclaim_after: queue.reclaim_after,
             ..Self::default()
@@ -147,9 +149,17 @@ impl QueueNode {
     /// Returns how many initialised jobs the queue may have at a time, and how many each of its
     /// users, if the whole cluster may have `all` such jobs.
     pub(super) fn system_jobs(&self, all: u32) -> (u32, u32) {
-        // 1.x: the queue's share of `maximum-system-jobs`, rounded up.
-        let jobs = ceil(f64::from(all) * self.share);
-        (jobs, ceil(f64::from(jobs) * self.min_user))
+        // 1.x: the queue's share of `maximum-system-jobs`, and the user's share of it, rounded up.
+        let jobs = f64::from(all) * self.share;
+        (ceil(jobs), ceil(jobs * self.min_user))
+    }
+
+    /// Returns how many jobs that have not ended the queue accepts, and how many of each user, if
+    /// the whole cluster may have `all` initialised jobs.
+    pub(super) fn accepted_jobs(&self, all: u32) -> (u32, u32) {
+        let (jobs, jobs_of_user) = self.system_jobs(all);
+        let factor = self.limits.accept_factor;
+        (jobs.saturating_mul(factor), jobs_of_user.saturating_mul(factor))
     }
 
     /// Notes that a job could use a slot from now on, or no longer.

@@ -67,8 +67,8 @@ impl CapacityOptions {
         if self.rules == Rules::Auto {
             self.rules = Rules::of(site.line);
         }
-        let queue_by = self.queue_by;
-        let mut complaints = self.allocations.read_and_check(site.folder, |queues| {
+        let (rules, queue_by) = (self.rules, self.queue_by);
+        let mut complaints = self.allocations.read_and_check(site.folder, rules, |queues| {
             let names = site.jobs.iter().map(|job| queue_by.choose(job.pool, job.user));
             unknown_names(&queues.queues, &names.collect())
         });

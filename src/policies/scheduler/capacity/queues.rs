@@ -14,10 +14,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::file;
+use super::rules::Rules;
 use crate::scheduler::shared::file_or::FileOptions;
 use crate::scheduler::shared::names::{TreeCheck, listed};
 use crate::scheduler::shared::xml::{XmlFindings, XmlKind};
-use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
+use mumakil_base::units::{Count, Factor, Fraction, SimSpan, tell};
 use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec};
 
 /// The queue of jobs that name no existing queue.
@@ -26,6 +27,10 @@ pub(super) const DEFAULT: &str = "default";
 
 /// A number of jobs or tasks.
 pub(super) type JobLimit = Count<1, 2_147_483_647>;
+
+/// `maximum-initialized-active-tasks` and its limit for each user, unless given.
+pub(super) const MAX_ACTIVE_TASKS: u32 = 200_000;
+pub(super) const MAX_ACTIVE_TASKS_PER_USER: u32 = 100_000;
 
 /// How the queue of a job is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,12 +56,16 @@ pub struct Queues {
     #[schemars(with = "BTreeMap<String, Queue>")]
     pub queues: IndexMap<String, Queue>,
     /// How many jobs may be initialised and not ended yet. A queue may have its share of this
-    /// number, and each of its users the minimum user limit of the queue's number.
+    /// number, and each of its users the minimum user limit of the queue's number. See also
+    /// `accept_factor`.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub max_system_jobs: JobLimit,
-    /// The time between two choices of jobs to initialise. `auto` is 5 s; with the rules of 1.x it
-    /// is 3 s.
+    /// The time between two choices of jobs to initialise, and between two looks of each thread that
+    /// initialises them. `auto` is 5 s; with the rules of 1.x it is 3 s.
     pub init_poll: AutoSpan,
+    /// How many threads initialise the chosen jobs, each the jobs of some queues. There are never
+    /// more threads than queues.
+    pub init_threads: Count<1, 1_024>,
     /// How many maps one heartbeat launches at most. With the rules of 0.20 and 0.21 it launches
     /// one.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
@@ -86,11 +95,16 @@ pub struct Queue {
     /// How many jobs of a user may be initialised and wait for their first task: 2 unless given.
     #[schemars(extend("x-only-if" = {"rules": {"not": "1.x"}}))]
     pub max_initialised_per_user: Option<JobLimit>,
+    /// How many times the jobs that may be initialised the queue accepts, and of each user: 10
+    /// unless given. Further jobs are refused at their submission.
+    #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
+    pub accept_factor: Option<JobLimit>,
     /// How many tasks the queue's initialised jobs that have not ended may have together: 200,000
     /// unless given.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub max_active_tasks: Option<JobLimit>,
-    /// As `max_active_tasks`, for each user: 100,000 unless given.
+    /// As `max_active_tasks`, for each user: 100,000 unless given. A job with more tasks is refused
+    /// at its submission.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub max_active_tasks_per_user: Option<JobLimit>,
     /// How long the queue may stay below its guaranteed slots. After that it gets them back by
@@ -125,6 +139,8 @@ impl Default for Queues {
             // 1.x: `maximum-system-jobs`.
             max_system_jobs: JobLimit::of(5_000),
             init_poll: AutoSpan::Auto,
+            // `init-worker-threads`.
+            init_threads: Count::of(5),
             // 1.x: `maximum-tasks-per-heartbeat`, the largest Java short.
             maps_per_heartbeat: Count::of(32_767),
         }
@@ -136,15 +152,17 @@ impl FileOptions for Queues {
 
     const KIND: XmlKind = XmlKind { name: "queue file", root: "configuration" };
 
+    type Context = Rules;
+
     fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Self {
         file::read(root, findings)
     }
 
     /// Checks values against each other, since types check only single values. Queues that are
     /// nested too deep are not checked.
-    fn check(&self) -> Vec<Complaint> {
+    fn check(&self, rules: Rules) -> Vec<Complaint> {
         let mut check = TreeCheck::of("queue");
-        check_all(&mut check, None, &self.queues);
+        check_all(&mut check, rules, None, &self.queues, &Queue::default());
         if self.init_poll == AutoSpan::Fixed(SimSpan::ZERO) {
             let message = "`init_poll` must be above zero: at 0s time would stand still".to_owned();
             check.complain(Some("init_poll"), message, "Hadoop's is 5s");
@@ -163,6 +181,7 @@ impl Queue {
         self.supports_priority = self.supports_priority.or(around.supports_priority);
         let initialised = &mut self.max_initialised_per_user;
         *initialised = initialised.or(around.max_initialised_per_user);
+        self.accept_factor = self.accept_factor.or(around.accept_factor);
         self.max_active_tasks = self.max_active_tasks.or(around.max_active_tasks);
         let of_user = &mut self.max_active_tasks_per_user;
         *of_user = of_user.or(around.max_active_tasks_per_user);
@@ -180,41 +199,97 @@ pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
 
 fn check_all<'q>(
     check: &mut TreeCheck<'q>,
+    rules: Rules,
     around: Option<&str>,
     queues: &'q IndexMap<String, Queue>,
+    inherited: &Queue,
 ) {
     if queues.is_empty() {
         return;
     }
     check.inside("queues", |check| {
-        check_sum(check, around, queues);
+        match rules {
+            Rules::V1 => check_whole(check, around, queues),
+            _ => check_sum(check, around, queues),
+        }
         let even = even(queues);
         for (name, queue) in queues {
-            check.at(name, |check| check_one(check, name, queue, even));
+            check.at(name, |check| {
+                check_one(check, name, queue, even);
+                let mut whole = queue.clone();
+                whole.inherit(inherited);
+                if rules == Rules::V1 {
+                    check_tasks(check, name, &whole);
+                }
+                check_all(check, rules, Some(name), &queue.queues, &whole);
+            });
         }
     });
 }
 
-/// Checks that the shares of sibling queues add up to the whole.
+/// Returns the queues side by side in words.
+fn siblings(around: Option<&str>) -> String {
+    around.map_or("the outermost queues".to_owned(), |around| {
+        format!("the queues inside of `{around}`")
+    })
+}
+
+/// Checks that the shares of sibling queues are at most the whole. As in Hadoop up to 0.21, they may
+/// be less.
 fn check_sum(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<String, Queue>) {
     let said = queues.values().filter_map(|queue| queue.capacity);
-    let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
-    let whose = around.map_or("the outermost queues".to_owned(), |around| {
-        format!("the queues inside of `{around}`")
-    });
-    // Four decimals hide the rounding error of the sum.
-    let percent = (sum * 1e6).round() / 1e4;
-    let all_say_it = number == queues.len();
+    let sum: f64 = said.map(Fraction::get).sum();
     if 1.0 + ROUNDING < sum {
+        // Four decimals hide the rounding error of the sum.
+        let percent = (sum * 1e6).round() / 1e4;
+        let whose = siblings(around);
         let message = format!("{whose} have {percent} % together, and there is no more than 100 %");
         check.complain(None, message, "lower some capacity");
-    } else if all_say_it && sum < 1.0 - ROUNDING {
-        let message = format!("{whose} have {percent} % together, not 100 %");
-        let hint = "raise a capacity, or leave one out: that queue gets what is left";
-        check.complain(None, message, hint);
-    } else if !all_say_it && 1.0 - ROUNDING < sum {
-        let message = format!("{whose} have 100 % without those that do not say theirs");
-        check.complain(None, message, "lower a capacity, or say that the others have 0 %");
+    }
+}
+
+/// Checks that all sibling queues set their shares, and that the shares add up to the whole, as 1.x
+/// demands it. Only a queue `default` that is alone needs no share, since the file that Hadoop ships
+/// gives it 100 %.
+fn check_whole(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<String, Queue>) {
+    let without = |(name, queue): (&String, &Queue)| queue.capacity.is_none().then(|| name.clone());
+    let without: Vec<String> = queues.iter().filter_map(without).collect();
+    if !without.is_empty() {
+        if queues.len() > 1 || without != [DEFAULT] {
+            let names = listed(without.iter().map(String::as_str));
+            let message = format!("1.x refuses queues without a `capacity`: {names}");
+            let hint = "give each queue its share, so that they have 100 % together";
+            check.complain(None, message, hint);
+        }
+        return;
+    }
+    // Hadoop adds up percents in single precision, in the order of a hash map, and cuts off the
+    // fraction of the sum: so 100.5 % are allowed, and 99.9999 % are not.
+    let mut shares: Vec<(&str, f32)> = queues
+        .iter()
+        .filter_map(|(name, queue)| Some((&**name, (queue.capacity?.get() * 100.0) as f32)))
+        .collect();
+    Rules::V1.sort(&mut shares);
+    let sum: f32 = shares.iter().map(|(_, percent)| percent).sum();
+    if sum.floor() != 100.0 {
+        let message = format!("{} have {sum} % together, and 1.x demands 100 %", siblings(around));
+        check.complain(None, message, "change some capacity");
+    }
+}
+
+/// Checks the limits on tasks of a queue, which has inherited the options that it does not set.
+/// Hadoop 1.x does not start if a user may have more tasks than its queue.
+fn check_tasks(check: &mut TreeCheck<'_>, name: &str, queue: &Queue) {
+    let most = queue.max_active_tasks.map_or(MAX_ACTIVE_TASKS, JobLimit::get);
+    let of_user = queue.max_active_tasks_per_user.map_or(MAX_ACTIVE_TASKS_PER_USER, JobLimit::get);
+    if most < of_user {
+        let message = format!(
+            "a user of `{name}` may have {} initialised tasks, but the queue only {}",
+            tell::count(of_user.into()),
+            tell::count(most.into())
+        );
+        let hint = "lower `max_active_tasks_per_user`, or raise `max_active_tasks`";
+        check.complain(Some("max_active_tasks"), message, hint);
     }
 }
 
@@ -243,7 +318,6 @@ fn check_one<'q>(check: &mut TreeCheck<'q>, name: &'q str, queue: &'q Queue, eve
         let message = format!("the users of `{name}` would get nothing: a factor is above zero");
         check.complain(Some("user_limit_factor"), message, "1 is the queue's own slots");
     }
-    check_all(check, Some(name), &queue.queues);
 }
 
 /// Complains about names with which jobs find no queue, and warns of names whose jobs go to the
@@ -304,11 +378,15 @@ mod tests {
         serde_yaml::from_str(yaml).unwrap()
     }
 
-    /// Returns each complaint as one line of text.
+    /// Returns each complaint as one line of text, by the rules of 0.21.
     fn complaints(yaml: &str) -> Vec<String> {
+        complaints_of(Rules::V21, yaml)
+    }
+
+    fn complaints_of(rules: Rules, yaml: &str) -> Vec<String> {
         let line =
             |complaint: &Complaint| format!("{}: {}", complaint.path.join("."), complaint.message);
-        read(yaml).check().iter().map(line).collect()
+        read(yaml).check(rules).iter().map(line).collect()
     }
 
     #[test]
@@ -317,30 +395,63 @@ mod tests {
                     queues: {b: {}, c: {capacity: 0.5}}}, d: {maximum_capacity: 40 %}}, \
                     init_poll: 3s}";
         let queues = read(yaml);
-        assert!(queues.check().is_empty());
+        assert!(queues.check(Rules::V21).is_empty());
         assert_eq!(read(&serde_yaml::to_string(&queues).unwrap()), queues);
         assert_eq!(queues.queues["a"].queues["c"].capacity, Some(Fraction::of(0.5)));
     }
 
     #[test]
-    fn shares_side_by_side_make_a_whole() {
-        for (yaml, told) in [
-            (
-                "{a: {capacity: 70 %}, b: {capacity: 20 %}}",
-                "the outermost queues have 90 % together",
-            ),
-            (
-                "{a: {capacity: 70 %}, b: {capacity: 40 %}}",
-                "the outermost queues have 110 % together",
-            ),
-            ("{a: {capacity: 100 %}, b: {}}", "have 100 % without those that do not say theirs"),
-            ("{a: {queues: {b: {capacity: 5 %}}}}", "the queues inside of `a` have 5 % together"),
-        ] {
-            let told_of = complaints(&format!("queues: {yaml}"));
-            assert!(told_of.len() == 1 && told_of[0].contains(told), "{yaml}: {told_of:?}");
+    fn up_to_0_21_shares_side_by_side_are_at_most_the_whole() {
+        for rules in [Rules::V20, Rules::V21] {
+            for legal in
+                ["{a: {capacity: 70 %}, b: {capacity: 20 %}}", "{a: {capacity: 100 %}, b: {}}"]
+            {
+                let told = complaints_of(rules, &format!("queues: {legal}"));
+                assert!(told.is_empty(), "{legal}: {told:?}");
+            }
+            let told = complaints_of(rules, "queues: {a: {capacity: 70 %}, b: {capacity: 40 %}}");
+            let expected = "queues: the outermost queues have 110 % together, and there is no more \
+                            than 100 %";
+            assert_eq!(told, [expected]);
+            let inside = "queues: {a: {queues: {b: {capacity: 70 %}, c: {capacity: 31 %}}}}";
+            let told = complaints_of(rules, inside);
+            assert!(told[0].contains("the queues inside of `a` have 101 % together"), "{told:?}");
         }
-        let thirds = "queues: {a: {capacity: 33.3333 %}, b: {capacity: 33.3333 %}, c: {capacity: 33.3334 %}}";
-        assert!(complaints(thirds).is_empty());
+    }
+
+    #[test]
+    fn in_1x_shares_side_by_side_make_a_whole() {
+        let told = |yaml: &str| complaints_of(Rules::V1, &format!("queues: {yaml}"));
+        let shares = |shares: &[&str]| {
+            let queue = |(name, share)| format!("{name}: {{capacity: {share} %}}");
+            let queues: Vec<String> = ('a'..).zip(shares).map(queue).collect();
+            told(&format!("{{{}}}", queues.join(", ")))
+        };
+        // Hadoop cuts off the fraction of the sum, which it adds up in single precision.
+        for legal in [&["70", "30"][..], &["33.3", "33.3", "33.4"], &["50.4", "50"], &["100.0"]] {
+            assert!(shares(legal).is_empty(), "{legal:?}: {:?}", shares(legal));
+        }
+        for illegal in [&["70", "20"][..], &["70", "31"], &["33.3333", "33.3333", "33.3333"]] {
+            let told = shares(illegal);
+            assert!(told[0].contains("% together, and 1.x demands 100 %"), "{illegal:?}: {told:?}");
+        }
+        let expected = ["queues: 1.x refuses queues without a `capacity`: `b`"];
+        assert_eq!(told("{a: {capacity: 100 %}, b: {}}"), expected);
+        assert_eq!(told("{a: {}}"), ["queues: 1.x refuses queues without a `capacity`: `a`"]);
+        assert!(told("{}").is_empty() && told("{default: {minimum_user_limit: 5 %}}").is_empty());
+    }
+
+    #[test]
+    fn in_1x_no_user_may_have_more_tasks_than_its_queue() {
+        let queues = "queues: {a: {capacity: 100 %, max_active_tasks: 99999}}";
+        let expected = "queues.a.max_active_tasks: a user of `a` may have 100,000 initialised tasks, \
+                        but the queue only 99,999";
+        assert_eq!(complaints_of(Rules::V1, queues), [expected]);
+        let fewer = queues.replace("99999", "99999, max_active_tasks_per_user: 99999");
+        assert!(complaints_of(Rules::V1, &fewer).is_empty());
+        let inherited = "queues: {a: {capacity: 100 %, max_active_tasks_per_user: 3, queues: \
+                         {b: {capacity: 100 %, max_active_tasks: 2}}}}";
+        assert!(complaints_of(Rules::V1, inherited)[0].starts_with("queues.a.queues.b."));
     }
 
     #[test]
@@ -388,8 +499,8 @@ mod tests {
             };
             (0..depth).fold(Queues::default(), queue)
         };
-        assert!(nested(DEEPEST).check().is_empty());
-        assert_eq!(nested(DEEPEST + 9).check().len(), 1);
+        assert!(nested(DEEPEST).check(Rules::V21).is_empty());
+        assert_eq!(nested(DEEPEST + 9).check(Rules::V21).len(), 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::hash_order;
 use mumakil_core::mapred::HadoopLine;
 
 /// The version of Hadoop whose rules hold.
@@ -33,5 +34,59 @@ impl Rules {
             HadoopLine::V021 | HadoopLine::Mumak => Self::V21,
             HadoopLine::V1 => Self::V1,
         }
+    }
+
+    /// Sorts queues side by side, each with its name, as the version lists them at first: in this
+    /// order it serves equal queues, and gives queues to threads. They must be in the order of their
+    /// declaration.
+    pub(super) fn sort<T>(self, queues: &mut [(&str, T)]) {
+        let grown = hash_order::grown(queues.len());
+        match self {
+            Self::Auto | Self::V21 => queues.sort_by_key(|(name, _)| *name),
+            Self::V20 => {
+                // `CapacityTaskScheduler` puts the sorted names of `QueueManager` into a map.
+                queues.sort_by_key(|(name, _)| *name);
+                hash_order::sort(queues, grown);
+            }
+            Self::V1 => {
+                // `QueueManager` copies a map of the queues into another; `CapacityTaskScheduler`
+                // puts these into a third, and those into a fourth.
+                let copied = hash_order::copied(queues.len());
+                for table in [grown, copied, grown, grown] {
+                    hash_order::sort(queues, table);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_queues_are_at_first_in_the_order_of_the_version() {
+        // These names collide in a table of 16, and not all of them in one of 32.
+        let declared =
+            ["q52", "q51", "q50", "q49", "q48", "q47", "q46", "q45", "q34", "q23", "q12", "q4"];
+        let order = |rules: Rules| {
+            let mut queues = declared.map(|name| (name, ()));
+            rules.sort(&mut queues);
+            queues.map(|(name, ())| name)
+        };
+        // A program in Java printed this order.
+        let expected =
+            ["q46", "q4", "q45", "q34", "q23", "q12", "q48", "q47", "q49", "q51", "q50", "q52"];
+        assert_eq!(order(Rules::V1), expected);
+        let by_name = {
+            let mut names = declared;
+            names.sort_unstable();
+            names
+        };
+        assert_eq!(order(Rules::V21), by_name);
+        // By the places in the table, and by name within a place.
+        let expected =
+            ["q46", "q12", "q23", "q34", "q4", "q45", "q48", "q47", "q49", "q51", "q50", "q52"];
+        assert_eq!(order(Rules::V20), expected);
     }
 }

@@ -21,6 +21,11 @@ fn wide(bench: &mut PolicyBench<Capacity>, queue: &str, maps: u32, slots: u64) -
     })
 }
 
+/// Submits a job of a queue, whose splits are not read.
+fn arrive(bench: &mut PolicyBench<Capacity>, queue: &str) -> JobId {
+    bench.submit_unread(1, 0, |job| job.pool = queue.into())
+}
+
 /// Adds a job of a user.
 fn job_of(bench: &mut PolicyBench<Capacity>, user: &str, maps: u32) -> JobId {
     bench.submit(maps, 0, |spec| spec.user = user.into())
@@ -50,6 +55,94 @@ fn who_is_not_let_in_is_told_so() {
     assert_eq!(told(&bench), [(second, "not-admitted")]);
     bench.tick();
     assert_eq!(told(&bench), []);
+}
+
+/// One thread reads the jobs of two queues: one job of each queue in turn, without a pause. When it
+/// has none, it sleeps for an interval.
+#[test]
+fn a_thread_reads_what_the_poller_has_chosen_at_its_own_intervals() {
+    let queues = "{a: {capacity: 50 %}, b: {capacity: 50 %}}";
+    let options = format!("{{rules: '1.x', allocations: {{init_threads: 1, queues: {queues}}}}}");
+    let mut bench = bench(&options, 1, (1, 0));
+    bench.begin(HadoopLine::V1);
+    let [a, later, b, killed] = ["a", "a", "b", "b"].map(|queue| arrive(&mut bench, queue));
+    assert!(bench.reads_ordered().is_empty(), "the poller has not looked");
+    bench.tick();
+    let ordered = bench.reads_ordered();
+    assert!(ordered.len() == 1 && ordered[0].0 == a, "{ordered:?}");
+    assert!(ordered[0].1 < SimSpan::from_secs(3), "{ordered:?}");
+    bench.fail_job(killed);
+    let now = SimSpan::ZERO;
+    for (read, next) in [(a, vec![(b, now)]), (b, vec![(later, now)]), (later, vec![])] {
+        bench.at(5.0).read(read);
+        assert_eq!(bench.reads_ordered(), next);
+    }
+    let late = arrive(&mut bench, "a");
+    bench.at(7.0).tick();
+    assert_eq!(bench.reads_ordered(), [(late, SimSpan::from_secs(1))]);
+}
+
+#[test]
+fn in_mumak_jobs_are_read_when_the_poller_chooses_them() {
+    let mut bench = bench("{rules: '0.21'}", 1, (1, 0));
+    bench.begin(HadoopLine::Mumak);
+    let jobs = [arrive(&mut bench, "a"), arrive(&mut bench, "a")];
+    bench.tick();
+    assert_eq!(bench.reads_ordered(), jobs.map(|job| (job, SimSpan::ZERO)));
+}
+
+/// The cluster may have four initialised jobs: queue `a` three, and each of its users two. It accepts
+/// twice as many.
+#[test]
+fn what_is_beyond_the_limits_of_1x_is_refused() {
+    let queues = "{a: {capacity: 75 %, minimum_user_limit: 50 %, accept_factor: 2, \
+                  max_active_tasks_per_user: 9}, b: {capacity: 25 %}}";
+    let refuses = |rules: &str, queue: &str, user: &str, maps: u32, earlier: &[&str]| {
+        let options =
+            format!("{{rules: '{rules}', allocations: {{max_system_jobs: 4, queues: {queues}}}}}");
+        let mut bench = bench(&options, 1, (1, 0));
+        let of = |spec: &mut JobSpec, user: &str, queue: &str| {
+            (spec.user, spec.pool, spec.names_pool) = (user.into(), queue.into(), true);
+        };
+        for user in earlier {
+            bench.submit(1, 0, |spec| of(spec, user, "a"));
+        }
+        let mut spec = JobSpec::bare(99, maps, 1);
+        of(&mut spec, user, queue);
+        bench.refuses(&spec)
+    };
+    let four = ["x"; 4];
+    let six = ["x", "x", "x", "y", "y", "z"];
+    assert_eq!(refuses("1.x", "a", "x", 1, &four[..3]), None);
+    assert_eq!(refuses("1.x", "a", "x", 1, &four), Some(Reason::UserFull(4)));
+    assert_eq!(refuses("1.x", "a", "y", 1, &four), None);
+    assert_eq!(refuses("1.x", "a", "y", 1, &six), Some(Reason::QueueFull(6)));
+    assert_eq!(refuses("1.x", "b", "y", 1, &six), None);
+    assert_eq!(refuses("1.x", "a", "y", 8, &[]), None);
+    assert_eq!(refuses("1.x", "a", "y", 9, &six), Some(Reason::TooManyTasks(9)), "checked first");
+    assert_eq!(refuses("1.x", "b", "y", 9, &[]), None);
+    for rules in ["0.20", "0.21"] {
+        assert_eq!(refuses(rules, "a", "x", 99, &six), None, "{rules}");
+    }
+}
+
+/// In 1.x no job passes another one. A visit ends at the first job for which the queue has no room,
+/// and at the first one of a user for which the user has none.
+#[test]
+fn in_1x_a_job_without_room_bars_the_jobs_behind_it() {
+    let admitted = |limits: &str, jobs: &[(&str, u32)]| {
+        let queue = format!("{{queues: {{default: {{user_limit_factor: 99, {limits}}}}}}}");
+        let mut bench = bench(&format!("{{rules: '1.x', allocations: {queue}}}"), 1, (99, 0));
+        let jobs: Vec<JobId> =
+            jobs.iter().map(|(user, maps)| job_of(&mut bench, user, *maps)).collect();
+        bench.tick().fill();
+        jobs.iter().map(|job| bench.held(Map, [*job])[0]).collect::<Vec<_>>()
+    };
+    let jobs = [("x", 5), ("x", 4), ("x", 1), ("y", 2)];
+    let of_user = "max_active_tasks: 20, max_active_tasks_per_user: 8";
+    assert_eq!(admitted(of_user, &jobs), [5, 0, 0, 2], "the second and third job wait");
+    let of_queue = "max_active_tasks: 8, max_active_tasks_per_user: 8";
+    assert_eq!(admitted(of_queue, &jobs), [5, 0, 0, 0]);
 }
 
 /// Up to 0.21 the limit of a user applies only while another user of the queue is below its own

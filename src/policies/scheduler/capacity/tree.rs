@@ -5,6 +5,7 @@
 //! their guaranteed slots. As in Hadoop, equal queues keep the order that they had before.
 
 use std::cmp::Ordering;
+use std::mem;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -73,10 +74,8 @@ impl QueueTree {
         let default = tree.leaves.get(DEFAULT).copied();
         // There is at least one queue, so there is a leaf: the innermost queue of a branch.
         tree.fallback = default.or(first).expect("a tree has a leaf");
-        // At first Hadoop orders queues by name.
         for id in tree.ids() {
-            let mut children = tree.nodes[id.index()].children.map.clone();
-            children.sort_by(|a, b| tree.node(*a).name.cmp(&tree.node(*b).name));
+            let children = tree.in_first_order(tree.node(id).children.map.iter().copied());
             tree.nodes[id.index()].children = PerSlot { map: children.clone(), reduce: children };
         }
         tree
@@ -103,6 +102,17 @@ impl QueueTree {
     }
 
     // ---- look-ups ----
+
+    /// Returns the leaves in the order in which Hadoop lists them at first.
+    pub(super) fn listed(&self) -> Vec<QueueId> {
+        self.in_first_order(self.ids().filter(|id| self.is_leaf(*id)))
+    }
+
+    fn in_first_order(&self, queues: impl Iterator<Item = QueueId>) -> Vec<QueueId> {
+        let mut named: Vec<_> = queues.map(|id| (self.node(id).name.as_str(), id)).collect();
+        self.rules.sort(&mut named);
+        named.into_iter().map(|(_, id)| id).collect()
+    }
 
     pub(super) fn ids(&self) -> impl Iterator<Item = QueueId> + use<> {
         (0..self.nodes.len() as u32).map(QueueId).inspect(|_| step())
@@ -231,8 +241,8 @@ impl QueueTree {
     /// Updates the slots that a job uses and could use: in the counts of its user, of its queue,
     /// and of the queues around it.
     fn count(&mut self, member: &mut QueueMember, kind: SlotKind, used: u32, pending: u32) {
-        let was_used = std::mem::replace(&mut member.used[kind], used);
-        let was_pending = std::mem::replace(&mut member.pending[kind], pending);
+        let was_used = mem::replace(&mut member.used[kind], used);
+        let was_pending = mem::replace(&mut member.pending[kind], pending);
         let node = &mut self.nodes[member.queue.index()];
         if let Some(user) = node.users.get_mut(&member.user) {
             user.used[kind] = user.used[kind] - was_used + used;
@@ -264,7 +274,7 @@ impl QueueTree {
     pub(super) fn measure(&mut self, view: &View<'_>) {
         for kind in SlotKind::BOTH {
             let slots = view.capacity(kind);
-            if std::mem::replace(&mut self.slots[kind], slots) != slots {
+            if mem::replace(&mut self.slots[kind], slots) != slots {
                 for node in &mut self.nodes {
                     // Hadoop rounds down to whole slots, so small queues may have none.
                     node.slots[kind] = trunc(node.share * f64::from(slots));
@@ -288,7 +298,7 @@ impl QueueTree {
         if self.is_leaf(id) {
             return leaves.push(id);
         }
-        let mut children = std::mem::take(&mut self.nodes[id.index()].children[kind]);
+        let mut children = mem::take(&mut self.nodes[id.index()].children[kind]);
         // The sort is stable and starts from the last order: as in Hadoop, equal queues keep it.
         children.sort_by(|a, b| self.compare(kind, *a, *b));
         for child in &children {

@@ -7,7 +7,7 @@
 //!   <pool name='research'><minMaps>10</minMaps><weight>2.5</weight></pool>
 //!   <userMaxJobsDefault>3</userMaxJobsDefault>
 //! </allocations>";
-//! assert_eq!(parse::<Pools>(file).unwrap().meaning.pools["research"].min_maps.get(), 10);
+//! assert_eq!(parse::<Pools>(file, ()).unwrap().meaning.pools["research"].min_maps.get(), 10);
 //! ```
 //! The reader refuses elements that Hadoop would ignore ([`super::xml`]). As in a scenario, pools
 //! may be nested.
@@ -60,6 +60,7 @@ struct Reader<'f> {
 
 impl Reader<'_> {
     fn allocations(&mut self, root: Node<'_, '_>) -> Pools {
+        self.findings.refuse_attributes(root);
         let mut pools = Pools::default();
         for element in self.elements(root, TOP) {
             match element.tag_name().name() {
@@ -224,6 +225,7 @@ impl Reader<'_> {
     ) -> Option<T> {
         let path = self.path.iter().cloned().chain([key.to_owned()]).collect();
         self.findings.stands(element, path);
+        self.findings.refuse_attributes(element);
         let text = text_of(element);
         let value = text.as_deref().ok().and_then(parse);
         if value.is_none() {
@@ -262,7 +264,7 @@ mod tests {
     use crate::scheduler::shared::xml::{self, MOST_BYTES, MOST_FAULTS, XmlFault, XmlValue};
 
     fn parse(text: &str) -> Result<XmlValue<Pools>, Vec<XmlFault>> {
-        xml::parse(text)
+        xml::parse(text, ())
     }
 
     /// Every element that the documentation of Hadoop's fair scheduler shows.
@@ -390,6 +392,10 @@ order: fair
                 "1:8: a user has no name; write `<user name=\"…\">`",
                 "1:15: a pool has no attribute `weight`; write it as an element inside",
             ]
+        );
+        assert_eq!(
+            faults("<userMaxJobsDefault unit='jobs'>3</userMaxJobsDefault>"),
+            ["1:1: `userMaxJobsDefault` has no attribute `unit`; leave it out"]
         );
     }
 

@@ -22,12 +22,15 @@ pub trait FileOptions: Sized {
     /// The kind of file.
     const KIND: XmlKind;
 
+    /// The settings outside of the file on which its checks depend.
+    type Context: Copy;
+
     /// Returns the options in the root element of such a file. Notes faults, and the position of
     /// each option.
     fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Self;
 
     /// Returns complaints about the options, from a scenario or a file.
-    fn check(&self) -> Vec<Complaint>;
+    fn check(&self, context: Self::Context) -> Vec<Complaint>;
 }
 
 /// An option, or the file that gives it.
@@ -62,11 +65,12 @@ impl<T: FileOptions> FileOr<T> {
     pub fn read_and_check(
         &mut self,
         folder: &Path,
+        context: T::Context,
         more: impl FnOnce(&T) -> Vec<Complaint>,
     ) -> Vec<Complaint> {
         let mut complaints = match self {
-            Self::Given(given) => given.check(),
-            Self::File(file) => match xml::read(&folder.join(file)) {
+            Self::Given(given) => given.check(context),
+            Self::File(file) => match xml::read(&folder.join(file), context) {
                 Ok((given, warnings)) => {
                     *self = Self::Given(given);
                     warnings

@@ -143,13 +143,15 @@ impl FileOptions for Pools {
 
     const KIND: XmlKind = XmlKind { name: "allocation file", root: "allocations" };
 
+    type Context = ();
+
     fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Self {
         allocation_file::read(root, findings)
     }
 
     /// Checks values against each other, since types check only single values. Pools that are
     /// nested too deep are not checked.
-    fn check(&self) -> Vec<Complaint> {
+    fn check(&self, (): ()) -> Vec<Complaint> {
         let mut check = TreeCheck::of("pool");
         check_all(&mut check, &self.pools, [None; 2]);
         check.complaints()
@@ -280,13 +282,13 @@ order: fair
             let word = if complaint.is_warning { "warning" } else { "error" };
             format!("{word}: {}: {}", complaint.path.join("."), complaint.message)
         };
-        read(yaml).check().iter().map(line).collect()
+        read(yaml).check(()).iter().map(line).collect()
     }
 
     #[test]
     fn pools_are_read_and_written_the_same() {
         let pools = read(EXAMPLE);
-        assert!(pools.check().is_empty());
+        assert!(pools.check(()).is_empty());
         assert_eq!(read(&serde_yaml::to_string(&pools).unwrap()), pools);
         let research = &pools.pools["research"];
         assert_eq!(research.weight, Factor::of(2.0));
@@ -364,8 +366,8 @@ order: fair
             };
             (0..depth).fold(Pools::default(), pool)
         };
-        assert!(nested(DEEPEST).check().is_empty());
-        let complaints = nested(DEEPEST + 9).check();
+        assert!(nested(DEEPEST).check(()).is_empty());
+        let complaints = nested(DEEPEST + 9).check(());
         assert_eq!(complaints.len(), 1);
         assert_eq!(complaints[0].message, "pools lie in each other more than 64 deep");
     }

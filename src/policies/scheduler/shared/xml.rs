@@ -64,7 +64,10 @@ pub struct XmlKind {
 /// # Errors
 /// Returns all faults in the order of the file, at most the first hundred; only one fault if the
 /// text is not XML.
-pub fn parse<T: FileOptions>(text: &str) -> Result<XmlValue<T>, Vec<XmlFault>> {
+pub fn parse<T: FileOptions>(
+    text: &str,
+    context: T::Context,
+) -> Result<XmlValue<T>, Vec<XmlFault>> {
     let refused =
         |message: String, hint: String| Err(vec![XmlFault { line: 1, column: 1, message, hint }]);
     let XmlKind { name, root } = T::KIND;
@@ -84,7 +87,7 @@ pub fn parse<T: FileOptions>(text: &str) -> Result<XmlValue<T>, Vec<XmlFault>> {
     let found = outermost.tag_name().name();
     let meaning = (found == root).then(|| T::read(outermost, &mut findings));
     if let Some(meaning) = &meaning {
-        meaning.check().into_iter().for_each(|complaint| findings.complain(complaint));
+        meaning.check(context).into_iter().for_each(|complaint| findings.complain(complaint));
     } else {
         let message = format!("the outermost element is `{}`", clip(found));
         findings.fault(outermost, message, &format!("Hadoop's {name}s begin with `<{root}>`"));
@@ -115,7 +118,10 @@ fn malformed(error: &Error, root: &str) -> XmlFault {
 /// Reads a file. Returns its options and warnings.
 ///
 /// # Errors Returns the faults; each text begins with the file and the position.
-pub fn read<T: FileOptions>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Complaint>> {
+pub fn read<T: FileOptions>(
+    path: &Path,
+    context: T::Context,
+) -> Result<(T, Vec<Complaint>), Vec<Complaint>> {
     let text = beginning(path).map_err(|why| {
         let message = format!("cannot read {}: {why}", path.display());
         vec![Complaint::error(&[], message, "a relative path begins in the scenario's folder")]
@@ -128,7 +134,7 @@ pub fn read<T: FileOptions>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Comp
         };
         faults.into_iter().map(placed).collect()
     };
-    let told = parse(&text).map_err(|faults| placed(faults, false))?;
+    let told = parse(&text, context).map_err(|faults| placed(faults, false))?;
     Ok((told.meaning, placed(told.warnings, true)))
 }
 
@@ -172,6 +178,16 @@ impl XmlFindings {
         // element around it.
         let around = (0..=path.len()).rev().find_map(|len| self.places.get(&path[..len]));
         self.all.push((around.copied().unwrap_or_default(), complaint));
+    }
+
+    /// Notes a fault for each attribute of an element in which attributes have no meaning.
+    pub fn refuse_attributes(&mut self, element: Node<'_, '_>) {
+        for attribute in element.attributes() {
+            let element_name = element.tag_name().name();
+            let message =
+                format!("`{}` has no attribute `{}`", clip(element_name), clip(attribute.name()));
+            self.fault(element, message, "leave it out");
+        }
     }
 
     /// Returns whether there are so many complaints that reading should stop.

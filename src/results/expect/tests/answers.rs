@@ -68,6 +68,7 @@ fn numbers_of_jobs_are_aggregated_and_filtered() {
     measures("sum(map_phase)", 12.0);
     measures("sum(suspended)", 2.0);
     measures("sum(killed, outcome=unfinished)", 3.0);
+    measures("jobs_refused", 0.0);
     measures("sd(wait, class=small)", 2_f64.sqrt());
     measures("jain(wait[class=small])", 0.8);
     measures("mean(sojourn, class=huge)", None);

@@ -103,6 +103,7 @@ fn summary() -> Summary {
         jobs_succeeded: 1,
         jobs_failed: 0,
         jobs_killed: 0,
+        jobs_refused: 0,
         attempts: 2,
         attempts_failed: 0,
         attempts_killed: 0,

@@ -27,6 +27,7 @@ pub(super) fn warnings(jobs: &[JobRow], until: f64) -> Vec<String> {
     let ends = [
         (JobEnd::Failed, "failed"),
         (JobEnd::Killed, "killed"),
+        (JobEnd::Refused, "refused at submission"),
         (JobEnd::Unfinished, "left unfinished"),
     ];
     ends.into_iter()
@@ -40,10 +41,12 @@ fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
     let waited = |job: &JobRow| {
         job.wait_s().or(job.sojourn_s()).unwrap_or((until - job.submit_s()).max(0.0))
     };
-    let waits: Vec<f64> = jobs.iter().map(waited).collect();
+    // A refused job does not wait.
+    let jobs = || jobs.iter().filter(|job| job.outcome != JobEnd::Refused);
+    let waits: Vec<f64> = jobs().map(waited).collect();
     let median = quantile(&waits, 0.5)?;
     let mut starved: Vec<&JobRow> =
-        jobs.iter().filter(|job| (STARVED * median).max(LONG) < waited(job)).collect();
+        jobs().filter(|job| (STARVED * median).max(LONG) < waited(job)).collect();
     // Sort by wait, the longest first, then by number, so that equal runs name the same jobs.
     starved.sort_by(|a, b| waited(b).total_cmp(&waited(a)).then(a.job.cmp(&b.job)));
     let longest = waited(starved.first()?);
@@ -90,6 +93,13 @@ mod tests {
                  (20 s), and up to 1 h 23 min: `j11`, `j10`.",
             ]
         );
+    }
+
+    #[test]
+    fn a_refused_job_is_named_and_starves_not() {
+        let mut jobs: Vec<JobRow> = (0..2).map(|id| job(id, Some(20), JobEnd::Succeeded)).collect();
+        jobs.push(job(2, None, JobEnd::Refused));
+        assert_eq!(warnings(&jobs, 5e3), ["1 job refused at submission: `j2`."]);
     }
 
     #[test]

@@ -59,8 +59,9 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
     }
     let told = run.results.told()?;
     let holders = told.holders();
+    let ran = (0..told.jobs.len()).filter(|place| !told.jobs[*place].is_refused());
     let mut all: Vec<ExplainedJob> =
-        (0..told.jobs.len()).map(|place| ExplainedJob::of(&told, place, &holders)).collect();
+        ran.map(|place| ExplainedJob::of(&told, place, &holders)).collect();
     let whole = ExplainedJob::whole(&all, &holders);
     let total: u64 = all.iter().map(|one| one.sojourn_ms).sum();
     // A stable sort: equally delayed jobs stay in the order of their numbers.

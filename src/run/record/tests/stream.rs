@@ -55,6 +55,13 @@ impl Stream {
             .fact(Fact::Job(job, JobFact::Running))
     }
 
+    /// Adds that a job arrives and is refused.
+    pub(crate) fn refuse(self, spec: JobSpec, reason: Reason) -> Self {
+        let job = spec.id;
+        self.fact(Fact::Job(job, JobFact::Submitted(Arc::new(spec))))
+            .fact(Fact::Job(job, JobFact::SubmissionRefused(reason)))
+    }
+
     pub(crate) fn job_ended(self, job: u32, outcome: Outcome) -> Self {
         self.fact(Fact::Job(JobId(job), JobFact::Ended(outcome)))
     }

@@ -90,7 +90,8 @@ fn a_twentieth_of_the_maps_is_taken_in_single_precision() {
     }
 }
 
-/// A policy that has the splits of the first job read at its first tick.
+/// A policy that has the splits of the first job read a second after its first tick, and those of
+/// the second job next. It refuses jobs without maps.
 struct ReadsLater;
 
 impl Scheduler for ReadsLater {
@@ -98,25 +99,65 @@ impl Scheduler for ReadsLater {
         true
     }
 
+    fn refuses(&self, _: &View<'_>, job: &JobSpec) -> Option<Reason> {
+        (job.maps == 0).then_some(Reason::QueueFull(7))
+    }
+
     fn tick(&mut self, orders: &mut Orders<'_>) {
-        orders.read(JobId(0));
+        orders.read(JobId(0), SimSpan::from_secs(1));
+    }
+
+    fn splits_read(&mut self, job: JobId, orders: &mut Orders<'_>) {
+        if job == JobId(0) {
+            orders.read(JobId(1), SimSpan::ZERO);
+        }
     }
 
     fn offer(&mut self, _: &mut Offer<'_>) {}
 }
 
+fn read(bench: &Bench) -> Vec<u32> {
+    let is_read = |fact: &Fact| match fact {
+        Fact::Job(job, JobFact::Initialised) => Some(job.0),
+        _ => None,
+    };
+    bench.facts.iter().filter_map(is_read).collect()
+}
+
 #[test]
-fn in_mumak_splits_are_read_when_a_policy_says_so_that_wants_to() {
-    for (line, at_once) in [(HadoopLine::Mumak, 0), (HadoopLine::V021, 1)] {
-        let hadoop = Hadoop { line, ..hadoop() };
-        let mut bench = bench_under(Box::new(ReadsLater), hadoop);
-        let read = |bench: &Bench| {
-            let is_read = |fact: &&Fact| matches!(fact, Fact::Job(_, JobFact::Initialised));
-            bench.facts.iter().filter(is_read).count()
-        };
-        bench.hear(ToJobTracker::Submit(job(0, 1, 0)));
-        assert_eq!(read(&bench), at_once, "{line}");
-        bench.hear(ToJobTracker::Tock).hear(ToJobTracker::Tock);
-        assert_eq!(read(&bench), 1, "{line}: and once only");
+fn splits_are_read_when_a_policy_says_so_that_wants_to() {
+    for line in HadoopLine::ALL {
+        let mut bench = bench_under(Box::new(ReadsLater), Hadoop { line, ..hadoop() });
+        bench.submit(job(0, 1, 0)).submit(job(1, 1, 0)).hear(ToJobTracker::Tock);
+        assert!(read(&bench).is_empty(), "{line}: a thread begins after a second");
+        bench.at(1).hear(ToJobTracker::Start);
+        assert_eq!(read(&bench), [0, 1], "{line}: the thread reads the next job at once");
     }
+}
+
+#[test]
+fn what_a_policy_has_not_ordered_to_be_read_is_read_when_another_takes_over() {
+    let mut bench = bench_under(Box::new(ReadsLater), hadoop());
+    bench.tracker.set_successors([Box::new(Greedy) as Box<dyn Scheduler>]);
+    bench.submit(job(0, 1, 0)).submit(job(1, 1, 0)).hear(ToJobTracker::Tock);
+    bench.hear(ToJobTracker::ChangePolicy);
+    assert_eq!(read(&bench), [1], "a thread is on its way to the first job");
+    bench.at(1).hear(ToJobTracker::Start);
+    assert_eq!(read(&bench), [1, 0]);
+    bench.submit(job(2, 1, 0));
+    assert_eq!(read(&bench), [1, 0, 2], "as it arrives");
+}
+
+#[test]
+fn a_refused_job_is_over_and_the_policy_hears_no_more_of_it() {
+    let mut bench = bench_under(Box::new(ReadsLater), hadoop());
+    bench.submit(job(0, 0, 1));
+    let told: Vec<String> = bench.facts.iter().map(|fact| format!("{fact:?}")).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("Submitted") && told[1].contains("SubmissionRefused(QueueFull(7))"));
+    let over = [ToInjector::JobEnded(JobId(0), Outcome::Failed)];
+    assert_eq!(format!("{:?}", bench.to_injector), format!("{over:?}"));
+    // A client may still kill it, which does nothing.
+    bench.hear(ToJobTracker::KillJob(JobId(0)));
+    assert_eq!((bench.facts.len(), bench.to_injector.len()), (2, 1));
 }
