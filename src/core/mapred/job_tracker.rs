@@ -332,7 +332,8 @@ impl JobTracker {
                 continue;
             }
             self.reading += 1;
-            out.plan(self.spec.init, ToJobTracker::Initialised(job, self.deaths));
+            let init = self.ledger.logged_init(job).unwrap_or(self.spec.init);
+            out.plan(init, ToJobTracker::Initialised(job, self.deaths));
         }
     }
 
