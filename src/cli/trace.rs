@@ -109,6 +109,7 @@ impl TraceInput {
                 counted(trace.skipped.count, "broken record")
             ));
         }
+        trace.notes.iter().for_each(|note| terminal::warn(note));
         Ok(trace)
     }
 }

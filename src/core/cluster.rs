@@ -18,7 +18,7 @@ mod topology;
 
 pub use cut::NetworkCut;
 pub use hdfs::{BlockId, FileId, Hdfs};
-pub use name::{NodeName, RackName};
+pub use name::{NodeName, RackName, without_escapes};
 pub use node::{Node, PerSlot, PodId, RackId, SlotKind, TrackerId};
 pub use resources::{Demand, DiskId, Reread, Resources};
 pub use sharing::{FlowIndex, ResourceCapacity, ResourceId, ResourceUse, SharedResources};

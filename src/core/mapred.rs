@@ -108,7 +108,7 @@ pub use spec::{
 pub use speculation::{Hadoop020Options, Hadoop021Options, LateOptions, Rule, Speculation};
 pub use stall::{JobSlots, JobWait, Stall, WaitCause, WaitingPart};
 pub use task_tracker::{HeartbeatManner, TaskTracker};
-pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};
+pub use traced::{Cdf, Traced, TracedService, TracedTask, TracedTimes, TracedTry};
 pub use true_durations::TrueDurations;
 
 pub use crate::cluster::{PerSlot, RackId, SlotKind, TrackerId};

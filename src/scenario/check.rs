@@ -290,9 +290,9 @@ fn check_writer(scenario: &Scenario, found: &mut Checked) {
     let Scenario { cluster, workload, .. } = scenario;
     // The nodes of a file are not known yet.
     let in_file = workload.has_hosts() || cluster.topology.is_some();
-    let Placement::Writer(writer) = cluster.hdfs.placement else { return };
+    let Placement::Writer(writer) = &cluster.hdfs.placement else { return };
     let nodes = cluster.nodes.get();
-    if let Err(message) = writer.among(nodes)
+    if let Err(message) = writer.in_unnamed(nodes)
         && !in_file
     {
         let path = Path::of("cluster.hdfs.placement.writer");
@@ -709,6 +709,7 @@ fn check_faults(
         racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
             .then(|| Topology::new(cluster).rack_sizes()),
         jobs: (intact("workload") && is_listed).then_some(jobs),
+        topology: None,
         hadoop: intact("hadoop").then_some(&scenario.hadoop),
     };
     for (number, fault) in scenario.faults.iter().enumerate() {

@@ -45,8 +45,9 @@ fn mean(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Returns the phases that were measured of each job, by repetition and name.
-fn measured(folder: &Path, name: &str) -> BTreeMap<(String, String), Phases> {
+/// Returns the phases that were measured of each job, by repetition and by a column of the job:
+/// `name`, or `job` for its id.
+fn measured(folder: &Path, name: &str, by: &str) -> BTreeMap<(String, String), Phases> {
     let attempts = rows(&folder.join(format!("{name}.attempts.csv")));
     let jobs = rows(&folder.join(format!("{name}.jobs.csv")));
     let phases = jobs.iter().map(|job| {
@@ -73,17 +74,16 @@ fn measured(folder: &Path, name: &str) -> BTreeMap<(String, String), Phases> {
             mean(commits),
             between("cleanup_assigned_ms", "finish_ms"),
         ];
-        ((job["rep"].clone(), job["name"].clone()), phases)
+        ((job["rep"].clone(), job[by].clone()), phases)
     });
     phases.collect()
 }
 
 /// Runs a scenario; returns the phases of each job by name.
-fn emulated(scenario: &Path, seed: u64) -> BTreeMap<String, Phases> {
+fn emulated(yaml: &str, seed: u64) -> BTreeMap<String, Phases> {
     let registry = Registry::builtin();
-    let yaml = fs::read_to_string(scenario).unwrap();
     let sets = [format!("seed={seed}")];
-    let scenario = scenario::parse("real", &yaml, &sets, &registry).unwrap().scenario;
+    let scenario = scenario::parse("real", yaml, &sets, &registry).unwrap().scenario;
     let folder = tempfile::tempdir().unwrap();
     let options =
         Options { folder: Some(folder.path().to_owned()), verify: true, ..Options::default() };
@@ -131,7 +131,7 @@ fn jobs_take_as_long_as_in_a_running_hadoop() {
     };
     let mut differences = Vec::new();
     for name in ["fifo-plain-3s", "small-jobs-3s"] {
-        let real = measured(&folder, name);
+        let real = measured(&folder, name, "name");
         let reps: Vec<String> = real.keys().map(|(rep, _)| rep.clone()).collect();
         let reps: std::collections::BTreeSet<String> = reps.into_iter().collect();
         let runs: Vec<(String, BTreeMap<String, Phases>)> = thread::scope(|scope| {
@@ -140,7 +140,8 @@ fn jobs_take_as_long_as_in_a_running_hadoop() {
                 .flat_map(|rep| (1..=SEEDS).map(move |seed| (rep, seed)))
                 .map(|(rep, seed)| {
                     let scenario = folder.join(format!("{name}.rep{rep}.scenario.yaml"));
-                    scope.spawn(move || (rep.clone(), emulated(&scenario, seed)))
+                    let yaml = fs::read_to_string(scenario).unwrap();
+                    scope.spawn(move || (rep.clone(), emulated(&yaml, seed)))
                 })
                 .collect();
             started.into_iter().map(|run| run.join().unwrap()).collect()
@@ -168,4 +169,48 @@ fn jobs_take_as_long_as_in_a_running_hadoop() {
     let worst = differences.iter().copied().fold(0.0, f64::max);
     println!("mean {:.1} %, worst {:.1} %", 100.0 * mean, 100.0 * worst);
     assert!(mean <= 0.04 && worst <= 0.10, "mean {mean}, worst {worst}");
+}
+
+/// The log alone, without any measured setting: setup, cleanup, initialisation, shuffles and commits
+/// come from the trace.
+#[test]
+fn a_replayed_log_repeats_the_run_that_it_logs() {
+    let Some(folder) = papers::needed_folder("MUMAKIL_TRACES/real-hadoop") else {
+        println!("skipped: there is no folder `real-hadoop` in MUMAKIL_TRACES, nor beside it");
+        return;
+    };
+    let at = folder.display();
+    let mut differences = Vec::new();
+    for name in ["fifo-plain-3s", "small-jobs-3s"] {
+        let real = measured(&folder, name, "job");
+        for rep in ["1", "2", "3"] {
+            let yaml = format!(
+                "{{cluster: {{map_slots: 2, reduce_slots: 1, topology: {at}/topology.json}}, \
+                 hadoop: {{line: 1.x, heartbeat: 3s}}, scheduler: fifo, \
+                 workload: {{rumen: {{trace: {at}/{name}.rep{rep}.rumen.json.gz}}}}}}"
+            );
+            let runs: Vec<BTreeMap<String, Phases>> = thread::scope(|scope| {
+                let started: Vec<_> = (1..=SEEDS)
+                    .map(|seed| {
+                        scope.spawn({
+                            let yaml = &yaml;
+                            move || emulated(yaml, seed)
+                        })
+                    })
+                    .collect();
+                started.into_iter().map(|run| run.join().unwrap()).collect()
+            });
+            for ((_, job), phases) in real.iter().filter(|((of, _), _)| of == rep) {
+                let replayed = mean(runs.iter().map(|run| run[job][0])).unwrap();
+                let difference = replayed / phases[0].unwrap() - 1.0;
+                println!("{name} {job} {:+.1} %", 100.0 * difference);
+                differences.push(difference.abs());
+            }
+        }
+    }
+    let mean = differences.iter().sum::<f64>() / differences.len() as f64;
+    let worst = differences.iter().copied().fold(0.0, f64::max);
+    println!("mean {:.1} %, worst {:.1} %", 100.0 * mean, 100.0 * worst);
+    // Each repetition for itself, so one heartbeat more or less is a tenth of a short job.
+    assert!(mean <= 0.06 && worst <= 0.15, "mean {mean}, worst {worst}");
 }

@@ -165,6 +165,9 @@ fn noticed(trace: &Trace, jobs: u64, lines: &mut TerminalLines) {
             }
         }
     }
+    for fact in &trace.facts {
+        lines.line(format!("  log      {fact}"));
+    }
     if 0 < trace.skipped.count {
         lines.line(format!("  broken   {}", counted(trace.skipped.count, "record")));
     }

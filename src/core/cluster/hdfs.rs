@@ -33,6 +33,8 @@ pub struct Hdfs {
     topology: Arc<Topology>,
     replication: u32,
     placement: Placement,
+    /// The node that writes the files, if `placement` names one.
+    writer: Option<TrackerId>,
     hot: Option<HotSpec>,
 }
 
@@ -41,12 +43,18 @@ impl Hdfs {
     pub fn new(seed: u64, topology: Arc<Topology>, replication: u32, placement: Placement) -> Self {
         // HDFS places at most one copy of a block on a node.
         let replication = replication.min(topology.len());
-        Self { seed, topology, replication, placement, hot: None }
+        let writer = match &placement {
+            // The writer was checked when the nodes became known.
+            Placement::Writer(writer) => writer.find(&topology).ok(),
+            Placement::Hadoop | Placement::Random => None,
+        };
+        Self { seed, topology, replication, placement, writer, hot: None }
     }
 
     /// Returns the file system of a scenario.
     pub fn of(seed: u64, topology: Arc<Topology>, spec: &HdfsSpec) -> Self {
-        Self { hot: spec.hot, ..Self::new(seed, topology, spec.replication.get(), spec.placement) }
+        let placement = spec.placement.clone();
+        Self { hot: spec.hot, ..Self::new(seed, topology, spec.replication.get(), placement) }
     }
 
     /// Returns how many extra copies the blocks of a file have while `readers` jobs read it.
@@ -71,10 +79,10 @@ impl Hdfs {
         let topology = &*self.topology;
         let copies = (self.replication + more).min(topology.len());
         while nodes.len() < copies as usize {
-            let node = match self.placement {
-                Placement::Random => anywhere(topology, nodes, &mut rng),
-                Placement::Writer(writer) if nodes.is_empty() => writer.tracker(),
-                Placement::Hadoop | Placement::Writer(_) => {
+            let node = match (&self.placement, self.writer) {
+                (Placement::Random, _) => anywhere(topology, nodes, &mut rng),
+                (_, Some(writer)) if nodes.is_empty() => writer,
+                (Placement::Hadoop | Placement::Writer(_), _) => {
                     self.next_by_rule(nodes, copies, &mut rng)
                 }
             };
@@ -257,11 +265,11 @@ mod tests {
         // Nodes 1 to 3 are the first rack, 4 and 5 the second, 6 to 8 the third.
         let topology = racks(&[3, 2, 3]);
         let writer = Placement::Writer("node-4".parse().unwrap());
-        let alone = Hdfs::new(1, topology.clone(), 1, writer);
+        let alone = Hdfs::new(1, topology.clone(), 1, writer.clone());
         assert!(blocks(&alone, 20).iter().all(|nodes| nodes[..] == [TrackerId(3)]));
         let rack = |node: &TrackerId| topology.rack(*node).0;
         let mut seconds = [0; 3];
-        for nodes in blocks(&Hdfs::new(1, topology.clone(), 3, writer), 300) {
+        for nodes in blocks(&Hdfs::new(1, topology.clone(), 3, writer.clone()), 300) {
             assert_eq!(nodes[0], TrackerId(3));
             assert!(rack(&nodes[1]) == rack(&nodes[2]) && nodes[1] != nodes[2], "{nodes:?}");
             seconds[rack(&nodes[1]) as usize] += 1;

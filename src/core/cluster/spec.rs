@@ -193,7 +193,7 @@ pub struct HotSpec {
 }
 
 /// Where the copies of a block lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
     /// One copy anywhere, two in another rack, further ones anywhere, as Hadoop does with files

@@ -179,6 +179,13 @@ impl Topology {
         place.ok().map(|index| TrackerId(index as u32))
     }
 
+    /// Returns the rack with this path, with or without the first slash; `None` if there is none.
+    pub fn find_rack(&self, path: &str) -> Option<RackId> {
+        let path = path.trim_start_matches('/');
+        let node = self.names.iter().position(|(rack, _)| rack.trim_start_matches('/') == path);
+        node.map(|index| self.rack(TrackerId(index as u32)))
+    }
+
     /// Returns how many nodes there are.
     pub fn len(&self) -> u32 {
         self.nodes.len() as u32

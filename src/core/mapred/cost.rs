@@ -159,16 +159,25 @@ impl Costs {
             TaskKind::Map => (Purpose::MapCleanupTime, subject(launch.attempt)),
             TaskKind::Reduce => (Purpose::ReduceCleanupTime, subject(launch.attempt)),
         };
-        let mut rng = stream(self.seed, purpose, subject);
-        let start_up = self.hadoop.start_up.sample(&mut rng);
-        // Removing an attempt's output takes as long as the cleanup of a job.
-        let work = if is_setup { &self.hadoop.setup_time } else { &self.hadoop.cleanup_time };
+        let logged = launch.job.traced.as_ref().and_then(|traced| match task.kind {
+            TaskKind::Setup => traced.service.setup,
+            TaskKind::Cleanup => traced.service.cleanup,
+            TaskKind::Map | TaskKind::Reduce => None,
+        });
+        // A logged time includes the start-up.
+        let (start_up, work) = logged.map(|logged| (SimSpan::ZERO, logged)).unwrap_or_else(|| {
+            let mut rng = stream(self.seed, purpose, subject);
+            let start_up = self.hadoop.start_up.sample(&mut rng);
+            // Removing an attempt's output takes as long as the cleanup of a job.
+            let work = if is_setup { &self.hadoop.setup_time } else { &self.hadoop.cleanup_time };
+            (start_up, work.sample(&mut rng))
+        });
         AttemptPlan {
             start_up,
             shuffle: PhaseEffort::default(),
             fetch_loop: FetchLoop::default(),
             sort: PhaseEffort::default(),
-            work: work.sample(&mut rng).into(),
+            work: work.into(),
             commits: false,
             breaks: None,
             at_once: self.hadoop.behaviour().passes_empty_phases,
@@ -194,16 +203,24 @@ impl Costs {
             TaskKind::Map => AttemptPhase::Work,
             _ => AttemptPhase::Reduce,
         };
+        let commits = self.commits(&launch.job, task.kind);
+        let computing = times.work.ceil_mul(1.0 / node.speed.get());
         AttemptPlan {
             // The times in a trace include the start-up of the process.
             start_up: SimSpan::ZERO,
             // `speed` is the speed of the cores, which does not change fetching.
             shuffle: times.shuffle.into(),
             // The time of a logged shuffle contains the sleeps of its loop.
-            fetch_loop: FetchLoop { sleep: SimSpan::ZERO, ..self.fetch_loop() },
+            fetch_loop: FetchLoop {
+                sleep: SimSpan::ZERO,
+                is_after_maps: !self.hadoop.behaviour().reads_like_mumak,
+                ..self.fetch_loop()
+            },
             sort: times.sort.ceil_mul(1.0 / node.speed.get()).into(),
-            work: times.work.ceil_mul(1.0 / node.speed.get()).into(),
-            commits: self.commits(&launch.job, task.kind),
+            // An attempt that commits waits for its own permission. Without commits the logged wait
+            // stays a part of the attempt, so that it takes as long as in the log.
+            work: if commits { computing } else { computing + times.commit }.into(),
+            commits,
             // Even if the attempt succeeds in the trace, a planned failure may strike it.
             breaks: if fails {
                 // The time of a failed attempt in a trace ends when its tracker gave up waiting.
@@ -357,7 +374,8 @@ impl Costs {
 
     /// Returns when reduces learn of outputs and fetch them.
     fn fetch_loop(&self) -> FetchLoop {
-        FetchLoop { poll: self.hadoop.poll, sleep: self.hadoop.copier_sleep }
+        let Hadoop { poll, copier_sleep: sleep, .. } = self.hadoop;
+        FetchLoop { poll, sleep, is_after_maps: false }
     }
 }
 
@@ -394,7 +412,7 @@ mod tests {
     use crate::mapred::ids::JobId;
     use crate::mapred::replicas::ReplicaChoice;
     use crate::mapred::spec::{Input, Split};
-    use crate::mapred::traced::{TracedTimes, TracedTry};
+    use crate::mapred::traced::{TracedService, TracedTimes, TracedTry};
     use mumakil_base::units::{Fraction, Rate};
 
     /// Lets this share of all attempts fail.
@@ -469,26 +487,54 @@ mod tests {
         assert_eq!(long.work.alone, secs(600));
     }
 
+    /// Returns a job from a trace: its reduce works for 3 s and then waits 2 s to commit.
+    fn traced_job() -> JobSpec {
+        let setup = Some(SimSpan::from_millis(700));
+        let traced = Traced {
+            commit_wait: SimSpan::from_secs(2),
+            service: TracedService { setup, ..TracedService::default() },
+            ..Traced::sample()
+        };
+        JobSpec { traced: Some(traced.into()), ..JobSpec::bare(0, 1, 1) }
+    }
+
+    #[test]
+    fn a_logged_wait_for_the_commit_is_not_waited_for_twice() {
+        let (node, mut costs) = costs(0.0);
+        let launch = launch(traced_job(), TaskKind::Reduce, 0);
+        let plan = costs.plan(&launch, TrackerId(0), &node, None);
+        assert_eq!((plan.work.alone, plan.commits), (SimSpan::from_secs(3), true));
+        costs.hadoop.commit_pending = CommitPending::None;
+        let plan = costs.plan(&launch, TrackerId(0), &node, None);
+        assert_eq!((plan.work.alone, plan.commits), (SimSpan::from_secs(5), false), "as logged");
+    }
+
+    #[test]
+    fn a_setup_takes_its_logged_time_and_a_cleanup_without_one_the_usual_time() {
+        let (node, costs) = costs(0.0);
+        let plan = |kind| {
+            let launch = launch(traced_job(), kind, 0);
+            let plan = costs.plan(&launch, TrackerId(0), &node, None);
+            (plan.start_up, plan.work.alone)
+        };
+        assert_eq!(plan(TaskKind::Setup), (SimSpan::ZERO, SimSpan::from_millis(700)));
+        let usual = launch(JobSpec::bare(0, 1, 1), TaskKind::Cleanup, 0);
+        let usual = costs.plan(&usual, TrackerId(0), &node, None);
+        assert_eq!(plan(TaskKind::Cleanup), (usual.start_up, usual.work.alone));
+    }
+
     #[test]
     fn what_succeeds_in_a_trace_fails_as_often_as_the_faults_say() {
         let works = TracedTry {
             times: Some(TracedTimes { work: SimSpan::from_secs(9), ..TracedTimes::default() }),
             distance: 0,
             fails: false,
+            at_least: SimSpan::ZERO,
         };
         let traced = Traced {
             maps: vec![[Some(works)].into(); 1_000],
             reduces: vec![[Some(TracedTry { fails: true, ..works })].into(); 1_000],
-            map_times: Default::default(),
-            failed_map_times: Default::default(),
-            reduce_times: Default::default(),
-            failed_reduce_times: Default::default(),
-            tries: None,
-            factors: [1.0; 3],
-            quirks: false,
-            is_unreadable: false,
-            id: None,
-            unplaced: Default::default(),
+            ..Traced::sample()
         };
         let job = JobSpec { traced: Some(traced.into()), ..JobSpec::bare(0, 1_000, 1_000) };
         let failures = |share, kind| {

@@ -9,7 +9,7 @@ use crate::mapred::locality::Locality;
 use crate::mapred::replicas::Replicas;
 use crate::mapred::spec::JobSpec;
 use crate::mapred::traced::TracedTimes;
-use mumakil_base::units::SimSpan;
+use mumakil_base::units::{SimSpan, SimTime};
 
 /// A heartbeat under way.
 ///
@@ -205,6 +205,8 @@ pub struct MapsDone {
     pub total: u32,
     /// How often the job's set of counted [outputs](super::MapOutputs) has changed.
     pub changes: u32,
+    /// When the last map had ended, as the JobTracker heard; zero before.
+    pub over_at: SimTime,
 }
 
 /// A map's output that cannot be fetched.

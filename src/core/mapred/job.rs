@@ -47,6 +47,8 @@ pub struct Job {
     /// When its tasks were made.
     pub(super) initialised_at: SimTime,
     pub(super) running_at: SimTime,
+    /// When the last map had ended; zero before, and not reset if its output is lost.
+    pub(super) maps_over_at: SimTime,
     /// When enough maps had ended for the reduces to start; `None` before that instant.
     pub(super) reduces_ready_at: Option<SimTime>,
     pub(super) maps: Tasks,
@@ -231,6 +233,7 @@ impl Job {
             // The time of arrival stands here until the job runs.
             initialised_at: now,
             running_at: now,
+            maps_over_at: SimTime::ZERO,
             reduces_ready_at: None,
             maps: Tasks { total: spec.maps, ..Tasks::default() },
             reduces: Tasks { total: spec.reduces, ..Tasks::default() },

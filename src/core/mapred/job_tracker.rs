@@ -341,7 +341,8 @@ impl JobTracker {
             let Some(job) = self.unread.pop_front() else { break };
             if !self.reads_at_once(job, out) {
                 self.reading += 1;
-                out.plan(self.spec.init, ToJobTracker::Initialised(job, self.deaths));
+                let init = self.ledger.logged_init(job).unwrap_or(self.spec.init);
+                out.plan(init, ToJobTracker::Initialised(job, self.deaths));
             }
         }
     }
@@ -352,7 +353,12 @@ impl JobTracker {
             // Drop the orders of a policy that does not read, so that they do not pile up.
             if self.reads_on_order && !(after.is_zero() && self.reads_at_once(job, out)) {
                 self.ordered.insert(job);
-                out.plan(after + self.spec.init, ToJobTracker::Initialised(job, self.deaths));
+                // A logged time begins with the submission, and so has the policy's wait in it.
+                let takes = match self.ledger.logged_init(job) {
+                    None => after + self.spec.init,
+                    Some(init) => after.max(init.saturating_sub(self.ledger.age(job, out.now))),
+                };
+                out.plan(takes, ToJobTracker::Initialised(job, self.deaths));
             }
         }
     }

@@ -4,6 +4,10 @@
 //! An attempt in the trace keeps its outcome and its time. But the time of a successful map is
 //! scaled if its input is now at another distance. For an attempt that is not in the trace, outcome
 //! and time are drawn from the job's distributions.
+//!
+//! The time of an attempt that committed contains its wait for the permission. A replay that gives
+//! permissions itself must not wait twice, so the usual wait of the log is split off
+//! ([`TracedTimes::commit`]).
 
 use crate::mapred::ids::{AttemptId, TaskKind};
 use crate::mapred::locality::Locality;
@@ -19,6 +23,8 @@ pub struct TracedTry {
     pub distance: usize,
     /// Whether it failed.
     pub fails: bool,
+    /// The time that it takes at least; zero unless it was killed after this time.
+    pub at_least: SimSpan,
 }
 
 /// How long an attempt's phases take.
@@ -30,6 +36,15 @@ pub struct TracedTimes {
     pub sort: SimSpan,
     /// The work itself.
     pub work: SimSpan,
+    /// The wait for the permission to commit, at the end of the logged time.
+    pub commit: SimSpan,
+}
+
+impl TracedTimes {
+    /// Returns the sum of the phases.
+    pub fn sum(&self) -> SimSpan {
+        self.shuffle + self.sort + self.work + self.commit
+    }
 }
 
 /// The attempts of a task, by number; `None` for an attempt that is not in the trace.
@@ -56,6 +71,11 @@ pub struct Traced {
     pub tries: Option<Box<[f64]>>,
     /// The factors that scale a map's time, by the distance of its input.
     pub factors: [f64; 3],
+    /// How long attempts usually waited for the permission to commit; zero in Mumak, which has no
+    /// such wait.
+    pub commit_wait: SimSpan,
+    /// The times of the job as a whole.
+    pub service: TracedService,
     /// Whether Mumak's two quirks hold. First, input in the rack counts as input in another rack.
     /// Second, if an attempt in the trace has no start, its time is drawn, and then scaled like a
     /// logged time; if the attempt failed, its time is drawn for the distance in the trace.
@@ -70,6 +90,17 @@ pub struct Traced {
     /// such input. These nodes are drawn when the job's splits are read. Empty if they were drawn
     /// earlier.
     pub unplaced: (Box<[u32]>, usize),
+}
+
+/// The times in a trace that belong to a job as a whole; `None` if the trace does not have them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TracedService {
+    /// How long the JobTracker took to read the job's splits.
+    pub init: Option<SimSpan>,
+    /// How long the setup task took, its start-up included.
+    pub setup: Option<SimSpan>,
+    /// How long the cleanup task took, its start-up included.
+    pub cleanup: Option<SimSpan>,
 }
 
 /// A cumulative distribution of times, in Rumen's form.
@@ -101,10 +132,18 @@ impl Traced {
         dice: &mut impl Dice,
     ) -> (TracedTimes, bool) {
         let AttemptId { task, number } = attempt;
-        match task.kind {
+        let (mut times, fails) = match task.kind {
             TaskKind::Map => self.map(task.index, number, locality, dice),
             _ => self.reduce(task.index, number, dice),
+        };
+        // As in Hadoop, only a task that writes to HDFS commits: a map with reduces leaves local
+        // files. An attempt that fails does not get that far.
+        let commits = task.kind == TaskKind::Reduce || self.reduces.is_empty();
+        if commits && !fails {
+            times.commit = self.commit_wait.min(times.work);
+            times.work = times.work.saturating_sub(times.commit);
         }
+        (times, fails)
     }
 
     fn map(
@@ -129,6 +168,7 @@ impl Traced {
             let at = if fails && self.quirks { then } else { distance };
             self.draw_map_time(fails, at, dice)
         });
+        let work = work.max(logged.map_or(SimSpan::ZERO, |logged| logged.at_least));
         // The time until a failure does not depend on the distance of the input, so it is not
         // scaled.
         let is_scaled = !fails && then != distance && (times.is_some() || self.quirks);
@@ -195,7 +235,40 @@ impl Traced {
             let work = (0..5).find_map(|_| times.sample(number, dice).and_then(span));
             TracedTimes { work: work.unwrap_or_default(), ..TracedTimes::default() }
         });
-        (times, fails)
+        let rest = traced.map_or(SimSpan::ZERO, |it| it.at_least.saturating_sub(times.sum()));
+        (TracedTimes { work: times.work + rest, ..times }, fails)
+    }
+}
+
+#[cfg(test)]
+impl Traced {
+    /// Returns the record of a job in which a map took 9 s, and a reduce fetched for 6 s after the
+    /// last map, merged for 1 s and reduced for 5 s.
+    pub(in crate::mapred) fn sample() -> Self {
+        let secs = SimSpan::from_secs;
+        let (shuffle, sort, work) = (secs(6), secs(1), secs(5));
+        let reduce = TracedTimes { shuffle, sort, work, ..TracedTimes::default() };
+        let map = TracedTimes { work: secs(9), ..TracedTimes::default() };
+        let succeeds = |times| {
+            let (times, at_least) = (Some(times), SimSpan::ZERO);
+            [Some(TracedTry { times, distance: 0, fails: false, at_least })]
+        };
+        Self {
+            maps: vec![succeeds(map).into()],
+            reduces: vec![succeeds(reduce).into()],
+            map_times: Default::default(),
+            failed_map_times: Default::default(),
+            reduce_times: Cdf::default(),
+            failed_reduce_times: Cdf::default(),
+            tries: Some([].into()),
+            factors: [1.0; 3],
+            commit_wait: SimSpan::ZERO,
+            service: TracedService::default(),
+            quirks: false,
+            is_unreadable: false,
+            id: None,
+            unplaced: Default::default(),
+        }
     }
 }
 
@@ -240,18 +313,26 @@ mod tests {
         Cdf { weight: 10, points: [(0.0, low), (1.0, high)].into() }
     }
 
+    /// Returns an attempt without times.
+    fn timeless(distance: usize, fails: bool) -> TracedTry {
+        TracedTry { times: None, distance, fails, at_least: SimSpan::ZERO }
+    }
+
     fn traced() -> Traced {
         let times = Some(TracedTimes { work: secs(10), ..TracedTimes::default() });
-        let done = |distance, fails| Some(TracedTry { times, distance, fails });
+        let done =
+            |distance, fails| Some(TracedTry { times, distance, fails, at_least: SimSpan::ZERO });
         Traced {
             maps: vec![[done(0, false)].into(), [done(1, true), None].into()],
-            reduces: vec![[Some(TracedTry { times: None, distance: 0, fails: true })].into()],
+            reduces: vec![[Some(timeless(0, true))].into()],
             map_times: [Cdf::default(), Cdf::default(), cdf(7e3, 7e3), cdf(8e3, 8e3)],
             failed_map_times: Default::default(),
             reduce_times: Cdf::default(),
             failed_reduce_times: cdf(9e3, 9e3),
             tries: Some([0.5, 0.5].into()),
             factors: [1.0, 1.5, 3.0],
+            commit_wait: SimSpan::ZERO,
+            service: TracedService::default(),
             quirks: false,
             is_unreadable: false,
             id: None,
@@ -274,6 +355,44 @@ mod tests {
         assert_eq!(map(&traced, 0, 0, Locality::OffRack), (secs(30), false));
         let mumak = Traced { quirks: true, ..traced };
         assert_eq!(map(&mumak, 0, 0, Locality::Rack), (secs(30), false));
+    }
+
+    #[test]
+    fn the_wait_for_a_commit_is_split_off_where_the_log_has_one() {
+        let times = |work| Some(TracedTimes { work, sort: secs(1), ..TracedTimes::default() });
+        let logged = |work, fails| TracedTry { times: times(work), fails, ..timeless(0, false) };
+        let mut traced = Traced { commit_wait: secs(2), ..traced() };
+        let tries = [secs(9), secs(1)].map(|work| Some(logged(work, false)));
+        traced.reduces = vec![tries.into(), [Some(logged(secs(9), true))].into()];
+        let split = |traced: &Traced, kind, index, number| {
+            let attempt = TaskId { job: JobId(0), kind, index }.attempt(number);
+            let times = traced.draw(attempt, None, &mut stream(1, Purpose::Traced, 0)).0;
+            (times.work, times.commit)
+        };
+        assert_eq!(split(&traced, TaskKind::Reduce, 0, 0), (secs(7), secs(2)));
+        assert_eq!(split(&traced, TaskKind::Reduce, 0, 1), (secs(0), secs(1)), "all is wait");
+        assert_eq!(split(&traced, TaskKind::Reduce, 1, 0), (secs(9), secs(0)), "it failed");
+        let map = split(&traced, TaskKind::Map, 1, 0);
+        assert_eq!(map.1, secs(0), "a map with reduces commits nothing");
+        traced.reduces.clear();
+        traced.maps[0] = [Some(logged(secs(9), false))].into();
+        traced.factors = [1.0; 3];
+        assert_eq!(split(&traced, TaskKind::Map, 0, 0), (secs(7), secs(2)));
+    }
+
+    #[test]
+    fn an_attempt_that_was_killed_takes_at_least_its_time_until_then() {
+        let mut traced = traced();
+        let times = Some(TracedTimes { work: secs(10), ..TracedTimes::default() });
+        let killed = |at_least| Some(TracedTry { times, at_least, ..timeless(0, false) });
+        traced.maps = vec![[killed(secs(4)), killed(secs(60))].into()];
+        traced.reduces = vec![[killed(secs(4)), killed(secs(60))].into()];
+        for number in [0, 1] {
+            let rng = &mut stream(1, Purpose::Traced, 0);
+            let expected = [secs(10), secs(60)][number as usize];
+            assert_eq!(map(&traced, 0, number, Locality::Node), (expected, false));
+            assert_eq!(traced.reduce(0, number, rng).0.work, expected);
+        }
     }
 
     #[test]
@@ -345,7 +464,7 @@ mod tests {
 
     #[test]
     fn mumak_scales_what_it_makes_up_for_an_attempt_without_a_start() {
-        let without = |fails| Some(TracedTry { times: None, distance: 1, fails });
+        let without = |fails| Some(timeless(1, fails));
         let mut traced = traced();
         traced.maps = vec![[without(false)].into(), [without(true)].into()];
         traced.failed_map_times = [cdf(1e3, 1e3), cdf(2e3, 2e3), cdf(3e3, 3e3), Cdf::default()];

@@ -105,6 +105,8 @@ pub struct Records<T> {
     latest: u64,
     /// Whether jobs may come in any order of their times.
     goes_back: bool,
+    /// Whether several jobs may have the same id.
+    repeats_ids: bool,
     /// How many tasks the jobs so far have beyond those that they list.
     implied: u64,
     /// Where the last record begins.
@@ -170,6 +172,7 @@ impl<T: Record> Records<T> {
             ids: FxHashSet::default(),
             latest: 0,
             goes_back: false,
+            repeats_ids: false,
             implied: 0,
             place: TextPlace::START,
             last: None,
@@ -208,6 +211,11 @@ impl<T: Record> Records<T> {
     /// Accepts jobs in any order of their times.
     pub fn allow_unordered(&mut self) {
         self.goes_back = true;
+    }
+
+    /// Accepts jobs with the id of a job before them.
+    pub fn allow_repeated_ids(&mut self) {
+        self.repeats_ids = true;
     }
 
     /// Returns the notes of the whole pass.
@@ -322,7 +330,8 @@ impl<T: Record> Records<T> {
             if LONGEST_ID < id.len() {
                 return Err(RecordFault::new(format!("an id of {} bytes", id.len())));
             }
-            if !self.ids.insert(id.to_owned()) {
+            // Without the check there is no need to remember ids.
+            if !self.repeats_ids && !self.ids.insert(id.to_owned()) {
                 return Err(RecordFault::new("another job before it has the same id"));
             }
         }

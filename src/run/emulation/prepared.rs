@@ -1,5 +1,6 @@
 //! A scenario with the nodes of its cluster and the jobs of its workload.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 
 use super::EmulationError;
 use crate::record::NodeLabel;
-use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId};
+use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes};
 use mumakil_core::mapred;
 use mumakil_core::trace::{TraceError, TraceFile};
 use mumakil_scenario::fault::FaultContext;
@@ -72,7 +73,15 @@ fn hosts_of(
     let FormatContents::Hosts(read) = format.contents() else {
         return Err(other(&path, format, "a topology of Rumen or nodes of the SLS"));
     };
-    let HostFile { hosts, is_of_mumak, place, sha256 } = read(&path)?;
+    let HostFile { mut hosts, is_of_mumak, place, sha256 } = read(&path)?;
+    if !is_mumak {
+        // Mumak keeps the escapes of the history, and they decide the order of its nodes.
+        for name in hosts.iter_mut().flat_map(|(rack, host)| [rack, host]) {
+            if let Cow::Owned(plain) = without_escapes(name) {
+                *name = plain;
+            }
+        }
+    }
     let is_left_out = |(_, name): &(String, String)| is_mumak && is_of_mumak && is_address(name);
     let (absent, hosts): (RackedHosts, RackedHosts) = hosts.into_iter().partition(is_left_out);
     if hosts.is_empty() {
@@ -153,13 +162,13 @@ impl Prepared {
         let known = FaultContext {
             nodes: Some(self.topology.len()),
             racks: Some(self.topology.rack_sizes()),
+            topology: Some(&self.topology),
             jobs: Some(jobs.collect()),
             hadoop: Some(&self.scenario.hadoop),
         };
-        // The scenario gives the writer node by number. The number can be checked only after the
-        // file of nodes was read.
-        if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement
-            && let Err(message) = writer.among(self.topology.len())
+        // The writer node can be checked only after the file of nodes was read.
+        if let Placement::Writer(writer) = &self.scenario.cluster.hdfs.placement
+            && let Err(message) = writer.find(&self.topology)
         {
             return unfit(format!("cluster.hdfs.placement: {message}"));
         }

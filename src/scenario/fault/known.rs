@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::workload::shared::copy;
+use mumakil_core::cluster::Topology;
 use mumakil_core::mapred::Hadoop;
 use mumakil_yaml::{Path, YamlProblem};
 
@@ -14,6 +15,8 @@ pub struct FaultContext<'a> {
     pub nodes: Option<u32>,
     /// The number of nodes in each rack.
     pub racks: Option<Vec<u32>>,
+    /// The nodes with their names; not known before the run.
+    pub topology: Option<&'a Topology>,
     /// The names of the jobs with their counts; not known before the run if a file gives them.
     pub jobs: Option<BTreeMap<&'a str, u32>>,
     /// The settings of the protocol.

@@ -76,12 +76,22 @@ impl<'a> FaultTarget<'a> {
         }
         if let (Some(NodesSpec::Named(names)), Some(nodes)) = (self.nodes, known.nodes) {
             for name in names {
-                name.among(nodes).map_err(|message| at("nodes", message))?;
+                let found = match known.topology {
+                    Some(topology) => name.find(topology),
+                    None => name.in_unnamed(nodes),
+                };
+                found.map_err(|message| at("nodes", message))?;
             }
         }
+        // `[rack-1, rack-1]` means the nodes of one rack.
+        let mut distinct: BTreeSet<usize> = BTreeSet::new();
         if let (Some(OneOrList(names)), Some(racks)) = (self.racks, &known.racks) {
             for name in names {
-                name.among(racks.len() as u32).map_err(|message| at("rack", message))?;
+                let found = match known.topology {
+                    Some(topology) => name.find(topology),
+                    None => name.in_unnamed(racks.len() as u32),
+                };
+                distinct.insert(found.map_err(|message| at("rack", message))?.index());
             }
         }
         let Some(NodesSpec::Number(number)) = self.nodes else { return Ok(()) };
@@ -93,9 +103,6 @@ impl<'a> FaultTarget<'a> {
         match (self.racks, known.nodes, &known.racks) {
             (None, Some(nodes), _) if nodes < *number => too_few(nodes, "the cluster has".into()),
             (Some(OneOrList(names)), _, Some(racks)) => {
-                // `[rack-1, rack-1]` means the nodes of one rack.
-                let distinct: BTreeSet<usize> =
-                    names.iter().map(|name| name.rack().index()).collect();
                 let nodes = distinct.into_iter().map(|rack| racks[rack]).sum();
                 let verb = if names.len() == 1 { "has" } else { "have" };
                 let whose = format!("{} {verb}", joined(names));
@@ -110,8 +117,9 @@ impl<'a> FaultTarget<'a> {
         let mut pool: Vec<TrackerId> = match self.racks {
             None => topology.nodes().map(|(id, _)| id).collect(),
             Some(OneOrList(racks)) => {
-                let of_rack = |rack: &RackName| topology.rack_nodes(rack.rack());
-                racks.iter().flat_map(of_rack).copied().collect()
+                // `check` has found all names.
+                let found = racks.iter().filter_map(|rack| rack.find(topology).ok());
+                found.flat_map(|rack| topology.rack_nodes(rack)).copied().collect()
             }
         };
         // The same rack may be named twice, but a node is drawn at most once.
@@ -121,7 +129,7 @@ impl<'a> FaultTarget<'a> {
             None | Some(NodesSpec::All) => return pool,
             Some(NodesSpec::Named(names)) => {
                 // Named nodes may be in any rack: `check` allows no `rack` beside names.
-                pool = names.iter().map(|name| name.tracker()).collect();
+                pool = names.iter().filter_map(|name| name.find(topology).ok()).collect();
                 pool.sort_unstable();
                 pool.dedup();
                 return pool;
@@ -219,7 +227,7 @@ impl JsonSchema for NodesSpec {
         json_schema!({
             "title": NODES,
             "anyOf": [
-                { "type": "string", "pattern": r"^(all|node-[1-9][0-9]*|\s*\d+(\.\d+)?\s*%\s*)$" },
+                { "type": "string", "pattern": r"^([A-Za-z0-9._:/\\-]+|\s*\d+(\.\d+)?\s*%\s*)$" },
                 { "type": "integer", "minimum": 1 },
                 { "type": "array", "items": names, "minItems": 1 },
             ],

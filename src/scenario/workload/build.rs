@@ -40,7 +40,7 @@ impl Workload {
                 left_out.push(format!("{records} broken records of the trace are left out"));
             }
         }
-        left_out.extend(found.unknown_hosts);
+        left_out.extend(found.notes);
         let mut entries = found.jobs;
         let mut start = first_submission(spec, site);
         let mut warm_up = SimSpan::ZERO;

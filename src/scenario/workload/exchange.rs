@@ -65,7 +65,15 @@ impl Trace {
 
     fn of_jobs(format: &'static dyn Format, jobs: Vec<TraceJob>) -> Self {
         let (skipped, suspicious) = (FirstFew::default(), FirstFew::default());
-        Self { format, jobs, skipped, suspicious, sha256: None }
+        Self {
+            format,
+            jobs,
+            skipped,
+            suspicious,
+            notes: Vec::new(),
+            facts: Vec::new(),
+            sha256: None,
+        }
     }
 
     /// Reads a file whose records are jobs of another tool; `T` is the type of the records.
@@ -78,11 +86,26 @@ impl Trace {
         block: Bytes,
         strictness: Strictness,
     ) -> Result<Self, TraceError> {
-        let mut records = Records::<T>::open(path, strictness)?;
+        Self::of_records(Records::<T>::open(path, strictness)?, format, block, strictness, |_| {})
+    }
+
+    /// Reads the jobs of a pass over a file, as [`Trace::of`]; `change` may change each of them
+    /// first.
+    ///
+    /// # Errors
+    /// As [`Trace::of`].
+    pub(super) fn of_records<T: Record + ForeignJob + 'static>(
+        mut records: Records<T>,
+        format: &'static dyn Format,
+        block: Bytes,
+        strictness: Strictness,
+        mut change: impl FnMut(&mut T),
+    ) -> Result<Self, TraceError> {
         let mut jobs = Vec::new();
         let mut unusable = FirstFew::default();
         let mut names = TakenNames::default();
-        while let Some(job) = records.next().transpose()? {
+        while let Some(mut job) = records.next().transpose()? {
+            change(&mut job);
             // Broken jobs are not counted, so that `entries` gives each job the same number, and
             // the same name if it is made from the number.
             let number = jobs.len() as u64 + 1;
@@ -102,7 +125,7 @@ impl Trace {
         let sha256 = records.sha256().map(str::to_owned);
         let Notes { mut skipped, suspicious, .. } = records.into_notes();
         skipped.append(unusable);
-        Ok(Self { format, jobs, skipped, suspicious, sha256 })
+        Ok(Self { format, jobs, skipped, suspicious, notes: Vec::new(), facts: Vec::new(), sha256 })
     }
 
     /// Returns the jobs as a scenario would list them, without jobs that have no tasks.

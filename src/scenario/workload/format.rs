@@ -130,6 +130,10 @@ pub struct Trace {
     pub skipped: FirstFew<TraceError>,
     /// Records that were kept despite a problem.
     pub suspicious: FirstFew<Suspicion>,
+    /// Notes about jobs that are not as the file has them, each a sentence.
+    pub notes: Vec<String>,
+    /// Facts that the jobs show together, each a sentence.
+    pub facts: Vec<String>,
     /// The SHA-256 of the file, if it was read.
     pub sha256: Option<String>,
 }

@@ -1,16 +1,19 @@
 //! The nodes of the cluster that correspond to the hosts of a trace.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use mumakil_core::cluster::{Topology, TrackerId};
+use mumakil_core::cluster::{Topology, TrackerId, without_escapes};
 use mumakil_core::trace::{TextPlace, TraceError};
 
 /// Maps hosts to nodes by name. In a cluster whose nodes have no names, each new host gets the next
 /// node in turn.
 pub(super) struct Hosts<'a> {
     pub(super) topology: &'a Topology,
+    /// Whether names keep the backslashes of Hadoop's history.
+    is_as_written: bool,
     met: FxHashMap<String, TrackerId>,
     /// Hosts that are not nodes of the cluster.
     unknown: FxHashSet<String>,
@@ -28,16 +31,28 @@ impl<'a> Hosts<'a> {
     pub(super) fn new(topology: &'a Topology) -> Self {
         Self {
             topology,
+            is_as_written: false,
             met: FxHashMap::default(),
             unknown: FxHashSet::default(),
             first_unknown: None,
         }
     }
 
+    /// Returns a map in which names keep the backslashes of Hadoop's history, as in Mumak.
+    pub(super) fn as_written(topology: &'a Topology) -> Self {
+        Self { is_as_written: true, ..Self::new(topology) }
+    }
+
+    /// Returns the name of a host that is given by its name or its path.
+    fn name<'n>(&self, host: &'n str) -> Cow<'n, str> {
+        let name = host.rsplit('/').next().unwrap_or(host);
+        if self.is_as_written { Cow::Borrowed(name) } else { without_escapes(name) }
+    }
+
     /// Notes a host, given by its name or its path `/rack/host`. `place` is the position of the job
     /// that mentions it.
     pub(super) fn meet(&mut self, host: &str, place: TextPlace, job: &str) {
-        let host = name(host);
+        let host = &*self.name(host);
         if self.met.contains_key(host) || self.unknown.contains(host) {
             return;
         }
@@ -60,13 +75,13 @@ impl<'a> Hosts<'a> {
 
     /// Returns the node of a known host.
     pub(super) fn find(&self, host: &str) -> Option<TrackerId> {
-        self.met.get(name(host)).copied()
+        self.met.get(&*self.name(host)).copied()
     }
 
     /// Returns the node for input on a host: the node of the host, or else the node that the
     /// topology substitutes for the host.
     pub(super) fn place(&self, host: &str) -> Option<TrackerId> {
-        self.find(host).or_else(|| self.topology.substitute_for(name(host)))
+        self.find(host).or_else(|| self.topology.substitute_for(&self.name(host)))
     }
 
     /// Returns a note about hosts that are not nodes of the cluster: no input lies on them. `None`
@@ -92,8 +107,4 @@ impl<'a> Hosts<'a> {
             place.line
         )))
     }
-}
-
-fn name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }

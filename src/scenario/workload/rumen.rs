@@ -4,6 +4,7 @@
 //! record, attempt   a job of the trace, as its JSON has it
 //! topology          the racks and hosts of its cluster
 //! admitted          which jobs run, and their tasks by number
+//! order, survey     the order of jobs; what the log tells about its cluster
 //! source            the jobs of a run: as measured, or as Mumak reads them
 //! format            the jobs of an inspection or a conversion, and jobs written for Rumen
 //! ```
@@ -11,8 +12,10 @@
 mod admitted;
 mod attempt;
 pub(super) mod format;
+mod order;
 mod record;
 pub(crate) mod source;
+mod survey;
 mod topology;
 
 pub use admitted::RumenModel;

@@ -118,8 +118,9 @@ pub struct FoundJobs {
     pub left_out: u64,
     /// How many records are left out since they are broken.
     pub broken: u64,
-    /// A warning about hosts that are not nodes of the cluster.
-    pub unknown_hosts: Option<String>,
+    /// What else there is to tell about the trace, each in a sentence: for example, that some hosts
+    /// are not nodes of the cluster.
+    pub notes: Vec<String>,
 }
 
 impl FoundJobs {
@@ -144,6 +145,6 @@ impl FoundJobs {
         file.pin(site.folder, trace.sha256.as_deref())?;
         let jobs = trace.entries(site.cluster.hdfs.block);
         let left_out = (trace.jobs.len() - jobs.len()) as u64;
-        Ok(Self { jobs, left_out, broken: trace.skipped.count, unknown_hosts: None })
+        Ok(Self { jobs, left_out, broken: trace.skipped.count, notes: trace.notes })
     }
 }

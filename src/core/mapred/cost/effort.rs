@@ -23,6 +23,9 @@ pub struct FetchLoop {
     /// How long it sleeps when it has nothing to fetch; zero if it fetches an output as soon as it
     /// learns of it.
     pub sleep: SimSpan,
+    /// Whether the time of the shuffle is its time after the last map had ended, as in a log.
+    /// Otherwise a part of that time passes for each output while other maps still run.
+    pub is_after_maps: bool,
 }
 
 /// A part of a phase.

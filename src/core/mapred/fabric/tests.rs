@@ -89,7 +89,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
     hadoop.progress_interval = SimSpan::ZERO;
     hadoop.copier_sleep = SimSpan::ZERO;
     let topology = Arc::new(Topology::new(&cluster));
-    let hdfs = Hdfs::new(1, topology.clone(), 1, cluster.hdfs.placement);
+    let hdfs = Hdfs::new(1, topology.clone(), 1, cluster.hdfs.placement.clone());
     let shared = ContendedResources::new(1, &cluster, topology.clone(), hdfs.clone());
     let fabric = Fabric::new(shared.as_ref().unwrap().resources());
     let costs = Arc::new(Costs {
@@ -159,7 +159,10 @@ impl World {
 
     /// Ends this many of the twenty maps at an instant.
     fn maps_done(mut self, at: u64, done: u32) -> Self {
-        self.maps.push((secs(at), MapsDone { job: JobId(0), done, total: 20, changes: 0 }));
+        self.maps.push((
+            secs(at),
+            MapsDone { job: JobId(0), done, total: 20, changes: 0, over_at: SimTime::ZERO },
+        ));
         self
     }
 

@@ -364,8 +364,8 @@ impl JobTracker {
             // Reduces of a failed job learn of no more maps; they wait until they are killed.
             if job.is_running() && wanted.iter().all(|maps| maps.job != job.id()) {
                 let (done, total) = (job.maps_over(), job.tasks(SlotKind::Map).total());
-                let changes = job.output_changes;
-                wanted.push(MapsDone { job: job.id(), done, total, changes });
+                let (changes, over_at) = (job.output_changes, job.maps_over_at);
+                wanted.push(MapsDone { job: job.id(), done, total, changes, over_at });
                 missing.extend(job.lost_outputs.values());
             }
         }

@@ -234,9 +234,10 @@ impl Ledger {
     }
 
     fn note_maps_done(&mut self, attempt: AttemptId, out: &mut Outbox) {
-        let job = self.known(attempt.job());
+        let job = self.known_mut(attempt.job());
         let is_map = attempt.task.kind == TaskKind::Map;
         if is_map && job.maps_over() == job.maps.total && job.state == JobState::Running {
+            job.maps_over_at = out.now;
             out.emit(Fact::Job(attempt.job(), JobFact::MapsDone));
         }
     }

@@ -16,6 +16,7 @@ use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use crate::mapred::spec::{Input, JobSpec, Split};
 use mumakil_base::random::mumak::MumakJobs;
+use mumakil_base::units::{SimSpan, SimTime};
 
 impl Ledger {
     pub(crate) fn submit(&mut self, spec: Arc<JobSpec>, out: &mut Outbox) {
@@ -82,6 +83,17 @@ impl Ledger {
             Some(Input::File { file, .. }) => self.hdfs.has_hot_files().then_some(file),
             Some(Input::Splits(_)) | None => None,
         }
+    }
+
+    /// Returns how long ago a job arrived; zero if it has not.
+    pub(crate) fn age(&self, id: JobId, now: SimTime) -> SimSpan {
+        self.job(id).map_or(SimSpan::ZERO, |job| now.saturating_since(job.submitted_at))
+    }
+
+    /// Returns how long reading a job's splits takes according to its trace; `None` if no trace
+    /// says so.
+    pub(crate) fn logged_init(&self, id: JobId) -> Option<SimSpan> {
+        self.job(id)?.spec.traced.as_ref()?.service.init
     }
 
     /// Reads a job's splits; then its setup task may be launched or, without a setup, its maps and

@@ -194,7 +194,13 @@ impl Bench {
                 let done = if maps_done.is_some_and(|at| at <= next) { 4 } else { 0 };
                 self.reply_with(
                     vec![],
-                    vec![MapsDone { job: JobId(0), done, total: 4, changes: 0 }],
+                    vec![MapsDone {
+                        job: JobId(0),
+                        done,
+                        total: 4,
+                        changes: 0,
+                        over_at: SimTime::ZERO,
+                    }],
                 );
             }
         }

@@ -48,6 +48,13 @@ pub struct LoggedTask {
     pub preferred_locations: Vec<LoggedLocation>,
 }
 
+impl LoggedTask {
+    /// Returns whether it sets a job up or cleans up after it.
+    pub(super) fn is_service(&self) -> bool {
+        matches!(self.task_type, Some(TaskType::Setup | TaskType::Cleanup))
+    }
+}
+
 /// The type of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]

@@ -5,8 +5,10 @@ use std::path::Path;
 
 use super::admitted::{NumberedTasks, RumenModel, RunnableJob, map_time};
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
+use super::order::{RepeatedIds, sort_by, told_order};
 use super::record::{self, LoggedJob};
 use super::source::reduce_times;
+use super::survey::LogSurvey;
 use super::topology::LoggedTopology;
 use crate::workload::format::{
     ConversionTarget, Endings, ForeignJob, Format, FormatContents, HostFile, Trace, TraceJob,
@@ -35,7 +37,7 @@ impl Format for RumenJobs {
     }
 
     fn contents(&self) -> FormatContents {
-        FormatContents::Jobs(Trace::of::<LoggedJob>)
+        FormatContents::Jobs(jobs_of)
     }
 
     fn target(&self) -> Option<ConversionTarget> {
@@ -60,6 +62,30 @@ impl Format for RumenTopology {
     fn contents(&self) -> FormatContents {
         FormatContents::Hosts(hosts_of)
     }
+}
+
+/// Reads the jobs of a trace, sorted by their submission, each with an id of its own.
+fn jobs_of(
+    format: &'static dyn Format,
+    path: &Path,
+    block: Bytes,
+    strictness: Strictness,
+) -> Result<Trace, TraceError> {
+    let mut records = Records::<LoggedJob>::open(path, strictness)?;
+    records.allow_unordered();
+    records.allow_repeated_ids();
+    let (mut repeats, mut survey) = (RepeatedIds::default(), LogSurvey::default());
+    let mut trace = Trace::of_records(records, format, block, strictness, |job| {
+        repeats.rename(job);
+        if let Ok(Some(admitted)) = RunnableJob::of(job, RumenModel::Measured) {
+            survey.add(&admitted);
+        }
+    })?;
+    let late = sort_by(&mut trace.jobs, |job| job.submit().as_millis());
+    trace.notes.extend(told_order(late));
+    trace.notes.extend(repeats.told());
+    trace.facts.extend(survey.told());
+    Ok(trace)
 }
 
 fn hosts_of(path: &Path) -> Result<HostFile, TraceError> {

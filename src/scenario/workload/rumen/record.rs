@@ -242,7 +242,8 @@ impl LoggedJob {
         own.chain(&mut self.other_tasks)
     }
 
-    fn tasks(&self) -> impl Iterator<Item = &LoggedTask> {
+    /// Returns all tasks, setup and cleanup included.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = &LoggedTask> {
         self.map_tasks.iter().chain(&self.reduce_tasks).chain(&self.other_tasks)
     }
 }

@@ -98,7 +98,7 @@ impl Sls {
             }
         }
         found.broken += records.notes().skipped.count;
-        found.unknown_hosts = hosts.unknown(path)?;
+        found.notes.extend(hosts.unknown(path)?);
         self.file.pin(site.folder, records.sha256())?;
         Ok(found)
     }

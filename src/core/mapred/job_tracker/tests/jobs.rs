@@ -23,6 +23,22 @@ fn the_job_runs_after_its_setup_and_ends_after_its_cleanup() {
 }
 
 #[test]
+fn a_job_of_a_trace_is_read_as_long_as_in_the_log() {
+    let mut traced = crate::mapred::traced::Traced::sample();
+    traced.service.init = Some(SimSpan::from_secs(2));
+    let traced = Some(Arc::new(traced));
+    let mut bench = bench(hadoop());
+    bench.submit(Arc::new(JobSpec { traced, ..JobSpec::clone(&job(0, 1, 1)) }));
+    bench.submit(job(1, 1, 1));
+    let is_reading = |(at, msg): &(SimTime, ToJobTracker)| match msg {
+        ToJobTracker::Initialised(job, _) => Some((at.as_micros() / 1_000_000, job.0)),
+        _ => None,
+    };
+    let reading: Vec<_> = bench.own.iter().filter_map(is_reading).collect();
+    assert_eq!(reading, [(2, 0)], "the other job takes the cluster's time, which is none");
+}
+
+#[test]
 fn a_job_is_as_far_as_its_running_attempts_are_together() {
     use AttemptState::{Running, Succeeded};
     let mut bench = bench(hadoop());

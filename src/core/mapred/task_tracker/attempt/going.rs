@@ -293,6 +293,11 @@ impl Attempt {
         // A reduce keeps an output that it has fetched, even if the map's output is lost.
         let fetched = if fetching.shares() { self.course.done() } else { fetching.done };
         fetching.available = if is_complete { all } else { there.max(fetched) };
+        if is_running && is_complete && fetching.fetch_loop.is_after_maps {
+            // Until the reduce hears of the last map, time passes that the log counts as well.
+            let passed = fetching.since.saturating_since(maps.over_at.max(began));
+            fetching.done = fetching.done.max(passed.min(all));
+        }
         fetching.is_complete = is_complete;
         if is_running {
             // After a resumption, the wait for its memory may be longer than the wait for the next
@@ -326,6 +331,8 @@ impl Attempt {
                 self.course.settle(now);
             }
             self.course.done()
+        } else if fetching.fetch_loop.is_after_maps {
+            fetching.available
         } else {
             fetching.fetched(now, self.speeds().network)
         };
@@ -461,6 +468,9 @@ impl ReduceFetching {
     pub(super) fn share(&self, at: SimTime, pace: f64) -> f64 {
         if self.shuffle.alone.is_zero() {
             f64::from(u8::from(self.is_complete))
+        } else if self.fetch_loop.is_after_maps {
+            // A logged time does not depend on the outputs, so their number tells the progress.
+            self.available.as_secs_f64() / self.shuffle.alone.as_secs_f64()
         } else {
             self.fetched(at, pace).as_secs_f64() / self.shuffle.alone.as_secs_f64()
         }
@@ -469,6 +479,9 @@ impl ReduceFetching {
     /// Returns the amount that has been fetched at an instant, by a connection at this pace (1 is
     /// its usual speed).
     fn fetched(&self, at: SimTime, pace: f64) -> SimSpan {
+        if self.fetch_loop.is_after_maps && !self.is_complete {
+            return self.done;
+        }
         let passed = at.saturating_since(self.since).as_micros() as f64;
         let ran = SimSpan::from_micros((passed * pace) as u64);
         (self.done + ran).min(self.available.max(self.done))

@@ -38,7 +38,8 @@ fn a_reduce_fails_in_the_phase_that_its_progress_is_in() {
         let mut bench =
             tracker_with(|hadoop| hadoop.poll = SimSpan::ZERO, all(FailureKind::Failure, progress));
         let launch = bench.launch(reduce(0));
-        let maps = MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 };
+        let maps =
+            MapsDone { job: JobId(0), done: 4, total: 4, changes: 0, over_at: SimTime::ZERO };
         bench.until(secs(0)).reply_with(vec![launch], vec![maps]);
         bench.beat_until(secs(30), Some(secs(0)));
         let end = SimTime::ZERO + SimSpan::ceil_from_secs(end);
@@ -51,15 +52,20 @@ fn a_reduce_that_fails_while_it_fetches_does_not_wait_for_the_last_map() {
     let mut bench = tracker_with(|_| {}, all(FailureKind::Failure, 0.25));
     let launch = bench.launch(reduce(0));
     bench.until(secs(0)).reply(vec![launch]);
-    bench
-        .until(secs(3))
-        .reply_with(vec![], vec![MapsDone { job: JobId(0), done: 2, total: 4, changes: 0 }]);
-    bench
-        .until(secs(6))
-        .reply_with(vec![], vec![MapsDone { job: JobId(0), done: 2, total: 4, changes: 0 }]);
+    bench.until(secs(3)).reply_with(
+        vec![],
+        vec![MapsDone { job: JobId(0), done: 2, total: 4, changes: 0, over_at: SimTime::ZERO }],
+    );
+    bench.until(secs(6)).reply_with(
+        vec![],
+        vec![MapsDone { job: JobId(0), done: 2, total: 4, changes: 0, over_at: SimTime::ZERO }],
+    );
     bench.until(secs(9));
     assert_eq!(bench.end(reduce(0)), None, "half is there, and three quarters are fetched before");
-    bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done: 3, total: 4, changes: 0 }]);
+    bench.reply_with(
+        vec![],
+        vec![MapsDone { job: JobId(0), done: 3, total: 4, changes: 0, over_at: SimTime::ZERO }],
+    );
     bench.until(secs(15));
     assert_eq!(bench.end(reduce(0)), Some((secs(10 + 3), Outcome::Failed)));
 }

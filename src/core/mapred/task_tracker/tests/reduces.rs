@@ -7,7 +7,8 @@ use crate::mapred::hadoop::HadoopLine;
 fn a_shuffle_ends_after_the_last_map_and_not_before() {
     let mut bench = tracker(|_| {});
     bench.reduces = 1;
-    let maps = |done| vec![MapsDone { job: JobId(0), done, total: 4, changes: 0 }];
+    let maps =
+        |done| vec![MapsDone { job: JobId(0), done, total: 4, changes: 0, over_at: SimTime::ZERO }];
     let launch = bench.launch(reduce(0));
     bench.until(secs(0)).reply(vec![launch]);
     // Half of the output is available; it is fetched in two seconds, then the reduce waits.
@@ -35,7 +36,8 @@ fn a_heartbeat_out_of_turn_does_not_ask_again_how_far_maps_are() {
     ] {
         let mut bench = tracker(|hadoop| hadoop.out_of_band = out_of_band);
         bench.reduces = 1;
-        let maps = MapsDone { job: JobId(0), done: 0, total: 4, changes: 0 };
+        let maps =
+            MapsDone { job: JobId(0), done: 0, total: 4, changes: 0, over_at: SimTime::ZERO };
         let launches = [map(0), reduce(0)].map(|attempt| bench.launch(attempt)).to_vec();
         bench.until(secs(0)).reply_with(launches, vec![maps]);
         let asks = beats.map(|beat| {
@@ -54,7 +56,10 @@ fn a_heartbeat_out_of_turn_does_not_ask_again_how_far_maps_are() {
 fn answer(bench: &mut Bench, seconds: std::ops::RangeInclusive<u64>, done: u32) {
     for second in seconds.step_by(3) {
         bench.until(secs(second));
-        bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done, total: 4, changes: 0 }]);
+        bench.reply_with(
+            vec![],
+            vec![MapsDone { job: JobId(0), done, total: 4, changes: 0, over_at: SimTime::ZERO }],
+        );
     }
 }
 
@@ -100,7 +105,10 @@ fn a_tracker_that_asks_what_is_missing_goes_on_with_the_answer() {
     };
     let known = |bench: &Bench| bench.own.iter().any(|(_, msg)| matches!(msg, ToTracker::Beat(_)));
     bench.until(secs(3));
-    bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }]);
+    bench.reply_with(
+        vec![],
+        vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0, over_at: SimTime::ZERO }],
+    );
     assert_eq!(bench.asked, [true]);
     let call = bench.call.number;
     answer(&mut bench, call - 1, &[]);
@@ -110,7 +118,10 @@ fn a_tracker_that_asks_what_is_missing_goes_on_with_the_answer() {
     bench.until(secs(30)).reply(vec![]);
     assert_eq!(bench.report(reduce(0)).unwrap().phase, AttemptPhase::Shuffle, "it misses one");
     bench.until(secs(33));
-    bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }]);
+    bench.reply_with(
+        vec![],
+        vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0, over_at: SimTime::ZERO }],
+    );
     let call = bench.call.number;
     bench.hear(ToTracker::PowerOff);
     answer(&mut bench, call, &[]);
@@ -125,7 +136,8 @@ fn what_an_answer_ends_calls_for_no_heartbeat_before_all_of_the_answer_is_known(
     let launches = [map(0), reduce(0)].map(|attempt| bench.launch(attempt)).to_vec();
     bench.until(secs(0)).reply(launches);
     bench.until(secs(3));
-    let maps = vec![MapsDone { job: JobId(0), done: 0, total: 4, changes: 0 }];
+    let maps =
+        vec![MapsDone { job: JobId(0), done: 0, total: 4, changes: 0, over_at: SimTime::ZERO }];
     bench.reply_with(vec![Directive::Kill(map(0))], maps);
     let (call, missing) = (bench.call.number, Arc::default());
     let beats = |bench: &Bench| {
@@ -176,9 +188,10 @@ fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
             other => other,
         };
         bench.until(secs(0)).reply(vec![launch]);
-        bench
-            .until(secs(3))
-            .reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }]);
+        bench.until(secs(3)).reply_with(
+            vec![],
+            vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0, over_at: SimTime::ZERO }],
+        );
         for beat in 2..12 {
             bench.until(secs(3 * beat)).reply(vec![]);
         }
@@ -200,7 +213,8 @@ fn in_mumak_a_reduce_is_let_go_by_a_heartbeat_that_has_reported_it() {
         });
         bench.reduces = 1;
         let launch = bench.launch(reduce(0));
-        let all = vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }];
+        let all =
+            vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0, over_at: SimTime::ZERO }];
         bench.until(secs(0)).reply_with(vec![launch], all);
         bench.until(secs(3)).reply(vec![]);
         // It starts for a second and fetches for four.
@@ -219,7 +233,8 @@ fn what_gives_up_as_a_heartbeat_is_written_calls_for_no_second_one() {
     bench.reduces = 1;
     bench.missing = vec![missing(0, false)];
     let launch = bench.launch(reduce(0));
-    let there = vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }];
+    let there =
+        vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0, over_at: SimTime::ZERO }];
     bench.until(secs(0)).reply_with(vec![launch], there.clone());
     // It gives up after a day: thirty pauses, each 1.3 times as long as the one before.
     for _ in 0..100_000 {
@@ -258,7 +273,10 @@ fn shuffled(change: impl FnOnce(&mut Hadoop), fetch: SimSpan, known: &[(u64, u32
     for beat in 1..40 {
         bench.until(secs(3 * beat));
         let done = known.iter().rfind(|(at, _)| *at <= 3 * beat).map_or(0, |(_, done)| *done);
-        bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done, total: 4, changes: 0 }]);
+        bench.reply_with(
+            vec![],
+            vec![MapsDone { job: JobId(0), done, total: 4, changes: 0, over_at: SimTime::ZERO }],
+        );
     }
     let phases = bench.facts.iter().find_map(|fact| match fact {
         Fact::Attempt(_, _, AttemptFact::Ended { phases, .. }) => Some(phases.shuffle),
@@ -306,6 +324,39 @@ fn a_reduce_sleeps_five_seconds_whenever_it_knows_of_no_output() {
     // If it learns of each output at once, it sleeps, but asks no last question.
     let at_once = |hadoop: &mut Hadoop| hadoop.poll = SimSpan::ZERO;
     assert_eq!(shuffled(at_once, secs(2), &[(3, 4)]) + secs(1), secs(6 + 2));
+}
+
+/// Returns when a reduce of a trace ends its shuffle, in seconds, if all maps have ended at `over`
+/// and the reduce is launched at `at`. Its shuffle takes 6 s after the last map.
+fn logged_shuffle(line: HadoopLine, at: u64, over: u64) -> u64 {
+    let traced = Some(Arc::new(crate::mapred::traced::Traced::sample()));
+    let spec = Arc::new(JobSpec { traced, ..JobSpec::clone(&job(1)) });
+    let mut bench = tracker(|hadoop| {
+        hadoop.line = line;
+        hadoop.copier_sleep = SimSpan::from_secs(5);
+    });
+    let launch = Directive::Launch(LaunchOrder::work(reduce(0), spec));
+    for beat in (0..60).step_by(3) {
+        bench.until(secs(beat));
+        let (done, over_at) = if over <= beat { (4, secs(over)) } else { (3, SimTime::ZERO) };
+        let maps = vec![MapsDone { job: JobId(0), done, total: 4, changes: 0, over_at }];
+        bench.reply_with((beat == at).then(|| launch.clone()).into_iter().collect(), maps);
+    }
+    bench.until(secs(60)).reply(vec![Directive::Kill(reduce(0))]);
+    let shuffled = bench.facts.iter().find_map(|fact| match fact {
+        Fact::Attempt(_, _, AttemptFact::Ended { phases, .. }) => Some(phases.shuffle),
+        _ => None,
+    });
+    at + shuffled.expect("it has been killed").as_micros() / 1_000_000
+}
+
+#[test]
+fn a_logged_shuffle_goes_on_after_the_last_map_as_long_as_in_the_log() {
+    // The last map ends at 10 s; the reduce hears of it at 12 s.
+    assert_eq!(logged_shuffle(HadoopLine::V020, 0, 10), 16);
+    assert_eq!(logged_shuffle(HadoopLine::V020, 12, 10), 18, "launched later, it needs it all");
+    // Without waiting for the last map, three quarters of it are over by then.
+    assert_eq!(logged_shuffle(HadoopLine::Mumak, 0, 10), 13, "as before");
 }
 
 #[test]
