@@ -22,6 +22,7 @@
 //! |---|---|
 //! | `ids`, `locality`, `speculation`, `stall` | ids, distances, second attempts, stalls |
 //! | `hadoop`, `holders`, `reason`, `traced` | settings, slot holders, reasons, traced tasks |
+//! | `settings` | the settings that each job may set for itself |
 //! | `spec` | a job as it is submitted |
 //! | `event`, `map_cache`, `replicas` | events of the run; where maps find their input |
 //! | `heartbeat` | the contents of a heartbeat and of its answer |
@@ -53,6 +54,7 @@ mod reason;
 mod refusals;
 mod replicas;
 mod scheduler;
+mod settings;
 mod spec;
 mod speculation;
 mod stall;
@@ -102,6 +104,7 @@ pub use scheduler::{
     PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption, PromisedSlots, RunEndHook,
     Scheduler, Setting, View, Wrapper, steps::step,
 };
+pub use settings::{AttemptLimit, EffectiveSettings, JobSettings, TrackerFailureLimit};
 pub use spec::{
     Block, ExpectedJob, Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes,
 };

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::line::{Behaviour, HadoopLine, Recovery};
+use crate::mapred::settings::{AttemptLimit, TrackerFailureLimit};
 use crate::mapred::speculation::Speculation;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Count, Fraction, SimSpan};
@@ -75,13 +76,13 @@ pub struct Hadoop {
     /// reduces that wait for maps keep their slots for ever.
     pub kill_orphans: bool,
     /// A task fails after this many failed attempts.
-    pub max_attempts: Count<1, 100>,
+    pub max_attempts: AttemptLimit,
     /// The share of a job's maps that may fail without failing the job.
     pub map_failures: Fraction,
     /// The share of a job's reduces that may fail without failing the job.
     pub reduce_failures: Fraction,
     /// A job avoids a tracker after this many failed attempts there.
-    pub tracker_failures: Count<1, 1_000_000>,
+    pub tracker_failures: TrackerFailureLimit,
     /// Whether a tracker that several jobs avoid is blacklisted: it gets no tasks of any job.
     /// Without this, as in 1.x, it is only graylisted: `events.jsonl` notes it, and it still gets
     /// tasks.

@@ -13,6 +13,7 @@ use crate::mapred::heartbeat::Missing;
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::map_cache::MapCache;
 use crate::mapred::replicas::Replicas;
+use crate::mapred::settings::EffectiveSettings;
 use crate::mapred::spec::{JobSpec, Priority};
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -35,6 +36,8 @@ pub enum JobState {
 #[derive(Debug)]
 pub struct Job {
     pub(super) spec: Arc<JobSpec>,
+    /// The settings that hold for it.
+    pub(super) settings: EffectiveSettings,
     pub(super) state: JobState,
     /// The number of each task's first attempt; above zero if the job was begun anew.
     pub(super) first_attempt: u32,
@@ -219,8 +222,14 @@ impl TaskTimeSum {
 }
 
 impl Job {
-    pub(super) fn new(spec: Arc<JobSpec>, now: SimTime, files: Arc<Replicas>) -> Self {
+    pub(super) fn new(
+        spec: Arc<JobSpec>,
+        settings: EffectiveSettings,
+        now: SimTime,
+        files: Arc<Replicas>,
+    ) -> Self {
         Self {
+            settings,
             state: JobState::Submitted,
             first_attempt: 0,
             verdict: None,

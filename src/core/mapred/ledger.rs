@@ -335,10 +335,10 @@ impl Ledger {
 
     /// Updates the sums over all jobs after a change of one job.
     fn recount(&mut self, now: SimTime, id: JobId) {
+        let job = entry(&mut self.jobs, id);
         // Hadoop multiplies in single precision: a twentieth of 140 maps is 7 maps; in double
         // precision, rounded up, it would be 8.
-        let slow_start = self.hadoop.slow_start.get() as f32;
-        let job = entry(&mut self.jobs, id);
+        let slow_start = job.settings.slow_start.get() as f32;
         let needed = (slow_start * job.maps.total as f32).ceil();
         let is_ready = f64::from(needed) <= f64::from(job.maps_over());
         // Reduces are ready at the earliest when their job runs. If outputs of maps are lost, the

@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::cluster::{BlockId, FileId, Hdfs, PerSlot, TrackerId};
 use crate::mapred::ids::JobId;
+use crate::mapred::settings::JobSettings;
 use crate::mapred::traced::Traced;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Factor, Rate, SimSpan};
@@ -51,6 +52,8 @@ pub struct JobSpec {
     pub reduce: ReduceCost,
     /// The memory of each attempt, by kind.
     pub memory: PerSlot<Bytes>,
+    /// The settings that it sets itself.
+    pub settings: JobSettings,
     /// A trace's records of single tasks, which override the costs.
     pub traced: Option<Arc<Traced>>,
 }

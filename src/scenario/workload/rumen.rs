@@ -4,6 +4,7 @@
 //! record, attempt   a job of the trace, as its JSON has it
 //! topology          the racks and hosts of its cluster
 //! admitted          which jobs run, and their tasks by number
+//! properties        the settings in a job's logged configuration
 //! source            the jobs of a run: as measured, or as Mumak reads them
 //! format            the jobs of an inspection or a conversion, and jobs written for Rumen
 //! ```
@@ -11,6 +12,7 @@
 mod admitted;
 mod attempt;
 pub(super) mod format;
+mod properties;
 mod record;
 pub(crate) mod source;
 mod topology;

@@ -7,6 +7,7 @@ mod heartbeats;
 mod jobs;
 mod process;
 mod second_tries;
+mod settings;
 mod trackers;
 
 use std::sync::Arc;

@@ -240,7 +240,8 @@ impl Ledger {
         let tasks = job.all_tasks().into_iter().flat_map(|(_, tasks)| tasks);
         // Read this before the tasks are dropped: new numbers go on after the highest number.
         let first = tasks.map(|task| task.next).max().unwrap_or(0);
-        let fresh = Job::new(job.spec.clone(), job.submitted_at, job.splits.clone());
+        let (spec, splits) = (job.spec.clone(), job.splits.clone());
+        let fresh = Job::new(spec, job.settings, job.submitted_at, splits);
         let service = || [Task::new(first), Task::new(first)];
         let fresh = Job { first_attempt: first, setup: service(), cleanup: service(), ..fresh };
         *job = fresh;

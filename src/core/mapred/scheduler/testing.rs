@@ -16,6 +16,7 @@ use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::ledger::Ledger;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::{Reason, SlotShare, SlotStanding};
+use crate::mapred::settings::JobSettings;
 use crate::mapred::spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Factor, Fraction, Rate, SimSpan, SimTime};
@@ -277,6 +278,7 @@ impl JobSpec {
                 output: Bytes::ZERO.into(),
             },
             memory: PerSlot::default(),
+            settings: JobSettings::default(),
             traced: None,
         }
     }

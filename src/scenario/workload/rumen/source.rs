@@ -19,7 +19,7 @@ use super::admitted::{
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask};
 use super::record::{LoggedCdf, LoggedJob};
 use crate::workload::hosts::Hosts;
-use crate::workload::jobs::JobEntry;
+use crate::workload::jobs::{JobEntry, yes};
 use crate::workload::site::WorkloadSite;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
 use crate::workload::submission::Submission;
@@ -51,6 +51,10 @@ pub struct Rumen {
     /// distance.
     #[serde(default)]
     pub penalty: RumenPenalty,
+    /// Whether jobs keep the settings that their logged configurations contain: slow start, attempts,
+    /// failures and second attempts. Without this, all jobs have the settings of `hadoop`.
+    #[serde(default = "yes")]
+    pub job_settings: bool,
     /// Whether broken jobs are left out instead of being an error.
     #[serde(default)]
     pub lenient: bool,
@@ -110,6 +114,7 @@ impl Source for Rumen {
             draws,
             has_ids: is_mumak,
             penalty: &self.penalty,
+            keeps_settings: self.job_settings,
             hosts,
             seed: site.seed,
             order,
@@ -152,6 +157,7 @@ struct LogReader<'a> {
     /// Whether jobs keep their ids, which break ties.
     has_ids: bool,
     penalty: &'a RumenPenalty,
+    keeps_settings: bool,
     hosts: Hosts<'a>,
     seed: u64,
     order: SubmissionOrder,
@@ -253,7 +259,7 @@ impl LogReader<'_> {
             )),
             splits: Some(splits.into()),
             traced: Some(Arc::new(traced)),
-            ..admitted.entry(is_mumak)
+            ..admitted.entry(is_mumak, self.keeps_settings)
         }
     }
 
