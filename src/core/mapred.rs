@@ -74,8 +74,8 @@ pub use event::{
 pub use fabric::Fabric;
 pub use fault_injector::{FaultInjector, Mishap, MishapHarm, MishapRhythm};
 pub use hadoop::{
-    AutoSpan, Behaviour, CommitPending, Draws, FailedMaps, Hadoop, HadoopLine, HeartbeatGrowth,
-    IntervalFuzz, LaunchExpiry, Recovery,
+    AttemptLimit, AutoSpan, Behaviour, CommitPending, Draws, FailedMaps, Hadoop, HadoopLine,
+    HeartbeatGrowth, IntervalFuzz, LaunchExpiry, Recovery, TrackerFailureLimit,
 };
 pub use heartbeat::{
     AttemptPhase, Directive, FailedFetch, Heartbeat, HeartbeatCall, LaunchOrder, MapsDone, Missing,
@@ -89,9 +89,9 @@ pub use locality::Locality;
 pub use map_cache::MapReach;
 pub use map_outputs::MapOutputs;
 pub use message::{
-    FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Load, Mail, MapOutput, Message, MessageEffect,
-    MishapId, ToFabric, ToFaultInjector, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
-    ToTracker,
+    FlowBegins, FlowId, FlowRate, HandEnd, LONGEST_PROBE, Load, Mail, MapOutput, Message,
+    MessageEffect, MishapId, ToFabric, ToFaultInjector, ToInjector, ToJobTracker, ToMapOutputs,
+    ToNameNode, ToTracker,
 };
 pub use name_node::{NameNode, ReplicationUpkeep};
 pub use outbox::{Core, IdleState, Letter, Outbox, StopReason};
@@ -101,12 +101,13 @@ pub use replicas::{Copy, InputReading, ReplicaChoice, Replicas};
 pub use scheduler::testing;
 pub use scheduler::{
     Complaint, ExternalWork, Launched, Offer, Orders, Policy, PolicyDialogue, PolicyFailed,
-    PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption, PromisedSlots, RunEndHook,
-    Scheduler, Setting, View, Wrapper, steps::step,
+    PolicyReload, PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption, PromisedSlots,
+    RunEndHook, Scheduler, Setting, View, Wrapper, steps::step,
 };
-pub use settings::{AttemptLimit, EffectiveSettings, JobSettings, TrackerFailureLimit};
+pub use settings::{EffectiveSettings, JobSettings};
 pub use spec::{
-    Block, ExpectedJob, Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes,
+    Block, ExpectedJob, Input, JobAlteration, JobSpec, MapCost, Priority, ReduceCost, Split,
+    TaskBytes, TaskTimes,
 };
 pub use speculation::{Hadoop020Options, Hadoop021Options, LateOptions, Rule, Speculation};
 pub use stall::{JobSlots, JobWait, Stall, WaitCause, WaitingPart};

@@ -132,7 +132,7 @@ impl Verifier {
             Fact::World(WorldFact::Copy { block, tracker, is_there }) => {
                 self.trackers.blocks.copy(block, tracker, is_there, at);
             }
-            Fact::World(WorldFact::PolicyChanged) => {}
+            Fact::World(WorldFact::PolicyChanged | WorldFact::Reloaded) => {}
         }
     }
 

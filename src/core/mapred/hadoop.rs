@@ -17,7 +17,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::line::{Behaviour, HadoopLine, Recovery};
-use crate::mapred::settings::{AttemptLimit, TrackerFailureLimit};
 use crate::mapred::speculation::Speculation;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Count, Fraction, SimSpan};
@@ -117,6 +116,12 @@ pub struct Hadoop {
     /// and for the values that a Rumen trace leaves open.
     pub draws: Draws,
 }
+
+/// How many attempts of a task may fail before the task is given up.
+pub type AttemptLimit = Count<1, 100>;
+
+/// How many attempts of a job may fail on a tracker before the job avoids the tracker.
+pub type TrackerFailureLimit = Count<1, 1_000_000>;
 
 /// The origin of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -160,6 +160,8 @@ pub(super) struct KnownAttempt {
     pub(super) is_counted: bool,
     /// Whether a kill was ordered.
     pub(super) is_kill_ordered: bool,
+    /// Whether its end counts as a failure even if its tracker reports it as killed.
+    pub(super) fails_if_killed: bool,
     /// Whether it has permission to commit: it was the first of its task's attempts to ask.
     pub(super) may_commit: bool,
     /// Whether it was ordered to suspend, and not to resume since.
@@ -197,6 +199,11 @@ pub enum JobChange {
     Attempt(AttemptId, AttemptState),
     /// The number of slow tasks that may get a second attempt has changed.
     SlowTasks,
+    /// Its priority or its pool has changed.
+    Altered {
+        /// Its priority before.
+        priority: Priority,
+    },
     /// It is over.
     Ended(Outcome),
 }

@@ -12,7 +12,7 @@
 //!
 //! This file has the tables, the look-ups and the counts. The changes are in the submodules:
 //! [`jobs`] (from submission to end), [`launches`], [`second_tries`] of slow tasks, [`attempts`]
-//! (their life after the launch), [`fetches`] (complaints of reduces about outputs of maps),
+//! (their life after the launch), [`alterations`] by users, [`fetches`] (complaints of reduces about outputs of maps),
 //! [`trackers`] and their [`faults`], and [`recovery`] after the process has died. [`standstill`]
 //! finds out when no more changes will come. [`claims`] asserts the rules that hold between two
 //! changes.
@@ -22,6 +22,7 @@
 //! `None`. An id from the ledger itself must be in the ledger: otherwise the ledger has a bug, and
 //! the look-up panics with the id.
 
+mod alterations;
 mod attempts;
 mod claims;
 mod faults;

@@ -4,14 +4,8 @@
 //! ledger asks the job for them, never [`Hadoop`].
 
 use crate::cluster::{PerSlot, SlotKind};
-use crate::mapred::hadoop::Hadoop;
-use mumakil_base::units::{Count, Fraction};
-
-/// How many attempts of a task may fail before the task is given up.
-pub type AttemptLimit = Count<1, 100>;
-
-/// How many attempts of a job may fail on a tracker before the job avoids the tracker.
-pub type TrackerFailureLimit = Count<1, 1_000_000>;
+use crate::mapred::hadoop::{AttemptLimit, Hadoop, TrackerFailureLimit};
+use mumakil_base::units::Fraction;
 
 /// The settings that a job sets itself. For all others it has the cluster's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -67,6 +61,7 @@ impl JobSettings {
 mod tests {
     use super::*;
     use crate::mapred::speculation::{LateOptions, Rule, Speculation};
+    use mumakil_base::units::Count;
 
     fn hadoop() -> Hadoop {
         serde_yaml::from_str(include_str!("../../../scenarios/hadoop/0.20.yaml")).unwrap()

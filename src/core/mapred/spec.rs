@@ -58,6 +58,17 @@ pub struct JobSpec {
     pub traced: Option<Arc<Traced>>,
 }
 
+/// A change of a job while it is in the cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobAlteration {
+    /// The job.
+    pub job: JobId,
+    /// Its priority from now on; `None` if that stays.
+    pub priority: Option<Priority>,
+    /// Its pool or queue from now on; `None` if that stays.
+    pub pool: Option<Arc<str>>,
+}
+
 /// The facts about a job that are known before it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExpectedJob<'s> {

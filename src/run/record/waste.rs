@@ -232,7 +232,10 @@ impl Waste {
             }
             JobFact::Ended(outcome) => self.end_job(job, outcome, books),
             JobFact::BegunAnew => self.begin_anew(job),
-            JobFact::Initialised | JobFact::Running | JobFact::Refused { .. } => {}
+            JobFact::Initialised
+            | JobFact::Running
+            | JobFact::Altered(_)
+            | JobFact::Refused { .. } => {}
         }
     }
 

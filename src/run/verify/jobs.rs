@@ -192,6 +192,10 @@ impl CheckedJobs {
                     job.begin_anew();
                 }
             }
+            // Only the policy goes by these; the checker does not know its order of jobs.
+            JobFact::Altered(_) => {
+                self.live(id, check);
+            }
             JobFact::Refused { .. } => {}
         }
     }

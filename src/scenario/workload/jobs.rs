@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
 use super::arrivals::{Arrival, BatchId, SubmissionWay, Workload};
+use super::shared::copy;
 use super::shares::ReduceShares;
 use super::submission::Submission;
 use mumakil_base::random::{ChaCha8Rng, Dist, Purpose, stream};
@@ -312,6 +313,13 @@ impl JobEntry {
             1 => vec![self.name.clone()],
             count => (1..=count).map(|number| format!("{}-{number}", self.name)).collect(),
         }
+    }
+
+    /// Returns whether a name means the jobs of the entry, or one of them.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        let count = self.count.get();
+        let is_copy = |(of, number): (&str, u32)| of == self.name && 1 < count && number <= count;
+        self.name == name || copy(name).is_some_and(is_copy)
     }
 
     /// Returns the pool of the entry's jobs; their user if they name no pool.

@@ -251,6 +251,10 @@ impl Ledger {
     ) {
         self.unlist(out.now, attempt.task);
         let record = self.known_try(attempt);
+        let state = match state {
+            AttemptState::KilledUnclean if record.fails_if_killed => AttemptState::FailedUnclean,
+            other => other,
+        };
         let tracker = record.tracker;
         // An attempt comes here again if its cleanup was lost with a tracker: then queue the
         // cleanup again, without an event.
@@ -274,7 +278,8 @@ impl Ledger {
     pub(crate) fn lose(&mut self, attempt: AttemptId, outcome: Outcome, out: &mut Outbox) {
         let now = out.now;
         let record = self.close_try(now, attempt);
-        let failed = outcome == Outcome::Failed;
+        // A user may have said that the attempt fails, though its tracker only kills it.
+        let failed = outcome == Outcome::Failed || record.fails_if_killed;
         if failed {
             self.count_failure(attempt, record.tracker);
         }

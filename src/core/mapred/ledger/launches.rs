@@ -102,6 +102,7 @@ impl Ledger {
             cleaner: None,
             is_counted: task.is_work(),
             is_kill_ordered: false,
+            fails_if_killed: false,
             may_commit: false,
             is_halted: false,
             is_second: is_speculative,

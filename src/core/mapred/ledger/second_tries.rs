@@ -277,6 +277,7 @@ mod tests {
             state: AttemptState::Running,
             is_counted: true,
             is_kill_ordered: true,
+            fails_if_killed: false,
             may_commit: false,
             is_halted: false,
             is_second: true,

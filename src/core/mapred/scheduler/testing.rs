@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 pub use super::steps::steps_of;
-use super::{Offer, Orders, Scheduler, View};
+use super::{Offer, Orders, PolicyReload, Scheduler, View};
 use crate::cluster::{Hdfs, Node, PerSlot, Placement, RackId, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{Fact, JobFact, Outcome};
 use crate::mapred::hadoop::Hadoop;
@@ -17,7 +17,7 @@ use crate::mapred::ledger::Ledger;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::{Reason, SlotShare, SlotStanding};
 use crate::mapred::settings::JobSettings;
-use crate::mapred::spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split};
+use crate::mapred::spec::{Input, JobAlteration, JobSpec, MapCost, Priority, ReduceCost, Split};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Factor, Fraction, Rate, SimSpan, SimTime};
 
@@ -88,6 +88,19 @@ impl<P: Scheduler> Bench<P> {
     /// Submits a job of a pool.
     pub fn job_of(&mut self, pool: &str, maps: u32, reduces: u32) -> JobId {
         self.job(maps, reduces, |spec| spec.pool = pool.into())
+    }
+
+    /// Gives a job another priority or another pool.
+    pub fn alter(&mut self, job: JobId, priority: Option<Priority>, pool: Option<&str>) {
+        let alteration = JobAlteration { job, priority, pool: pool.map(Into::into) };
+        self.ledger.alter(&Arc::new(alteration), &mut self.out);
+        self.tell();
+    }
+
+    /// Lets the policy read its pools or queues again.
+    pub fn reload(&mut self, options: PolicyReload) {
+        let view = View { now: self.out.now, heard: None, ledger: &self.ledger };
+        self.policy.reload(&view, &options);
     }
 
     /// Calls the policy's tick.
