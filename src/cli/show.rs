@@ -329,7 +329,7 @@ mod tests {
             ("quickstrat", "`quickstart`"),
             ("sojurn", "`sojourn`"),
             ("tasks", "`tasks.csv` or `record.tasks`"),
-            ("slow_start", "`hadoop.slow_start`"),
+            ("task_timeout", "`hadoop.task_timeout`"),
         ] {
             let hint = format!("unknown name `{name}`\n   = did you mean {like}?");
             assert_eq!(shown(name, &NameKind::PLAIN), hint);

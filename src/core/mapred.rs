@@ -22,6 +22,7 @@
 //! |---|---|
 //! | `ids`, `locality`, `speculation`, `stall` | ids, distances, second attempts, stalls |
 //! | `hadoop`, `holders`, `reason`, `traced` | settings, slot holders, reasons, traced tasks |
+//! | `settings` | the settings that each job may set for itself |
 //! | `spec` | a job as it is submitted |
 //! | `event`, `map_cache`, `replicas` | events of the run; where maps find their input |
 //! | `heartbeat` | the contents of a heartbeat and of its answer |
@@ -53,6 +54,7 @@ mod reason;
 mod refusals;
 mod replicas;
 mod scheduler;
+mod settings;
 mod spec;
 mod speculation;
 mod stall;
@@ -72,8 +74,8 @@ pub use event::{
 pub use fabric::Fabric;
 pub use fault_injector::{FaultInjector, Mishap, MishapHarm, MishapRhythm};
 pub use hadoop::{
-    AutoSpan, Behaviour, CommitPending, Draws, FailedMaps, Hadoop, HadoopLine, HeartbeatGrowth,
-    IntervalFuzz, LaunchExpiry, Recovery,
+    AttemptLimit, AutoSpan, Behaviour, CommitPending, Draws, FailedMaps, Hadoop, HadoopLine,
+    HeartbeatGrowth, IntervalFuzz, LaunchExpiry, Recovery, TrackerFailureLimit,
 };
 pub use heartbeat::{
     AttemptPhase, Directive, FailedFetch, Heartbeat, HeartbeatCall, LaunchOrder, MapsDone, Missing,
@@ -87,9 +89,9 @@ pub use locality::Locality;
 pub use map_cache::MapReach;
 pub use map_outputs::MapOutputs;
 pub use message::{
-    FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Load, Mail, MapOutput, Message, MessageEffect,
-    MishapId, ToFabric, ToFaultInjector, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
-    ToTracker,
+    FlowBegins, FlowId, FlowRate, HandEnd, LONGEST_PROBE, Load, Mail, MapOutput, Message,
+    MessageEffect, MishapId, ToFabric, ToFaultInjector, ToInjector, ToJobTracker, ToMapOutputs,
+    ToNameNode, ToTracker,
 };
 pub use name_node::{NameNode, ReplicationUpkeep};
 pub use outbox::{Core, IdleState, Letter, Outbox, StopReason};
@@ -99,11 +101,13 @@ pub use replicas::{Copy, InputReading, ReplicaChoice, Replicas};
 pub use scheduler::steps::steps_of;
 pub use scheduler::{
     Complaint, ExternalWork, Launched, Offer, Orders, Policy, PolicyBench, PolicyDialogue,
-    PolicyFailed, PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption, PromisedSlots,
-    RunEndHook, Scheduler, Setting, View, Wrapper, steps::step,
+    PolicyFailed, PolicyReload, PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption,
+    PromisedSlots, RunEndHook, Scheduler, Setting, View, Wrapper, steps::step,
 };
+pub use settings::{EffectiveSettings, JobSettings};
 pub use spec::{
-    Block, ExpectedJob, Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes,
+    Block, ExpectedJob, Input, JobAlteration, JobSpec, MapCost, Priority, ReduceCost, Split,
+    TaskBytes, TaskTimes,
 };
 pub use speculation::{Hadoop020Options, Hadoop021Options, LateOptions, Rule, Speculation};
 pub use stall::{JobSlots, JobWait, Stall, WaitCause, WaitingPart};

@@ -90,7 +90,7 @@ impl LiveStep {
                 matches!(
                     fact,
                     Fact::Ledger(_, _, LedgerFact::Assigned { .. } | LedgerFact::Ordered { .. })
-                        | Fact::World(WorldFact::PolicyChanged)
+                        | Fact::World(WorldFact::PolicyChanged | WorldFact::Reloaded)
                 )
             }
             Self::JobEnd => {

@@ -119,6 +119,7 @@ function deed_of(kind, said, way) {
   switch (kind) {
     case "submit": return { do: "submit", job: { ...said, maps: Number(said.maps), reduces: Number(said.reduces) } };
     case "kill": return { do: "kill", job: said.job };
+    case "change": return { do: "change", change: said };
     case "node": return { do: way, node: Number(said.node) - 1 };
     case "scheduler": return { do: "scheduler", scheduler: said.scheduler };
   }
@@ -308,7 +309,7 @@ async function tell_why(place) {
 async function tell_job(id) {
   const job = await ask("/job", `&job=${id}`);
   if (!job) return;
-  document.querySelector("form[data-deed=kill] input").value = job.name;
+  document.querySelectorAll("form[data-deed=kill] input, form[data-deed=change] input[name=job]").forEach((input) => { input.value = job.name; });
   const at = (us) => (us === null ? null : clock(us));
   const three = ([all, done, held]) => `${done.toLocaleString("en")} of ${all.toLocaleString("en")} done, ${held.toLocaleString("en")} in slots`;
   const [node, rack, off] = job.locality, [failed, killed, suspended] = job.ill;

@@ -237,6 +237,7 @@ enum PageCommand {
     Stop { node: u32 },
     Start { node: u32 },
     Kill { job: String },
+    Change { change: serde_json::Value },
     Submit { job: serde_json::Value },
     Scheduler { scheduler: serde_json::Value },
     WhatIf { deed: Box<Self> },
@@ -290,6 +291,7 @@ impl PageCommand {
             Self::Stop { node } => UserAction::Stop(node),
             Self::Start { node } => UserAction::Start(node),
             Self::Kill { job } => UserAction::Kill(job),
+            Self::Change { change } => UserAction::Change(tree(change)?),
             Self::Submit { job } => UserAction::Submit(tree(job)?),
             Self::Scheduler { scheduler } => UserAction::Scheduler(tree(scheduler)?),
             Self::Pause {}

@@ -1,7 +1,7 @@
 //! Actions of the user at a pause, which become entries of the scenario, in `faults` or `later`:
 //! ```text
 //! stop, start a node; kill a job          faults: [{at: 10000001us, stop: node-2}]
-//! submit a job; another policy            later:  [{at: 10000001us, submit: {name: c, maps: 1}}]
+//! submit, change a job; another policy    later:  [{at: 10000001us, submit: {name: c, maps: 1}}]
 //! ```
 
 use serde_yaml::Value;
@@ -21,6 +21,8 @@ pub enum UserAction {
     Start(u32),
     /// A job is killed.
     Kill(String),
+    /// A job gets another priority or pool, given as in `later.change`.
+    Change(Value),
     /// A job is submitted, given as in `workload.jobs`.
     Submit(Value),
     /// Another policy takes over.
@@ -35,6 +37,7 @@ impl UserAction {
             Self::Stop(number) => ("faults", "stop", node(*number)),
             Self::Start(number) => ("faults", "start", node(*number)),
             Self::Kill(job) => ("faults", "kill", job.as_str().into()),
+            Self::Change(change) => ("later", "change", change.clone()),
             Self::Submit(job) => ("later", "submit", job.clone()),
             Self::Scheduler(choice) => ("later", "scheduler", choice.clone()),
         };
@@ -50,6 +53,14 @@ impl UserAction {
             Self::Stop(number) => format!("{} is stopped", TrackerId(*number)),
             Self::Start(number) => format!("{} is started", TrackerId(*number)),
             Self::Kill(job) => format!("the job {job} is killed"),
+            Self::Change(change) => {
+                let text = |key: &str| change.get(key).and_then(Value::as_str);
+                let new = [("priority", text("priority")), ("pool", text("pool"))];
+                let new =
+                    new.into_iter().filter_map(|(key, value)| Some(format!("{key} {}", value?)));
+                let new = new.collect::<Vec<_>>().join(", ");
+                format!("the job {} gets {new}", text("job").unwrap_or_default())
+            }
             Self::Submit(job) => match job.get("name").and_then(Value::as_str) {
                 Some(name) => format!("the job {name} is submitted"),
                 None => "a job is submitted".to_owned(),

@@ -9,6 +9,8 @@
 //!     launch ─▶ a directive in the heartbeat's answer
 //! ```
 
+#[cfg(test)]
+mod alterations;
 mod capacity;
 mod fair;
 mod fair_deficit;

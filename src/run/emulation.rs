@@ -36,9 +36,9 @@ use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::cluster::{Hdfs, ReadRates, Topology};
 use mumakil_core::mapred::{
     CommitPending, ContendedResources, Core, Costs, Draws, ExternalWork, Fabric, FaultInjector,
-    HeartbeatManner, JobId, JobTracker, Mail, MapOutputs, NameNode, ReplicationUpkeep, Scheduler,
-    Setting, StopReason, TaskTracker, ToInjector, ToJobTracker, ToTracker, TrackerId,
-    TrueDurations,
+    HeartbeatManner, JobId, JobTracker, Mail, MapOutputs, NameNode, PolicyReload,
+    ReplicationUpkeep, Scheduler, Setting, StopReason, TaskTracker, ToInjector, ToJobTracker,
+    ToTracker, TrackerId, TrueDurations,
 };
 use mumakil_core::trace::TraceError;
 use mumakil_results::tables::ReadError;
@@ -48,7 +48,8 @@ use mumakil_runtime::{
 use mumakil_scenario::fault::{self, Effects};
 use mumakil_scenario::workload::{Arrival, JobInjector, Submission, SubmissionWay, Workload};
 use mumakil_scenario::{
-    ClockSpec, LaterChange, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice,
+    ClockSpec, LaterChange, PolicyStep, RecordSpec, Registry, Scenario, ScenarioError,
+    SchedulerChoice,
 };
 
 pub use kept::KeptRun;
@@ -336,7 +337,7 @@ impl Prepared {
         let links = links(scenario, topology, &effects);
         let (mut followers, mut later_policies) = (Vec::new(), Vec::new());
         for Successor { at, choice, takes_over } in successors(scenario, &effects) {
-            let follower = policy.successor(build(choice)?);
+            let follower = policy.successor(build(&choice)?);
             // After a restart of the JobTracker, the successor is the same policy again. Only a
             // policy that takes over counts as a later policy.
             if takes_over {
@@ -346,7 +347,10 @@ impl Prepared {
             }
             followers.push(follower);
         }
-        let (cast, opening) = assemble(self, effects, policy, followers);
+        let reloads = LaterChange::course(&scenario.later, &scenario.scheduler).into_iter();
+        let reloads = reloads.filter(|step| !step.takes_over);
+        let reloads = reloads.filter_map(|step| registry.reload(&step.choice)).collect();
+        let (cast, opening) = assemble(self, effects, policy, followers, reloads);
         let play = RunPlan {
             cast: recast(cast),
             links,
@@ -507,29 +511,32 @@ pub fn rules(scenario: &Scenario) -> VerifierRules {
 }
 
 /// The policy after a restart of the JobTracker or a change of policy.
-struct Successor<'s> {
+struct Successor {
     at: SimTime,
-    choice: &'s SchedulerChoice,
+    choice: SchedulerChoice,
     /// Whether it replaces another policy; if not, a restart begins the same policy anew.
     takes_over: bool,
 }
 
 /// Returns the policies that follow the first, in the order of time: one for each restart of the
 /// JobTracker and one for each change of policy.
-fn successors<'s>(scenario: &'s Scenario, effects: &Effects<'_>) -> Vec<Successor<'s>> {
+fn successors(scenario: &Scenario, effects: &Effects<'_>) -> Vec<Successor> {
     let restarts = effects.restarts.iter().map(|at| (*at, None));
-    let changes = LaterChange::policies(&scenario.later);
-    let changes = changes.map(|(at, choice)| (SimTime::ZERO + at, Some(choice)));
+    let changes = LaterChange::course(&scenario.later, &scenario.scheduler).into_iter();
+    let changes = changes.map(|step| (SimTime::ZERO + step.at, Some(step)));
     let mut all: Vec<_> = restarts.chain(changes).collect();
     // At the same instant a restart comes before a change of policy, as in the opening.
     all.sort_by_key(|(at, _)| *at);
-    let mut current = &scenario.scheduler;
-    let follow = |(at, change): (SimTime, Option<&'s SchedulerChoice>)| {
-        // A restart begins the current policy anew, not the first one.
-        current = change.unwrap_or(current);
-        Successor { at, choice: current, takes_over: change.is_some() }
+    let mut current = scenario.scheduler.clone();
+    let follow = |(at, step): (SimTime, Option<PolicyStep>)| {
+        // A restart begins the current policy anew, not the first one, and with the pools or queues
+        // that it has read last.
+        let takes_over = step.as_ref().map(|step| step.takes_over);
+        current = step.map_or_else(|| current.clone(), |step| step.choice);
+        let is_new = takes_over != Some(false);
+        is_new.then(|| Successor { at, choice: current.clone(), takes_over: takes_over.is_some() })
     };
-    all.into_iter().map(follow).collect()
+    all.into_iter().filter_map(follow).collect()
 }
 
 /// Returns the cores of a scenario, and the messages that start them.
@@ -538,6 +545,7 @@ fn assemble(
     effects: Effects<'_>,
     mut policy: Stopwatch,
     mut successors: Vec<Stopwatch>,
+    reloads: Vec<PolicyReload>,
 ) -> (RunCores, OpeningMail) {
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
@@ -594,6 +602,7 @@ fn assemble(
     job_tracker.set_successors(
         successors.into_iter().map(|policy| -> Box<dyn Scheduler> { Box::new(policy) }),
     );
+    job_tracker.set_reloads(reloads);
     match hadoop.draws {
         Draws::Mumak => job_tracker.draw_as_mumak(seed),
         Draws::Own => job_tracker.draw_uptime(seed),
@@ -672,7 +681,7 @@ fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: OpeningMai
 }
 
 /// Returns the messages for the actions of users during the run: submitting jobs, changing the
-/// policy.
+/// policy or what it goes by, ending tasks.
 fn later(scenario: &Scenario, workload: &Workload) -> OpeningMail {
     // The injector submits the other jobs by itself.
     let jobs = workload.arrivals.iter().filter(|arrival| arrival.way == SubmissionWay::Later);
@@ -681,7 +690,12 @@ fn later(scenario: &Scenario, workload: &Workload) -> OpeningMail {
     };
     let changes = LaterChange::policies(&scenario.later);
     let change = |(at, _)| (SimTime::ZERO + at, ToJobTracker::ChangePolicy.into());
-    jobs.map(submit).chain(changes.map(change)).collect()
+    let course = LaterChange::course(&scenario.later, &scenario.scheduler).into_iter();
+    let reloads = course.filter(|step| !step.takes_over);
+    let reload = |step: PolicyStep| (SimTime::ZERO + step.at, ToJobTracker::Reload.into());
+    (jobs.map(submit).chain(changes.map(change)).chain(reloads.map(reload)))
+        .chain(LaterChange::mail(&scenario.later, workload))
+        .collect()
 }
 
 fn links(scenario: &Scenario, topology: &Topology, effects: &Effects<'_>) -> Links {

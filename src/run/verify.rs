@@ -44,10 +44,10 @@ pub struct VerifierRules {
     /// Whether the JobTracker's counts of running attempts omit attempts that wait for their
     /// commit.
     pub commit_not_counted: bool,
-    /// Whether a job may succeed although some of its tasks failed.
+    /// Whether a job may succeed although some of its tasks failed, unless the job itself says so.
     pub failed_tasks: bool,
-    /// The number of failed attempts after which a task is given up; `None` if tasks are never
-    /// given up.
+    /// The number of failed attempts after which a task is given up, unless its job has another
+    /// number; `None` if tasks are never given up.
     pub max_attempts: Option<u32>,
     /// Whether an attempt may run on after another attempt of its task has succeeded.
     pub losers_go_on: bool,
@@ -132,7 +132,7 @@ impl Verifier {
             Fact::World(WorldFact::Copy { block, tracker, is_there }) => {
                 self.trackers.blocks.copy(block, tracker, is_there, at);
             }
-            Fact::World(WorldFact::PolicyChanged) => {}
+            Fact::World(WorldFact::PolicyChanged | WorldFact::Reloaded) => {}
         }
     }
 

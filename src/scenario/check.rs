@@ -14,7 +14,7 @@ mod expectations;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::later::LaterChange;
+use super::later::{AlteredJob, LaterChange};
 use super::spec::Scenario;
 use crate::fault::Fault;
 use crate::fault::known::FaultContext;
@@ -603,11 +603,21 @@ fn check_later(
     found: &mut Checked,
 ) {
     for (number, later) in scenario.later.iter().enumerate() {
-        // The type cannot express "exactly one of the two": refuse both and neither.
-        if later.submit.is_some() == later.scheduler.is_some() {
-            let message = "it is one of `submit: {name: urgent, maps: 5}` and `scheduler: fair`";
-            found.value(&format!("later[{number}]"), message);
+        // The type cannot express "exactly one of these": refuse several and none.
+        match later.keys()[..] {
+            [_] => {}
+            [] => found.value(
+                &format!("later[{number}]"),
+                "it is one of `submit: {name: urgent, maps: 5}`, `scheduler: fair`, \
+                 `change: {job: report, priority: high}`, `kill_task: {job: report, map: 3}`, \
+                 `fail_task` and `allocations`",
+            ),
+            [first, second, ..] => found.value(
+                &format!("later[{number}]"),
+                format!("`{first}` and `{second}`: write two entries, each with its `at`"),
+            ),
         }
+        check_changed_job(scenario, later, &format!("later[{number}]"), jobs, intact, found);
         if later.scheduler.is_some() && intact("hadoop") && scenario.hadoop.behaviour().keeps_policy
         {
             let message =
@@ -668,6 +678,86 @@ fn check_later(
     }
 }
 
+/// Checks the job that an entry of `later` changes, or whose task it ends.
+fn check_changed_job(
+    scenario: &Scenario,
+    later: &LaterChange,
+    entry: &str,
+    jobs: &[JobEntry],
+    intact: &impl Fn(&str) -> bool,
+    found: &mut Checked,
+) {
+    let at = Path::of(entry);
+    if let Some(AlteredJob { priority: None, pool: None, .. }) = &later.change {
+        let message = "it changes nothing: write `priority: high` or `pool: production`, or both";
+        found.value(&format!("{entry}.change"), message);
+    }
+    if let Some((key, task)) = later.task()
+        && task.map.is_some() == task.reduce.is_some()
+    {
+        let message = "a task is one of `map: 3` and `reduce: 3`";
+        found.value(&format!("{entry}.{key}"), message);
+    }
+    let Some((_, name)) = later.job() else { return };
+    let known =
+        FaultContext { jobs: known_jobs(scenario, jobs, intact), ..FaultContext::default() };
+    if let Err(problem) = later.check(&known) {
+        return found.problems.push(problem.inside(&at));
+    }
+    let later_jobs = scenario.later.iter().filter_map(|later| later.submit.as_ref());
+    let job = jobs.iter().chain(later_jobs).find(|job| job.is_called(name));
+    if let (Some(job), Some((key, task))) = (job, later.task())
+        && intact("cluster")
+        && scenario.cluster.hdfs.block != Bytes::ZERO
+    {
+        let numbers = [
+            ("map", task.map, job.map_count(scenario.cluster.hdfs.block)),
+            ("reduce", task.reduce, job.reduces.get()),
+        ];
+        for (word, number, tasks) in numbers {
+            if number.is_some_and(|number| tasks <= number) {
+                let message = match tasks {
+                    0 => format!("`{name}` has no {word}s"),
+                    _ => format!("`{name}` has {tasks} {word}s, from 0 to {}", tasks - 1),
+                };
+                found.value(&format!("{entry}.{key}.{word}"), message);
+            }
+        }
+    }
+    if let Some(submit) = submit_of(scenario, jobs, name).filter(|submit| later.at < *submit) {
+        found.doubt(format!(
+            "{entry} has no effect: `{name}` is submitted later, at {submit}; change it after that"
+        ));
+    }
+}
+
+/// Returns the names of all jobs with their counts; `None` if a file gives the jobs.
+fn known_jobs<'s>(
+    scenario: &'s Scenario,
+    jobs: &'s [JobEntry],
+    intact: &impl Fn(&str) -> bool,
+) -> Option<BTreeMap<&'s str, u32>> {
+    // The jobs of a trace are not known yet, so no name can be called wrong.
+    let is_listed = !jobs.is_empty();
+    let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
+    let jobs = jobs.iter().chain(later);
+    let jobs = jobs.map(|job| (job.name.as_str(), job.count.get())).collect();
+    (intact("workload") && is_listed).then_some(jobs)
+}
+
+/// Returns when a job is submitted; `None` if that is not known before the run.
+fn submit_of(scenario: &Scenario, jobs: &[JobEntry], name: &str) -> Option<SimSpan> {
+    let WorkloadSpec { submission, start, warm_start, .. } = &scenario.workload;
+    // Jobs are submitted at the times in their entries only with `replay` and without a `start`.
+    let at_their_times =
+        *submission == Submission::Replay && *start == AutoSpan::Auto && warm_start.is_none();
+    let mut own = jobs.iter().filter(|job| at_their_times && job.after.is_empty());
+    let own = own.find(|job| job.name == name).map(|job| job.submit);
+    own.or_else(|| {
+        LaterChange::jobs(&scenario.later).find(|job| job.name == name).map(|job| job.submit)
+    })
+}
+
 /// Warns of faults and later changes that are due at `until` or after it.
 fn check_end(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
     let Some(until) = scenario.until.filter(|_| intact("until")) else { return };
@@ -697,18 +787,12 @@ fn check_faults(
     // is read.
     let Scenario { cluster, workload, .. } = scenario;
     let in_file = workload.has_hosts() || cluster.topology.is_some();
-    let own = jobs;
-    // The jobs of a trace are not known yet, so no name can be called wrong.
-    let is_listed = !jobs.is_empty();
-    let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
-    let jobs = jobs.iter().chain(later);
-    let jobs: BTreeMap<&str, u32> = jobs.map(|job| (job.name.as_str(), job.count.get())).collect();
     let known = FaultContext {
         nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
         // Groups may have racks of their own: then only the run checks the racks of faults.
         racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
             .then(|| Topology::new(cluster).rack_sizes()),
-        jobs: (intact("workload") && is_listed).then_some(jobs),
+        jobs: known_jobs(scenario, jobs, intact),
         topology: None,
         hadoop: intact("hadoop").then_some(&scenario.hadoop),
     };
@@ -719,26 +803,17 @@ fn check_faults(
         }
     }
     check_fault_list(&scenario.faults, found);
-    check_kills(scenario, own, found);
+    check_kills(scenario, jobs, found);
 }
 
 /// Warns of faults that kill a job before its submission, if jobs are submitted at the times in
 /// their entries.
 fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
-    let WorkloadSpec { submission, start, warm_start, .. } = &scenario.workload;
-    // Jobs are submitted at the times in their entries only with `replay` and without a `start`.
-    let at_their_times =
-        *submission == Submission::Replay && *start == AutoSpan::Auto && warm_start.is_none();
-    let submit_of = |name: &str| {
-        let mut own = jobs.iter().filter(|job| at_their_times && job.after.is_empty());
-        let own = own.find(|job| job.name == name).map(|job| job.submit);
-        own.or_else(|| {
-            LaterChange::jobs(&scenario.later).find(|job| job.name == name).map(|job| job.submit)
-        })
-    };
     for (number, fault) in scenario.faults.iter().enumerate() {
         let Some(job) = fault.killed() else { continue };
-        if let Some(submit) = submit_of(job).filter(|submit| fault.at() < Some(*submit)) {
+        if let Some(submit) =
+            submit_of(scenario, jobs, job).filter(|submit| fault.at() < Some(*submit))
+        {
             found.doubt(format!(
                 "faults[{number}] has no effect: `{job}` is submitted later, at {submit}; kill it after \
                  that"

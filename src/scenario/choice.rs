@@ -26,6 +26,16 @@ impl SchedulerChoice {
         Self { name: name.to_owned(), options: Mapping::new().into() }
     }
 
+    /// Sets an option.
+    pub(super) fn set(&mut self, option: &str, value: Value) {
+        if !self.options.is_mapping() {
+            self.options = Mapping::new().into();
+        }
+        if let Some(options) = self.options.as_mapping_mut() {
+            options.insert(option.into(), value);
+        }
+    }
+
     /// Returns the name that reports show: the name of the policy, or of the program if the policy
     /// is a program.
     pub fn title(&self) -> String {

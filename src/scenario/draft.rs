@@ -2,6 +2,7 @@
 
 mod set_argument;
 
+use std::collections::BTreeMap;
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use super::check::{self, Warning};
 use super::choice::SchedulerChoice;
 use super::classes;
 use super::error::{LARGEST_FILE, ScenarioError};
+use super::later::{LaterChange, PolicyStep};
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
 use super::registry::Registry;
 use super::shape::shape;
@@ -260,6 +262,9 @@ impl Draft {
                 // find a policy.
                 entry.scheduler = choice.or(entry.scheduler.take());
             }
+            if intact("later") && intact("scheduler") {
+                problems.extend(complete_allocations(&mut scenario, registry, &mut warnings));
+            }
             let checked = check::check(&scenario, intact);
             problems.extend(checked.problems);
             warnings.extend(checked.warnings);
@@ -387,6 +392,89 @@ impl Draft {
         }
         problems.extend(without_source(workload));
         (merged, presets.into())
+    }
+}
+
+/// Fills in the pools or queues that policies read again, and returns the problems with them.
+fn complete_allocations(
+    scenario: &mut Scenario,
+    registry: &Registry,
+    warnings: &mut Vec<Warning>,
+) -> Vec<YamlProblem> {
+    let mut problems = Vec::new();
+    let mut before = scenario.scheduler.clone();
+    for PolicyStep { place, takes_over, choice, .. } in
+        LaterChange::course(&scenario.later, &scenario.scheduler)
+    {
+        let was = std::mem::replace(&mut before, choice.clone());
+        if takes_over {
+            continue;
+        }
+        let at = Path::of(&format!("later[{place}].allocations"));
+        if !registry.has_allocations(&choice) {
+            let message = format!("`{}` has no pools or queues to read again", choice.name);
+            problems.push(YamlProblem::key(at, message));
+            continue;
+        }
+        let options = Path::of("scheduler").key(&choice.name).key("allocations");
+        match registry.complete(&choice, &scenario.site()) {
+            Ok((complete, doubts)) => {
+                let said: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+                let new = doubts.into_iter().filter(|doubt| !said.contains(doubt));
+                warnings.extend(new.map(Warning::Doubt));
+                let allocations = complete.options.get("allocations").cloned().unwrap_or_default();
+                let there = was.options.get("allocations").cloned().unwrap_or_default();
+                if let Some(message) = moved_groups(&there, &allocations) {
+                    let problem = YamlProblem::value(at, message);
+                    problems.push(problem.hint("change values only: weights, shares and limits"));
+                }
+                scenario.later[place].allocations = Some(allocations);
+                before = complete;
+            }
+            Err(mistakes) => problems.extend(mistakes.into_iter().map(|mistake| {
+                let inside = mistake.path.0.strip_prefix(&options.0[..]).unwrap_or_default();
+                YamlProblem { path: at.join(inside), ..mistake }
+            })),
+        }
+    }
+    problems
+}
+
+/// Returns what is wrong if pools or queues have other places in their tree than before: jobs that
+/// run stay where they are.
+fn moved_groups(was: &Value, now: &Value) -> Option<String> {
+    fn note<'v>(
+        groups: &'v Value,
+        key: &str,
+        around: &'v str,
+        places: &mut BTreeMap<&'v str, &'v str>,
+    ) {
+        for (name, group) in groups.get(key).and_then(Value::as_mapping).into_iter().flatten() {
+            let Some(name) = name.as_str() else { continue };
+            places.insert(name, around);
+            note(group, key, name, places);
+        }
+    }
+    let places = |groups, key| {
+        let mut places = BTreeMap::new();
+        note(groups, key, "", &mut places);
+        places
+    };
+    let (pools, queues) =
+        ([was, now].map(|it| places(it, "pools")), [was, now].map(|it| places(it, "queues")));
+    let moved = [&pools, &queues].into_iter().find_map(|[was, now]| {
+        was.iter().find(|(name, around)| now.get(*name).is_some_and(|other| other != *around))
+    });
+    let alone = |one: usize, other: usize| {
+        queues[one].keys().find(|name| !queues[other].contains_key(*name))
+    };
+    match (moved, alone(0, 1), alone(1, 0)) {
+        (Some((name, _)), ..) => {
+            Some(format!("`{name}` cannot move into or out of another while jobs run"))
+        }
+        (_, Some(name), _) => Some(format!("the queue `{name}` cannot go while jobs run")),
+        (.., Some(name)) => Some(format!("the queue `{name}` cannot come while jobs run")),
+        _ => None,
     }
 }
 

@@ -42,7 +42,7 @@ pub use classes::{ClassComparison, ClassCount, ClassRule};
 pub use complaint::{misplaced, unusable};
 pub use draft::{Draft, LoadedScenario, STUDY_KEYS, load, parse};
 pub use error::ScenarioError;
-pub use later::LaterChange;
+pub use later::{AlteredJob, LaterChange, NamedTask, PolicyStep};
 pub use reference::Reference;
 pub use registry::{PolicyEntry, Registry};
 pub use schema::{generator, schema};

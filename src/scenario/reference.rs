@@ -52,7 +52,7 @@ impl Reference {
     }
 
     /// Returns the keys that an unknown key may mean: all keys that end in it, such as
-    /// `hadoop.slow_start` for `slow_start`, or else the nearest one.
+    /// `hadoop.task_timeout` for `task_timeout`, or else the nearest one.
     fn like(&self, key: &str) -> Vec<&str> {
         let paths = || self.entries.iter().map(|entry| entry.path.as_str());
         let ends_so = |path: &&str| path.strip_suffix(key).is_some_and(|rest| rest.ends_with('.'));
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn an_unknown_key_has_likely_ones() {
         let reference = reference();
-        assert_eq!(reference.part("slow_start").unwrap_err(), ["hadoop.slow_start"]);
+        assert_eq!(reference.part("task_timeout").unwrap_err(), ["hadoop.task_timeout"]);
         assert_eq!(reference.part("cluster.nodez").unwrap_err(), ["cluster.nodes"]);
         assert_eq!(reference.part("colour").unwrap_err(), [] as [&str; 0]);
     }

@@ -25,7 +25,8 @@ use crate::workload::spec::WorkloadSpec;
 use crate::workload::swim::source::Swim;
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::mapred::{
-    Complaint, PerSlot, Policy, PolicyDialogue, PolicySite, PolicyWords, PromisedSlots, Scheduler,
+    Complaint, PerSlot, Policy, PolicyDialogue, PolicyReload, PolicySite, PolicyWords,
+    PromisedSlots, Scheduler,
 };
 use mumakil_policies::external::External;
 use mumakil_policies::scheduler::{PolicyVisitor, visit_policies};
@@ -90,10 +91,14 @@ pub struct PolicyEntry {
     promised: fn(&Value, &TreeShape, PerSlot<u64>) -> PromisedSlots,
     complete: Complete,
     build: Build,
+    reload: Reload,
 }
 
 /// Returns the options with their defaults, the problems, and the warnings.
 type Complete = fn(&Value, &TreeShape, &PolicySite<'_>) -> (Value, Vec<YamlProblem>, Vec<String>);
+
+/// Parses options that a policy reads again.
+type Reload = fn(&Value, &TreeShape) -> Option<PolicyReload>;
 
 /// Builds a policy from its unparsed options.
 type Build = fn(&Value, &TreeShape) -> Result<Box<dyn Scheduler>, Vec<YamlProblem>>;
@@ -159,6 +164,10 @@ impl Registry {
             build: |options, shape| match options_of::<P>(options, shape) {
                 (Some(options), problems) if problems.is_empty() => Ok(Box::new(P::new(options))),
                 (_, problems) => Err(problems),
+            },
+            reload: |options, shape| {
+                let (options, _) = options_of::<P>(options, shape);
+                options.map(|options| Arc::new(options) as PolicyReload)
             },
         };
         // A policy of the same name keeps its place in listings; only its entry is replaced.
@@ -315,6 +324,18 @@ impl Registry {
                 .map_err(|problems| inside(choice, problems))
         });
         built.map_err(without_place)
+    }
+
+    /// Returns the options of a policy that reads its pools or queues again; `None` if the registry
+    /// does not know the policy.
+    pub fn reload(&self, choice: &SchedulerChoice) -> Option<PolicyReload> {
+        let entry = self.get(&choice.name)?;
+        (entry.reload)(&choice.options, &entry.shape)
+    }
+
+    /// Returns whether a policy has pools or queues that it can read again.
+    pub(super) fn has_allocations(&self, choice: &SchedulerChoice) -> bool {
+        self.get(&choice.name).is_some_and(|entry| entry.shape.names().contains(&"allocations"))
     }
 
     /// Checks the policy of a loaded scenario again, once all jobs are known. Returns warnings.

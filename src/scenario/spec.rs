@@ -19,7 +19,7 @@ use crate::workload::spec::WorkloadSpec;
 use mumakil_base::text_form;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::ClusterSpec;
-use mumakil_core::mapred::{Hadoop, PolicySite, Speculation};
+use mumakil_core::mapred::{ExpectedJob, Hadoop, PolicySite, Speculation};
 use mumakil_core::trace::TraceFile;
 use mumakil_results::expect::{Expectation, ExprNeeds};
 use mumakil_results::tables::{AloneRow, AttemptRow, ChainRow, SlotsRow};
@@ -63,8 +63,8 @@ pub struct Scenario {
     #[serde(default, deserialize_with = "crate::fault::list")]
     #[schemars(schema_with = "crate::fault::list_schema")]
     pub faults: Vec<Fault>,
-    /// Other changes during the run: a job is submitted besides the workload, or another policy
-    /// takes over.
+    /// Other changes during the run: a job is submitted besides the workload, another policy takes
+    /// over, a job gets another priority, pools have other weights.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<LaterChange>,
     /// The outputs of a run.
@@ -130,15 +130,21 @@ impl Scenario {
 
     /// Returns the parts of the scenario that a policy may know when its options are checked.
     pub fn site(&self) -> PolicySite<'_> {
+        let added = || self.later.iter().filter_map(|later| later.submit.as_ref());
+        let jobs = || self.workload.listed().iter().chain(added());
+        // A job that changes its pool is expected in both pools.
+        let moved = self.later.iter().filter_map(|later| {
+            let change = later.change.as_ref()?;
+            let is_named = |job: &&JobEntry| job.is_called(&change.job);
+            let pool = Some(change.pool.as_deref()?);
+            Some(ExpectedJob { pool, ..jobs().find(is_named)?.expected() })
+        });
         PolicySite {
             folder: &self.folder,
             line: self.hadoop.line,
             slots: self.cluster.slots(),
             most_slots: self.cluster.most_slots(),
-            jobs: (self.workload.listed().iter())
-                .chain(self.later.iter().filter_map(|later| later.submit.as_ref()))
-                .map(JobEntry::expected)
-                .collect(),
+            jobs: jobs().map(JobEntry::expected).chain(moved).collect(),
         }
     }
 }

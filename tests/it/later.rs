@@ -160,3 +160,96 @@ fn a_job_that_came_and_ended_before_the_start_lets_no_other_come_twice() {
     let jobs = fs::read_to_string(room.path("out/jobs.csv")).unwrap();
     assert_eq!(jobs.lines().count(), 3, "{jobs}");
 }
+
+/// The maps of the short jobs wait behind those of the long one, until they get a higher priority.
+#[test]
+fn a_job_is_served_by_its_new_priority_and_pool_from_the_instant_of_the_change() {
+    let done = |more: &str| {
+        let (events, _) = run(more);
+        let end = |job: u32| {
+            let is_end = |line: &&str| {
+                line.contains(r#""fact":"maps done""#) && line.contains(&format!(r#""job":{job}"#))
+            };
+            let line = events.lines().find(is_end).unwrap();
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["at_us"].as_u64().unwrap()
+        };
+        (end(1), events)
+    };
+    let plain = done("scheduler: fifo").0;
+    let change = "later: [{at: 50s, change: {job: short, priority: very_high, pool: web}}]";
+    let (soon, events) = done(&format!("scheduler: fifo\n{change}"));
+    assert!(soon < plain, "{soon} and {plain}");
+    // Only the first of the three jobs was there; the other two come later, and are not changed.
+    let told =
+        r#"{"at_us":50000000,"fact":"job changed","job":1,"priority":"very_high","pool":"web"}"#;
+    assert_eq!(count(&events, told), 1, "{events}");
+    assert_eq!(before(&events, 50), before(&run("scheduler: fifo").0, 50));
+    for policy in ["fair", "fair-deficit", "modified-fair", "capacity", "hfsp", "fair-skip", "srpt"]
+    {
+        let (_, events) = done(&format!("scheduler: {policy}\n{change}"));
+        assert_eq!(count(&events, r#""fact":"job changed""#), 1, "{policy}");
+    }
+}
+
+#[test]
+fn pools_are_read_again_without_another_policy() {
+    let fair = "scheduler: {fair: {allocations: {pools: {default: {max_maps: 1}}}}}";
+    let more = format!("{fair}\nlater: [{{at: 60s, allocations: {{pools: {{default: {{}}}}}}}}]");
+    let ((slow, _), (fast, summary)) = (run(fair), run(&more));
+    assert_eq!(before(&slow, 60), before(&fast, 60));
+    assert_eq!(count(&fast, r#"{"at_us":60000000,"fact":"allocations reloaded"}"#), 1);
+    assert_eq!(count(&fast, "policy changed"), 0);
+    let end = |events: &str| events.lines().last().unwrap().len() + events.lines().count();
+    assert_ne!(end(&slow), end(&fast));
+    assert!(summary.contains(r#""jobs_succeeded": 4"#), "{summary}");
+}
+
+#[test]
+fn a_task_is_killed_or_failed_by_hand() {
+    for (key, outcome, code) in
+        [("kill_task", "killed", "killed-by-hand"), ("fail_task", "failed", "failed-by-hand")]
+    {
+        let more = format!(
+            "scheduler: fifo\nhadoop: {{max_attempts: 2}}\nlater: [{{at: 25s, {key}: {{job: long, map: 0}}}}]"
+        );
+        let (events, summary) = run(&more);
+        let ordered = format!(r#""order":"kill","code":"{code}""#);
+        assert_eq!(count(&events, &ordered), 1, "{key}");
+        let learned = format!(r#""state":"{outcome}""#);
+        let of_task = events.lines().filter(|line| line.contains(r#""task":0,"attempt":0"#));
+        assert!(of_task.clone().any(|line| line.contains(&learned)), "{key}: {events}");
+        assert!(summary.contains(r#""jobs_succeeded": 4"#), "{summary}");
+    }
+}
+
+#[test]
+fn a_change_of_what_is_not_there_is_refused_with_its_place() {
+    let room = Room::new();
+    let told = |later: &str| {
+        room.write(
+            "a.yaml",
+            &format!("{SCENARIO}scheduler: fair\nlater:\n- {{at: 60s, {later}}}\n"),
+        );
+        let output = room.mumakil("check a.yaml").output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    for (later, message) in [
+        ("change: {job: sort, priority: high}", "there is no job `sort` in the workload"),
+        ("change: {job: lang, priority: high}", "did you mean `long`?"),
+        ("change: {job: long}", "it changes nothing"),
+        ("change: {job: long, priority: hihg}", "did you mean `high`?"),
+        ("kill_task: {job: long, map: 60}", "`long` has 60 maps, from 0 to 59"),
+        ("fail_task: {job: long}", "a task is one of `map: 3` and `reduce: 3`"),
+        ("kill_task: {job: long, map: 1}, scheduler: fifo", "write two entries"),
+        ("allocations: {pools: {a: {wieght: 3}}}", "did you mean `weight`?"),
+        ("allocations: {queues: {}}", "unknown field `queues`"),
+    ] {
+        let told = told(later);
+        assert!(told.contains(message) && told.contains("later[0]"), "{later}: {told}");
+    }
+    assert!(told("change: {job: long, priority: high}").contains("fine"));
+    room.write("a.yaml", &format!("{SCENARIO}later: [{{at: 60s, allocations: {{}}}}]\n"));
+    let output = room.mumakil("check a.yaml").output().unwrap();
+    let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(told.contains("`fifo` has no pools or queues to read again"), "{told}");
+}

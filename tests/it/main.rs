@@ -22,6 +22,7 @@ mod guide;
 mod heartbeats;
 mod hfsp;
 mod invalid;
+mod job_settings;
 mod later;
 mod layers;
 mod live;

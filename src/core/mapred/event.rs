@@ -12,7 +12,7 @@ use crate::cluster::{PerSlot, SlotKind, Speeds, TrackerId};
 use crate::mapred::holders::Holders;
 use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::reason::Reason;
-use crate::mapred::spec::{Block, JobSpec};
+use crate::mapred::spec::{Block, JobAlteration, JobSpec};
 use mumakil_base::units::{Bytes, SimSpan, SimTime};
 
 /// A fact with its instant.
@@ -73,6 +73,8 @@ pub enum JobFact {
     /// again, and all its tasks run again. Right after this fact, every attempt of the job that ran
     /// or had succeeded becomes killed.
     BegunAnew,
+    /// Its priority or its pool was changed.
+    Altered(Arc<JobAlteration>),
     /// The policy has refused it a slot, once or many times, for one and the same cause, though it
     /// had a task to launch. Emitted when the refusals end, or shortly after. Emitted only if the
     /// JobTracker keeps refusals ([`keep_refusals`](super::JobTracker::keep_refusals)).
@@ -230,6 +232,8 @@ pub enum WorldFact {
     },
     /// Another policy has taken over.
     PolicyChanged,
+    /// The policy has read its pools or queues again.
+    Reloaded,
 }
 
 /// An order to end, stop or resume an attempt.

@@ -75,13 +75,13 @@ pub struct Hadoop {
     /// reduces that wait for maps keep their slots for ever.
     pub kill_orphans: bool,
     /// A task fails after this many failed attempts.
-    pub max_attempts: Count<1, 100>,
+    pub max_attempts: AttemptLimit,
     /// The share of a job's maps that may fail without failing the job.
     pub map_failures: Fraction,
     /// The share of a job's reduces that may fail without failing the job.
     pub reduce_failures: Fraction,
     /// A job avoids a tracker after this many failed attempts there.
-    pub tracker_failures: Count<1, 1_000_000>,
+    pub tracker_failures: TrackerFailureLimit,
     /// Whether a tracker that several jobs avoid is blacklisted: it gets no tasks of any job.
     /// Without this, as in 1.x, it is only graylisted: `events.jsonl` notes it, and it still gets
     /// tasks.
@@ -124,6 +124,12 @@ pub struct Hadoop {
     /// and for the values that a Rumen trace leaves open.
     pub draws: Draws,
 }
+
+/// How many attempts of a task may fail before the task is given up.
+pub type AttemptLimit = Count<1, 100>;
+
+/// How many attempts of a job may fail on a tracker before the job avoids the tracker.
+pub type TrackerFailureLimit = Count<1, 1_000_000>;
 
 /// The origin of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

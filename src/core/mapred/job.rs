@@ -13,6 +13,7 @@ use crate::mapred::heartbeat::Missing;
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::map_cache::MapCache;
 use crate::mapred::replicas::Replicas;
+use crate::mapred::settings::EffectiveSettings;
 use crate::mapred::spec::{JobSpec, Priority};
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -35,6 +36,8 @@ pub enum JobState {
 #[derive(Debug)]
 pub struct Job {
     pub(super) spec: Arc<JobSpec>,
+    /// The settings that hold for it.
+    pub(super) settings: EffectiveSettings,
     pub(super) state: JobState,
     /// The number of each task's first attempt; above zero if the job was begun anew.
     pub(super) first_attempt: u32,
@@ -161,6 +164,8 @@ pub(super) struct KnownAttempt {
     pub(super) is_counted: bool,
     /// Whether a kill was ordered.
     pub(super) is_kill_ordered: bool,
+    /// Whether its end counts as a failure even if its tracker reports it as killed.
+    pub(super) fails_if_killed: bool,
     /// Whether it has permission to commit: it was the first of its task's attempts to ask.
     pub(super) may_commit: bool,
     /// Whether it was ordered to suspend, and not to resume since.
@@ -198,6 +203,11 @@ pub enum JobChange {
     Attempt(AttemptId, AttemptState),
     /// The number of slow tasks that may get a second attempt has changed.
     SlowTasks,
+    /// Its priority or its pool has changed.
+    Altered {
+        /// Its priority before.
+        priority: Priority,
+    },
     /// It is over.
     Ended(Outcome),
 }
@@ -223,8 +233,14 @@ impl TaskTimeSum {
 }
 
 impl Job {
-    pub(super) fn new(spec: Arc<JobSpec>, now: SimTime, files: Arc<Replicas>) -> Self {
+    pub(super) fn new(
+        spec: Arc<JobSpec>,
+        settings: EffectiveSettings,
+        now: SimTime,
+        files: Arc<Replicas>,
+    ) -> Self {
         Self {
+            settings,
             state: JobState::Submitted,
             first_attempt: 0,
             verdict: None,

@@ -35,7 +35,7 @@ use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTr
 use crate::mapred::outbox::{Core, Outbox, StopReason};
 use crate::mapred::reason::Reason;
 use crate::mapred::refusals::{REMEMBERED_FOR, Refusals};
-use crate::mapred::scheduler::{Orders, Scheduler, View};
+use crate::mapred::scheduler::{Orders, PolicyReload, Scheduler, View};
 use crate::mapred::speculation::Speculation;
 use mumakil_base::random::mumak::MumakJobs;
 use mumakil_base::random::{Purpose, stream};
@@ -85,6 +85,8 @@ pub struct JobTracker {
     has_tick: bool,
     /// The policies that will take over, in order; none of them has been used yet.
     successors: VecDeque<Box<dyn Scheduler>>,
+    /// The options that policies read again, in the order of [`ToJobTracker::Reload`].
+    reloads: VecDeque<PolicyReload>,
     /// The instant of the last message.
     heard_at: SimTime,
 }
@@ -133,6 +135,7 @@ impl JobTracker {
             deaths: 0,
             has_tick: false,
             successors: VecDeque::new(),
+            reloads: VecDeque::new(),
             heard_at: SimTime::ZERO,
         }
     }
@@ -169,6 +172,11 @@ impl JobTracker {
     /// process dies, or gets [`ToJobTracker::ChangePolicy`]; the last policy stays.
     pub fn set_successors(&mut self, policies: impl IntoIterator<Item = Box<dyn Scheduler>>) {
         self.successors.extend(policies);
+    }
+
+    /// Sets the options that policies read again, one at each [`ToJobTracker::Reload`].
+    pub fn set_reloads(&mut self, reloads: impl IntoIterator<Item = PolicyReload>) {
+        self.reloads.extend(reloads);
     }
 
     /// Makes the JobTracker send [`MapOutputs`](super::MapOutputs) each change of the set of
@@ -300,6 +308,15 @@ impl JobTracker {
         if !self.has_tick {
             self.plan_tick(out);
         }
+    }
+
+    /// Lets the policy read its pools or queues again.
+    fn reload(&mut self, out: &mut Outbox) {
+        let Some(options) = self.reloads.pop_front() else { return };
+        out.emit(Fact::World(WorldFact::Reloaded));
+        let view = View { now: out.now, heard: None, ledger: &self.ledger };
+        self.scheduler.reload(&view, &options);
+        self.ledger.moved_at = out.now;
     }
 
     /// Starts the new process, which knows only what it has recovered.
@@ -604,6 +621,9 @@ impl JobTracker {
             ToJobTracker::Restart(span) => self.crash(*span, false, out),
             ToJobTracker::RestartAndRecover(span) => self.crash(*span, true, out),
             ToJobTracker::ChangePolicy => self.change_policy(out),
+            ToJobTracker::Alter(alteration) => self.ledger.alter(alteration, out),
+            ToJobTracker::EndTask(end) => self.ledger.end_task(**end, out),
+            ToJobTracker::Reload => self.reload(out),
             ToJobTracker::Wake => self.wake(out),
             ToJobTracker::KillJob(job) => self.ledger.end_early(*job, Outcome::Killed, out),
             ToJobTracker::Expire => self.expire(out),

@@ -12,7 +12,7 @@
 //!
 //! This file has the tables, the look-ups and the counts. The changes are in the submodules:
 //! [`jobs`] (from submission to end), [`launches`], [`second_tries`] of slow tasks, [`attempts`]
-//! (their life after the launch), [`fetches`] (complaints of reduces about outputs of maps),
+//! (their life after the launch), [`alterations`] by users, [`fetches`] (complaints of reduces about outputs of maps),
 //! [`trackers`] and their [`faults`], and [`recovery`] after the process has died. [`standstill`]
 //! finds out when no more changes will come. [`claims`] asserts the rules that hold between two
 //! changes.
@@ -22,6 +22,7 @@
 //! `None`. An id from the ledger itself must be in the ledger: otherwise the ledger has a bug, and
 //! the look-up panics with the id.
 
+mod alterations;
 mod attempts;
 mod claims;
 mod faults;
@@ -372,10 +373,10 @@ impl Ledger {
 
     /// Updates the sums over all jobs after a change of one job.
     fn recount(&mut self, now: SimTime, id: JobId) {
+        let job = entry(&mut self.jobs, id);
         // Hadoop multiplies in single precision: a twentieth of 140 maps is 7 maps; in double
         // precision, rounded up, it would be 8.
-        let slow_start = self.hadoop.slow_start.get() as f32;
-        let job = entry(&mut self.jobs, id);
+        let slow_start = job.settings.slow_start.get() as f32;
         let needed = (slow_start * job.maps.total as f32).ceil();
         let is_ready = f64::from(needed) <= f64::from(job.maps_over());
         // Reduces are ready at the earliest when their job runs. If outputs of maps are lost, the

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use crate::cluster::{NetworkCut, Reread, ResourceUse, Speeds, TrackerId};
 use crate::mapred::event::Outcome;
 use crate::mapred::heartbeat::{Heartbeat, Missing, Reply};
-use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::ids::{AttemptId, JobId, TaskId};
 use crate::mapred::replicas::Replicas;
-use crate::mapred::spec::JobSpec;
+use crate::mapred::spec::{JobAlteration, JobSpec};
 use mumakil_base::units::{Bytes, SimSpan};
 
 /// A message for one kind of core.
@@ -48,6 +48,12 @@ pub enum ToJobTracker {
     Submit(Arc<JobSpec>),
     /// From the injector: a job is to be killed.
     KillJob(JobId),
+    /// From a client or an administrator: a job gets another priority or another pool.
+    Alter(Arc<JobAlteration>),
+    /// From a client: the running attempts of a task are killed, or failed.
+    EndTask(Box<HandEnd>),
+    /// From an administrator: the policy reads its pools or queues again; the next ones come.
+    Reload,
     /// From the injector: how busy is the cluster with these jobs? They are in the order of
     /// submission.
     AskLoad(Arc<Vec<JobId>>),
@@ -92,6 +98,16 @@ pub enum ToJobTracker {
     /// From the clock: the run is over. The JobTracker emits the facts that it has held back. This
     /// is the last message.
     Over,
+}
+
+/// A user ends the running attempts of a task by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandEnd {
+    /// The task.
+    pub task: TaskId,
+    /// Whether they count as failed (`hadoop job -fail-task`), or as killed, which does not count
+    /// against the task (`-kill-task`).
+    pub fails: bool,
 }
 
 /// A message for the injector.
@@ -288,7 +304,9 @@ impl Message for ToJobTracker {
     fn effect(&self) -> MessageEffect {
         match self {
             // Calls of a client: each changes a job as it arrives.
-            Self::Submit(_) | Self::KillJob(_) => MessageEffect::BOTH,
+            Self::Submit(_) | Self::KillJob(_) | Self::Alter(_) | Self::EndTask(_) => {
+                MessageEffect::BOTH
+            }
             // A heartbeat changes nothing by itself: if it reports the end of an attempt, that end
             // was a message of its own.
             Self::AskLoad(_) | Self::Heartbeat(_) => MessageEffect::COUNTS,
@@ -299,6 +317,7 @@ impl Message for ToJobTracker {
             | Self::Restart(_)
             | Self::RestartAndRecover(_)
             | Self::ChangePolicy
+            | Self::Reload
             | Self::Wake
             | Self::Initialised(..)
             | Self::Start => MessageEffect::MOVES,

@@ -57,6 +57,10 @@ pub enum Reason {
     TrackerLost,
     /// The attempt was suspended, and its tracker gets no more tasks, so it could not resume.
     TrackerShunned,
+    /// A user has killed the attempt.
+    KilledByHand,
+    /// A user has ended the attempt, which counts as failed.
+    FailedByHand,
     /// A new policy has taken over, and would not resume the attempt that the old one had
     /// suspended.
     PolicyChanged,
@@ -186,6 +190,8 @@ impl Reason {
             Self::TrackerShunned => {
                 ("tracker-shunned", "stopped on a tracker that gets no more tasks")
             }
+            Self::KilledByHand => ("killed-by-hand", "killed by its user"),
+            Self::FailedByHand => ("failed-by-hand", "failed by its user"),
             Self::PolicyChanged => ("policy-changed", "stopped by a policy that has given way"),
             Self::Delay(_) => ("delay", "waits for a place near its input, {} now"),
             Self::LongTasks => ("long-tasks", "the node has its part of the long tasks"),

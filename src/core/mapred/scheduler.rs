@@ -17,6 +17,7 @@ mod wrapper;
 
 use crate::mapred::hadoop::HadoopLine;
 use crate::mapred::spec::{ExpectedJob, JobSpec};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::mem;
 use std::ops::AddAssign;
@@ -77,6 +78,11 @@ pub trait Scheduler: Send {
 
     /// Learns that a job or one of its attempts has changed state.
     fn job_changed(&mut self, _view: &View<'_>, _event: &JobEvent) {}
+
+    /// Reads pools or queues again while jobs run. The options are those of the same policy
+    /// ([`Policy::Options`]), with other pools or queues; all other options stay as they are, and
+    /// no job's wait is forgotten. A policy without pools or queues ignores this.
+    fn reload(&mut self, _view: &View<'_>, _options: &PolicyReload) {}
 
     /// Returns how often [`Scheduler::tick`] is called; `None` for never.
     fn tick_every(&self) -> Option<SimSpan> {
@@ -173,6 +179,9 @@ pub struct Setting<'s> {
     pub overhear: Option<PolicyDialogue>,
 }
 
+/// Options of a policy that it reads again while it works.
+pub type PolicyReload = Arc<dyn Any + Send + Sync>;
+
 /// A function for messages to the user, a line at a time.
 pub type PolicyWords = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -224,7 +233,7 @@ pub trait Policy: Scheduler + Sized + 'static {
     /// A sentence on how it schedules.
     const ABOUT: &'static str;
     /// Its options in the scenario.
-    type Options: DeserializeOwned + Serialize + JsonSchema + Default;
+    type Options: DeserializeOwned + Serialize + JsonSchema + Default + Send + Sync + 'static;
     /// Whether the policy uses the bytes that reduces fetch, for example to estimate how large jobs
     /// are, even if a job also gives the time of fetching. If it does not, users are warned that
     /// such a job's bytes have no effect.

@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::cluster::{BlockId, FileId, Hdfs, PerSlot, TrackerId};
 use crate::mapred::ids::JobId;
+use crate::mapred::settings::JobSettings;
 use crate::mapred::traced::Traced;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Factor, Rate, SimSpan};
@@ -51,8 +52,21 @@ pub struct JobSpec {
     pub reduce: ReduceCost,
     /// The memory of each attempt, by kind.
     pub memory: PerSlot<Bytes>,
+    /// The settings that it sets itself.
+    pub settings: JobSettings,
     /// A trace's records of single tasks, which override the costs.
     pub traced: Option<Arc<Traced>>,
+}
+
+/// A change of a job while it is in the cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobAlteration {
+    /// The job.
+    pub job: JobId,
+    /// Its priority from now on; `None` if that stays.
+    pub priority: Option<Priority>,
+    /// Its pool or queue from now on; `None` if that stays.
+    pub pool: Option<Arc<str>>,
 }
 
 /// The facts about a job that are known before it arrives.
@@ -114,6 +128,7 @@ impl JobSpec {
                 output: Bytes::ZERO.into(),
             },
             memory: PerSlot::default(),
+            settings: JobSettings::default(),
             traced: None,
         }
     }

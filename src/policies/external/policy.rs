@@ -161,6 +161,12 @@ impl Scheduler for External {
                 let Some(job) = view.job(id) else { return };
                 self.news.push((at, WireNews::Submitted(self.submitted(job))));
             }
+            JobChange::Altered { .. } => {
+                let Some(job) = view.job(id) else { return };
+                let (pool, priority) = (job.spec().pool.to_string(), job.priority() as u32);
+                self.news.push((at, WireNews::Altered { job: id.0, pool, priority }));
+                return;
+            }
             JobChange::Initialised => self.news.push((at, WireNews::Initialised { job: id.0 })),
             JobChange::Running => self.news.push((at, WireNews::Running { job: id.0 })),
             JobChange::Attempt(attempt, state) if self.wants(Want::Attempts) => {

@@ -159,6 +159,15 @@ pub enum WireNews {
         /// The job.
         job: u32,
     },
+    /// The priority or the pool of a job has changed.
+    Altered {
+        /// The job.
+        job: u32,
+        /// Its pool or queue from now on.
+        pool: String,
+        /// Its priority from now on, as in `submitted`.
+        priority: u32,
+    },
     /// How many tasks of a job wait, run and are done.
     Counts(Counts),
     /// An attempt was launched.

@@ -40,9 +40,9 @@ use super::shared::delay::Delay;
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
-    Complaint, HadoopLine, JobChange, JobEvent, JobId, JobSpec, Launched, MapReach, Offer, Orders,
-    PerSlot, Policy, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, RunEndHook,
-    Scheduler, Setting, SlotKind, SlotStanding, View,
+    Complaint, HadoopLine, Job, JobChange, JobEvent, JobId, JobSpec, Launched, MapReach, Offer,
+    Orders, PerSlot, Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots,
+    Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotStanding, View,
 };
 
 /// The capacity scheduler.
@@ -174,8 +174,31 @@ impl Scheduler for Capacity {
                 }
                 self.tree.leave(event.job);
             }
+            JobChange::Altered { .. } => {
+                let queue = self.tree.leaf(self.options.queue_by.of(job.spec()));
+                self.alter(view, job, queue);
+            }
             _ => self.tree.refresh(view, event.job),
         }
+    }
+
+    fn reload(&mut self, view: &View<'_>, options: &PolicyReload) {
+        let Some(options) = options.downcast_ref::<WithReduces<CapacityOptions>>() else { return };
+        self.options.allocations = options.own.allocations.clone();
+        let queues = self.options.allocations.given();
+        let changed = self.tree.reload(&queues, Reduces::new(&options.reduces));
+        self.admission.reload(queues.max_system_jobs.get());
+        self.maps_per_heartbeat = queues.maps_per_heartbeat.get();
+        for job in changed.into_iter().filter_map(|job| view.job(job)) {
+            if let Some(queue) = self.tree.member(job.id()).map(|member| member.queue) {
+                self.alter(view, job, queue);
+            }
+        }
+        let mut limits = self.tree.ids().filter_map(|id| self.tree.node(id).reclaim_after);
+        if self.reclaim.is_none() && limits.next().is_some() {
+            self.reclaim = Some(Reclaim::new(self.tree.ids().count()));
+        }
+        self.tree.measure(view);
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
@@ -312,6 +335,15 @@ impl<'j> QueuePass<'j> {
 }
 
 impl Capacity {
+    /// Moves a job whose priority or queue has changed to its new place.
+    fn alter(&mut self, view: &View<'_>, job: &Job, queue: QueueId) {
+        if let Some(was) = self.tree.alter(view, job, queue)
+            && let Some(member) = self.tree.member(job.id())
+        {
+            self.admission.alter(&was, member);
+        }
+    }
+
     /// Launches one task of a kind, if any job may launch one on this tracker.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         if offer.free(kind) == 0 {

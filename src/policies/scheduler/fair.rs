@@ -49,8 +49,8 @@ use super::shared::updates::standstill;
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,
-    PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler, SlotKind, SlotShare,
-    SlotStanding, View,
+    PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler, SlotKind,
+    SlotShare, SlotStanding, View,
 };
 
 /// The options of `fair`.
@@ -254,11 +254,29 @@ impl Scheduler for Fair {
                 self.tree.leave(view, event.job, &mut self.delay);
                 self.wants_update = true;
             }
+            // As in Hadoop, all shares are computed anew.
+            JobChange::Altered { .. } => {
+                let Some(job) = view.job(event.job) else { return };
+                self.tree.alter(job, self.options.pool_by.of(job.spec()), &mut self.delay);
+                self.update(view);
+            }
             JobChange::Initialised => {}
             JobChange::Attempt(..) | JobChange::SlowTasks => {
                 self.tree.refresh(view, event.job, &mut self.delay);
             }
         }
+    }
+
+    fn reload(&mut self, view: &View<'_>, options: &PolicyReload) {
+        let Some(options) = options.downcast_ref::<WithReduces<FairOptions>>() else { return };
+        self.options.allocations = options.own.allocations.clone();
+        let pools = self.options.allocations.given();
+        self.tree.reload(&pools, view.now());
+        self.starvation.reload(pools.fair_share_after);
+        // The paper's variant scales the new minimum shares at the update.
+        self.promised_of = PerSlot::default();
+        self.update(view);
+        self.tree.place_all_pools();
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {

@@ -35,8 +35,8 @@ use super::shared::updates::standstill;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, Orders, PerSlot, Policy,
-    PolicySite, Precedence, PrecedenceBy, Priority, PromisedSlots, Reason, Scheduler, SlotKind,
-    SlotShare, SlotStanding, View, step,
+    PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority, PromisedSlots, Reason, Scheduler,
+    SlotKind, SlotShare, SlotStanding, View, step,
 };
 
 /// The options of `fair-deficit`.
@@ -172,8 +172,24 @@ impl Scheduler for FairDeficit {
             // As in the code, an ended job keeps its counters until the next update.
             JobChange::Ended(_) => self.ended.push(event.job),
             // As in the code, only the next update notices that attempts have ended.
+            // As in Hadoop, shares are computed anew; the job keeps its deficit.
+            JobChange::Altered { .. } => {
+                let Some(job) = view.job(event.job) else { return };
+                self.alter(job);
+                self.update(view);
+            }
             JobChange::Initialised | JobChange::Attempt(..) | JobChange::SlowTasks => {}
         }
+    }
+
+    fn reload(&mut self, view: &View<'_>, options: &PolicyReload) {
+        type Read = WithReduces<FairDeficitOptions>;
+        let Some(options) = options.downcast_ref::<Read>() else { return };
+        self.options.allocations = options.own.allocations.clone();
+        let pools = self.options.allocations.given();
+        self.pools.reload(&pools);
+        self.line.reload(&pools);
+        self.update(view);
     }
 
     fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
@@ -248,6 +264,15 @@ impl FairDeficit {
             of: PerSlot::default(),
         };
         self.jobs.insert(job.id(), info);
+    }
+
+    /// Puts a job whose priority or pool has changed at its new place.
+    fn alter(&mut self, job: &Job) {
+        let Some(info) = self.jobs.get_mut(&job.id()) else { return };
+        self.line.leave(job.id(), info.priority, info.arrived);
+        info.pool = self.pools.place(self.options.pool_by.of(job.spec()));
+        info.priority = job.priority();
+        self.line.enter(job, info.pool);
     }
 
     /// Returns whether a tracker has its part of the load, by its last report.

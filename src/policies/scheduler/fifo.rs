@@ -100,8 +100,11 @@ impl Scheduler for Fifo {
         }
         let Some(job) = view.job(event.job) else { return };
         let place = (job.priority(), job.submitted_at(), job.id());
-        // Neither priority nor arrival ever changes, so the same position finds the job again when
-        // it ends.
+        if let JobChange::Altered { priority } = event.change {
+            return self.reorder((priority, place.1, place.2), place);
+        }
+        // Arrival never changes, and priority only with the event above, so the same position finds
+        // the job again when it ends.
         let in_line = || self.line.binary_search(&place);
         // A job may end without ever having been in the queue. The sums below change only if the
         // job was in the queue.
@@ -158,6 +161,18 @@ impl Scheduler for Fifo {
 }
 
 impl Fifo {
+    /// Moves a job to another position, as its priority has changed.
+    fn reorder(&mut self, was: LinePlace, place: LinePlace) {
+        // A job without a position has not begun; it gets its position when it does.
+        let Ok(at) = self.line.binary_search(&was) else { return };
+        self.line.remove(at);
+        let at = self.line.partition_point(|other| *other < place);
+        self.line.insert(at, place);
+        if self.with_maps.remove(&was) {
+            self.with_maps.insert(place);
+        }
+    }
+
     fn offer_maps(&mut self, offer: &mut Offer<'_>) {
         // Usually there are no maps to launch, which this check finds quickly.
         if offer.view().jobs_pending(SlotKind::Map) == 0 {
@@ -304,7 +319,10 @@ fn may_give_work(change: JobChange) -> bool {
         JobChange::Attempt(_, state) => {
             matches!(state, S::FailedUnclean | S::KilledUnclean | S::Failed | S::Killed)
         }
-        JobChange::Submitted | JobChange::Initialised | JobChange::Ended(_) => false,
+        JobChange::Submitted
+        | JobChange::Initialised
+        | JobChange::Altered { .. }
+        | JobChange::Ended(_) => false,
     }
 }
 

@@ -370,6 +370,12 @@ impl Scheduler for Hfsp {
             // As in the published source, a job is added when it can launch tasks, after its setup.
             JobChange::Submitted | JobChange::Initialised => {}
             JobChange::SlowTasks => self.refresh(view, id),
+            JobChange::Altered { .. } => {
+                let Some(job) = view.job(id) else { return };
+                for kind in SlotKind::BOTH {
+                    self.phases[kind].weigh(view, job);
+                }
+            }
             JobChange::Running => {
                 let Some(job) = view.job(id) else { return };
                 for kind in SlotKind::BOTH {

@@ -51,8 +51,8 @@ use super::shared::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,
-    PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler, SlotKind, SlotStanding,
-    View,
+    PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler, SlotKind,
+    SlotStanding, View,
 };
 
 /// The options of `modified-fair`.
@@ -175,11 +175,23 @@ impl Scheduler for ModifiedFair {
                 self.standings.enter(job);
             }
             JobChange::Ended(_) => self.standings.leave(event.job),
+            JobChange::Altered { .. } => {
+                let Some(job) = view.job(event.job) else { return };
+                self.standings.alter(view, job);
+                self.standings.round(view);
+            }
             JobChange::Initialised => {}
             JobChange::Attempt(..) | JobChange::SlowTasks => {
                 self.standings.refresh(view, event.job);
             }
         }
+    }
+
+    fn reload(&mut self, view: &View<'_>, options: &PolicyReload) {
+        type Read = WithReduces<ModifiedFairOptions>;
+        let Some(options) = options.downcast_ref::<Read>() else { return };
+        self.options.allocations = options.own.allocations.clone();
+        self.standings.reload(view, &self.options.allocations);
     }
 
     fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use super::EmulationError;
 use crate::record::NodeLabel;
 use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes};
-use mumakil_core::mapred;
+use mumakil_core::mapred::{self, ExpectedJob, JobId};
 use mumakil_core::trace::{TraceError, TraceFile};
 use mumakil_scenario::fault::FaultContext;
 use mumakil_scenario::workload::format::{FormatContents, HostFile, other};
 use mumakil_scenario::workload::{Formats, Workload, WorkloadSite};
-use mumakil_scenario::{LaterChange, Registry, Scenario};
+use mumakil_scenario::{AlteredJob, LaterChange, Registry, Scenario};
 
 /// A scenario that is ready to run: every file that it names has been read.
 #[derive(Clone, Debug)]
@@ -175,6 +175,9 @@ impl Prepared {
         for fault in &self.scenario.faults {
             fault.check(&known).or_else(|problem| unfit(format!("faults: {}", problem.message)))?;
         }
+        for later in &self.scenario.later {
+            later.check(&known).or_else(|problem| unfit(format!("later: {}", problem.message)))?;
+        }
         Ok(())
     }
 
@@ -183,20 +186,34 @@ impl Prepared {
     fn ask_policy(&self, registry: &Registry) -> Result<Vec<String>, EmulationError> {
         let known = self.scenario.site();
         let jobs = self.workload.arrivals.iter().map(|job| job.spec.expected());
+        // A job that changes its pool is expected in both pools.
+        let moved = self.scenario.later.iter().filter_map(|later| later.change.as_ref());
+        let moved = moved.flat_map(|AlteredJob { job, pool, .. }| {
+            let of = |id: JobId| self.workload.arrivals[id.index()].spec.expected();
+            let expected = |id| Some(ExpectedJob { pool: Some(pool.as_deref()?), ..of(id) });
+            self.workload.named(job).filter_map(expected).collect::<Vec<_>>()
+        });
         let slots = self.topology.slots();
         let site = mapred::PolicySite {
             slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
             most_slots: self.topology.most_slots(),
             // Use a set, so that a warning about a size of job appears once, not for each of
             // thousands of jobs.
-            jobs: jobs.collect::<BTreeSet<_>>().into_iter().collect(),
+            jobs: jobs.chain(moved).collect::<BTreeSet<_>>().into_iter().collect(),
             ..known.clone()
         };
-        let policy = &self.scenario.scheduler;
-        // The scenario's own check has already reported these warnings.
-        let said = registry.check(policy, &known)?;
-        let doubts = registry.check(policy, &site)?;
-        Ok(doubts.into_iter().filter(|doubt| !said.contains(doubt)).collect())
+        let first = self.scenario.scheduler.clone();
+        let course = LaterChange::course(&self.scenario.later, &first).into_iter();
+        let mut new: Vec<String> = Vec::new();
+        for policy in std::iter::once(first).chain(course.map(|step| step.choice)) {
+            // The scenario's own check has already reported these warnings.
+            let said = registry.check(&policy, &known)?;
+            let doubts = registry.check(&policy, &site)?.into_iter();
+            let doubts = doubts.filter(|doubt| !said.contains(doubt) && !new.contains(doubt));
+            let doubts: Vec<String> = doubts.collect();
+            new.extend(doubts);
+        }
+        Ok(new)
     }
 
     /// Returns a warning about names that a spreadsheet would read as formulas; `None` if there are

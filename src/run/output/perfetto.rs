@@ -163,11 +163,14 @@ impl Perfetto {
                 | JobFact::Running
                 | JobFact::MapsDone
                 | JobFact::BegunAnew
+                | JobFact::Altered(_)
                 | JobFact::Refused { .. }
                 | JobFact::SubmissionRefused(_),
             )
             | Fact::Tracker(_, TrackerFact::Up(_) | TrackerFact::Down)
-            | Fact::World(WorldFact::Copy { .. } | WorldFact::PolicyChanged)
+            | Fact::World(
+                WorldFact::Copy { .. } | WorldFact::PolicyChanged | WorldFact::Reloaded,
+            )
             | Fact::Ledger(..)
             | Fact::Member(..) => Ok(()),
         }

@@ -251,6 +251,14 @@ impl RunBooks {
             JobFact::SubmissionRefused(_) => self.end_job(at, id, JobEnd::Refused),
             // The restarted JobTracker counts no task of the job until it runs again.
             JobFact::BegunAnew => self.count_pending(id, PerSlot::default()),
+            // From now on tables show the job with its new priority, in its new pool.
+            JobFact::Altered(ref alteration) => self.note_job(id, |job| {
+                let spec = Arc::make_mut(&mut job.spec);
+                spec.priority = alteration.priority.unwrap_or(spec.priority);
+                if let Some(pool) = &alteration.pool {
+                    (spec.pool, spec.names_pool) = (pool.clone(), true);
+                }
+            }),
             JobFact::Refused { .. } => {}
         }
     }

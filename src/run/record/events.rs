@@ -100,6 +100,11 @@ impl<'a> EventLine<'a> {
             }
             JobFact::SubmissionRefused(reason) => self.fact("job refused").job(job).reason(reason),
             JobFact::BegunAnew => self.fact("job begun anew").job(job),
+            JobFact::Altered(ref alteration) => {
+                let priority = alteration.priority.map(|it| CellValue::Text(it.word()));
+                let pool = alteration.pool.as_deref().map(CellValue::Text);
+                self.fact("job changed").job(job).maybe("priority", priority).maybe("pool", pool)
+            }
             JobFact::Refused { kind, from, to, times, reason, .. } => self
                 .fact("refused")
                 .job(job)
@@ -241,6 +246,7 @@ impl<'a> EventLine<'a> {
                 }
             }
             WorldFact::PolicyChanged => self.fact("policy changed"),
+            WorldFact::Reloaded => self.fact("allocations reloaded"),
         }
     }
 

@@ -253,7 +253,9 @@ impl Watcher for SummaryTally {
                 self.incidents += u64::from(incident.is_trouble());
             }
             Fact::Tracker(_, TrackerFact::Heartbeat { .. })
-            | Fact::World(WorldFact::Copy { .. } | WorldFact::PolicyChanged)
+            | Fact::World(
+                WorldFact::Copy { .. } | WorldFact::PolicyChanged | WorldFact::Reloaded,
+            )
             | Fact::Job(..)
             | Fact::Ledger(..)
             | Fact::Member(..)

@@ -234,6 +234,7 @@ impl Waste {
             JobFact::BegunAnew => self.begin_anew(job),
             JobFact::Initialised
             | JobFact::Running
+            | JobFact::Altered(_)
             | JobFact::Refused { .. }
             | JobFact::SubmissionRefused(_) => {}
         }

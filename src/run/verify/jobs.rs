@@ -8,10 +8,10 @@ use super::blocks::Sources;
 use super::trackers::CheckedTrackers;
 use super::{Check, InvariantBreach, VerifierRules};
 use mumakil_base::dense::grown;
-use mumakil_base::units::SimTime;
+use mumakil_base::units::{Fraction, SimTime};
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, AttemptState, Input, JobFact, JobId, JobSpec, LedgerFact, Outcome,
-    PerSlot, PhaseTimes, Role, SlotCounts, SlotKind, Stall, TaskId, TaskKind, TrackerId,
+    AttemptFact, AttemptId, AttemptLimit, AttemptState, Input, JobFact, JobId, JobSpec, LedgerFact,
+    Outcome, PerSlot, PhaseTimes, Role, SlotCounts, SlotKind, Stall, TaskId, TaskKind, TrackerId,
 };
 
 /// The smallest number of fetch complaints with which a completed map may fail: Hadoop's constant
@@ -40,6 +40,10 @@ struct CheckedJob {
     id: JobId,
     name: Arc<str>,
     tasks: PerSlot<u32>,
+    /// The number of failed attempts after which a task is given up; `None` for never.
+    max_attempts: PerSlot<Option<u32>>,
+    /// Whether it may succeed although some of its tasks failed.
+    failed_tasks: bool,
     /// The input of its maps.
     input: Option<Input>,
     initialised: bool,
@@ -80,8 +84,9 @@ struct CheckedTask {
 }
 
 impl CheckedTask {
-    fn waits(&self, rules: VerifierRules) -> bool {
-        let is_given_up = rules.max_attempts.is_some_and(|most| most <= self.failures);
+    /// Returns whether the task waits for an attempt, if it is given up after `most` failures.
+    fn waits(&self, most: Option<u32>) -> bool {
+        let is_given_up = most.is_some_and(|most| most <= self.failures);
         self.active.is_empty() && self.winner.is_none() && !is_given_up
     }
 }
@@ -173,7 +178,7 @@ impl CheckedJobs {
                 if let Some(job) = self.live(id, check) {
                     let (succeeded, maps) = (job.succeeded.map, job.tasks.map);
                     // Maps that failed for good count as done; their number is not known here.
-                    let done = check.rules.failed_tasks || succeeded == maps;
+                    let done = job.failed_tasks || succeeded == maps;
                     check.that(done, || InvariantBreach::MapsNotDone {
                         job: job.id,
                         succeeded,
@@ -191,8 +196,12 @@ impl CheckedJobs {
             }
             JobFact::BegunAnew => {
                 if let Some(job) = self.live(id, check) {
-                    job.begin_anew(check.rules);
+                    job.begin_anew();
                 }
+            }
+            // Only the policy goes by these; the checker does not know its order of jobs.
+            JobFact::Altered(_) => {
+                self.live(id, check);
             }
             JobFact::Refused { .. } => {}
         }
@@ -392,6 +401,14 @@ impl CheckedJobs {
             id: job,
             name: spec.name.clone(),
             tasks: PerSlot { map: spec.maps, reduce: spec.reduces },
+            max_attempts: PerSlot::of(|kind| {
+                let own = spec.settings.attempts[kind].map(AttemptLimit::get);
+                own.or(check.rules.max_attempts)
+            }),
+            failed_tasks: check.rules.failed_tasks
+                || SlotKind::BOTH.into_iter().any(|kind| {
+                    spec.settings.failures[kind].is_some_and(|share| share != Fraction::ZERO)
+                }),
             input: spec.input.clone(),
             waiting: PerSlot { map: spec.maps, reduce: spec.reduces },
             useful: 0,
@@ -422,7 +439,7 @@ impl CheckedJobs {
                 // Trackers need not start attempts of a job that has ended.
                 let unstarted = job.attempts.iter().filter(|(_, known)| !known.work.started);
                 unstarted.for_each(|(attempt, known)| trackers.forget(*attempt, known.tracker));
-                if outcome == Outcome::Succeeded && !check.rules.failed_tasks {
+                if outcome == Outcome::Succeeded && !job.failed_tasks {
                     job.check_complete(check);
                 }
             }
@@ -482,7 +499,7 @@ impl CheckedJob {
         // Hadoop never runs two attempts of a task on one tracker at a time.
         let beside_itself = task.active.iter().any(|number| place(number) == tracker);
         check.that(!beside_itself, || InvariantBreach::AssignedBesideItself { attempt, tracker });
-        if attempt.task.is_work() && task.waits(check.rules) {
+        if attempt.task.is_work() && task.waits(self.max_attempts[attempt.slot()]) {
             let waiting = &mut self.waiting[attempt.slot()];
             // The first active attempt ends the task's waiting; a second one beside it changes
             // nothing.
@@ -530,7 +547,7 @@ impl CheckedJob {
                 }
             }
             // A map that failed for good leaves no output, and the job may succeed without it.
-            TaskKind::Reduce if !check.rules.failed_tasks => {
+            TaskKind::Reduce if !self.failed_tasks => {
                 let known = &self.attempts[&attempt];
                 let PhaseTimes { start_up, shuffle, suspended, .. } = phases;
                 // The latest possible end of the last fetch: assume that all suspensions came
@@ -583,12 +600,12 @@ impl CheckedJob {
                 check.breach(InvariantBreach::LearnedTwice { attempt, state });
             } else if is_loss && known.is_void {
                 known.state = state;
-                self.lose(attempt, check.rules);
+                self.lose(attempt);
             } else if is_loss && attempt.task.kind == TaskKind::Map {
                 let lost = known.losses < trackers.losses(known.tracker);
                 check.that(lost, || InvariantBreach::LostWithoutLoss { attempt, tracker });
                 known.state = state;
-                self.lose(attempt, check.rules);
+                self.lose(attempt);
             } else if verdict == Outcome::Succeeded
                 && state == AttemptState::Failed
                 && attempt.task.kind == TaskKind::Map
@@ -599,7 +616,7 @@ impl CheckedJob {
                 });
                 known.state = state;
                 self.by_task.entry(attempt.task).or_default().failures += 1;
-                self.lose(attempt, check.rules);
+                self.lose(attempt);
             } else {
                 check.breach(InvariantBreach::LearnedAfterVerdict { attempt, state, verdict });
             }
@@ -616,7 +633,7 @@ impl CheckedJob {
     /// Makes all attempts void: after a restart the JobTracker knows only that the job was
     /// submitted. Setup and cleanup run again.
     #[expect(clippy::iter_over_hash_type, reason = "each task for itself, and a sum")]
-    fn begin_anew(&mut self, rules: VerifierRules) {
+    fn begin_anew(&mut self) {
         (self.initialised, self.gives_tasks) = (false, false);
         self.attempts.values_mut().for_each(|attempt| attempt.is_void = true);
         for (id, task) in &mut self.by_task {
@@ -624,11 +641,12 @@ impl CheckedJob {
                 task.winner = None;
                 continue;
             }
-            let waited = task.waits(rules);
+            let most = self.max_attempts[id.slot()];
+            let waited = task.waits(most);
             // A restarted JobTracker has forgotten the failures, so a task may fail `max_attempts`
             // times again.
             task.failures = 0;
-            self.waiting[id.slot()] += u32::from(!waited && task.waits(rules));
+            self.waiting[id.slot()] += u32::from(!waited && task.waits(most));
         }
     }
 
@@ -641,13 +659,14 @@ impl CheckedJob {
     }
 
     /// Records that the success of a task is lost.
-    fn lose(&mut self, attempt: AttemptId, rules: VerifierRules) {
+    fn lose(&mut self, attempt: AttemptId) {
         let task = self.by_task.entry(attempt.task).or_default();
         // If another attempt of the task has succeeded meanwhile, nothing is lost.
         if task.winner == Some(attempt.number) {
             task.winner = None;
             self.succeeded[attempt.slot()] -= 1;
-            self.waiting[attempt.slot()] += u32::from(task.waits(rules));
+            self.waiting[attempt.slot()] +=
+                u32::from(task.waits(self.max_attempts[attempt.slot()]));
             self.useful = self.useful.saturating_sub(self.attempts[&attempt].held);
         }
     }
@@ -667,7 +686,7 @@ impl CheckedJob {
             self.running[attempt.slot()] -= 1;
         }
         if verdict != Outcome::Succeeded {
-            if is_work && task.waits(check.rules) {
+            if is_work && task.waits(self.max_attempts[attempt.slot()]) {
                 self.waiting[attempt.slot()] += 1;
             }
             return;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::workload::arrivals::{Arrival, Workload};
+use crate::workload::arrivals::Workload;
 use mumakil_base::random::{Dist, Purpose, stream};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::cluster::{NetworkCut, Topology, TrackerId};
@@ -38,15 +38,8 @@ pub struct FaultSite<'a> {
 
 impl<'a> FaultSite<'a> {
     /// Returns the jobs with a name: one job, or all jobs of an entry with a count.
-    pub(super) fn jobs<'n>(self, name: &'n str) -> impl Iterator<Item = JobId> + use<'a, 'n> {
-        // Try names of entries first: `load` with a count means all of its jobs, `load-2` one of
-        // them.
-        let batch = self.workload.names.iter().position(|other| other == name);
-        let is_meant = move |job: &&Arrival| match batch {
-            Some(batch) => job.batch.index() == batch,
-            None => *job.spec.name == *name,
-        };
-        self.workload.arrivals.iter().filter(is_meant).map(|job| job.spec.id)
+    pub(super) fn jobs(self, name: &str) -> impl Iterator<Item = JobId> + use<'a> {
+        self.workload.named(name)
     }
 }
 

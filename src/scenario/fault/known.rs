@@ -25,7 +25,7 @@ pub struct FaultContext<'a> {
 
 impl FaultContext<'_> {
     /// Checks that the workload has a job with this name; the path of a problem begins at the name.
-    pub(super) fn has_job(&self, name: &str) -> Result<(), YamlProblem> {
+    pub(crate) fn has_job(&self, name: &str) -> Result<(), YamlProblem> {
         match &self.jobs {
             Some(jobs) if !jobs.contains_key(name) && !is_copy(name, jobs) => {
                 let message = format!("there is no job `{name}` in the workload");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::submission::Submission;
 use mumakil_base::units::SimSpan;
-use mumakil_core::mapred::JobSpec;
+use mumakil_core::mapred::{JobId, JobSpec};
 
 /// The jobs of a run.
 #[derive(Clone, Debug)]
@@ -27,6 +27,21 @@ pub struct Workload {
     /// Whether two probes of the load at one instant submit two jobs, as in Mumak's stress
     /// submission.
     pub looks_twice: bool,
+}
+
+impl Workload {
+    /// Returns the jobs with a name: one job, or all jobs of an entry with a count.
+    pub fn named<'w>(&'w self, name: &str) -> impl Iterator<Item = JobId> + use<'w> {
+        // Try names of entries first: `load` with a count means all of its jobs, `load-2` one of
+        // them.
+        let batch = self.names.iter().position(|other| other == name);
+        let name = name.to_owned();
+        let is_meant = move |job: &&Arrival| match batch {
+            Some(batch) => job.batch.index() == batch,
+            None => *job.spec.name == *name,
+        };
+        self.arrivals.iter().filter(is_meant).map(|job| job.spec.id)
+    }
 }
 
 /// A job and when it is submitted.

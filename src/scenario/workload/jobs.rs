@@ -8,14 +8,15 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
 use super::arrivals::{Arrival, BatchId, SubmissionWay, Workload};
+use super::shared::copy;
 use super::shares::ReduceShares;
 use super::submission::Submission;
 use mumakil_base::random::{ChaCha8Rng, Dist, Purpose, stream};
-use mumakil_base::units::{Bytes, Count, Factor, Rate, SimSpan};
+use mumakil_base::units::{Bytes, Count, Factor, Fraction, Rate, SimSpan};
 use mumakil_core::cluster::FileId;
 use mumakil_core::mapred::{
-    ExpectedJob, Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskBytes,
-    TaskTimes, Traced,
+    AttemptLimit, ExpectedJob, Input, JobId, JobSettings, JobSpec, MapCost, PerSlot, Priority,
+    ReduceCost, Split, TaskBytes, TaskTimes, Traced, TrackerFailureLimit,
 };
 use mumakil_yaml as yaml;
 
@@ -135,6 +136,42 @@ pub struct JobEntry {
     /// The memory of a reduce's process.
     #[serde(default = "heap")]
     pub reduce_memory: Bytes,
+
+    /// The share of the job's maps that must have ended before its reduces start;
+    /// `hadoop.slow_start` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
+    pub slow_start: Option<Fraction>,
+    /// A map is given up after this many failed attempts; `hadoop.max_attempts` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_attempts: Option<AttemptLimit>,
+    /// A reduce is given up after this many failed attempts; `hadoop.max_attempts` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
+    pub reduce_attempts: Option<AttemptLimit>,
+    /// The share of the job's maps that may fail without failing the job; `hadoop.map_failures` unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_failures: Option<Fraction>,
+    /// The share of the job's reduces that may fail without failing the job;
+    /// `hadoop.reduce_failures` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
+    pub reduce_failures: Option<Fraction>,
+    /// The job avoids a tracker after this many failed attempts there; `hadoop.tracker_failures`
+    /// unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracker_failures: Option<TrackerFailureLimit>,
+    /// Whether slow maps get second attempts; as the rule in `hadoop.speculation` says unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"hadoop.speculation": {"not": "off"}}))]
+    pub map_speculation: Option<bool>,
+    /// Whether slow reduces get second attempts; as the rule in `hadoop.speculation` says unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = [{"reduces": {"not": 0}}, {"hadoop.speculation": {"not": "off"}}]))]
+    pub reduce_speculation: Option<bool>,
 
     /// The split of each map and its nodes, if a trace gives them; a list cannot.
     #[serde(skip)]
@@ -278,6 +315,13 @@ impl JobEntry {
         }
     }
 
+    /// Returns whether a name means the jobs of the entry, or one of them.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        let count = self.count.get();
+        let is_copy = |(of, number): (&str, u32)| of == self.name && 1 < count && number <= count;
+        self.name == name || copy(name).is_some_and(is_copy)
+    }
+
     /// Returns the pool of the entry's jobs; their user if they name no pool.
     pub(crate) fn pool_or_user(&self) -> &str {
         self.pool.as_deref().unwrap_or(&self.user)
@@ -397,6 +441,17 @@ impl JobEntry {
         }
     }
 
+    /// Returns the settings that the entry sets for its jobs.
+    fn settings(&self) -> JobSettings {
+        JobSettings {
+            slow_start: self.slow_start,
+            attempts: PerSlot { map: self.map_attempts, reduce: self.reduce_attempts },
+            failures: PerSlot { map: self.map_failures, reduce: self.reduce_failures },
+            tracker_failures: self.tracker_failures,
+            speculation: PerSlot { map: self.map_speculation, reduce: self.reduce_speculation },
+        }
+    }
+
     pub(super) fn spec(
         &self,
         id: JobId,
@@ -448,6 +503,7 @@ impl JobEntry {
                 output: self.of_reduces(self.output, seed, id),
             },
             memory: PerSlot { map: self.map_memory, reduce: self.reduce_memory },
+            settings: self.settings(),
             traced: self.traced.clone(),
         }
     }
@@ -607,7 +663,7 @@ fn none() -> TaskCount {
     TaskCount::of(0)
 }
 
-pub(super) fn yes() -> bool {
+pub(in crate::workload) fn yes() -> bool {
     true
 }
 

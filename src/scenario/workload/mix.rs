@@ -31,8 +31,8 @@ use super::shares::ReduceShares;
 use super::site::WorkloadSite;
 use super::source::{FoundJobs, Source, SourceKind};
 use mumakil_base::random::{ChaCha8Rng, Dist, Purpose, pick, stream};
-use mumakil_base::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
-use mumakil_core::mapred::Priority;
+use mumakil_base::units::{Bytes, Count, Factor, Fraction, Quantity, Rate, SimSpan};
+use mumakil_core::mapred::{AttemptLimit, Priority, TrackerFailureLimit};
 use mumakil_core::trace::TraceError;
 use mumakil_yaml::{Path, YamlProblem};
 
@@ -168,6 +168,39 @@ pub struct JobType {
     /// The memory of a reduce's process.
     #[serde(default = "heap")]
     pub reduce_memory: Bytes,
+
+    /// The share of a job's maps that must have ended before its reduces start;
+    /// `hadoop.slow_start` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<Fraction>,
+    /// A map is given up after this many failed attempts; `hadoop.max_attempts` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_attempts: Option<AttemptLimit>,
+    /// A reduce is given up after this many failed attempts; `hadoop.max_attempts` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_attempts: Option<AttemptLimit>,
+    /// The share of a job's maps that may fail without failing the job; `hadoop.map_failures` unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_failures: Option<Fraction>,
+    /// The share of a job's reduces that may fail without failing the job;
+    /// `hadoop.reduce_failures` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_failures: Option<Fraction>,
+    /// A job avoids a tracker after this many failed attempts there; `hadoop.tracker_failures`
+    /// unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracker_failures: Option<TrackerFailureLimit>,
+    /// Whether slow maps get second attempts; as the rule in `hadoop.speculation` says unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"hadoop.speculation": {"not": "off"}}))]
+    pub map_speculation: Option<bool>,
+    /// Whether slow reduces get second attempts; as the rule in `hadoop.speculation` says unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"hadoop.speculation": {"not": "off"}}))]
+    pub reduce_speculation: Option<bool>,
 }
 
 /// An aspect of a job that is drawn. It is the last byte of the subject of a random stream. New
@@ -386,6 +419,14 @@ impl Mix {
             penalty: of.penalty.clone(),
             map_memory: of.map_memory,
             reduce_memory: of.reduce_memory,
+            slow_start: of.slow_start,
+            map_attempts: of.map_attempts,
+            reduce_attempts: of.reduce_attempts,
+            map_failures: of.map_failures,
+            reduce_failures: of.reduce_failures,
+            tracker_failures: of.tracker_failures,
+            map_speculation: of.map_speculation,
+            reduce_speculation: of.reduce_speculation,
             ..JobEntry::named(&format!("{name}-{rank}"))
         }
     }

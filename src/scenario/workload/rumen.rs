@@ -5,6 +5,7 @@
 //! topology          the racks and hosts of its cluster
 //! admitted          which jobs run, and their tasks by number
 //! order, survey     the order of jobs; what the log tells about its cluster
+//! properties        the settings in a job's logged configuration
 //! source            the jobs of a run: as measured, or as Mumak reads them
 //! format            the jobs of an inspection or a conversion, and jobs written for Rumen
 //! ```
@@ -13,6 +14,7 @@ mod admitted;
 mod attempt;
 pub(super) mod format;
 mod order;
+mod properties;
 mod record;
 pub(crate) mod source;
 mod survey;

@@ -246,7 +246,7 @@ impl<'s> CaseDrawer<'s> {
         Value::Sequence(faults)
     }
 
-    /// Draws `later`: jobs and changes of the policy. It has its own random stream, so that old
+    /// Draws `later`: jobs, changes of the policy, of jobs and of tasks. It has its own random stream, so that old
     /// seeds still draw the cases that they drew before `later` existed.
     fn later(&mut self, schema: &Json) -> Option<Value> {
         let own = stream(self.seed, Purpose::Chaos, 1);
@@ -267,6 +267,30 @@ impl<'s> CaseDrawer<'s> {
                 later.insert("scheduler".into(), policy);
             }
             list.push(Value::Mapping(later));
+        }
+        // A stream of their own: old seeds still draw the changes that they drew before.
+        self.rng = stream(self.seed, Purpose::Chaos, 2);
+        let most = if self.rng.random_bool(0.3) { 3 } else { 0 };
+        for _ in 0..self.rng.random_range(0..=most) {
+            let job = format!("job-{}", self.rng.random_range(0..3));
+            let at = format!("{}s", self.rng.random_range(1..900));
+            let key = *["change", "kill_task", "fail_task"].choose(&mut self.rng).expect("some");
+            let mut what = Mapping::from_iter([("job".into(), job.into())]);
+            let properties = &find(&entry["properties"][key], "job").expect("it names a job");
+            if key == "change" {
+                for field in ["priority", "pool"] {
+                    if self.rng.random_bool(0.6)
+                        && let Some(value) = self.value(&properties[field], field)
+                    {
+                        what.insert(field.into(), value);
+                    }
+                }
+            } else {
+                let kind = *["map", "reduce"].choose(&mut self.rng).expect("two");
+                what.insert(kind.into(), self.rng.random_range(0..4).into());
+            }
+            let later = [("at".into(), at.into()), (key.into(), Value::Mapping(what))];
+            list.push(Value::Mapping(Mapping::from_iter(later)));
         }
         self.rng = rng;
         (!list.is_empty()).then_some(Value::Sequence(list))

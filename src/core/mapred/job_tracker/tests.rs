@@ -1,12 +1,14 @@
 //! Tests of a JobTracker alone: they send it heartbeats, and look at its orders. This file has the
 //! test bench; the tests are in the submodules, by topic.
 
+mod alterations;
 mod attempts;
 mod fetches;
 mod heartbeats;
 mod jobs;
 mod process;
 mod second_tries;
+mod settings;
 mod trackers;
 
 use std::sync::Arc;

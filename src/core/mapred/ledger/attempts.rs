@@ -252,6 +252,10 @@ impl Ledger {
     ) {
         self.unlist(out.now, attempt.task);
         let record = self.known_try(attempt);
+        let state = match state {
+            AttemptState::KilledUnclean if record.fails_if_killed => AttemptState::FailedUnclean,
+            other => other,
+        };
         let tracker = record.tracker;
         // An attempt comes here again if its cleanup was lost with a tracker: then queue the
         // cleanup again, without an event.
@@ -275,13 +279,14 @@ impl Ledger {
     pub(crate) fn lose(&mut self, attempt: AttemptId, outcome: Outcome, out: &mut Outbox) {
         let now = out.now;
         let record = self.close_try(now, attempt);
-        let failed = outcome == Outcome::Failed;
+        // A user may have said that the attempt fails, though its tracker only kills it.
+        let failed = outcome == Outcome::Failed || record.fails_if_killed;
         if failed {
             self.count_failure(attempt, record.tracker);
         }
-        let most = self.hadoop.max_attempts.get();
         let id = attempt.job();
         let job = self.known_mut(id);
+        let most = job.settings.attempts[attempt.slot()];
         // A job that has ended cannot fail any more, even if its last attempts fail.
         let may_go_on = !matches!(job.state, JobState::Ended(_));
         let task = job.known_task(attempt.task);
@@ -323,13 +328,12 @@ impl Ledger {
 
     /// Counts a failure against a tracker, unless the job avoids too many trackers already.
     pub(super) fn blame(&mut self, job: JobId, tracker: TrackerId) {
-        let most = self.hadoop.tracker_failures.get();
         let trackers = self.active;
         let job = self.known_mut(job);
         if is_small_part(job.flaky, trackers) {
             let count = job.failures_on.entry(tracker).or_default();
             *count += 1;
-            job.flaky += u32::from(*count == most);
+            job.flaky += u32::from(*count == job.settings.tracker_failures);
         }
     }
 
@@ -383,11 +387,8 @@ impl Ledger {
 
     /// Gives a task up for good; its job fails if too many tasks of the kind have failed.
     pub(super) fn give_up(&mut self, task: TaskId, out: &mut Outbox) {
-        let allowed = match task.slot() {
-            SlotKind::Map => self.hadoop.map_failures,
-            SlotKind::Reduce => self.hadoop.reduce_failures,
-        };
         let job = self.known_mut(task.job);
+        let allowed = job.settings.failures[task.slot()];
         // If the cleanup task is given up, no task is left to wait for: the job fails and ends.
         if task.kind == TaskKind::Cleanup {
             job.verdict = Some(Outcome::Failed);

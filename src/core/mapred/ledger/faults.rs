@@ -62,12 +62,13 @@ impl RecentFaults {
 impl Ledger {
     /// Adds a fault to each tracker that a successful job avoided.
     pub(super) fn count_faults(&mut self, job: JobId, out: &mut Outbox) {
-        let most = self.hadoop.tracker_failures.get();
         // Mumak's trackers have no faults.
         if !self.hadoop.behaviour().counts_faults {
             return;
         }
-        let avoided = self.known(job).failures_on.iter().filter(|(_, failures)| most <= **failures);
+        let job = self.known(job);
+        let most = job.settings.tracker_failures;
+        let avoided = job.failures_on.iter().filter(|(_, failures)| most <= **failures);
         let avoided: Vec<TrackerId> = avoided.map(|(id, _)| *id).collect();
         for id in avoided {
             if !self.hadoop.blacklist {

@@ -69,10 +69,10 @@ impl Ledger {
     /// Makes a completed map whose output is lost run again, unless it has failed too often.
     pub(super) fn lose_output(&mut self, map: AttemptId, outcome: Outcome, out: &mut Outbox) {
         let now = out.now;
-        let most = self.hadoop.max_attempts.get();
         let failed = outcome == Outcome::Failed;
         let id = map.job();
         let job = self.known_mut(id);
+        let most = job.settings.attempts.map;
         let task = job.known_task(map.task);
         let TaskStage::Done(_, at) = task.stage else {
             panic!("{now}: {map} has no output to lose")

@@ -27,7 +27,9 @@ impl Ledger {
             self.jobs.resize_with(id.index() + 1, || None);
         }
         out.emit(Fact::Job(spec.id, JobFact::Submitted(spec.clone())));
-        self.jobs[id.index()] = Some(Box::new(Job::new(spec, out.now, self.files.clone())));
+        let settings = spec.settings.on(&self.hadoop);
+        let job = Job::new(spec, settings, out.now, self.files.clone());
+        self.jobs[id.index()] = Some(Box::new(job));
         self.arrived += 1;
         self.open.insert(id);
         self.change(out.now, id, JobChange::Submitted);

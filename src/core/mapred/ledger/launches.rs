@@ -102,6 +102,7 @@ impl Ledger {
             cleaner: None,
             is_counted: task.is_work(),
             is_kill_ordered: false,
+            fails_if_killed: false,
             may_commit: false,
             is_halted: false,
             is_second: is_speculative,
@@ -175,7 +176,7 @@ impl Ledger {
     pub(super) fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
         let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
         // As in Hadoop, a job that would avoid a quarter of the cluster or more avoids no tracker.
-        is_small_part(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
+        is_small_part(job.flaky, self.active) && job.settings.tracker_failures <= failures
     }
 
     /// Returns whether it is certain that no map of a job has its input on a tracker's node; reads

@@ -160,6 +160,7 @@ impl Ledger {
             // The order to kill the attempt was lost with the process, so check anew whether it
             // must end.
             let was_doomed = std::mem::take(&mut record.is_kill_ordered);
+            record.fails_if_killed = false;
             // The instant of its launch was lost with the process: its expiry begins anew.
             if record.state == AttemptState::Unassigned {
                 self.launches.push_back((out.now, attempt));
@@ -240,7 +241,8 @@ impl Ledger {
         let tasks = job.all_tasks().into_iter().flat_map(|(_, tasks)| tasks);
         // Read this before the tasks are dropped: new numbers go on after the highest number.
         let first = tasks.map(|task| task.next).max().unwrap_or(0);
-        let fresh = Job::new(job.spec.clone(), job.submitted_at, job.splits.clone());
+        let (spec, splits) = (job.spec.clone(), job.splits.clone());
+        let fresh = Job::new(spec, job.settings, job.submitted_at, splits);
         let service = || [Task::new(first), Task::new(first)];
         let fresh = Job { first_attempt: first, setup: service(), cleanup: service(), ..fresh };
         *job = fresh;

@@ -46,7 +46,8 @@ impl Ledger {
         let running: Vec<JobId> = self.running.iter().copied().collect();
         for id in running {
             let mut has_changed = false;
-            for kind in SlotKind::BOTH.into_iter().filter(|kind| rule.covers(*kind)) {
+            let speculates = self.known(id).settings.speculation;
+            for kind in SlotKind::BOTH.into_iter().filter(|kind| speculates[*kind]) {
                 let job = self.known_mut(id);
                 let slow = job.tasks(kind).slow(rule, job.initialised_at, now);
                 // Only the number of slow tasks counts here; the tasks themselves are read at the
@@ -276,6 +277,7 @@ mod tests {
             state: AttemptState::Running,
             is_counted: true,
             is_kill_ordered: true,
+            fails_if_killed: false,
             may_commit: false,
             is_halted: false,
             is_second: true,

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Launched, Offer, Orders, Scheduler, Setting, View};
+use super::{Launched, Offer, Orders, PolicyReload, Scheduler, Setting, View};
 use crate::cluster::{Hdfs, Node, PerSlot, Placement, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, JobFact, LedgerFact, Order, Outcome};
 use crate::mapred::hadoop::{Hadoop, HadoopLine};
@@ -15,7 +15,7 @@ use crate::mapred::ids::{AttemptId, JobId, TaskKind};
 use crate::mapred::ledger::Ledger;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::{Reason, SlotShare, SlotStanding};
-use crate::mapred::spec::JobSpec;
+use crate::mapred::spec::{JobAlteration, JobSpec, Priority};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 
 /// A policy on a bench: a small cluster that a test drives step by step.
@@ -239,6 +239,19 @@ impl<P: Scheduler> PolicyBench<P> {
     /// Submits a job to a pool or queue.
     pub fn submit_to(&mut self, pool: &str, maps: u32, reduces: u32) -> JobId {
         self.submit(maps, reduces, |job| job.pool = pool.into())
+    }
+
+    /// Gives a job another priority or another pool.
+    pub fn alter(&mut self, job: JobId, priority: Option<Priority>, pool: Option<&str>) {
+        let alteration = JobAlteration { job, priority, pool: pool.map(Into::into) };
+        self.ledger.alter(&Arc::new(alteration), &mut self.out);
+        self.tell();
+    }
+
+    /// Lets the policy read its pools or queues again.
+    pub fn reload(&mut self, options: PolicyReload) {
+        let view = View { now: self.out.now, heard: None, ledger: &self.ledger };
+        self.policy.reload(&view, &options);
     }
 
     /// Kills a job, as its user may do. Its running attempts get orders to end.

@@ -1,6 +1,8 @@
 //! Policies that wrap another policy and pass on the calls that they do not handle.
 
-use super::{JobEvent, Offer, Orders, Precedence, RunEndHook, Scheduler, Setting, View};
+use super::{
+    JobEvent, Offer, Orders, PolicyReload, Precedence, RunEndHook, Scheduler, Setting, View,
+};
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::reason::{Reason, SlotStanding};
@@ -50,6 +52,10 @@ impl<W: Wrapper> Scheduler for W {
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.pass(|policy| policy.job_changed(view, event));
+    }
+
+    fn reload(&mut self, view: &View<'_>, options: &PolicyReload) {
+        self.pass(|policy| policy.reload(view, options));
     }
 
     fn tick_every(&self) -> Option<SimSpan> {

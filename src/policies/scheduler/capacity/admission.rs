@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use super::lines::{QueueLines, QueueTurn, QueueWalk};
 use super::node::{QueueId, QueueNode};
 use super::rules::Rules;
-use super::tree::{QueueMember, QueueTree};
+use super::tree::{QueueMember, QueuePlace, QueueTree};
 use mumakil_core::mapred::{Job, JobId, JobSpec, Reason, SlotKind, View};
 
 /// The waiting jobs, and the admitted jobs that count against the limits.
@@ -75,6 +75,26 @@ impl Admission {
         let jobs = &mut self.queues[job.queue.index()];
         jobs.waiting.remove(job.user.clone(), job.turn);
         jobs.uncount(job.turn);
+    }
+
+    /// Moves a job to its new place in its queue or in another; `was` is the place before.
+    pub(super) fn alter(&mut self, was: &QueuePlace, job: &QueueMember) {
+        let jobs = &mut self.queues[was.queue.index()];
+        let waits = jobs.waiting.contains(&job.user, was.turn);
+        jobs.waiting.remove(job.user.clone(), was.turn);
+        let counted = jobs.uncount(was.turn);
+        let jobs = &mut self.queues[job.queue.index()];
+        if waits {
+            jobs.waiting.insert(job.user.clone(), job.turn);
+        }
+        if let Some(entry) = counted {
+            jobs.count(job.turn, entry);
+        }
+    }
+
+    /// Reads the limit of all queues again.
+    pub(super) fn reload(&mut self, max_system_jobs: u32) {
+        self.max_system_jobs = max_system_jobs;
     }
 
     /// Returns the waiting jobs of a queue, in the order of the queue.
@@ -243,9 +263,10 @@ impl QueueJobs {
         self.counted.insert(turn, entry);
     }
 
-    fn uncount(&mut self, turn: QueueTurn) {
-        let Some(entry) = self.counted.remove(&turn) else { return };
-        let Some(own) = self.users.get_mut(&entry.user) else { return };
+    /// Stops counting a job; returns its entry, if it was counted.
+    fn uncount(&mut self, turn: QueueTurn) -> Option<AdmittedJob> {
+        let entry = self.counted.remove(&turn)?;
+        let own = self.users.get_mut(&entry.user)?;
         for sum in [&mut self.all, &mut *own] {
             sum.jobs -= 1;
             sum.tasks -= u64::from(entry.tasks);
@@ -253,6 +274,7 @@ impl QueueJobs {
         if own.jobs == 0 {
             self.users.remove(&entry.user);
         }
+        Some(entry)
     }
 
     /// Stops counting the jobs that have launched a task.
@@ -269,7 +291,7 @@ impl QueueJobs {
             .copied()
             .filter(|(.., job)| view.job(*job).is_some_and(has_begun))
             .collect();
-        begun.into_iter().for_each(|turn| self.uncount(turn));
+        begun.into_iter().for_each(|turn| _ = self.uncount(turn));
     }
 }
 

@@ -57,6 +57,11 @@ impl<L: Ord + Clone> QueueLines<L> {
         self.change(of, |line| line.remove(&turn));
     }
 
+    /// Returns whether a job is in a group.
+    pub(super) fn contains(&self, of: &L, turn: QueueTurn) -> bool {
+        self.lines.get(of).is_some_and(|line| line.contains(&turn))
+    }
+
     fn change(&mut self, of: L, change: impl FnOnce(&mut BTreeSet<QueueTurn>) -> bool) {
         let line = self.lines.entry(of.clone()).or_default();
         let was = line.first().copied();

@@ -146,6 +146,14 @@ impl QueueNode {
         }
     }
 
+    /// Takes over the values of the same queue, as it is declared now.
+    pub(super) fn reload(&mut self, declared: &Self) {
+        (self.share, self.most_share) = (declared.share, declared.most_share);
+        (self.min_user, self.user_factor) = (declared.min_user, declared.user_factor);
+        (self.by_priority, self.limits) = (declared.by_priority, declared.limits);
+        self.reclaim_after = declared.reclaim_after;
+    }
+
     /// Returns how many initialised jobs the queue may have at a time, and how many each of its
     /// users, if the whole cluster may have `all` such jobs.
     pub(super) fn system_jobs(&self, all: u32) -> (u32, u32) {

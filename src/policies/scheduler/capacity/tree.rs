@@ -53,6 +53,13 @@ pub(super) struct QueueMember {
     pub(super) pending: PerSlot<u32>,
 }
 
+/// The place of a job before it was moved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueuePlace {
+    pub(super) queue: QueueId,
+    pub(super) turn: QueueTurn,
+}
+
 impl QueueTree {
     pub(super) fn new(queues: &Queues, rules: Rules, reduces: Reduces) -> Self {
         let mut tree = Self {
@@ -178,6 +185,53 @@ impl QueueTree {
         self.jobs[job.id().index()] = Some(Box::new(member));
     }
 
+    /// Moves a job whose priority or queue has changed to its new place. Returns its place before;
+    /// `None` if the tree does not have the job.
+    pub(super) fn alter(
+        &mut self,
+        view: &View<'_>,
+        job: &Job,
+        queue: QueueId,
+    ) -> Option<QueuePlace> {
+        let mut member = self.jobs.get_mut(job.id().index())?.take()?;
+        let was = QueuePlace { queue: member.queue, turn: member.turn };
+        // `refresh` adds the counts again, at the new place.
+        SlotKind::BOTH.into_iter().for_each(|kind| self.count(&mut member, kind, 0, 0));
+        self.remove(&member);
+        let node = &mut self.nodes[queue.index()];
+        let priority = if node.by_priority { job.priority() } else { Priority::Normal };
+        member.queue = queue;
+        member.turn = (priority, job.submitted_at(), job.id());
+        node.users.entry(member.user.clone()).or_default().jobs += 1;
+        node.jobs.insert(member.turn);
+        for kind in SlotKind::BOTH {
+            node.kept[kind] += member.reserved[kind] * member.width[kind];
+        }
+        self.jobs[job.id().index()] = Some(member);
+        self.refresh(view, job.id());
+        Some(was)
+    }
+
+    /// Reads the values of the queues again; the queues themselves stay. Returns the jobs of the
+    /// queues that now go by priority, or no longer do.
+    pub(super) fn reload(&mut self, queues: &Queues, reduces: Reduces) -> Vec<JobId> {
+        let fresh = Self::new(queues, self.rules, reduces);
+        let mut changed = Vec::new();
+        for node in &mut self.nodes[1..] {
+            // The check of the scenario refuses other queues.
+            let Some(declared) = fresh.nodes.iter().find(|other| other.name == node.name) else {
+                continue;
+            };
+            if node.by_priority != declared.by_priority {
+                changed.extend(node.jobs.iter().map(|(.., job)| *job));
+            }
+            node.reload(declared);
+        }
+        // The next offer computes the slots of all queues anew.
+        self.slots = PerSlot::default();
+        changed
+    }
+
     /// Removes a job that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
         let Some(mut member) = self.jobs.get_mut(job.index()).and_then(Option::take) else {
@@ -188,6 +242,11 @@ impl QueueTree {
         }
         // Trackers that are reserved for the job no longer count as used; their reservations end at
         // the next poll.
+        self.remove(&member);
+    }
+
+    /// Removes a job from its queue. Expects that it uses no slots.
+    fn remove(&mut self, member: &QueueMember) {
         let QueueNode { users, jobs, kept, .. } = &mut self.nodes[member.queue.index()];
         for kind in SlotKind::BOTH {
             kept[kind] -= member.reserved[kind] * member.width[kind];

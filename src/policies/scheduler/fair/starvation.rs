@@ -77,6 +77,11 @@ impl Starvation {
         }
     }
 
+    /// Reads the time-out of fair shares again.
+    pub(super) fn reload(&mut self, fair_share_after: Option<SimSpan>) {
+        self.fair_share_after = fair_share_after;
+    }
+
     /// Returns the longest time until tasks can be killed for a pool that falls below its share
     /// now.
     pub(super) fn longest(&self, tree: &Tree) -> SimSpan {

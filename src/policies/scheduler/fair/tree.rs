@@ -279,7 +279,7 @@ impl Tree {
     /// running tasks count until the next update.
     pub(super) fn leave(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
         match self.variant {
-            FairVariant::Paper => self.forget(job),
+            FairVariant::Paper => self.forget(job, None),
             FairVariant::Hadoop => {
                 // Do not compute the job's demand anew: in Hadoop the old demand counts until the
                 // next update.
@@ -289,7 +289,52 @@ impl Tree {
         }
     }
 
-    fn forget(&mut self, job: JobId) {
+    /// Puts a job whose priority or pool has changed at its new place. Whether it may run is decided
+    /// at the next update.
+    pub(super) fn alter(&mut self, job: &Job, pool: &str, delay: &mut Delay) {
+        let id = job.id();
+        let Some(Some(member)) = self.jobs.get(id.index()) else { return };
+        let since = member.runnable_since;
+        self.forget(id, Some(delay));
+        self.enter(job, pool);
+        if let Some(Some(member)) = self.jobs.get_mut(id.index()) {
+            member.runnable_since = since;
+        }
+        self.stale.insert(id);
+    }
+
+    /// Reads the pools again. The next update counts all jobs anew.
+    pub(super) fn reload(&mut self, pools: &Pools, now: SimTime) {
+        self.pools.reload(pools);
+        self.line.reload(pools);
+        self.make_states(now);
+        // Children come after their parents, so their demands are set before.
+        for id in self.pools.ids().rev() {
+            let pool = self.pools.pool(id);
+            for kind in SlotKind::BOTH {
+                let inside = pool.children.iter().map(|id| &self.states[id.index()]);
+                let sum: u64 = inside.map(|state| u64::from(state.demand[kind])).sum();
+                let state = &mut self.states[id.index()];
+                if !pool.children.is_empty() || id == PoolId::ROOT {
+                    state.sum[kind] = sum;
+                }
+                let all = u32::try_from(state.sum[kind]).unwrap_or(u32::MAX);
+                state.demand[kind] = all.min(pool.max[kind]);
+                state.min_share[kind] = pool.min[kind];
+            }
+        }
+        let members = (0..).map(JobId).zip(&self.jobs);
+        self.stale.extend(members.filter_map(|(id, member)| member.is_some().then_some(id)));
+    }
+
+    /// Moves every pool to its position among its siblings.
+    pub(super) fn place_all_pools(&mut self) {
+        for id in self.pools.ids() {
+            SlotKind::BOTH.into_iter().for_each(|kind| self.place_pools(id, kind));
+        }
+    }
+
+    fn forget(&mut self, job: JobId, mut delay: Option<&mut Delay>) {
         let Some(mut member) = self.take(job) else { return };
         self.line.leave(job, member.priority, member.arrived);
         if let Some(boost) = &self.boost {
@@ -302,7 +347,7 @@ impl Tree {
             // longer contain it.
             self.count(&mut member, kind, 0);
             self.demand(&mut member, kind, 0);
-            self.place(&mut member, kind, None, None);
+            self.place(&mut member, kind, None, delay.as_deref_mut());
             self.place_pools(member.pool, kind);
         }
     }
@@ -573,7 +618,7 @@ impl Tree {
     pub(super) fn update(&mut self, view: &View<'_>, delay: &mut Delay) {
         // As in Hadoop: first drop ended jobs, then decide which jobs may run, then compute demand.
         for job in mem::take(&mut self.ended) {
-            self.forget(job);
+            self.forget(job, None);
         }
         let Self { line, pools, jobs, stale, .. } = self;
         line.choose(pools, |job, is_runnable| {

@@ -170,6 +170,12 @@ impl Phase {
         self.left.insert(job.id(), work);
     }
 
+    /// Gives a job its weight anew, since its priority or its pool has changed.
+    pub(super) fn weigh(&mut self, view: &View<'_>, job: &Job) {
+        self.cluster.set_weight(view.now(), job.id(), self.rules.weights.of(job));
+        self.is_stale = true;
+    }
+
     fn is_oracle(&self) -> bool {
         self.rules.estimator == EstimatorKind::Oracle
     }

@@ -190,6 +190,14 @@ impl VirtualCluster {
         self.put(job, member);
     }
 
+    /// Sets the weight of a job; the work that it has virtually done stays.
+    pub(super) fn set_weight(&mut self, now: SimTime, id: JobId, weight: f64) {
+        self.age(now);
+        if let Some(job) = self.take(id) {
+            self.put(id, VirtualJob { size: Size { weight, ..job.size }, ..job });
+        }
+    }
+
     /// Returns the work that a job has virtually done, in slot-seconds; 0 while its work is
     /// infinite.
     pub(super) fn done(&mut self, now: SimTime, id: JobId) -> f64 {
@@ -410,6 +418,17 @@ mod tests {
         cluster.enter(at(0), JobId(0), Size { tasks: 100, work: 80.0, weight: 4.0 });
         cluster.enter(at(0), JobId(1), Size { tasks: 100, work: 20.0, weight: 1.0 });
         assert_eq!([finish(&cluster, 0), finish(&cluster, 1)], [10.0, 10.0]);
+    }
+
+    #[test]
+    fn a_new_weight_divides_the_slots_from_then_on() {
+        let mut cluster = cluster(10);
+        cluster.enter(at(0), JobId(0), size(100, 80.0));
+        cluster.enter(at(0), JobId(1), size(100, 80.0));
+        // Each has done 20 of 80 when the second job gets three times the weight.
+        cluster.set_weight(at(4), JobId(1), 3.0);
+        assert_eq!(finish(&cluster, 1), 12.0, "60 at 7.5 slots");
+        assert_eq!(finish(&cluster, 0), 16.0, "15 at 2.5 slots, then 45 at 10");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::ModifiedFairOptions;
 use super::allotment::{Maximum, PoolNeed, PoolNeeds, Share};
 use super::classes::{Classes, SmallJobs};
 use super::order::{JobKey, SharingKey};
+use crate::scheduler::shared::allocations::Allocations;
 use crate::scheduler::shared::job_queue::JobQueue;
 use crate::scheduler::shared::places::move_entry;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
@@ -238,6 +239,42 @@ impl Standings {
         self.line.enter(job, own);
         self.classes.enter(job.id(), total);
         self.jobs.insert(job.id(), member);
+    }
+
+    /// Puts a job whose priority or pool has changed at its new place.
+    pub(super) fn alter(&mut self, view: &View<'_>, job: &Job) {
+        let id = job.id();
+        // Subtract it from the sums of its old pool; `move_job` adds it to those of the new one.
+        self.withdraw(id);
+        let Some(member) = self.jobs.get_mut(&id) else { return };
+        self.line.leave(id, member.came_with, member.arrived);
+        let own = self.tree.place(self.options.pool_by.of(job.spec()));
+        member.own = own;
+        (member.came_with, member.priority) = (job.priority(), job.priority());
+        self.line.enter(job, own);
+        self.make_states();
+        self.move_job(view, id);
+    }
+
+    /// Reads the pools again, and makes all decisions anew.
+    pub(super) fn reload(&mut self, view: &View<'_>, allocations: &Allocations) {
+        self.options.allocations = allocations.clone();
+        let pools = allocations.given();
+        self.tree.reload(&pools);
+        self.line.reload(&pools);
+        self.make_states();
+        // The jobs leave their pools while the pools change, so that no sum mixes old and new
+        // values.
+        let mut jobs: Vec<JobId> = self.jobs.keys().copied().collect();
+        jobs.sort_unstable();
+        jobs.iter().for_each(|job| self.withdraw(*job));
+        for id in self.tree.ids().filter(|id| *id != SHARED) {
+            let (pool, node) = (&mut self.pools[id.index()], self.tree.pool(id));
+            (pool.weight, pool.order) = (node.weight, node.order);
+            (pool.min, pool.max) = (node.min, node.max);
+        }
+        jobs.iter().for_each(|job| self.refresh(view, *job));
+        self.round(view);
     }
 
     /// Removes a job that has ended.

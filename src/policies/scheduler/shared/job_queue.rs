@@ -35,12 +35,17 @@ impl JobQueue {
     /// Returns an empty queue.
     pub fn new(pools: &Pools) -> Self {
         // By default Hadoop has no limits, so `choose` need not walk along the queue.
-        let is_limited = pools.user_max_jobs.is_some()
-            || pools.pool_max_jobs.is_some()
-            || pools.users.values().any(|user| user.max_jobs.is_some())
-            || limits_a_pool(&pools.pools);
         let (jobs, entered) = (BTreeMap::new(), Vec::new());
-        Self { is_limited, pools: pools.clone(), jobs, is_new: false, entered }
+        Self { is_limited: limits(pools), pools: pools.clone(), jobs, is_new: false, entered }
+    }
+
+    /// Reads the limits again; the next call of [`JobQueue::choose`] reports every job.
+    pub fn reload(&mut self, pools: &Pools) {
+        (self.is_limited, self.pools, self.is_new) = (limits(pools), pools.clone(), true);
+        self.entered = match self.is_limited {
+            true => Vec::new(),
+            false => self.jobs.keys().map(|(.., job)| *job).collect(),
+        };
     }
 
     /// Returns whether any pool or user has a limit, so that some jobs may have to wait for others.
@@ -100,6 +105,14 @@ impl JobQueue {
             }
         }
     }
+}
+
+/// Returns whether any pool or user has a limit on its jobs.
+fn limits(pools: &Pools) -> bool {
+    pools.user_max_jobs.is_some()
+        || pools.pool_max_jobs.is_some()
+        || pools.users.values().any(|user| user.max_jobs.is_some())
+        || limits_a_pool(&pools.pools)
 }
 
 fn limits_a_pool(pools: &IndexMap<String, Pool>) -> bool {

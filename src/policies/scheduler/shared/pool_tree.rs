@@ -63,24 +63,54 @@ impl PoolId {
 impl PoolTree {
     /// Returns the tree of checked pools. If two pools have the same name, the first one is used.
     pub fn new(pools: &Pools) -> Self {
-        let any = PerSlot { map: u32::MAX, reduce: u32::MAX };
-        let defaults = PoolNode {
+        let defaults = Self::defaults(pools);
+        // The root holds no jobs directly, so it has no limits.
+        let root = PoolNode { max_jobs: u32::MAX, min_share_after: None, ..defaults.clone() };
+        let mut tree = Self { nodes: vec![root], by_name: FxHashMap::default(), defaults };
+        tree.declare(PoolId::ROOT, &pools.pools);
+        tree
+    }
+
+    fn defaults(pools: &Pools) -> PoolNode {
+        PoolNode {
             name: "".into(),
             parent: None,
             children: Vec::new(),
             // Hadoop's defaults: weight 1, no minimum, no maximum.
             weight: 1.0,
             min: PerSlot::default(),
-            max: any,
+            max: PerSlot { map: u32::MAX, reduce: u32::MAX },
             max_jobs: limit(pools.pool_max_jobs),
             order: pools.order,
             min_share_after: pools.min_share_after,
-        };
-        // The root holds no jobs directly, so it has no limits.
-        let root = PoolNode { max_jobs: u32::MAX, min_share_after: None, ..defaults.clone() };
-        let mut tree = Self { nodes: vec![root], by_name: FxHashMap::default(), defaults };
-        tree.declare(PoolId::ROOT, &pools.pools);
-        tree
+        }
+    }
+
+    /// Reads the pools again. Pools keep their numbers and their places in the tree; a pool that is
+    /// no longer declared has the values of an undeclared one.
+    pub fn reload(&mut self, pools: &Pools) {
+        self.defaults = Self::defaults(pools);
+        let fresh = Self::new(pools);
+        for id in self.ids() {
+            let old = &mut self.nodes[id.index()];
+            let values = match fresh.find(&old.name) {
+                _ if id == PoolId::ROOT => &fresh.nodes[0],
+                Some(new) => fresh.pool(new),
+                None => &self.defaults,
+            };
+            let (name, parent) = (old.name.clone(), old.parent);
+            let children = std::mem::take(&mut old.children);
+            *old = PoolNode { name, parent, children, ..values.clone() };
+        }
+        for id in fresh.ids().filter(|id| *id != PoolId::ROOT) {
+            let node = fresh.pool(id);
+            if self.find(&node.name).is_none() {
+                // Each pool comes after its parent, so the parent is here.
+                let around = node.parent.and_then(|around| self.find(&fresh.pool(around).name));
+                let parent = Some(around.unwrap_or(PoolId::ROOT));
+                self.add(PoolNode { parent, children: Vec::new(), ..node.clone() });
+            }
+        }
     }
 
     fn declare(&mut self, parent: PoolId, pools: &IndexMap<String, Pool>) {

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
+use super::properties;
 use super::record::{self, LoggedJob};
 use crate::workload::jobs::{JobEntry, TaskCount};
 use mumakil_base::units::{Bytes, Count, SimSpan};
@@ -74,7 +75,9 @@ impl<'a> RunnableJob<'a> {
     }
 
     /// Returns the job with the fields that do not depend on how its tasks are read.
-    pub(super) fn entry(&self, is_mumak: bool) -> JobEntry {
+    ///
+    /// With `keeps_settings` it has the settings that its logged configuration contains.
+    pub(super) fn entry(&self, is_mumak: bool, keeps_settings: bool) -> JobEntry {
         let (job, plain) = (self.job, JobEntry::named(&self.job.job_id));
         let memory = |own: Option<u32>| {
             // The job's memory setting, or else the `-Xmx` that Rumen found in its configuration.
@@ -84,7 +87,7 @@ impl<'a> RunnableJob<'a> {
         // Mumak has one queue, and in its fair scheduler each user has a pool.
         let nobody = if is_mumak { "(unknown)" } else { "unknown" };
         let queue = || job.queue.clone().unwrap_or_else(|| "default".to_owned());
-        JobEntry {
+        let entry = JobEntry {
             user: job.user.clone().unwrap_or_else(|| nobody.to_owned()),
             pool: (!is_mumak).then(queue),
             priority: priority(job, is_mumak),
@@ -93,7 +96,8 @@ impl<'a> RunnableJob<'a> {
             map_memory: memory(job.job_map_mb).unwrap_or(plain.map_memory),
             reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
             ..plain
-        }
+        };
+        if keeps_settings { properties::with_settings(entry, &job.job_properties) } else { entry }
     }
 
     /// Returns when the last map ended, in the milliseconds of the trace.

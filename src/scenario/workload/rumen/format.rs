@@ -6,6 +6,7 @@ use std::path::Path;
 use super::admitted::{NumberedTasks, RumenModel, RunnableJob, map_time};
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
 use super::order::{RepeatedIds, sort_by, told_order};
+use super::properties;
 use super::record::{self, LoggedJob};
 use super::source::reduce_times;
 use super::survey::LogSurvey;
@@ -157,7 +158,7 @@ fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     };
     let input = sum(&map_tries, |attempt| attempt.hdfs_bytes_read);
     let written = if reduces.get() == 0 { &map_tries } else { &reduce_tries };
-    let plain = admitted.entry(false);
+    let plain = admitted.entry(false, true);
     Ok(Some(JobEntry {
         submit: SimSpan::from_millis(admitted.submitted),
         // Counters may be missing. If there is less than a byte for each map, the job counts as
@@ -281,6 +282,7 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         mapper_tries_to_succeed: Some(vec![1.0]),
         job_map_mb: memory(entry.map_memory),
         job_reduce_mb: memory(entry.reduce_memory),
+        job_properties: properties::of(entry),
         ..LoggedJob::default()
     }
 }

@@ -23,7 +23,7 @@ use super::order::{RepeatedIds, sort_by, told_order};
 use super::record::{LoggedCdf, LoggedJob};
 use super::survey::{LogSurvey, success};
 use crate::workload::hosts::Hosts;
-use crate::workload::jobs::JobEntry;
+use crate::workload::jobs::{JobEntry, yes};
 use crate::workload::site::WorkloadSite;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
 use crate::workload::submission::Submission;
@@ -55,6 +55,10 @@ pub struct Rumen {
     /// distance.
     #[serde(default, skip_serializing_if = "RumenPenalty::is_open")]
     pub penalty: RumenPenalty,
+    /// Whether jobs keep the settings that their logged configurations contain: slow start, attempts,
+    /// failures and second attempts. Without this, all jobs have the settings of `hadoop`.
+    #[serde(default = "yes")]
+    pub job_settings: bool,
     /// Whether broken jobs are left out instead of being an error.
     #[serde(default)]
     pub lenient: bool,
@@ -115,6 +119,7 @@ impl Source for Rumen {
             model,
             draws: site.hadoop.draws,
             is_mumak,
+            keeps_settings: self.job_settings,
             hosts: if is_mumak {
                 Hosts::as_written(site.topology)
             } else {
@@ -229,6 +234,7 @@ struct LogReader<'a> {
     draws: Draws,
     /// Whether the run is Mumak's: jobs keep their ids, which break ties.
     is_mumak: bool,
+    keeps_settings: bool,
     hosts: Hosts<'a>,
     seed: u64,
     /// Whether jobs that run must be sorted by their submission: Mumak would end at a job that goes
@@ -330,7 +336,7 @@ impl LogReader<'_> {
                 splits.iter().fold(0, |sum: u64, split| sum.saturating_add(split.bytes.get())),
             )),
             splits: Some(splits.into()),
-            ..admitted.entry(is_mumak)
+            ..admitted.entry(is_mumak, self.keeps_settings)
         };
         (entry, traced)
     }
