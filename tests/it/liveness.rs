@@ -169,7 +169,7 @@ workload:
     - {name: c, maps: 6, map_time: 5s, reduces: 5}
 until: 30min
 ";
-    goes_on(yaml, 3);
+    goes_on(yaml, 4);
 }
 
 /// Asserts that a run does not stall; its jobs may fail or stay unfinished.

@@ -48,17 +48,17 @@ fn fifo_and_fair_part_in_the_quickstart_when_a_query_comes_behind_the_index() {
     let told = first(&room, "fifo fair");
     assert_eq!(told["runs"], json!(["fifo", "fair"]));
     let slot = &told["slot"];
-    assert_eq!((&slot["kind"], &slot["number"]), (&json!("map"), &json!(91)));
+    assert_eq!((&slot["kind"], &slot["number"]), (&json!("map"), &json!(92)));
     let given = |run: usize| {
         let given = &slot["given"][run];
         ["at_ms", "name", "task", "attempt", "node"].map(|key| given[key].clone())
     };
-    assert_eq!(given(0), [json!(93_863), json!("index"), json!(60), json!(0), json!("node-6")]);
-    assert_eq!(given(1), [json!(96_114), json!("query-3"), json!(0), json!(0), json!("node-19")]);
+    assert_eq!(given(0), [json!(95_185), json!("index"), json!(53), json!(0), json!("node-13")]);
+    assert_eq!(given(1), [json!(95_819), json!("query-3"), json!(2), json!(0), json!("node-16")]);
     let jobs = told["jobs"].as_array().unwrap();
     assert_eq!((jobs.len(), &jobs[0]["name"]), (5, &json!("query-3")));
-    assert_eq!(jobs[0]["sojourn_ms"], json!([130_890, 34_551]));
-    assert_eq!(jobs[0]["difference_ms"], -96_339);
+    assert_eq!(jobs[0]["sojourn_ms"], json!([123_923, 31_822]));
+    assert_eq!(jobs[0]["difference_ms"], -92_101);
     let ends: Vec<u64> = jobs.iter().map(|job| job["ended_ms"].as_u64().unwrap()).collect();
     assert!(ends.is_sorted(), "{ends:?}");
     let all = first(&room, "fifo fair --by 0s");
@@ -66,7 +66,7 @@ fn fifo_and_fair_part_in_the_quickstart_when_a_query_comes_behind_the_index() {
 
     room.mumakil("compare fifo fair --first --out page.html").assert().success();
     let page = std::fs::read_to_string(room.path("page.html")).unwrap();
-    assert_eq!(page.matches("The line across: they part at 93.863 s.").count(), 4);
+    assert_eq!(page.matches("The line across: they part at 95.185 s.").count(), 4);
     assert!(page.contains("Where they part</h2>"));
 }
 

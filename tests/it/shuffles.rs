@@ -39,7 +39,7 @@ const JOB: &str =
 #[test]
 fn a_reduce_knows_of_the_maps_that_ended_before_it_was_launched() {
     let yaml = format!(
-        "hadoop: {{slow_start: 1.0}}\ncluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\n\
+        "hadoop: {{slow_start: 1.0, copier_sleep: 0s}}\ncluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\n\
          workload: {{jobs: [{JOB}]}}\n"
     );
     let rows = attempts(&yaml);
@@ -121,7 +121,7 @@ fn a_short_partition_only_delays_what_is_fetched_across_it() {
 #[test]
 fn a_fetch_waits_for_what_comes_through_the_uplink_of_its_pod() {
     let yaml = "\
-        hadoop: {slow_start: 1.0}\n\
+        hadoop: {slow_start: 1.0, copier_sleep: 0s}\n\
         cluster: {nodes: 4, racks: 4, \
         network: {model: shared, nic: 10Gb/s, uplink: 10Gb/s, pods: {count: 2, uplink: 10MB/s}}}\n\
         workload: {jobs: [{name: a, maps: 1, map_time: 5s, reduces: 1, shuffle: 600MB, \
@@ -136,7 +136,7 @@ fn a_fetch_waits_for_what_comes_through_the_uplink_of_its_pod() {
 #[test]
 fn reduces_with_unequal_shares_fetch_and_compute_in_proportion() {
     let yaml = "\
-        hadoop: {slow_start: 1.0}\n\
+        hadoop: {slow_start: 1.0, copier_sleep: 0s}\n\
         cluster: {nodes: 3, disk: {rate: 100MB/s}, network: {rack: 1GB/s, nic: 10Gb/s}}\n\
         workload: {jobs: [{name: a, maps: 1, map_time: 5s, reduces: 3, shuffle: 600MB, \
         reduce_rate: 10MB/s, sort_time: 0s, reduce_shares: {list: [6, 3, 1]}}]}\n";

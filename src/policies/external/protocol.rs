@@ -708,7 +708,7 @@ mod tests {
         Hello: protocol! mumakil! seed! hadoop! trackers! options!
         Question: number! now_us! cluster news tracker free near not_here progress
         Cluster: trackers! slots! occupied! unfinished! heartbeat_us!
-        News: submitted! initialised! job! running! job! counts! launched! attempt! job! attempt! state! ended! job! outcome!
+        News: submitted! initialised! job! running! job! altered! job! pool! priority! counts! launched! attempt! job! attempt! state! ended! job! outcome!
         Submitted: job! name! user! pool! priority! tasks! truth_us
         Counts: job! pending! running! done! homeless
         Launched: job! attempt! tracker! locality
