@@ -1,5 +1,4 @@
-//! What each policy does when a job gets another priority or pool, and when pools or queues are
-//! read again.
+//! Tests of all policies: a job gets another priority or pool, and pools or queues are read again.
 
 use std::sync::Arc;
 

@@ -118,8 +118,8 @@ pub struct FoundJobs {
     pub left_out: u64,
     /// How many records are left out since they are broken.
     pub broken: u64,
-    /// What else there is to tell about the trace, each in a sentence: for example, that some hosts
-    /// are not nodes of the cluster.
+    /// Notes on the trace for the user, each a sentence: for example, that some hosts are not nodes
+    /// of the cluster.
     pub notes: Vec<String>,
 }
 

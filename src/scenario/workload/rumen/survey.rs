@@ -1,4 +1,4 @@
-//! What a log tells about its cluster as a whole: how long the JobTracker took to hear that an
+//! The facts that a log tells about its cluster as a whole: how long the JobTracker took to hear that an
 //! attempt had ended, and how much longer maps took away from their input.
 //!
 //! The log has an attempt's end twice. The attempt's own end is when its tracker noted it, the
