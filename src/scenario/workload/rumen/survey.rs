@@ -1,5 +1,5 @@
-//! The facts that a log tells about its cluster as a whole: how long the JobTracker took to hear that an
-//! attempt had ended, and how much longer maps took away from their input.
+//! The facts that a log tells about its cluster as a whole: how long the JobTracker took to hear that
+//! an attempt had ended, and how much longer maps took away from their input.
 //!
 //! The log has an attempt's end twice. The attempt's own end is when its tracker noted it, the
 //! task's end is when the JobTracker heard of it with the tracker's next heartbeat. So the delays
