@@ -136,7 +136,7 @@ fn a_fetch_waits_for_what_comes_through_the_uplink_of_its_pod() {
 #[test]
 fn reduces_with_unequal_shares_fetch_and_compute_in_proportion() {
     let yaml = "\
-        hadoop: {slow_start: 1.0, copier_sleep: 0s}\n\
+        hadoop: {slow_start: 1.0, copier_sleep: 0s, localisation: 0s, start_up: 2s}\n\
         cluster: {nodes: 3, disk: {rate: 100MB/s}, network: {rack: 1GB/s, nic: 10Gb/s}}\n\
         workload: {jobs: [{name: a, maps: 1, map_time: 5s, reduces: 3, shuffle: 600MB, \
         reduce_rate: 10MB/s, sort_time: 0s, reduce_shares: {list: [6, 3, 1]}}]}\n";
