@@ -124,6 +124,8 @@ from math import ceil
 class Fifo(Policy):
     """Hadoop's FIFO, as `fifo` has it: jobs by priority, then arrival."""
 
+    patience_us = 0  # it puts nothing off
+
     def __init__(self, hello: dict[str, Any]) -> None:
         super().__init__(hello)
         self.line: list[Job] = []
