@@ -60,9 +60,10 @@ pub(super) const THEMES: [&str; 11] = [
     "{hadoop: {slow_start: 1}, \
       workload: {jobs: [{name: late, submit: 0s, maps: 12, reduces: 24, map_time: 20s}]}, \
       faults: [{at: 50s, stop: node-1}, {at: 2min, stop: node-2}]}",
-    // Many tasks fail, and trackers are blacklisted.
+    // Many tasks fail, trackers are blacklisted, and a restart clears them.
     "{hadoop: {tracker_failures: 1, tracker_faults: 1, blacklist: true, map_failures: 50 %}, \
-      faults: [{task_failures: 20 %}]}",
+      faults: [{task_failures: 20 %}, {at: 4min, restart: {nodes: all, for: 10s}}, \
+      {at: 10min, restart: {nodes: all, for: 10s}}]}",
 ];
 
 /// Draws the scenario of a case.
@@ -246,8 +247,8 @@ impl<'s> CaseDrawer<'s> {
         Value::Sequence(faults)
     }
 
-    /// Draws `later`: jobs, changes of the policy, of jobs and of tasks. It has its own random stream, so that old
-    /// seeds still draw the cases that they drew before `later` existed.
+    /// Draws `later`: jobs, changes of the policy, of jobs and of tasks. It has its own random
+    /// stream, so that old seeds still draw the cases that they drew before `later` existed.
     fn later(&mut self, schema: &Json) -> Option<Value> {
         let own = stream(self.seed, Purpose::Chaos, 1);
         let rng = std::mem::replace(&mut self.rng, own);
