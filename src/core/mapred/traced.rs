@@ -326,17 +326,10 @@ mod tests {
             maps: vec![[done(0, false)].into(), [done(1, true), None].into()],
             reduces: vec![[Some(timeless(0, true))].into()],
             map_times: [Cdf::default(), Cdf::default(), cdf(7e3, 7e3), cdf(8e3, 8e3)],
-            failed_map_times: Default::default(),
-            reduce_times: Cdf::default(),
             failed_reduce_times: cdf(9e3, 9e3),
             tries: Some([0.5, 0.5].into()),
             factors: [1.0, 1.5, 3.0],
-            commit_wait: SimSpan::ZERO,
-            service: TracedService::default(),
-            quirks: false,
-            is_unreadable: false,
-            id: None,
-            unplaced: Default::default(),
+            ..Traced::sample()
         }
     }
 
