@@ -61,10 +61,11 @@ pub struct LivePicture {
     policies: VecDeque<String>,
 }
 
-/// A node: whether it is up, and which attempts hold its slots.
+/// A node: how many slots it has, and which attempts hold them.
 struct PictureNode {
-    is_up: bool,
-    /// The attempt that holds each slot.
+    /// How many slots the node has now; none while its tracker is down.
+    has: PerSlot<u32>,
+    /// The attempt that holds each slot, for the most slots that the node ever has.
     slots: PerSlot<Vec<Option<AttemptId>>>,
 }
 
@@ -270,12 +271,13 @@ impl PageLayout {
         let topology = &prepared.topology;
         let mut racks = vec![String::new(); topology.racks() as usize];
         let mut nodes = Vec::new();
-        for ((id, node), label) in topology.nodes().zip(labels.iter()) {
+        for ((id, _), label) in topology.nodes().zip(labels.iter()) {
             let rack = topology.rack(id).0;
             if let Some(name) = racks.get_mut(rack as usize) {
                 name.clone_from(&label.rack);
             }
-            nodes.push((label.node.clone(), rack, node.slots.map, node.slots.reduce));
+            let most = topology.most_slots_of(id);
+            nodes.push((label.node.clone(), rack, most.map, most.reduce));
         }
         let Prepared { scenario, .. } = prepared;
         Self { scenario: scenario.name.to_string(), seed: scenario.seed, racks, nodes, policies }
@@ -287,12 +289,12 @@ impl LivePicture {
     pub fn new(topology: &Topology, policies: impl IntoIterator<Item = String>) -> Self {
         let empty = |slots: u32| vec![None; slots as usize];
         let node = |slots: PerSlot<u32>| PictureNode {
-            is_up: false,
+            has: PerSlot::default(),
             slots: PerSlot { map: empty(slots.map), reduce: empty(slots.reduce) },
         };
         Self {
             books: RunBooks::new(SimTime::ZERO),
-            nodes: topology.nodes().map(|(_, of)| node(of.slots)).collect(),
+            nodes: topology.nodes().map(|(id, _)| node(topology.most_slots_of(id))).collect(),
             jobs: Vec::new(),
             live: Vec::new(),
             over: VecDeque::new(),
@@ -361,8 +363,8 @@ impl LivePicture {
             ) => {
                 self.count_done(attempt, 1);
             }
-            Fact::Tracker(tracker, TrackerFact::Up(_)) => self.set_up(tracker, true),
-            Fact::Tracker(tracker, TrackerFact::Down) => self.set_up(tracker, false),
+            Fact::Tracker(tracker, TrackerFact::Up(slots)) => self.has_now(tracker, slots),
+            Fact::Tracker(tracker, TrackerFact::Down) => self.has_now(tracker, PerSlot::default()),
             Fact::Member(tracker, MemberFact::Lost) => self.befall(at, Some(tracker), "given up"),
             Fact::Member(tracker, MemberFact::Blacklisted) => {
                 self.befall(at, Some(tracker), "blacklisted")
@@ -404,9 +406,9 @@ impl LivePicture {
         self.say(at, RemarkKind::Befell { tracker, words });
     }
 
-    fn set_up(&mut self, tracker: TrackerId, is_up: bool) {
+    fn has_now(&mut self, tracker: TrackerId, slots: PerSlot<u32>) {
         if let Some(node) = self.nodes.get_mut(tracker.index()) {
-            node.is_up = is_up;
+            node.has = slots;
         }
     }
 
@@ -483,11 +485,15 @@ impl LivePicture {
         // A guess of the capacity: Hadoop gives a node two map and two reduce slots by default.
         let mut all = Vec::with_capacity(self.nodes.len() * 4);
         for node in &self.nodes {
-            // An attempt may hold a slot of a stopped machine until the tracker is declared lost.
-            let empty = if node.is_up { FREE } else { DOWN };
-            let holder =
-                |slot: &Option<AttemptId>| slot.map_or(empty, |attempt| i64::from(attempt.job().0));
-            all.extend(node.slots.map.iter().chain(&node.slots.reduce).map(holder));
+            for kind in SlotKind::BOTH {
+                all.extend((0..).zip(&node.slots[kind]).map(|(place, holder)| match holder {
+                    // An attempt may hold a slot of a stopped machine until the tracker is declared
+                    // lost.
+                    Some(attempt) => i64::from(attempt.job().0),
+                    None if place < node.has[kind] => FREE,
+                    None => DOWN,
+                }));
+            }
         }
         all
     }
@@ -713,6 +719,28 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         assert_eq!(picture.frame().slots, [DOWN, DOWN, DOWN, 0, FREE, FREE]);
         let row = &picture.frame().jobs[0];
         assert_eq!((row.maps, row.reduces), ([4, 0, 1], [1, 0, 0]));
+    }
+
+    #[test]
+    fn a_node_shows_the_slots_that_its_tracker_has_now() {
+        let text = "
+cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
+workload: {jobs: [{name: a, maps: 4, map_time: 20s}]}
+faults: [{at: 1min, restart: {nodes: node-1, for: 5s, map_slots: 3, reduce_slots: 0}}]
+";
+        let registry = Registry::builtin();
+        let scenario = scenario::parse("one.yaml", text, &[], &registry).unwrap().scenario;
+        let prepared = Prepared::new(scenario, &registry).unwrap();
+        let layout = PageLayout::of(&prepared, Vec::new());
+        assert_eq!((layout.nodes[0].2, layout.nodes[0].3), (3, 1));
+        let mut picture = LivePicture::new(&prepared.topology, []);
+        let up =
+            |map, reduce| Fact::Tracker(TrackerId(0), TrackerFact::Up(PerSlot { map, reduce }));
+        tell(&mut picture, 0, up(2, 1));
+        assert_eq!(picture.frame().slots[..4], [FREE, FREE, DOWN, FREE]);
+        tell(&mut picture, 60, Fact::Tracker(TrackerId(0), TrackerFact::Down));
+        tell(&mut picture, 65, up(3, 0));
+        assert_eq!(picture.frame().slots[..4], [FREE, FREE, FREE, DOWN]);
     }
 
     #[test]

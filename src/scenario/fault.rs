@@ -368,7 +368,7 @@ mod tests {
     fn faults_read_back_as_written() {
         let yaml = "- at: 10min\n  stop: node-3\n- at: 20min\n  start: node-3\n\
                     - at: 10min\n  stop:\n    nodes: 10 %\n    for: 5min\n\
-                    - at: 1h\n  restart:\n    nodes: node-2\n    for: 30s\n\
+                    - at: 1h\n  restart:\n    nodes: node-2\n    for: 30s\n    map_slots: 4\n\
                     - slow:\n    rack: rack-2\n    cpu: 0.5\n\
                     - crashes:\n    mtbf:\n      exponential:\n        mean: 8h\n    \
                     mttr: 10min\n    what: machine\n\

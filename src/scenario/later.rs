@@ -1,5 +1,7 @@
 //! `later:` changes while a run goes on: another job, another policy, another priority.
 //!
+//! The slots of nodes change with their trackers' process: see the fault `restart`.
+//!
 //! The live page records the actions of its user as such changes, and a branch of a run consists of
 //! them. Before its time a change has no effect: until then, the run is the same as without it.
 

@@ -253,3 +253,36 @@ fn a_change_of_what_is_not_there_is_refused_with_its_place() {
     let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert!(told.contains("`fifo` has no pools or queues to read again"), "{told}");
 }
+
+/// A tracker reads its numbers of slots when it starts, as in Hadoop.
+#[test]
+fn a_tracker_that_restarts_may_have_other_slots() {
+    let slots = |events: &str| {
+        let of = |line: &str| {
+            let event: serde_json::Value = serde_json::from_str(line).unwrap();
+            let is_it = event["fact"] == "tracker up" && event["node"] == "node-2";
+            is_it.then(|| ["map_slots", "reduce_slots"].map(|kind| event[kind].as_u64().unwrap()))
+        };
+        events.lines().filter_map(of).collect::<Vec<_>>()
+    };
+    let more = "faults: [{at: 1min, restart: {nodes: node-2, for: 5s, map_slots: 6}}, \
+                {at: 2min, restart: {nodes: node-2, for: 5s, map_slots: 0, reduce_slots: 3}}]";
+    let (events, _) = run(more);
+    assert_eq!(slots(&events), [[2, 1], [6, 1], [0, 3]]);
+    let started = |from: u64, to: u64, kind: &str| {
+        let (past, all) = (before(&events, from), before(&events, to));
+        let of = |events: &str| {
+            let is_it = |line: &&str| {
+                line.contains(r#""fact":"started""#) && line.contains(r#""node":"node-2""#)
+            };
+            let works = |line: &&str| line.contains(r#""role":"work""#);
+            let of_kind = format!(r#""kind":"{kind}""#);
+            events.lines().filter(is_it).filter(works).filter(|it| it.contains(&of_kind)).count()
+        };
+        of(&all) - of(&past)
+    };
+    // Maps take more than 11 s, so six maps that start within 11 s run at the same time.
+    assert_eq!(started(65, 76, "map"), 6);
+    assert_eq!(started(125, 1_000, "map"), 0);
+    assert!(1 < started(125, 1_000, "reduce"));
+}

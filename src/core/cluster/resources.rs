@@ -222,7 +222,8 @@ impl Resources {
     /// slot.
     pub fn compute(&self, on: TrackerId) -> Option<Demand> {
         let node = self.topology.node(on);
-        let is_short = node.cores < node.slots.map + node.slots.reduce;
+        let most = self.topology.most_slots_of(on);
+        let is_short = node.cores < most.map + most.reduce;
         let cores = ResourceUse { resource: self.of_node(on, CORES), weight: 1.0 };
         // With a core for every slot no attempt can slow another down, so no flow is needed.
         is_short.then(|| self.demand([cores]))

@@ -11,6 +11,8 @@ use mumakil_base::units::Rate;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     nodes: Vec<Node>,
+    /// The most slots that each node has in the course of a run.
+    most_slots: Vec<PerSlot<u32>>,
     /// The rack and host name of each node, sorted by host; empty if the nodes have no names.
     names: Vec<(String, String)>,
     /// The rack of each node, kept apart from the nodes because it is looked up most often.
@@ -103,6 +105,7 @@ impl Topology {
         }
         Self {
             racks_of: nodes.iter().map(|node| node.rack).collect(),
+            most_slots: nodes.iter().map(|node| node.slots).collect(),
             nodes,
             names: Vec::new(),
             pods: vec![PodId(0); racks.len()],
@@ -251,14 +254,25 @@ impl Topology {
         self.nodes.iter().enumerate().map(|(index, node)| (TrackerId(index as u32), node))
     }
 
+    /// Notes that a node has these slots at some time of the run; `None` says nothing of a kind.
+    pub fn note_slots(&mut self, node: TrackerId, slots: PerSlot<Option<u32>>) {
+        let most = &mut self.most_slots[node.index()];
+        *most = PerSlot::of(|kind| most[kind].max(slots[kind].unwrap_or_default()));
+    }
+
+    /// Returns the most slots that a node has in the course of a run.
+    pub fn most_slots_of(&self, node: TrackerId) -> PerSlot<u32> {
+        self.most_slots[node.index()]
+    }
+
     /// Returns the slots of the whole cluster.
     pub fn slots(&self) -> PerSlot<u32> {
         PerSlot::of(|kind| self.nodes.iter().map(|node| node.slots[kind]).sum())
     }
 
-    /// Returns the largest number of slots of each kind on one node.
+    /// Returns the largest number of slots of each kind that one node has in the course of a run.
     pub fn most_slots(&self) -> PerSlot<u32> {
-        let most = |kind| self.nodes.iter().map(|node| node.slots[kind]).max();
+        let most = |kind| self.most_slots.iter().map(|slots| slots[kind]).max();
         PerSlot::of(|kind| most(kind).unwrap_or_default())
     }
 }

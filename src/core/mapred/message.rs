@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::cluster::{NetworkCut, Reread, ResourceUse, Speeds, TrackerId};
+use crate::cluster::{NetworkCut, PerSlot, Reread, ResourceUse, Speeds, TrackerId};
 use crate::mapred::event::Outcome;
 use crate::mapred::heartbeat::{Heartbeat, Missing, Reply};
 use crate::mapred::ids::{AttemptId, JobId, TaskId};
@@ -156,6 +156,9 @@ pub enum ToTracker {
     Crash,
     /// From the fault injector: the speeds of its machine from now on.
     Speeds(Arc<Speeds>),
+    /// From a fault: the slots that its process has from its next start on; `None` leaves a kind as
+    /// it is. Boxed: it is rarely sent, and without the box every message would be larger.
+    Slots(Box<PerSlot<Option<u32>>>),
     /// From a fault: all data that its tasks left on its disks is lost.
     DiskLost,
     /// From a fault: the result of the node's health script, `true` if the node is well.
@@ -371,6 +374,7 @@ impl Message for ToTracker {
             Self::Rates(_)
             | Self::OutOfReach { .. }
             | Self::Speeds(_)
+            | Self::Slots(_)
             | Self::Beat(_)
             | Self::NoReply(_)
             | Self::Refused(_)

@@ -95,6 +95,8 @@ pub struct TaskTracker {
     memory: Memory,
     localised: LocalisedJobs,
     node: Node,
+    /// The slots that the process takes from its configuration when it starts.
+    configured: PerSlot<u32>,
     /// The time from a start of the process to its first heartbeat.
     phase: SimSpan,
     /// The last reply, while the tracker waits to learn which of the outputs counted in the reply
@@ -156,6 +158,7 @@ impl TaskTracker {
             memory: Memory::new(&node),
             localised: LocalisedJobs::default(),
             pulse: HeartbeatState::new(id, &costs, manner),
+            configured: node.slots,
             node,
             costs,
             phase,
@@ -187,6 +190,9 @@ impl TaskTracker {
         }
         self.pulse.start();
         self.restarted = true;
+        // The process held no attempts while it was down, so all of its slots are free.
+        self.node.slots = self.configured;
+        self.free = self.configured;
         out.emit(Fact::Tracker(self.id, TrackerFact::Up(self.node.slots)));
         // The page cache had no memory while the machine was off; now it can grow again.
         self.clockwork.tell_memory(self.memory.left(), out);
@@ -239,6 +245,11 @@ impl TaskTracker {
             let next = attempt.take_speeds(out.now, speeds.clone());
             self.clockwork.plan(next, attempt, out);
         }
+    }
+
+    /// Changes the slots that the process has from its next start on.
+    fn configure(&mut self, new: PerSlot<Option<u32>>) {
+        self.configured = PerSlot::of(|kind| new[kind].unwrap_or(self.configured[kind]));
     }
 
     /// Ends every attempt without a report, as the process has died or starts anew.
@@ -849,6 +860,7 @@ impl Core for TaskTracker {
             ToTracker::PowerOff => self.power_off(out),
             ToTracker::Crash => self.crash(out),
             ToTracker::Speeds(speeds) => self.take_speeds(speeds, out),
+            ToTracker::Slots(new) => self.configure(**new),
             ToTracker::DiskLost => self.lose_disk(out),
             ToTracker::Health(is_well) => self.take_health(*is_well, out),
             // This timer is stale: its heartbeat was moved, or its process has died since.

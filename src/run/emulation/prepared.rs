@@ -11,7 +11,7 @@ use crate::record::NodeLabel;
 use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes};
 use mumakil_core::mapred::{self, ExpectedJob, JobId};
 use mumakil_core::trace::{TraceError, TraceFile};
-use mumakil_scenario::fault::FaultContext;
+use mumakil_scenario::fault::{Effects, FaultContext, FaultSite};
 use mumakil_scenario::workload::format::{FormatContents, HostFile, other};
 use mumakil_scenario::workload::{Formats, Workload, WorkloadSite};
 use mumakil_scenario::{AlteredJob, LaterChange, Registry, Scenario};
@@ -129,11 +129,23 @@ impl Prepared {
         // Put the workload back, now with the paths and checksums of its files.
         scenario.workload = spec;
         let mut prepared = Self { scenario, topology, workload, doubts: Vec::new() };
+        prepared.note_slots();
         // Check this before asking the policy: the policy may rely on slots and jobs.
         prepared.check()?;
         prepared.doubts = prepared.ask_policy(registry)?;
         prepared.doubts.extend(prepared.formulas());
         Ok(prepared)
+    }
+
+    /// Notes the slots that nodes get in the course of the run.
+    fn note_slots(&mut self) {
+        let Self { scenario, topology, workload, .. } = self;
+        let site = FaultSite { seed: scenario.seed, topology, workload };
+        let new: Vec<_> = Effects::of(&scenario.faults, site).new_slots().collect();
+        if !new.is_empty() {
+            let topology = Arc::make_mut(topology);
+            new.into_iter().for_each(|(node, slots)| topology.note_slots(node, slots));
+        }
     }
 
     /// Checks the properties that depend on the content of files. The scenario's own check has

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::workload::arrivals::Workload;
 use mumakil_base::random::{Dist, Purpose, stream};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
-use mumakil_core::cluster::{NetworkCut, Topology, TrackerId};
+use mumakil_core::cluster::{NetworkCut, PerSlot, Topology, TrackerId};
 use mumakil_core::mapred::{
-    JobId, Mail, Mishap, MishapHarm, MishapRhythm, PlannedFailure, ToFaultInjector,
+    JobId, Mail, Mishap, MishapHarm, MishapRhythm, PlannedFailure, ToFaultInjector, ToTracker,
 };
 
 /// The circumstances in which a fault takes effect.
@@ -94,6 +94,14 @@ impl<'a> Effects<'a> {
     /// Returns whether a node may become slow.
     pub fn slow_down(&self) -> bool {
         self.mishaps.iter().any(|mishap| matches!(mishap.harm, MishapHarm::Slow(_)))
+    }
+
+    /// Returns the nodes whose trackers start with other slots at some time, with these slots.
+    pub fn new_slots(&self) -> impl Iterator<Item = (TrackerId, PerSlot<Option<u32>>)> {
+        self.opening.iter().filter_map(|(_, mail)| match mail {
+            Mail::Tracker(node, ToTracker::Slots(slots)) => Some((*node, **slots)),
+            _ => None,
+        })
     }
 
     /// Returns whether nodes may go off or lose their disks, so that copies of blocks are lost.

@@ -60,10 +60,11 @@ pub(super) const THEMES: [&str; 11] = [
     "{hadoop: {slow_start: 1}, \
       workload: {jobs: [{name: late, submit: 0s, maps: 12, reduces: 24, map_time: 20s}]}, \
       faults: [{at: 50s, stop: node-1}, {at: 2min, stop: node-2}]}",
-    // Many tasks fail, trackers are blacklisted, and a restart clears them.
+    // Many tasks fail, trackers are blacklisted, and a restart clears them; another changes their
+    // slots.
     "{hadoop: {tracker_failures: 1, tracker_faults: 1, blacklist: true, map_failures: 50 %}, \
       faults: [{task_failures: 20 %}, {at: 4min, restart: {nodes: all, for: 10s}}, \
-      {at: 10min, restart: {nodes: all, for: 10s}}]}",
+      {at: 10min, restart: {nodes: all, for: 10s, map_slots: 3, reduce_slots: 1}}]}",
 ];
 
 /// Draws the scenario of a case.

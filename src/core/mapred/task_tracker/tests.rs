@@ -534,6 +534,21 @@ fn a_process_that_crashes_takes_its_attempts_along_and_comes_back_empty() {
 }
 
 #[test]
+fn a_process_that_comes_back_has_the_slots_that_are_configured_by_then() {
+    let mut bench = tracker(|_| {});
+    bench.until(secs(0)).reply(vec![]);
+    let slots = bench.status().slots;
+    let more = PerSlot { map: Some(slots.map + 3), reduce: None };
+    bench.until(secs(2)).hear(ToTracker::Slots(more.into()));
+    bench.until(secs(4));
+    assert_eq!(bench.status().slots, slots, "the process has not started again");
+    bench.hear(ToTracker::Crash);
+    bench.until(secs(5)).hear(ToTracker::PowerOn);
+    bench.until(secs(5));
+    assert_eq!(bench.status().slots, PerSlot { map: slots.map + 3, ..slots });
+}
+
+#[test]
 fn a_process_that_comes_back_speaks_at_once_and_in_the_line_1_x_after_the_shortest_interval() {
     for (line, waits) in [(HadoopLine::V020, 0), (HadoopLine::V021, 0), (HadoopLine::V1, 3)] {
         let mut bench = tracker(|hadoop| hadoop.line = line);

@@ -112,8 +112,9 @@ impl Attempts<'_> {
         let mut rows = Vec::new();
         let mut capacity = Vec::new();
         let mut place = vec![0; self.labels.len()];
+        let most = |(id, _)| self.topology.most_slots_of(id);
         let nodes: Vec<u32> =
-            self.topology.nodes().map(|(_, node)| node.slots.map + node.slots.reduce).collect();
+            self.topology.nodes().map(most).map(|slots| slots.map + slots.reduce).collect();
         for (rack, of_rack) in self.racks() {
             for node in of_rack {
                 place[node] = rows.len();
@@ -207,9 +208,9 @@ impl Attempts<'_> {
         let lanes = |slots: u32| vec![0.0; slots as usize];
         let nodes = self.topology.nodes();
         nodes
-            .map(|(_, node)| PerSlot {
-                map: lanes(node.slots.map),
-                reduce: lanes(node.slots.reduce),
+            .map(|(id, _)| {
+                let most = self.topology.most_slots_of(id);
+                PerSlot { map: lanes(most.map), reduce: lanes(most.reduce) }
             })
             .collect()
     }
