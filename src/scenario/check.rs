@@ -516,6 +516,7 @@ fn drawn<'a>(
         let mut problems = Vec::new();
         let jobs = source.drawn(seed, &mut problems)?;
         found.add_options(&**source, problems);
+        source.doubts(seed, &jobs).into_iter().for_each(|doubt| found.doubt(doubt));
         Some((&**source, jobs))
     })
 }

@@ -277,6 +277,19 @@ impl TaskBytes {
             }
         }
     }
+
+    /// Returns how many bytes a task moves, relative to the mean of all tasks; 1 if no task moves
+    /// any.
+    pub fn relative(&self, task: u32) -> f64 {
+        match self {
+            Self::Alike(_) => 1.0,
+            Self::Each(bytes) => {
+                let all = bytes.iter().copied().sum::<Bytes>().get() as f64;
+                let own = self.of(task).get() as f64;
+                if all == 0.0 { 1.0 } else { own * bytes.len() as f64 / all }
+            }
+        }
+    }
 }
 
 impl From<Bytes> for TaskBytes {

@@ -242,7 +242,15 @@ impl Scheduler for Fair {
         self.starvation.job_changed(event);
         match event.change {
             // Hadoop computes everything anew when a job arrives.
-            JobChange::Submitted => self.update(view),
+            JobChange::Submitted => {
+                let job = view.job(event.job);
+                let pool = job.map(|job| self.options.pool_by.of(job.spec()));
+                // A pool that its first job will make has no minimum share.
+                if let Some(pool) = pool.and_then(|pool| self.tree.pools().find(pool)) {
+                    self.starvation.submitted(event.job, pool, view.now());
+                }
+                self.update(view);
+            }
             // A job launches tasks only after its setup, so it joins its pool here.
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };

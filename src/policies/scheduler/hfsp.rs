@@ -83,7 +83,7 @@ impl Policy for Hfsp {
         let rules = options.rules();
         Self {
             phases: PerSlot::of(|kind| Phase::new(kind, &rules)),
-            delay: Delay::new(&rules.delay),
+            delay: rules.wait.delay(),
             suspended: Suspensions::new(rules.suspended),
             doomed: BTreeSet::new(),
             rules,
@@ -132,6 +132,9 @@ impl Hfsp {
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let Self { phases, delay, .. } = self;
         let mut began = phases[kind].samples().find_map(|claim| begin(&claim, offer, delay, kind));
+        if began.is_none() && !phases[kind].has_room() {
+            return false;
+        }
         // Look for suspended attempts only if no sample uses the slot, since the lookup may rank
         // all jobs.
         let here = if began.is_none() { self.suspended_here(offer, kind) } else { None };
@@ -446,7 +449,7 @@ impl Scheduler for Hfsp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_core::mapred::{PolicyBench, TaskId, TaskKind};
+    use mumakil_core::mapred::{Input, PolicyBench, TaskId, TaskKind};
 
     /// In the virtual cluster the first job has two of three slots, at half the speed of real time.
     /// The jobs begin with 240 s and 180 s of work; after 130 s, 110 s and 115 s are left.
@@ -457,6 +460,60 @@ mod tests {
         let [larger, smaller] = [4, 3].map(|maps| bench.submit(maps, 0, |_| {}));
         assert_eq!(bench.offer(0)[0].job(), smaller);
         assert_eq!(bench.at(130.0).offer(1)[0].job(), larger, "only time has passed");
+    }
+
+    /// Two trackers of one slot; the input of the job's only map is on the second one. By the text of
+    /// 2015 the job lets as many offers pass as there are trackers, however fast they come; by that
+    /// of 2013 it waits for a time.
+    #[test]
+    fn by_the_later_paper_attempts_are_counted_and_not_time() {
+        let passed = |options: &str, seconds: f64| {
+            let options = serde_yaml::from_str(options).unwrap();
+            let mut bench = PolicyBench::new(Hfsp::new(options), 2, PerSlot { map: 1, reduce: 0 });
+            bench.submit(2, 0, |spec| spec.input = Some(Input::on_trackers([1, 1])));
+            let mut offers = (0..100).map(|round| f64::from(round) * seconds);
+            offers.position(|at| !bench.at(at).offer(0).is_empty())
+        };
+        assert_eq!(passed("{}", 0.01), Some(2), "two trackers");
+        assert_eq!(passed("{}", 60.0), Some(2));
+        assert_eq!(passed("{skips: 7}", 0.01), Some(7));
+        // The second map is no sample, so the job is asked twice for each slot.
+        assert_eq!(passed("{skips: 7, sample: 1}", 0.01), Some(7), "each slot counts once");
+        assert_eq!(passed("{delay: {w1: 6s}}", 2.0), Some(3), "a time was asked for");
+        assert_eq!(passed("{variant: hadoop}", 2.0), Some(0));
+        assert_ne!(passed("{variant: paper-2013}", 0.01), Some(2));
+    }
+
+    /// Of ten slots two are reserved for samples. A job of 20 maps has a sample of one.
+    #[test]
+    fn reserved_slots_are_kept_free_for_samples() {
+        let held = |options: &str| {
+            let options = serde_yaml::from_str(options).unwrap();
+            let mut bench = PolicyBench::new(Hfsp::new(options), 5, PerSlot { map: 2, reduce: 0 });
+            let large = bench.submit(20, 0, |_| {});
+            bench.fill();
+            let before = bench.held(SlotKind::Map, [large])[0];
+            let new = bench.submit(20, 0, |_| {});
+            bench.fill();
+            (before, bench.held(SlotKind::Map, [new])[0])
+        };
+        assert_eq!(held("{sample: 1}"), (10, 0), "the new job waits");
+        assert_eq!(held("{sample: 1, reserved_slots: 20 %}"), (9, 1));
+    }
+
+    #[test]
+    fn an_error_needs_an_estimate() {
+        let complaints = |options: &str| {
+            let options: HfspOptions = serde_yaml::from_str(options).unwrap();
+            let complaints = options.complaints();
+            complaints.into_iter().map(|one| (one.is_warning, one.path)).collect::<Vec<_>>()
+        };
+        let refused = complaints("{sample: 0, error: {uniform: 0.5}}");
+        assert_eq!(refused.len(), 1);
+        assert!(!refused[0].0, "an error and no warning");
+        assert!(complaints("{sample: 0, estimator: oracle, error: {uniform: 0.5}}").is_empty());
+        assert!(complaints("{sample: 5, error: {uniform: 0.5}}").is_empty());
+        assert!(complaints("{sample: 0}")[0].0, "only a warning");
     }
 
     /// Returns a reduce that has run for `ran` seconds, of a job with this rank and size. The jobs
@@ -492,6 +549,8 @@ mod tests {
         assert_eq!(chosen(5, V::LargestJob), Some(1), "900 s of work");
         assert_eq!(chosen(3, V::LargestJob), Some(3), "500 s of work against 300 s");
         assert_eq!(chosen(5, V::LastJob), Some(3));
+        let paper = HfspOptions { variant: HfspVariant::Paper2015, ..HfspOptions::default() };
+        assert_eq!(chosen(5, paper.rules().victims), Some(3), "of the job that is tagged");
         assert_eq!(chosen(5, V::Youngest), Some(1), "it has run for only 50 s");
         assert_eq!(victim(&candidates, (Rank(40.0), JobId(9)), 5, V::Youngest), None);
     }

@@ -12,10 +12,10 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared::delay::Delay;
+use super::shared::delay::{Delay, SkipRule};
 use super::shared::places::move_entry;
 use super::shared::reduces::{Reduces, WithReduces};
-use mumakil_base::units::{Count, SimSpan, SimTime};
+use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     JobEvent, JobId, Launched, Offer, PerSlot, Policy, Precedence, PrecedenceBy, Reason, Scheduler,
     SlotKind, SlotStanding, View,
@@ -134,7 +134,7 @@ impl Policy for NaiveFair {
 
     fn new(options: Self::Options) -> Self {
         // In Algorithm 1 no job is passed over.
-        Self::with(Delay::by_skips(0, 0), Reduces::new(&options.reduces))
+        Self::with(Delay::by_skips(Some(0), 0), Reduces::new(&options.reduces))
     }
 }
 
@@ -150,10 +150,6 @@ pub struct FairSkipOptions {
     /// How often it is then passed over before it may launch anywhere: `D2`.
     pub rack_skips: SkipRule,
 }
-
-/// A number of times that a job is passed over.
-// Chosen: a thousand trackers need a month for so many offers, so the largest number means "never".
-type SkipRule = Count<0, 1_000_000_000>;
 
 /// For 100 nodes: the numbers that the paper's rule gives for 95 % locality in jobs of 20 maps (see
 /// `mumakil theory`).
@@ -174,7 +170,7 @@ impl Policy for FairSkip {
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: FairSkipOptions { skips, rack_skips }, reduces } = options;
-        let delay = Delay::by_skips(skips.get().into(), rack_skips.get().into());
+        let delay = Delay::by_skips(Some(skips.get().into()), rack_skips.get().into());
         Self::with(delay, Reduces::new(&reduces))
     }
 }

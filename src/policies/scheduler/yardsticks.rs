@@ -32,7 +32,7 @@ impl Policy for Ps {
     const HEEDS_BYTES: bool = false;
 
     fn new((): ()) -> Self {
-        Self::with(Delay::by_skips(0, 0), Reduces::default())
+        Self::with(Delay::by_skips(Some(0), 0), Reduces::default())
     }
 }
 
@@ -110,7 +110,7 @@ impl YardstickOptions {
     fn in_order(&self, order: HfspOrder) -> HfspOptions {
         HfspOptions {
             variant: HfspVariant::Paper2013,
-            estimator: EstimatorKind::Oracle,
+            estimator: Some(EstimatorKind::Oracle),
             // The oracle knows all sizes, so there are no samples and no slots for them.
             sample: Some(Count::of(0)),
             training_slots: Some(Fraction::ZERO),

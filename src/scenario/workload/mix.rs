@@ -106,9 +106,17 @@ pub struct JobType {
 
     /// How many maps a job has.
     pub maps: Dist<TaskCount>,
+    /// The fewest maps of a job if their number is drawn: smaller numbers become this one. 1 unless
+    /// given, since jobs without tasks would end at once and count in all means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maps_at_least: Option<TaskCount>,
     /// How many reduces a job has.
     #[serde(default = "none")]
     pub reduces: Dist<TaskCount>,
+    /// The fewest reduces of a job if their number is drawn. 0 unless given: the job then has only
+    /// maps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduces_at_least: Option<TaskCount>,
     /// The bytes that each map reads; a block unless given. `0` is for maps without input, which
     /// are local on no node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -258,6 +266,20 @@ struct JobFamily {
     submit: SimSpan,
 }
 
+impl JobType {
+    /// Returns how many maps a job has.
+    fn floored_maps(&self, lot: JobStreams) -> TaskCount {
+        let fewest = self.maps_at_least.unwrap_or(TaskCount::of(1));
+        floored(&self.maps, fewest, lot.draw(DrawnAspect::Maps, &self.maps))
+    }
+}
+
+/// Returns a number of tasks, or `fewest` if it was drawn and is smaller. A number that the scenario
+/// gives stays: a job with reduces alone has `maps: 0`.
+fn floored(of: &Dist<TaskCount>, fewest: TaskCount, count: TaskCount) -> TaskCount {
+    if of.is_constant() { count } else { count.max(fewest) }
+}
+
 impl SourceKind for Mix {
     const KEY: &'static str = "mix";
     const ABOUT: &'static str = "Jobs of several types, drawn by chance.";
@@ -270,6 +292,10 @@ impl Source for Mix {
 
     fn drawn(&self, seed: u64, problems: &mut Vec<YamlProblem>) -> Option<Vec<JobEntry>> {
         Some(check::draw(self, seed, problems))
+    }
+
+    fn doubts(&self, seed: u64, jobs: &[JobEntry]) -> Vec<String> {
+        check::doubts(self, seed, jobs)
     }
 
     fn origin_of(&self, job: &JobEntry) -> Path {
@@ -374,8 +400,9 @@ impl Mix {
         let time = |aspect, dist: &Dist<SimSpan>| {
             SimSpan::from_f64(lot.draw(aspect, dist).as_f64() * self.time_factor.get()).into()
         };
-        let maps = lot.draw(DrawnAspect::Maps, &of.maps);
-        let reduces = lot.draw(DrawnAspect::Reduces, &of.reduces);
+        let maps = of.floored_maps(lot);
+        let fewest = of.reduces_at_least.unwrap_or(TaskCount::of(0));
+        let reduces = floored(&of.reduces, fewest, lot.draw(DrawnAspect::Reduces, &of.reduces));
         // Without reduces the maps write the output.
         let writers = if reduces.get() == 0 { maps } else { reduces };
         let all = |bytes: Bytes, tasks: TaskCount| {

@@ -59,6 +59,12 @@ pub trait Source: AnyWorkload + fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns what is allowed but probably a mistake about the jobs that are drawn with a seed, each
+    /// as a sentence.
+    fn doubts(&self, _seed: u64, _jobs: &[JobEntry]) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns the path, from the options, of the option that causes the problems of a drawn job.
     fn origin_of(&self, _job: &JobEntry) -> Path {
         Path::default()

@@ -5,6 +5,8 @@
 //! its share, and never more than are lacking. The number of lacking slots is lowered by the slots
 //! that ordered kills will free, and by the slots that no task of a pool occupies.
 
+use std::collections::BTreeMap;
+
 use super::tree::Tree;
 use super::{FairOptions, FairVariant};
 use crate::scheduler::shared::launches::Launches;
@@ -12,7 +14,7 @@ use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::share::{Claim, bisected, max_min};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptId, JobEvent, Launched, Orders, PerSlot, Reason, SlotKind, SlotShare, SlotStanding,
+    AttemptId, JobChange, JobEvent, JobId, Launched, Orders, PerSlot, Reason, SlotKind, SlotShare, SlotStanding,
     TrackerId, View,
 };
 
@@ -33,6 +35,9 @@ pub(super) struct Starvation {
     clocks: Vec<PerSlot<Clock>>,
     /// How many rounds have been due by the last tick.
     rounds: u64,
+    /// The jobs that were submitted and demand nothing yet, since they are being set up: the pool of
+    /// each, and when it was submitted. Only in the paper's variant, and only if tasks are killed.
+    arriving: BTreeMap<JobId, (PoolId, SimTime)>,
     /// The running attempts. The note of an attempt that is ordered to end names its pool.
     launches: Launches<PoolId>,
 }
@@ -100,6 +105,19 @@ impl Starvation {
     /// Notes an event of a job; to be called with every event.
     pub(super) fn job_changed(&mut self, event: &JobEvent) {
         self.launches.job_changed(event);
+        // From here on the job's demand shows whether its pool has its share.
+        if let JobChange::Running | JobChange::Ended(_) = event.change {
+            self.arriving.remove(&event.job);
+        }
+    }
+
+    /// Notes that a job was submitted to a pool. In the paper the time for which the pool may be
+    /// below its minimum share begins now (section 4: "within T_min seconds of a job being
+    /// submitted to it"); in Hadoop it begins when the job is set up and demands slots.
+    pub(super) fn submitted(&mut self, job: JobId, pool: PoolId, now: SimTime) {
+        if self.kills && self.variant == FairVariant::Paper {
+            self.arriving.insert(job, (pool, now));
+        }
     }
 
     /// Returns whether a pool has been below its share for too long.
@@ -157,13 +175,26 @@ impl Starvation {
         books
     }
 
+    /// Returns when the first job was submitted that is being set up, in this pool or below it;
+    /// `None` if there is no such job.
+    fn arriving_since(&self, tree: &Tree, pool: PoolId) -> Option<SimTime> {
+        let arriving = self.arriving.values();
+        let here = arriving.filter(|(of, _)| tree.pools().upwards(*of).any(|one| one == pool));
+        here.map(|(_, at)| *at).min()
+    }
+
     fn update_clocks(&mut self, now: SimTime, tree: &Tree, books: &SlotBooks) {
         for pool in tree.pools().ids() {
             let state = tree.state(pool);
             let kind = books.kind;
+            let running = state.running[kind];
+            // A job that is being set up demands nothing yet, but its pool does without it only if
+            // the whole minimum share is running.
+            let awaits = running < state.min_share[kind];
+            let since = if awaits { self.arriving_since(tree, pool) } else { None };
             let clock = &mut self.clocks[pool.index()][kind];
-            if owed(tree, pool, kind) <= state.running[kind] {
-                clock.at_min_share = now;
+            if owed(tree, pool, kind) <= running {
+                clock.at_min_share = clock.at_min_share.max(since.unwrap_or(now));
             }
             let part = match self.variant {
                 FairVariant::Paper => 1.0,

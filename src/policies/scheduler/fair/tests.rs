@@ -42,6 +42,29 @@ fn whoever_is_below_its_minimum_comes_first_by_how_far_it_is_below() {
     assert_eq!(bench.held(Map, jobs), [10, 20, 10]);
 }
 
+/// Both pools run two maps. `a` lacks two of four slots (a half), `b` ten of twelve.
+#[test]
+fn by_the_paper_the_pool_comes_first_that_lacks_most_slots() {
+    for (variant, next) in [("paper", [4, 12]), ("hadoop", [4, 12])] {
+        let pools = "allocations: {pools: {a: {min_maps: 4}, b: {min_maps: 12}}}";
+        let mut bench = bench(6, &format!("variant: {variant}, {pools}"));
+        let jobs = ["a", "b"].map(|pool| bench.submit_to(pool, 40, 0));
+        let first: Vec<[usize; 2]> = (0..4)
+            .map(|tracker| {
+                bench.tick().offer(tracker);
+                bench.held(Map, jobs)
+            })
+            .collect();
+        // In proportion, each pool has its part after every offer; by slots, `b` catches up first.
+        let expected = match variant {
+            "paper" => vec![[0, 4], [0, 8], [2, 10], [4, 12]],
+            _ => vec![[1, 3], [2, 6], [3, 9], [4, 12]],
+        };
+        assert_eq!(first, expected, "{variant}");
+        assert_eq!(bench.held(Map, jobs), next, "{variant}");
+    }
+}
+
 #[test]
 fn promises_beyond_the_cluster_are_scaled_by_the_paper_and_kept_by_hadoop() {
     // The paper guarantees thirty and ten of forty slots, although `a` demands only twenty.
@@ -406,6 +429,28 @@ fn a_pool_that_is_promised_more_than_its_share_does_not_kill_its_own() {
     for second in 0..30 {
         bench.at(second.into()).tick();
         assert_eq!(bench.carry_out(), [], "{second} s");
+    }
+}
+
+/// The pool may be below its minimum share for 20 s. Its job is submitted at 10 s and is set up at
+/// 25 s; rounds of killing are every second.
+#[test]
+fn by_the_paper_a_pool_is_starved_from_the_submission_of_its_job_on() {
+    for (variant, since) in [("paper", 10), ("hadoop", 25)] {
+        let options = format!(
+            "variant: {variant}, preemption: true, preemption_interval: 1s, tracker_load: reported, \
+             allocations: {{pools: {{poor: {{min_maps: 8, min_share_after: 20s}}}}}}"
+        );
+        let mut bench = bench(5, &options);
+        let hog = bench.submit_to("hog", 40, 0);
+        pass(&mut bench, 0..=10);
+        let poor = bench.submit_unread(40, 0, |job| job.pool = "poor".into());
+        pass(&mut bench, 11..=25);
+        bench.read(poor);
+        pass(&mut bench, 26..=since + 20);
+        assert_eq!(bench.held(Map, [hog, poor]), [20, 0], "{variant}");
+        pass(&mut bench, since + 21..=since + 22);
+        assert_eq!(bench.held(Map, [hog, poor]), [12, 8], "{variant}");
     }
 }
 

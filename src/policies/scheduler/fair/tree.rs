@@ -117,7 +117,7 @@ pub(super) struct Key {
 /// or ends a task.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PoolKey {
-    /// The [bits](bits) of a ratio, with [`PoolKey::SERVED`] set or not.
+    /// The [bits](bits) of a ratio with [`PoolKey::SERVED`] set or not, or a number below them.
     measure: u64,
     name: SortName,
     pool: PoolId,
@@ -607,7 +607,13 @@ impl Tree {
         // A needy pool has a right to at least one slot, so the divisor is not zero.
         let part = if is_served { pool.weight } else { f64::from(owed) };
         let ratio = bits(f64::from(running) / part);
-        let measure = if is_served { ratio | PoolKey::SERVED } else { ratio };
+        let measure = match self.variant {
+            _ if is_served => ratio | PoolKey::SERVED,
+            // The paper goes by "how far each pool is below its minimum share" (section 4.1): the
+            // pool that lacks most slots comes first.
+            FairVariant::Paper => u64::from(u32::MAX - (owed - running)),
+            FairVariant::Hadoop => ratio,
+        };
         Some(PoolKey { measure, name: state.name.clone(), pool: id })
     }
 

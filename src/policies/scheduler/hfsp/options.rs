@@ -10,7 +10,7 @@ use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::scheduler::shared::allocations::{PoolBy, misnamed};
-use crate::scheduler::shared::delay::DelaySpec;
+use crate::scheduler::shared::delay::{Delay, DelaySpec, SkipRule};
 use crate::scheduler::shared::estimator::{EstimatorKind, SizeError};
 use crate::scheduler::shared::share::weight;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
@@ -22,8 +22,10 @@ use mumakil_core::mapred::{AutoSpan, Complaint, Job, PolicySite};
 pub struct HfspOptions {
     /// Sets all options that are not given.
     pub variant: HfspVariant,
-    /// How the size of a job is estimated from a sample of its tasks.
-    pub estimator: EstimatorKind,
+    /// How the size of a job is estimated from a sample of its tasks: `uniform` in `paper-2015`,
+    /// otherwise `mean`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimator: Option<EstimatorKind>,
     /// Makes estimates wrong on purpose: {uniform: α} or {log-normal: σ}.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<SizeError>,
@@ -37,6 +39,10 @@ pub struct HfspOptions {
     /// `paper-2013`, half in `paper-2015`, none in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training_slots: Option<Fraction>,
+    /// The share of the cluster's slots that no other tasks may take, so that samples find them
+    /// free: none unless given. It counts towards `training_slots`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reserved_slots: Option<Fraction>,
     /// After a reduce of a sample has worked for this long without fetching, its length is
     /// estimated from its progress: 1min, in `hadoop` never.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,6 +50,10 @@ pub struct HfspOptions {
     /// Whether fetching and merging are part of the size of reduces, as in `paper-2015`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shuffle_counts: Option<bool>,
+    /// Whether a reduce is taken to work as long as its input is large, compared with the other
+    /// reduces of its job, as in `paper-2013`. Otherwise all reduces are taken to be alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skew_counts: Option<bool>,
     /// Until its sample is measured, a job counts as this many times its first guess: 1 unless
     /// given. With `inf`, all measured jobs come first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +97,7 @@ pub struct HfspOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduces_arrive: Option<ReduceArrival>,
     /// Which attempt of the jobs that hold too many slots loses its slot: `largest-job` in
-    /// `paper-2013`, `youngest` in `paper-2015`, `last-job-oldest` in `hadoop`.
+    /// `paper-2013`, `last-job` in `paper-2015`, `last-job-oldest` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub victims: Option<Victims>,
     /// How many attempts may be suspended on one tracker. `most` is 4; `few` is 2 in `paper-2013`
@@ -99,9 +109,15 @@ pub struct HfspOptions {
     ]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended: Option<SuspendedSpec>,
-    /// How long jobs wait for their input: `auto`, in `hadoop` not at all.
+    /// How long jobs wait for their input: `auto` in `paper-2013`, not at all in `hadoop`. In
+    /// `paper-2015` offers are counted instead (`skips`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelaySpec>,
+    /// How often a job is passed over before it may launch far from its input, instead of `delay`:
+    /// in `paper-2015` as often as there are trackers, unless given.
+    #[schemars(extend("x-only-if" = {"delay": null}))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skips: Option<SkipRule>,
 }
 
 /// Where the papers and the published source differ.
@@ -110,8 +126,8 @@ pub enum HfspVariant {
     /// The first paper (2013): maps are preempted as well, and the largest job loses slots first.
     #[serde(rename = "paper-2013")]
     Paper2013,
-    /// The later paper (2015): maps are not preempted, the youngest tasks lose slots first, and
-    /// fetching is part of a job's size.
+    /// The later paper (2015): maps are not preempted, the youngest tasks of the last job lose slots
+    /// first, fetching is part of a job's size, and jobs wait for their input a number of times.
     #[default]
     #[serde(rename = "paper-2015")]
     Paper2015,
@@ -329,8 +345,10 @@ pub(super) struct HfspRules {
     pub(super) sample: u32,
     pub(super) sampled: SampledTasks,
     pub(super) training_slots: f64,
+    pub(super) reserved_slots: f64,
     pub(super) reduce_time_out: Option<SimSpan>,
     pub(super) shuffle_counts: bool,
+    pub(super) skew_counts: bool,
     pub(super) confidence: f64,
     pub(super) first_guess: SimSpan,
     pub(super) recent_tasks: Option<usize>,
@@ -345,7 +363,27 @@ pub(super) struct HfspRules {
     pub(super) reduces_arrive: ReduceArrival,
     pub(super) victims: Victims,
     pub(super) suspended: SuspendedSpec,
-    pub(super) delay: DelaySpec,
+    pub(super) wait: LocalityWait,
+}
+
+/// How long a job waits for its input.
+#[derive(Clone, Debug)]
+pub(super) enum LocalityWait {
+    /// By time.
+    Delay(DelaySpec),
+    /// By the number of offers that pass it over; `None` is the number of trackers.
+    Skips(Option<u64>),
+}
+
+impl LocalityWait {
+    pub(super) fn delay(&self) -> Delay {
+        match self {
+            Self::Delay(spec) => Delay::new(spec),
+            // The text knows only local and non-local tasks, so a job that has waited may launch
+            // anywhere.
+            Self::Skips(most) => Delay::by_skips(*most, 0),
+        }
+    }
 }
 
 impl HfspRules {
@@ -360,9 +398,13 @@ impl HfspRules {
             sampled: SampledTasks::First,
             // 2013, section 4.1: all slots of the cluster.
             training_slots: 1.0,
+            // Samples come first, but all slots are given to jobs (2015, section 3.1), so none is
+            // kept idle for samples that may come.
+            reserved_slots: 0.0,
             // The papers' Δ is 60 s.
             reduce_time_out: Some(SimSpan::from_secs(60)),
             shuffle_counts: false,
+            skew_counts: false,
             // The papers' experiments use ξ = 1.
             confidence: 1.0,
             // The papers give no number. The published source begins with 60 s for maps and for
@@ -387,8 +429,9 @@ impl HfspRules {
             victims: Victims::LargestJob,
             // 2013 has two thresholds (hysteresis) but gives no numbers, so these are chosen.
             suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
-            // The papers use delay scheduling but give no times, so these are the times of `fair`.
-            delay: DelaySpec { w1: wait, w2: wait, long_task: None },
+            // 2013, section 3.1: "the same timeout mechanism" as the original delay scheduler. The
+            // paper gives no times, so these are the times of `fair`.
+            wait: LocalityWait::Delay(DelaySpec { w1: wait, w2: wait, long_task: None }),
         }
     }
 
@@ -396,8 +439,18 @@ impl HfspRules {
         match variant {
             // The first guess uses "recently executed jobs" (section 3.1). The paper gives no
             // number, so this one is chosen.
-            HfspVariant::Paper2013 => Self { recent_tasks: Some(100), ..Self::of_papers() },
+            HfspVariant::Paper2013 => Self {
+                recent_tasks: Some(100),
+                // Section 3.2.1: the times of reduces follow "the available information on the skew
+                // of Reduce task input size distribution". By then all maps are done, so their
+                // outputs are known.
+                skew_counts: true,
+                ..Self::of_papers()
+            },
             HfspVariant::Paper2015 => Self {
+                // Section 4.1: "we use a uniform distribution to perform the fitting". The first
+                // paper uses "first order statistics", which are the mean.
+                estimator: EstimatorKind::Uniform,
                 // The text says that the slots for training are limited. It gives no number, so
                 // this one is chosen.
                 training_slots: 0.5,
@@ -408,11 +461,16 @@ impl HfspRules {
                 // This follows the source that the authors published, since the paper's text does
                 // not say.
                 spared: SparedAttempts::Training,
-                // Section 3.4: "tasks that have been launched last", since these use the least
-                // memory.
-                victims: Victims::Youngest,
+                // Section 3.4: of the job that is tagged for suspension the "tasks that have been
+                // launched last", since these use the least memory. Slots are given to jobs in
+                // order (section 3.1), so the last job is the first to hold more than its slots.
+                victims: Victims::LastJob,
                 // A single threshold: each attempt that resumes makes room for another one.
                 suspended: SuspendedSpec { most: Count::of(4), few: Count::of(3) },
+                // Section 3.1: non-local tasks are postponed "for a fixed amount of attempts". The
+                // paper gives no number. As many attempts as trackers are chosen: a block with three
+                // copies is then on one of the trackers in 95 of 100 cases, on any cluster.
+                wait: LocalityWait::Skips(None),
                 ..Self::of_papers()
             },
             HfspVariant::Hadoop => Self {
@@ -443,7 +501,7 @@ impl HfspRules {
                 // The source walks the last job's attempts by id.
                 victims: Victims::LastJobOldest,
                 // `delay.enabled` is false.
-                delay: DelaySpec::NONE,
+                wait: LocalityWait::Delay(DelaySpec::NONE),
                 ..Self::of_papers()
             },
         }
@@ -486,8 +544,13 @@ impl HfspOptions {
                 "one less than `most` is the most",
             ));
         }
-        let is_unmeasured = self.rules().sample == 0 && self.estimator != EstimatorKind::Oracle;
-        if is_unmeasured {
+        let rules = self.rules();
+        let is_unmeasured = rules.sample == 0 && rules.estimator != EstimatorKind::Oracle;
+        if is_unmeasured && rules.error.is_some() {
+            let message = "`error` needs an estimate: without a sample no size is ever estimated";
+            let hint = "give `sample` a number above zero, or `estimator: oracle` with this error";
+            complaints.push(Complaint::error(&["error"], message, hint));
+        } else if is_unmeasured {
             let message =
                 "without a sample no size is ever measured, only guessed by the number of tasks";
             let hint = "`estimator: oracle` needs no sample";
@@ -503,14 +566,22 @@ impl HfspOptions {
         let spares_maps = base.map_preemption == SlotTaking::Wait;
         let preemption = self.preemption.unwrap_or(base.preemption);
         let maps = if spares_maps { SlotTaking::Wait } else { preemption };
+        let wait = match (&self.delay, self.skips) {
+            // If both are given, the check complains.
+            (_, Some(most)) => LocalityWait::Skips(Some(most.get().into())),
+            (Some(delay), None) => LocalityWait::Delay(delay.clone()),
+            (None, None) => base.wait,
+        };
         HfspRules {
-            estimator: self.estimator,
+            estimator: self.estimator.unwrap_or(base.estimator),
             error: self.error,
             sample: self.sample.map_or(base.sample, Count::get),
             sampled: self.sampled.unwrap_or(base.sampled),
             training_slots: self.training_slots.map_or(base.training_slots, Fraction::get),
+            reserved_slots: self.reserved_slots.map_or(base.reserved_slots, Fraction::get),
             reduce_time_out: self.reduce_time_out.or(base.reduce_time_out),
             shuffle_counts: self.shuffle_counts.unwrap_or(base.shuffle_counts),
+            skew_counts: self.skew_counts.unwrap_or(base.skew_counts),
             confidence: self.confidence.map_or(base.confidence, |Confidence(times)| times),
             first_guess: self.first_guess.unwrap_or(base.first_guess),
             recent_tasks: self.recent_tasks.map(|count| count.get() as usize).or(base.recent_tasks),
@@ -525,7 +596,7 @@ impl HfspOptions {
             reduces_arrive: self.reduces_arrive.unwrap_or(base.reduces_arrive),
             victims: self.victims.unwrap_or(base.victims),
             suspended: self.suspended.unwrap_or(base.suspended),
-            delay: self.delay.clone().unwrap_or(base.delay),
+            wait,
         }
     }
 }

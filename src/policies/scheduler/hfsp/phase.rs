@@ -408,6 +408,18 @@ impl Phase {
         })
     }
 
+    /// Returns whether tasks other than samples may have another free slot.
+    pub(super) fn has_room(&self) -> bool {
+        // Without a reserve do not count: while attempts wait for their commit, jobs may hold more
+        // slots than there are.
+        if self.rules.reserved_slots == 0.0 {
+            return true;
+        }
+        let open = (1.0 - self.rules.reserved_slots) * f64::from(self.slots);
+        // Small numbers of slots are rounded towards the reserve, which is one slot at least.
+        f64::from(self.held().saturating_sub(self.trainer.running())) < open.floor()
+    }
+
     /// Returns whether samples may have more slots.
     fn trains(&self) -> bool {
         // The slots are limited, so that many new jobs do not starve the others (2013, section

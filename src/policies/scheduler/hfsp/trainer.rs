@@ -14,6 +14,7 @@ use std::mem;
 use rustc_hash::FxHashMap;
 
 use super::options::{HfspRules, SampledTasks};
+use crate::scheduler::shared::estimator::MeasuredTask;
 use crate::scheduler::shared::places::move_entry;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
@@ -28,6 +29,7 @@ pub(super) struct Trainer {
     sampled: SampledTasks,
     time_out: Option<SimSpan>,
     shuffle_counts: bool,
+    skew_counts: bool,
     samples: FxHashMap<JobId, JobSample>,
     /// The jobs with sample tasks to launch, the job with the fewest tasks left first.
     queue: BTreeSet<(u32, JobId)>,
@@ -106,8 +108,8 @@ struct TaskSeconds {
 pub(super) struct SampleFindings {
     /// The job.
     pub(super) job: JobId,
-    /// The work of each task of the sample, in seconds.
-    pub(super) work: Vec<f64>,
+    /// The work of each task of the sample, beside its input.
+    pub(super) work: Vec<MeasuredTask>,
     /// The mean time before a task's work (fetching and merging), in seconds, weighted by the bytes
     /// that each task fetches.
     pub(super) before: f64,
@@ -123,6 +125,7 @@ impl Trainer {
             sampled: rules.sampled,
             time_out: rules.reduce_time_out,
             shuffle_counts: rules.shuffle_counts,
+            skew_counts: rules.skew_counts,
             samples: FxHashMap::default(),
             queue: BTreeSet::new(),
             running: 0,
@@ -245,7 +248,7 @@ impl Trainer {
             self.take_in(report.attempt);
             let sample = self.samples.get_mut(&report.attempt.job());
             let task = sample.and_then(|sample| {
-                sample.tasks.iter_mut().find(|task| task.attempt == report.attempt)
+                sample.tasks.iter_mut().find(|task| task.is(report.attempt))
             });
             // Measure each task only once, as the papers do when Δ has passed.
             if let Some(task) = task.filter(|task| task.times.is_none()) {
@@ -288,7 +291,16 @@ impl Trainer {
         // From now on the attempts of the sample count like any others.
         self.running -= sample.running();
         sample.tasks.iter_mut().for_each(|task| task.is_running = false);
-        let work = times.iter().map(|times| times.work).collect();
+        // All maps are done once a reduce has worked, so from here on the JobTracker may know how
+        // much each reduce of the job fetches. It does not know this earlier.
+        let input = |task: &SampledAttempt| match self.skew_counts && self.kind == SlotKind::Reduce {
+            true => fetched.relative(task.attempt.task.index),
+            false => 1.0,
+        };
+        let sampled = sample.tasks.iter().zip(&times);
+        let work = sampled
+            .map(|(task, times)| MeasuredTask { seconds: times.work, input: input(task) })
+            .collect();
         let before = sample.before(&times, fetched);
         let done = times.iter().map(|times| times.done).sum();
         Some(SampleFindings { job, work, before, done })
@@ -323,13 +335,13 @@ impl Trainer {
     /// Returns how many slots a job holds for its sample: these are never preempted.
     pub(super) fn granted(&self, job: JobId) -> u32 {
         let sample = self.samples.get(&job).filter(|sample| !sample.is_used);
-        sample.map_or(0, JobSample::running)
+        sample.map_or(0, JobSample::held)
     }
 
     /// Returns whether an attempt belongs to a sample that has not been used yet.
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
         let sample = self.samples.get(&attempt.job()).filter(|sample| !sample.is_used);
-        sample.is_some_and(|sample| sample.tasks.iter().any(|task| task.attempt == attempt))
+        sample.is_some_and(|sample| sample.tasks.iter().any(|task| task.is(attempt)))
     }
 }
 
@@ -359,12 +371,19 @@ impl JobSample {
     fn running(&self) -> u32 {
         self.tasks.iter().filter(|task| task.is_running).count() as u32
     }
+
+    /// Returns how many slots the running attempts hold; a second attempt holds a slot of its own.
+    fn held(&self) -> u32 {
+        let running = self.tasks.iter().filter(|task| task.is_running);
+        running.map(|task| 1 + u32::from(task.second.is_some())).sum()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::options::{HfspOptions, HfspVariant};
     use super::*;
+    use crate::scheduler::shared::estimator::EstimatorKind;
     use mumakil_base::units::Bytes;
     use mumakil_core::mapred::{TaskId, TaskKind};
 
@@ -396,6 +415,10 @@ mod tests {
         trainer.findings(job, &Bytes::from_mib(64).into())
     }
 
+    fn work(seconds: &[f64]) -> Vec<MeasuredTask> {
+        seconds.iter().copied().map(MeasuredTask::of).collect()
+    }
+
     #[test]
     fn a_sample_are_the_first_tasks_that_a_job_launches() {
         let mut trainer = trainer(SlotKind::Map);
@@ -413,7 +436,7 @@ mod tests {
         assert_eq!(told(&mut trainer, JobId(7)), None, "`first` has not ended");
         trainer.ended(first, Outcome::Succeeded, Some(&report(first, 50, 45)));
         let findings =
-            SampleFindings { job: JobId(7), work: vec![50.0, 30.0], before: 0.0, done: 80.0 };
+            SampleFindings { job: JobId(7), work: work(&[50.0, 30.0]), before: 0.0, done: 80.0 };
         assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
         assert_eq!(told(&mut trainer, JobId(7)), None, "findings are returned once");
         assert_eq!((trainer.running(), trainer.needs(first)), (0, false));
@@ -437,7 +460,7 @@ mod tests {
         assert!(trainer.needs(maps[0]) && !trainer.needs(maps[1]), "`maps[2]` replaces `maps[1]`");
         end(&mut trainer, maps[3], 30);
         let findings =
-            SampleFindings { job: JobId(7), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
+            SampleFindings { job: JobId(7), work: work(&[20.0, 30.0]), before: 0.0, done: 50.0 };
         assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
         assert_eq!((trainer.running(), trainer.granted(JobId(7))), (0, 0));
         // The slow task's time counts for first guesses, but does not change the job's size.
@@ -471,6 +494,8 @@ mod tests {
             (0, 2),
             "no task counts twice"
         );
+        assert!(trainer.needs(one) && trainer.needs(again[0]), "neither attempt is preempted");
+        assert_eq!(trainer.granted(JobId(0)), 4, "each attempt holds a slot");
         // In one task the second attempt wins. In the other task the first attempt is killed for
         // another reason.
         trainer.ended(again[0], Outcome::Succeeded, Some(&report(again[0], 20, 20)));
@@ -480,7 +505,7 @@ mod tests {
         assert!(trainer.needs(again[1]));
         trainer.ended(again[1], Outcome::Succeeded, Some(&report(again[1], 30, 30)));
         let findings =
-            SampleFindings { job: JobId(0), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
+            SampleFindings { job: JobId(0), work: work(&[20.0, 30.0]), before: 0.0, done: 50.0 };
         assert_eq!(told(&mut trainer, JobId(0)), Some(findings));
         assert_eq!(trainer.past(), Some(25.0));
     }
@@ -552,9 +577,50 @@ mod tests {
         let SampleFindings { work, before, done, .. } = findings;
         assert!((done - 120.0).abs() < 1e-9, "fetching and work so far");
         assert_eq!(trainer.running(), 0, "it uses no training slot now");
-        assert!((work[0] - 360.0).abs() < 0.01, "{work:?}");
+        assert!((work[0].seconds - 360.0).abs() < 0.01, "{work:?}");
         assert!((before - 30.0).abs() < 1e-9, "{before}");
         assert_eq!(trainer.granted(JobId(3)), 0, "its slot may be preempted");
+    }
+
+    /// The second attempt of a reduce has worked for 90 s and done a quarter of its work; the first
+    /// attempt still fetches.
+    #[test]
+    fn a_second_attempt_of_a_long_reduce_measures_it() {
+        let mut trainer = trainer(SlotKind::Reduce);
+        trainer.enter(JobId(3), 1);
+        let first = attempt(TaskKind::Reduce, 3, 0);
+        let second = first.task.attempt(1);
+        [first, second].iter().for_each(|reduce| trainer.launched(*reduce));
+        let said = Report {
+            state: AttemptState::Running,
+            progress: (2.0 + 0.25) / 3.0,
+            ..report(second, 90, 90)
+        };
+        assert_eq!(trainer.look(&[said]), [JobId(3)]);
+        let work = told(&mut trainer, JobId(3)).expect("it is measured").work;
+        assert!((work[0].seconds - 360.0).abs() < 0.01, "{work:?}");
+    }
+
+    /// The job's reduces fetch 40, 20, 10 and 10 MB, on average 20 MB. The sample has the largest
+    /// and the smallest.
+    #[test]
+    fn where_skew_counts_the_work_stands_beside_the_input() {
+        let bytes = [40, 20, 10, 10].map(|mega| Bytes::new(mega * 1_000_000));
+        let fetched = TaskBytes::Each(bytes.into());
+        let found = |skew_counts| {
+            let mut trainer = trainer(SlotKind::Reduce);
+            trainer.skew_counts = skew_counts;
+            trainer.enter(JobId(3), 4);
+            for (index, secs) in [(0, 80), (2, 20)] {
+                let reduce = attempt(TaskKind::Reduce, 3, index);
+                trainer.launched(reduce);
+                trainer.ended(reduce, Outcome::Succeeded, Some(&report(reduce, secs, secs)));
+            }
+            let work = trainer.findings(JobId(3), &fetched).expect("all are measured").work;
+            EstimatorKind::Mean.task_time(&work)
+        };
+        assert_eq!(found(true), 40.0, "20 MB take 40 s");
+        assert_eq!(found(false), 50.0, "the mean of the sample");
     }
 
     /// Three reduces fetch 600 MB: the first 360 MB in 36 s, the second 180 MB in 18 s, and the

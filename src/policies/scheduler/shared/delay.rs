@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::long_tasks::LongTasks;
-use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::units::{Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
     AutoSpan, Job, JobChange, JobEvent, JobId, Launched, Locality, MapReach, Offer, Reason,
     SlotKind, View,
@@ -25,6 +25,10 @@ const LONGEST_AUTO: SimSpan = SimSpan::from_secs(15);
 /// How many offers are kept before the waiting times of all jobs are added up.
 // Chosen: 128 KiB of instants. Adding up visits every job, so it should be rare.
 const REMEMBERED: usize = 16_384;
+
+/// A number of times that a job is passed over.
+// Chosen: a thousand trackers need a month for so many offers, so the largest number means "never".
+pub type SkipRule = Count<0, 1_000_000_000>;
 
 /// How long jobs wait for their input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,8 +67,8 @@ impl Default for DelaySpec {
 enum DelayMeasure {
     /// The time for which a job waits for nodes, then for racks.
     Time(AutoSpan, AutoSpan),
-    /// How often a job is passed over for nodes, then for racks.
-    Skips(u64, u64),
+    /// How often a job is passed over for nodes, then for racks. `None` is the number of trackers.
+    Skips(Option<u64>, u64),
     /// How often a job is passed over for racks: this factor times its remaining maps or times the
     /// trackers, whichever are fewer. If `None`, the factor is the share of trackers that hold
     /// input of the job.
@@ -87,6 +91,8 @@ struct DelayRules {
     /// How long a job waits for nodes, then for racks: in microseconds, or as a number of times.
     limits: [u64; 2],
     offers: OfferTimes,
+    /// The number of map slots that were offered so far.
+    slots: u64,
 }
 
 /// The start times of the last offers; several may be equal.
@@ -132,6 +138,8 @@ struct DelayState {
     /// The number of the last offer that passed the job over or launched a map of it, from 1. In
     /// that offer, `pass_over` does nothing more for the job.
     seen_in: u64,
+    /// The number of the last map slot that passed the job over, from 1.
+    skipped_in: u64,
 }
 
 impl Default for DelayState {
@@ -144,6 +152,7 @@ impl Default for DelayState {
             since: None,
             held_back_at: SimTime::ZERO,
             seen_in: 0,
+            skipped_in: 0,
         }
     }
 }
@@ -227,8 +236,9 @@ impl Delay {
         Self::with(DelayMeasure::Time(spec.w1, spec.w2), spec.long_task)
     }
 
-    /// Returns a delay that is measured in the number of times that a job is passed over.
-    pub fn by_skips(node: u64, rack: u64) -> Self {
+    /// Returns a delay that is measured in the number of slots for which a job is passed over: for
+    /// nodes, then for racks. For nodes, `None` is the number of trackers.
+    pub fn by_skips(node: Option<u64>, rack: u64) -> Self {
         Self::with(DelayMeasure::Skips(node, rack), None)
     }
 
@@ -241,7 +251,7 @@ impl Delay {
 
     fn with(patience: DelayMeasure, long_task: Option<SimSpan>) -> Self {
         Self {
-            rules: DelayRules { patience, limits: [0, 0], offers: OfferTimes::default() },
+            rules: DelayRules { patience, limits: [0, 0], offers: OfferTimes::default(), slots: 0 },
             jobs: Vec::new(),
             long_tasks: long_task.map(LongTasks::new),
         }
@@ -291,9 +301,10 @@ impl Delay {
             rules.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
         // The number for `Chances` depends on the job; `reach` computes it.
         } else if let DelayMeasure::Skips(node, rack) = rules.patience {
-            rules.limits = [node, rack];
+            rules.limits = [node.unwrap_or_else(|| view.trackers().into()), rack];
         }
         rules.offers.begin(now);
+        rules.slots += 1;
         if rules.offers.are_many() {
             self.jobs.iter_mut().flatten().for_each(|job| job.add_up(&rules.offers));
             rules.offers.begun = vec![now];
@@ -356,6 +367,7 @@ impl Delay {
             // If no node holds the map's input, the job may then launch anywhere, as in Hadoop.
             let level = launched.locality.unwrap_or(Locality::OffRack);
             *waiting = waiting.launched(level, &rules.offers);
+            rules.slots += 1;
             if let Some(long_tasks) = long_tasks {
                 long_tasks.launched(now, offer.tracker(), launched);
             }
@@ -369,13 +381,14 @@ impl Delay {
         if reach != MapReach::Any {
             waiting.held_back_at = now;
         }
-        // If patience is measured in times, each request counts, even several requests in one
-        // offer.
-        if !matches!(rules.patience, DelayMeasure::Time(..)) {
-            waiting.waited += 1;
-        } else {
-            waiting.pass_over(now, &rules.offers);
+        match rules.patience {
+            DelayMeasure::Time(..) => waiting.pass_over(now, &rules.offers),
+            // An offer of several slots may pass the job over several times, but a policy may ask
+            // the job twice for one slot.
+            DelayMeasure::Skips(..) if waiting.skipped_in == rules.slots => {}
+            DelayMeasure::Skips(..) | DelayMeasure::Chances(_) => waiting.waited += 1,
         }
+        waiting.skipped_in = rules.slots;
         if is_blocked {
             offer.refuse(job, SlotKind::Map, Reason::LongTasks);
         } else if reach != MapReach::Any {
@@ -605,7 +618,7 @@ mod tests {
     #[test]
     fn skips_are_counted_instead_of_time() {
         let mut bench =
-            PolicyBench::new(InTurn(Delay::by_skips(3, 0)), 4, PerSlot { map: 2, reduce: 0 });
+            PolicyBench::new(InTurn(Delay::by_skips(Some(3), 0)), 4, PerSlot { map: 2, reduce: 0 });
         bench.submit(1, 0, |spec| spec.input = Some(Input::on_trackers([0])));
         for _ in 0..3 {
             assert_eq!(bench.at(0.0).offer(1), []);

@@ -1,9 +1,10 @@
 //! Estimates how long a job's tasks take, from a sample of them.
 //!
-//! As in the papers on HFSP, a family of distributions is fitted to the sample by least squares.
-//! The papers fit distribution functions. Here times are fitted: the *i*-th of *n* times is paired
-//! with the family's quantile at `(i − ½) / n`, and a line through these points gives the family's
-//! parameters. For symmetric families the mean is the sample's mean.
+//! As in the papers on HFSP, a family of distributions is fitted to the sample by least squares: the
+//! sample is an approximate distribution function, whose *i*-th of *n* times has the share
+//! `(i − ½) / n`, and the fitted distribution function is the one of the family whose shares at
+//! these times differ least from it. So a time far from the others counts little, and except for
+//! `mean` the estimate is not the mean of the sample.
 
 use rand_distr::{Distribution, LogNormal, Uniform};
 use schemars::JsonSchema;
@@ -35,44 +36,63 @@ pub enum EstimatorKind {
     Oracle,
 }
 
+/// A task of a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeasuredTask {
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Its input, relative to the input of a mean task of its job.
+    pub input: f64,
+}
+
+impl MeasuredTask {
+    /// Returns a task whose input is like that of a mean task.
+    pub fn of(seconds: f64) -> Self {
+        Self { seconds, input: 1.0 }
+    }
+}
+
 impl EstimatorKind {
-    /// Returns the mean time of a task in seconds, estimated from a sample of at least one time.
-    pub fn task_time(self, sample: &[f64]) -> f64 {
-        let mean = sample.iter().sum::<f64>() / sample.len() as f64;
-        // A line needs two points, and a logarithm needs times above zero.
-        let has_times = sample.iter().all(|time| 0.0 < *time);
-        if sample.len() < 2 || !has_times {
+    /// Returns the time in seconds of a task with the mean input, estimated from a sample of at
+    /// least one task.
+    pub fn task_time(self, sample: &[MeasuredTask]) -> f64 {
+        let sum = |of: fn(&MeasuredTask) -> f64| sample.iter().map(of).sum::<f64>();
+        let input = sum(|task| task.input);
+        // Without any input, the inputs say nothing about the times.
+        let mean = sum(|task| task.seconds) / if input == 0.0 { sample.len() as f64 } else { input };
+        // Only tasks with input show how long an input takes.
+        let with_input = sample.iter().filter(|task| 0.0 < task.input);
+        let mut times: Vec<f64> = with_input.map(|task| task.seconds / task.input).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        let is_spread = times.first() != times.last();
+        // Equal times have no distribution, and a logarithm needs times above zero.
+        if !is_spread || times[0] <= 0.0 {
             return mean;
         }
         let fitted = match self {
             Self::Mean | Self::Oracle => mean,
-            Self::Uniform => {
-                let line = FittedLine::through(sample, |time| time, |share| share);
-                // The height of the line at one half is the mean of uniformly distributed times.
-                line.start + line.slope / 2.0
-            }
-            // The quantile is the mean times `-ln(1 - share)`, so the line goes through zero and
-            // its slope is the mean.
-            Self::Exponential => scale(sample, |share| -(1.0 - share).ln()),
-            // The standard normal quantile of one half is 0, so the line starts at the mean.
-            Self::Normal => FittedLine::through(sample, |time| time, standard_normal).start,
+            Self::Uniform => fit(&times, |time| time, |along| (along / SQRT_12 + 0.5).clamp(0.0, 1.0)).at,
+            Self::Normal => fit(&times, |time| time, normal_share).at,
             Self::LogNormal => {
-                let FittedLine { start, slope } =
-                    FittedLine::through(sample, f64::ln, standard_normal);
+                let Fit { at, scale } = fit(&times, f64::ln, normal_share);
                 // The mean of log-normal times is exp(μ + σ² / 2).
-                (start + slope * slope / 2.0).exp()
+                (at + scale * scale / 2.0).exp()
             }
             Self::Weibull => {
-                let FittedLine { start, slope } =
-                    FittedLine::through(sample, f64::ln, |share| (-(1.0 - share).ln()).ln());
-                // With logarithms the slope is 1 / shape, and the mean is scale × Γ(1 + 1 / shape).
-                start.exp() * gamma(1.0 + slope)
+                // The logarithm of a Weibull-distributed time is Gumbel-distributed.
+                let Fit { at, scale } = fit(&times, f64::ln, |along| 1.0 - (-along.exp()).exp());
+                // The scale of logarithms is 1 / shape, and the mean is scale × Γ(1 + 1 / shape).
+                at.exp() * gamma(1.0 + scale)
             }
+            Self::Exponential => fit_exponential(&times),
         };
-        // Times that differ by orders of magnitude give a steep line, whose exponential overflows.
+        // Times that differ by orders of magnitude give a large scale, whose exponential overflows.
         if fitted.is_finite() { fitted } else { mean }
     }
 }
+
+/// The width of a uniform distribution, in standard deviations.
+const SQRT_12: f64 = 3.464_101_615_137_754_6;
 
 /// The deliberate error of estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,44 +119,93 @@ impl SizeError {
     }
 }
 
-/// A line fitted to the times of a sample as a function of the quantiles of a family.
-struct FittedLine {
-    start: f64,
-    slope: f64,
+/// The location and the scale of a fitted distribution.
+#[derive(Clone, Copy, Debug)]
+struct Fit {
+    at: f64,
+    scale: f64,
 }
 
-impl FittedLine {
-    fn through(sample: &[f64], height: impl Fn(f64) -> f64, quantile: impl Fn(f64) -> f64) -> Self {
-        let points: Vec<(f64, f64)> =
-            shares(sample).map(|(share, time)| (quantile(share), height(time))).collect();
-        let count = points.len() as f64;
-        let x_mean = points.iter().map(|(x, _)| x).sum::<f64>() / count;
-        let y_mean = points.iter().map(|(_, y)| y).sum::<f64>() / count;
-        let products: f64 = points.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum();
-        let squares: f64 = points.iter().map(|(x, _)| (x - x_mean).powi(2)).sum();
-        let slope = products / squares;
-        Self { start: y_mean - slope * x_mean, slope }
+/// Fits a family of distribution functions to times in ascending order, which are not all equal.
+/// `share` is the family's distribution function at location 0 and scale 1, of the `height` of a
+/// time.
+fn fit(times: &[f64], height: fn(f64) -> f64, share: fn(f64) -> f64) -> Fit {
+    let heights: Vec<f64> = times.iter().map(|time| height(*time)).collect();
+    let count = heights.len() as f64;
+    let mean = heights.iter().sum::<f64>() / count;
+    let spread = (heights.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let median = heights[heights.len() / 2];
+    let error = |[at, scale]: [f64; 2]| {
+        // The search works with the logarithm of the scale, which stays above zero.
+        squares(&heights, |height| share((height - at) / scale.exp()))
+    };
+    // Times far from the others may give a second minimum, which a narrow start finds.
+    let starts = [(mean, spread), (median, spread / 4.0), (median, spread / 16.0)];
+    let found = starts.map(|(at, scale)| lowest(&error, [at, scale.ln()], [spread, 1.0]));
+    let least = found.into_iter().min_by(|a, b| error(*a).total_cmp(&error(*b)));
+    let [at, scale] = least.unwrap_or([mean, spread.ln()]);
+    Fit { at, scale: scale.exp() }
+}
+
+/// Returns the mean of the exponential distribution whose distribution function is nearest to that
+/// of times in ascending order.
+fn fit_exponential(times: &[f64]) -> f64 {
+    let mean = times.iter().sum::<f64>() / times.len() as f64;
+    // The second number has no effect: there is no scale beside the mean.
+    let error = |[mean, _]: [f64; 2]| squares(times, |time| 1.0 - (-time / mean.exp()).exp());
+    lowest(&error, [mean.ln(), 0.0], [1.0, 1.0])[0].exp()
+}
+
+/// Returns the sum of the squared distances between a distribution function and that of a sample in
+/// ascending order.
+fn squares(sample: &[f64], share: impl Fn(f64) -> f64) -> f64 {
+    let count = sample.len() as f64;
+    let distance = |(place, one): (usize, &f64)| {
+        // The sample's function rises by a step at each time; the middle of the step is compared.
+        share(*one) - (place as f64 + 0.5) / count
+    };
+    sample.iter().enumerate().map(distance).map(|distance| distance * distance).sum()
+}
+
+/// Returns where a function of two numbers is lowest, near a start (Nelder and Mead, 1965).
+fn lowest(of: &impl Fn([f64; 2]) -> f64, start: [f64; 2], step: [f64; 2]) -> [f64; 2] {
+    let corners = [start, [start[0] + step[0], start[1]], [start[0], start[1] + step[1]]];
+    let mut simplex = corners.map(|corner| (of(corner), corner));
+    // Chosen: each step shrinks the triangle by about a third, so these steps exhaust the digits of
+    // a number.
+    for _ in 0..200 {
+        simplex.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let [best, good, worst] = simplex;
+        let middle = [0, 1].map(|axis| f64::midpoint(best.1[axis], good.1[axis]));
+        let along = |times: f64| {
+            let corner = [0, 1].map(|axis| middle[axis] + times * (middle[axis] - worst.1[axis]));
+            (of(corner), corner)
+        };
+        let mirrored = along(1.0);
+        simplex[2] = if mirrored.0 < best.0 {
+            let further = along(2.0);
+            if further.0 < mirrored.0 { further } else { mirrored }
+        } else if mirrored.0 < good.0 {
+            mirrored
+        } else {
+            let nearer = if mirrored.0 < worst.0 { along(0.5) } else { along(-0.5) };
+            if worst.0.min(mirrored.0) <= nearer.0 {
+                // No point along the line is lower, so shrink the triangle around its best corner.
+                let half = [0, 1].map(|axis| f64::midpoint(best.1[axis], good.1[axis]));
+                simplex[1] = (of(half), half);
+                let half = [0, 1].map(|axis| f64::midpoint(best.1[axis], worst.1[axis]));
+                (of(half), half)
+            } else {
+                nearer
+            }
+        };
     }
+    simplex.sort_by(|a, b| a.0.total_cmp(&b.0));
+    simplex[0].1
 }
 
-/// Returns the slope of a line through zero, fitted to the times of a sample.
-fn scale(sample: &[f64], quantile: impl Fn(f64) -> f64) -> f64 {
-    let points: Vec<(f64, f64)> =
-        shares(sample).map(|(share, time)| (quantile(share), time)).collect();
-    points.iter().map(|(x, y)| x * y).sum::<f64>() / points.iter().map(|(x, _)| x * x).sum::<f64>()
-}
-
-/// Returns the times in ascending order, each with its share of the sample, from 0 to 1.
-fn shares(sample: &[f64]) -> impl Iterator<Item = (f64, f64)> {
-    let mut sorted = sample.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let count = sorted.len() as f64;
-    // Stay half a step inside the limits, since the quantiles of 0 and 1 may be infinite.
-    (0..).zip(sorted).map(move |(place, time)| ((f64::from(place) + 0.5) / count, time))
-}
-
-fn standard_normal(share: f64) -> f64 {
-    Normal::standard().inverse_cdf(share)
+fn normal_share(along: f64) -> f64 {
+    Normal::standard().cdf(along)
 }
 
 #[cfg(test)]
@@ -153,45 +222,78 @@ mod tests {
         EstimatorKind::Weibull,
     ];
 
+    fn task_time(family: EstimatorKind, times: &[f64]) -> f64 {
+        let sample: Vec<MeasuredTask> = times.iter().copied().map(MeasuredTask::of).collect();
+        family.task_time(&sample)
+    }
+
     /// If a sample consists of the quantiles of a distribution, the fit is exact and finds the mean
     /// of the distribution.
     #[test]
     fn a_family_finds_the_mean_of_its_own_quantiles() {
-        let quantiles = |of: fn(f64) -> f64| -> Vec<f64> {
-            (0..9).map(|i| of((f64::from(i) + 0.5) / 9.0)).collect()
+        let standard_normal = |share| Normal::standard().inverse_cdf(share);
+        let finds = |family: EstimatorKind, mean: f64, of: &dyn Fn(f64) -> f64| {
+            let quantiles: Vec<f64> = (0..9).map(|i| of((f64::from(i) + 0.5) / 9.0)).collect();
+            let found = task_time(family, &quantiles);
+            assert!((found / mean - 1.0).abs() < 1e-6, "{family:?}: {found} instead of {mean}");
         };
-        let found =
-            |family: EstimatorKind, of| (family.task_time(&quantiles(of)) * 1e9).round() / 1e9;
-        assert_eq!(found(EstimatorKind::Uniform, |share| 10.0 + 20.0 * share), 20.0);
-        assert_eq!(found(EstimatorKind::Exponential, |share| -40.0 * (1.0 - share).ln()), 40.0);
-        assert_eq!(found(EstimatorKind::Normal, |share| 50.0 + 7.0 * standard_normal(share)), 50.0);
+        finds(EstimatorKind::Uniform, 20.0, &|share| 10.0 + 20.0 * share);
+        finds(EstimatorKind::Exponential, 40.0, &|share| -40.0 * (1.0 - share).ln());
+        finds(EstimatorKind::Normal, 50.0, &|share| 50.0 + 7.0 * standard_normal(share));
         let log_normal = |share| (3.0 + 0.5 * standard_normal(share)).exp();
-        let mean = (3.125_f64).exp();
-        assert!((found(EstimatorKind::LogNormal, log_normal) - mean).abs() < 1e-6);
+        finds(EstimatorKind::LogNormal, 3.125_f64.exp(), &log_normal);
         // With shape 2 the mean is the scale times the gamma function at 1.5, which is half the
         // root of pi.
-        let weibull = |share: f64| 30.0 * (-(1.0 - share).ln()).sqrt();
         let mean = 30.0 * std::f64::consts::PI.sqrt() / 2.0;
-        assert!((found(EstimatorKind::Weibull, weibull) - mean).abs() < 1e-6);
+        finds(EstimatorKind::Weibull, mean, &|share: f64| 30.0 * (-(1.0 - share).ln()).sqrt());
     }
 
+    /// Four tasks take about 60 s and one takes 600 s. The mean is 168 s. Distribution functions are
+    /// compared by shares, and for its share the straggler might as well take 70 s.
     #[test]
-    fn symmetric_families_find_the_mean_of_any_sample() {
-        let sample = [12.0, 3.0, 30.0, 18.0, 7.0];
-        for family in [EstimatorKind::Mean, EstimatorKind::Uniform, EstimatorKind::Normal] {
-            assert!((family.task_time(&sample) - 14.0).abs() < 1e-9, "{family:?}");
+    fn distribution_functions_are_fitted_and_not_times() {
+        let sample = [58.0, 59.0, 60.0, 61.0, 600.0];
+        assert_eq!(task_time(EstimatorKind::Mean, &sample), 167.6);
+        for family in [EstimatorKind::Uniform, EstimatorKind::Normal, EstimatorKind::LogNormal] {
+            let found = task_time(family, &sample);
+            assert!((59.0..=61.0).contains(&found), "{family:?}: {found}");
         }
+    }
+
+    /// No straight line, cut off at 0 and 1, is nearer to the sample's function than the one that is
+    /// found: lines are tried in small steps.
+    #[test]
+    fn the_least_squares_are_found() {
+        let sample = [3.0, 7.0, 12.0, 18.0, 30.0];
+        let error = |at: f64, width: f64| {
+            squares(&sample, |time| ((time - at) / width + 0.5).clamp(0.0, 1.0))
+        };
+        let steps = |from: f64, to: f64| (0..=400).map(move |i| from + (to - from) * f64::from(i) / 400.0);
+        let tried = steps(5.0, 25.0).flat_map(|at| steps(5.0, 65.0).map(move |width| (at, width)));
+        let least = tried.map(|(at, width)| (error(at, width), at)).min_by(|a, b| a.0.total_cmp(&b.0));
+        let found = task_time(EstimatorKind::Uniform, &sample);
+        assert!((found - least.unwrap().1).abs() < 0.2, "{found}, {least:?}");
     }
 
     #[test]
     fn equal_times_and_single_ones_are_what_they_are() {
-        for family in ALL.into_iter().filter(|family| *family != EstimatorKind::Exponential) {
-            assert!((family.task_time(&[60.0; 5]) - 60.0).abs() < 1e-6, "{family:?}");
-        }
         for family in ALL {
-            assert_eq!(family.task_time(&[60.0]), 60.0, "{family:?}");
-            assert_eq!(family.task_time(&[0.0, 0.0, 3.0]), 1.0, "{family:?} of no time at all");
+            assert!((task_time(family, &[60.0; 5]) - 60.0).abs() < 1e-6, "{family:?}");
+            assert_eq!(task_time(family, &[60.0]), 60.0, "{family:?}");
+            assert_eq!(task_time(family, &[0.0, 0.0, 3.0]), 1.0, "{family:?} of no time at all");
         }
+    }
+
+    /// The tasks take 2 s for each unit of input; the sample happens to have large tasks, and one
+    /// without input.
+    #[test]
+    fn times_are_related_to_the_input() {
+        let task = |seconds, input| MeasuredTask { seconds, input };
+        let sample = [task(6.0, 3.0), task(4.0, 2.0), task(0.0, 0.0), task(8.0, 4.0)];
+        for family in ALL {
+            assert_eq!(family.task_time(&sample), 2.0, "{family:?}");
+        }
+        assert_eq!(EstimatorKind::Mean.task_time(&[task(6.0, 0.0), task(2.0, 0.0)]), 4.0);
     }
 
     #[test]

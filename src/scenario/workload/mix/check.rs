@@ -1,7 +1,7 @@
 //! Checks of a mix before its jobs are drawn, and of the drawn jobs.
 
-use super::Mix;
 use super::arrivals::Arrivals;
+use super::{DrawnAspect, JobStreams, Mix};
 use crate::workload::jobs::{JobEntry, MOST_JOBS, cycle, in_order};
 use mumakil_base::units::SimSpan;
 use mumakil_yaml::{Path, YamlProblem};
@@ -39,6 +39,38 @@ pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<YamlProblem>) -> Vec<Jo
         found.push(YamlProblem::value(Path::of("arrivals"), message));
     }
     jobs
+}
+
+/// Up to this share of a type's jobs may get more maps than were drawn without a warning.
+// Chosen: the mean then changes by less than jobs differ from run to run.
+const FEW: f64 = 0.05;
+
+/// Warns of types many of whose jobs were drawn without a map and get one.
+pub(super) fn doubts(mix: &Mix, seed: u64, jobs: &[JobEntry]) -> Vec<String> {
+    let mut draws = vec![(0_u32, 0_u32); mix.types.len()];
+    for job in jobs {
+        let type_and_rank = job.name.rsplit_once('-');
+        let place = type_and_rank.and_then(|(of, _)| mix.types.get_index_of(of));
+        let rank = type_and_rank.and_then(|(_, rank)| rank.parse().ok());
+        let Some((place, rank)) = place.zip(rank) else { continue };
+        let of = &mix.types[place].maps;
+        let drawn = JobStreams { seed, place, rank }.draw(DrawnAspect::Maps, of).get();
+        draws[place].0 += 1;
+        draws[place].1 += u32::from(!of.is_constant() && drawn == 0);
+    }
+    let told = mix.types.iter().zip(draws);
+    // With a floor in the scenario, its author knows that small draws become larger.
+    let told = told.filter(|((_, of), (all, raised))| {
+        of.maps_at_least.is_none() && FEW * f64::from(*all) < f64::from(*raised)
+    });
+    told.map(|((name, _), (all, raised))| {
+        format!(
+            "{raised} of {all} jobs of the type `{name}` were drawn without a map and get one, so \
+             jobs have more maps on average than the distribution says; choose a distribution of \
+             one map and more, or accept this with `maps_at_least: 1`"
+        )
+    })
+    .collect()
 }
 
 /// Returns the path of a type.

@@ -60,6 +60,34 @@ fn weights_share_the_jobs_by_chance() {
     assert_eq!((jobs.len(), of_class(&jobs, "c")), (4_000, 0));
 }
 
+/// Of exponential numbers with mean 1, 39 % are below one half, which rounds to 0.
+#[test]
+fn a_job_with_a_drawn_number_of_maps_has_at_least_one_unless_the_mix_says_otherwise() {
+    let fewest = |options: &str| {
+        let jobs = jobs(&format!("{{jobs: 100, types: {{a: {{{options}}}}}}}"));
+        let fewest = |of: fn(&JobEntry) -> u32| jobs.iter().map(of).min();
+        let maps = fewest(|job| job.maps.map_or(0, Count::get));
+        (maps, fewest(|job| job.reduces.get()))
+    };
+    let drawn = "{exponential: {mean: 1}}";
+    assert_eq!(fewest(&format!("maps: {drawn}, reduces: {drawn}")), (Some(1), Some(0)));
+    let floors = "maps_at_least: 0, reduces_at_least: 2";
+    assert_eq!(fewest(&format!("maps: {drawn}, reduces: {drawn}, {floors}")), (Some(0), Some(2)));
+    assert_eq!(fewest("maps: 0, reduces: 3"), (Some(0), Some(3)), "as the mix says");
+}
+
+#[test]
+fn many_jobs_that_are_drawn_without_maps_are_a_doubt() {
+    let doubts = |options: &str| {
+        let mix = mix(&format!("{{jobs: 100, types: {{a: {{{options}}}}}}}"));
+        mix.doubts(1, &mix.draw(1)).len()
+    };
+    assert_eq!(doubts("maps: {exponential: {mean: 1}}"), 1);
+    assert_eq!(doubts("maps: {exponential: {mean: 1}}, maps_at_least: 1"), 0);
+    assert_eq!(doubts("maps: {exponential: {mean: 1000}}"), 0);
+    assert_eq!(doubts("maps: 0, reduces: 3"), 0);
+}
+
 const RICH: &str = "{jobs: 40, arrivals: {gap: {exponential: {mean: 10s}}},
     user: {weighted: {ann: 3, bob: 1}},
     types: {a: {maps: {uniform: {from: 1, to: 100}}, map_time: {exponential: {mean: 20s}}},
