@@ -68,7 +68,7 @@ pub use cost::{
     PhaseEffort, PlannedFailure,
 };
 pub use event::{
-    AttemptFact, AttemptState, Event, Fact, Incident, JobFact, LedgerFact, MemberFact, Order,
+    AttemptFact, AttemptState, Event, Fact, Incident, JobFact, JobSize, LedgerFact, MemberFact, Order,
     Outcome, PhaseTimes, Role, SlotCounts, TrackerFact, WorldFact,
 };
 pub use fabric::Fabric;

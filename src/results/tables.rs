@@ -23,6 +23,7 @@ mod decision;
 mod fault;
 mod job;
 mod read;
+mod size;
 mod slots;
 mod table;
 #[doc(hidden)]
@@ -37,6 +38,7 @@ pub use decision::{Decided, DecisionRow};
 pub use fault::FaultRow;
 pub use job::{JobEnd, JobRow, RunJobs};
 pub use read::{ReadError, Results, read_rows};
+pub use size::SizeRow;
 pub use slots::SlotsRow;
 pub use table::{Cells, Column, ColumnInfo, InCells, TableInfo, TableRow};
 pub use waste::WasteRow;
@@ -52,5 +54,6 @@ pub fn all() -> Vec<TableInfo> {
         TableInfo::of::<FaultRow>(),
         TableInfo::of::<WasteRow>(),
         TableInfo::of::<DecisionRow>(),
+        TableInfo::of::<SizeRow>(),
     ]
 }

@@ -22,7 +22,7 @@ use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::mapred::{ExpectedJob, Hadoop, PolicySite, Speculation};
 use mumakil_core::trace::TraceFile;
 use mumakil_results::expect::{Expectation, ExprNeeds};
-use mumakil_results::tables::{AloneRow, AttemptRow, ChainRow, SlotsRow};
+use mumakil_results::tables::{AloneRow, AttemptRow, ChainRow, SizeRow, SlotsRow};
 use mumakil_yaml as yaml;
 
 /// A scenario of Mumakil: a cluster, the jobs that arrive there, the policy, and the outputs.
@@ -172,6 +172,11 @@ pub struct RecordSpec {
     /// Refusals and orders of policies, with their reasons, in `decisions.csv`. With it
     /// `mumakil explain` says more about why jobs waited.
     pub decisions: bool,
+    /// How large `hfsp`, `fsp` and `srpt` estimated jobs to be, beside their sizes as they ran, in
+    /// `sizes.csv`. Other policies estimate no sizes.
+    // Left out of resolved scenarios while it is off, since most policies estimate nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sizes: bool,
     /// The run on one page, `report.html`.
     pub report: bool,
     /// The time between two samples of the timeline and of the interval log; with `0s` the
@@ -185,13 +190,14 @@ pub struct RecordSpec {
 impl RecordSpec {
     /// Returns each output that expressions may read: its key, its setting, and whether `needs`
     /// reads it.
-    pub fn read_by(&mut self, needs: &ExprNeeds) -> [(&'static str, &mut bool, bool); 6] {
+    pub fn read_by(&mut self, needs: &ExprNeeds) -> [(&'static str, &mut bool, bool); 7] {
         [
             ("tasks", &mut self.tasks, needs.reads::<AttemptRow>()),
             ("timeline", &mut self.timeline, needs.reads::<SlotsRow>()),
             ("alone", &mut self.alone, needs.reads::<AloneRow>()),
             ("chains", &mut self.chains, needs.reads::<ChainRow>()),
             ("waste", &mut self.waste, needs.reads_waste()),
+            ("sizes", &mut self.sizes, needs.reads::<SizeRow>()),
             ("histograms", &mut self.histograms, !needs.histograms.is_empty()),
         ]
     }
@@ -208,6 +214,7 @@ impl Default for RecordSpec {
             chains: false,
             waste: false,
             decisions: false,
+            sizes: false,
             report: true,
             sample: SimSpan::from_secs(10),
             warm_up: SimSpan::ZERO,

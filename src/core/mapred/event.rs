@@ -66,6 +66,9 @@ pub enum JobFact {
     MapsDone,
     /// The JobTracker has ended it.
     Ended(Outcome),
+    /// The policy had estimated how large the job is. Emitted after the job has succeeded, by
+    /// policies that estimate sizes only.
+    Sized(SlotKind, JobSize),
     /// The policy has refused the job itself as it was submitted: it never runs. No other fact about
     /// the job follows.
     SubmissionRefused(Reason),
@@ -92,6 +95,16 @@ pub enum JobFact {
         /// The jobs that held the most slots of the kind at the last refusal.
         holders: Holders,
     },
+}
+
+/// How large a policy estimated a job to be, and how large the job was. Sizes are slot-seconds: the
+/// times of all tasks of a kind, one after another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobSize {
+    /// The size with which the policy worked at last.
+    pub estimated: f64,
+    /// The size as the tasks ran, with the same parts of their times as in the estimate.
+    pub real: f64,
 }
 
 /// A fact about an attempt that the JobTracker decides or learns.

@@ -25,11 +25,11 @@ use std::sync::Arc;
 use rand::RngExt;
 
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology, TrackerId};
-use crate::mapred::event::{Event, Fact, Incident, Outcome, WorldFact};
+use crate::mapred::event::{Event, Fact, Incident, JobFact, Outcome, WorldFact};
 use crate::mapred::hadoop::{Hadoop, Recovery};
 use crate::mapred::heartbeat::{Heartbeat, HeartbeatCall};
 use crate::mapred::ids::JobId;
-use crate::mapred::job::{Job, JobState};
+use crate::mapred::job::{Job, JobChange, JobState};
 use crate::mapred::ledger::{Ledger, ProcessAge};
 use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
 use crate::mapred::outbox::{Core, Outbox, StopReason};
@@ -346,7 +346,7 @@ impl JobTracker {
         for msg in mem::take(&mut self.held) {
             // The policy learns of each message's changes before the next message, as without the
             // pause.
-            self.tell_policy(now, None);
+            self.tell_policy(None, out);
             self.take(&msg, out);
         }
     }
@@ -385,7 +385,7 @@ impl JobTracker {
     fn reads_at_once(&mut self, job: JobId, out: &mut Outbox) -> bool {
         let is_done = self.spec.init.is_zero() && self.ledger.hadoop.behaviour().reads_at_once;
         if is_done {
-            self.tell_policy(out.now, None);
+            self.tell_policy(None, out);
             self.ledger.initialise(job, out);
         }
         is_done
@@ -399,22 +399,28 @@ impl JobTracker {
             self.reading -= 1;
             return self.read_splits(out);
         }
-        self.tell_policy(out.now, None);
+        self.tell_policy(None, out);
         self.scheduler.splits_read(job, &mut Orders { ledger: &mut self.ledger, out });
         self.read_ordered(out);
     }
 
-    /// Tells the policy the changes since the last call; `heard` is the tracker whose heartbeat is
+    /// Tells the policy the changes since the last call, at the instant of `out`; `heard` is the tracker whose heartbeat is
     /// served.
-    fn tell_policy(&mut self, now: SimTime, heard: Option<TrackerId>) {
+    fn tell_policy(&mut self, heard: Option<TrackerId>, out: &mut Outbox) {
         if self.ledger.changes.is_empty() {
             return;
         }
         // Take the list out, so that the policy can view the ledger meanwhile; put it back below to
         // reuse the memory. The policy cannot change the ledger here, so no change gets lost.
         let mut changes = mem::take(&mut self.ledger.changes);
-        let view = View { now, heard, ledger: &self.ledger };
+        let view = View { now: out.now, heard, ledger: &self.ledger };
         for event in changes.drain(..) {
+            if event.change == JobChange::Ended(Outcome::Succeeded) {
+                // Ask before the policy forgets the job.
+                self.scheduler.sizes(event.job, &mut |kind, size| {
+                    out.emit(Fact::Job(event.job, JobFact::Sized(kind, size)));
+                });
+            }
             self.scheduler.job_changed(&view, &event);
         }
         self.ledger.changes = changes;
@@ -515,7 +521,7 @@ impl JobTracker {
         // Handle lost trackers first: this kills their attempts, and a killed attempt does not
         // count as a failure of its task.
         self.ledger.expire_launches(out);
-        self.tell_policy(now, None);
+        self.tell_policy(None, out);
         // Check here, too, since without trackers no heartbeat causes the check.
         self.review(out);
         self.plan_expiry(out);
@@ -583,7 +589,7 @@ impl Core for JobTracker {
             _ if stands_still => self.held.push(msg.clone()),
             _ => self.take(msg, out),
         }
-        self.tell_policy(now, None);
+        self.tell_policy(None, out);
         if cfg!(debug_assertions) {
             self.assert_sound(now, &out.events);
         }

@@ -33,7 +33,7 @@ pub use self::precedence::{Precedence, PrecedenceBy};
 use self::steps::step;
 pub use self::wrapper::Wrapper;
 use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
-use crate::mapred::event::{AttemptState, Fact, LedgerFact, MemberFact, Order};
+use crate::mapred::event::{AttemptState, Fact, JobSize, LedgerFact, MemberFact, Order};
 use crate::mapred::heartbeat::{Directive, LaunchOrder, Report};
 use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::job::{Job, JobEvent};
@@ -123,6 +123,11 @@ pub trait Scheduler: Send {
         _say: &mut dyn FnMut(&str, SlotStanding),
     ) {
     }
+
+    /// Says, for each kind of task, how large the policy estimated a job to be. Called once, when the
+    /// job has succeeded and before [`Scheduler::job_changed`] says so. A policy that estimates no
+    /// sizes says nothing.
+    fn sizes(&self, _job: JobId, _say: &mut dyn FnMut(SlotKind, JobSize)) {}
 
     /// Returns whether the policy reads the progress of running attempts. Noting progress costs the
     /// JobTracker a look-up for each running attempt in every heartbeat.

@@ -41,7 +41,7 @@ use self::suspensions::Suspensions;
 use super::shared::delay::Delay;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
+    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, PerSlot, Policy,
     PolicySite, Precedence, PrecedenceBy, Preemption, Reason, Report, Scheduler, SlotKind,
     TrackerId, TrueDurations, View,
 };
@@ -418,6 +418,14 @@ impl Scheduler for Hfsp {
         self.delay.patience(view) + ages
     }
 
+    fn sizes(&self, job: JobId, say: &mut dyn FnMut(SlotKind, JobSize)) {
+        for kind in SlotKind::BOTH {
+            if let Some(size) = self.phases[kind].size(job) {
+                say(kind, size);
+            }
+        }
+    }
+
     /// Returns whether full trackers should make offers, too: to preempt attempts there, and to
     /// measure the reduces of samples.
     fn wants_full_trackers(&self) -> bool {
@@ -448,6 +456,8 @@ impl Scheduler for Hfsp {
 
 #[cfg(test)]
 mod tests {
+    use serde_yaml::with::singleton_map_recursive;
+
     use super::*;
     use mumakil_core::mapred::{Input, PolicyBench, TaskId, TaskKind};
 
@@ -501,10 +511,26 @@ mod tests {
         assert_eq!(held("{sample: 1, reserved_slots: 20 %}"), (9, 1));
     }
 
+    /// The sample of three maps takes 10 s each, the two other maps 40 s each.
+    #[test]
+    fn the_estimate_is_told_beside_the_size() {
+        let options = serde_yaml::from_str("{sample: 3}").unwrap();
+        let mut bench = PolicyBench::new(Hfsp::new(options), 1, PerSlot { map: 5, reduce: 0 });
+        let job = bench.submit(5, 0, |_| {});
+        bench.fill();
+        bench.at(10.0).end_first(job, SlotKind::Map, 3);
+        // Leave one map: the policy forgets a job that has ended.
+        bench.at(40.0).end_first(job, SlotKind::Map, 1);
+        let mut told = Vec::new();
+        bench.policy.sizes(job, &mut |kind, size| told.push((kind, size)));
+        assert_eq!(told, [(SlotKind::Map, JobSize { estimated: 50.0, real: 70.0 })]);
+    }
+
     #[test]
     fn an_error_needs_an_estimate() {
         let complaints = |options: &str| {
-            let options: HfspOptions = serde_yaml::from_str(options).unwrap();
+            let options = serde_yaml::Deserializer::from_str(options);
+            let options: HfspOptions = singleton_map_recursive::deserialize(options).unwrap();
             let complaints = options.complaints();
             complaints.into_iter().map(|one| (one.is_warning, one.path)).collect::<Vec<_>>()
         };

@@ -8,7 +8,7 @@ use super::space::Runs;
 use super::syntax::{ComparisonSign, Operator};
 use super::unit::Unit;
 use crate::tables::{
-    AloneRow, AttemptRow, CellValue, ChainRow, JobRow, SlotsRow, TableRow, WasteRow,
+    AloneRow, AttemptRow, CellValue, ChainRow, JobRow, SizeRow, SlotsRow, TableRow, WasteRow,
 };
 
 /// The kind of a term's value.
@@ -343,6 +343,7 @@ impl NamedQuantity {
             QuantitySource::Slowdown => AloneRow::FILE,
             QuantitySource::Chain => ChainRow::FILE,
             QuantitySource::Waste(_) => WasteRow::FILE,
+            QuantitySource::Size(_) => SizeRow::FILE,
             QuantitySource::Attempt(_) | QuantitySource::ReduceTime => AttemptRow::FILE,
             QuantitySource::Series(_) => SlotsRow::FILE,
         };

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use super::unit::Unit;
 use crate::tables::{
-    AttemptRow, CellKind, CellValue, ColumnInfo, JobRow, SlotsRow, TableRow, WasteRow,
+    AttemptRow, CellKind, CellValue, ColumnInfo, JobRow, SizeRow, SlotsRow, TableRow, WasteRow,
 };
 
 /// The shape of a quantity's value: one number for the run, one for each job, and so on.
@@ -75,6 +75,7 @@ pub(super) enum QuantitySource {
     /// The time of the chain that begins with a job.
     Chain,
     Waste(ValueOf<WasteRow>),
+    Size(ValueOf<SizeRow>),
     /// The share of one locality level among all maps with input.
     Locality(usize),
     Attempt(ValueOf<AttemptRow>),
@@ -148,6 +149,7 @@ pub(super) static QUANTITIES: LazyLock<Vec<NamedQuantity>> = LazyLock::new(|| {
     of_table(QuantityShape::Jobs, QuantitySource::Job)
         .chain(OF_JOBS)
         .chain(of_table(QuantityShape::Jobs, QuantitySource::Waste))
+        .chain(of_table(QuantityShape::Jobs, QuantitySource::Size))
         .chain(of_table(QuantityShape::Attempts, QuantitySource::Attempt))
         .chain(OF_ATTEMPTS)
         .chain(of_table(QuantityShape::Series, QuantitySource::Series))

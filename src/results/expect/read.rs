@@ -8,7 +8,7 @@ use super::unit::Unit;
 use super::value::{Evaluated, NoNumber, StepFunction, Value, ValueKey};
 use crate::tables::{
     AloneRow, AttemptEnd, AttemptKind, AttemptRow, CellText, ChainRow, Column, JobRow, ReadError,
-    Results, SlotsRow, TableRow, WasteRow,
+    Results, SizeRow, SlotsRow, TableRow, WasteRow,
 };
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::PerSlot;
@@ -52,7 +52,8 @@ pub(super) fn read(
         QuantitySource::Job(of) => reader.jobs_value(of),
         QuantitySource::Slowdown => reader.slowdown(),
         QuantitySource::Chain => reader.chains(),
-        QuantitySource::Waste(of) => reader.waste(of),
+        QuantitySource::Waste(of) => reader.of_jobs(|row: &WasteRow| row.job, of),
+        QuantitySource::Size(of) => reader.of_jobs(|row: &SizeRow| row.job, of),
         QuantitySource::Locality(level) => reader.locality(level),
         QuantitySource::ReduceTime => reader.reduce_time(),
         QuantitySource::Attempt(of) => reader.attempts(of),
@@ -146,11 +147,12 @@ impl<'a> QuantityReader<'a> {
         Ok(by_job(self.jobs()?.into_iter().filter_map(sojourn)))
     }
 
-    fn waste(&mut self, of: ValueOf<WasteRow>) -> Evaluated<Value> {
+    /// Reads a column of a table with a row for each job; `job_of` returns the number of the job.
+    fn of_jobs<R: TableRow>(&mut self, job_of: fn(&R) -> u32, of: ValueOf<R>) -> Evaluated<Value> {
         let scale = self.scale();
         let mut numbers: FxHashMap<u32, f64> = FxHashMap::default();
-        self.run.rows(|row: WasteRow| {
-            numbers.insert(row.job, of(&row).number().unwrap_or(f64::NAN) * scale);
+        self.run.rows(|row: R| {
+            numbers.insert(job_of(&row), of(&row).number().unwrap_or(f64::NAN) * scale);
             Ok(())
         })?;
         // Some jobs have no number; for example, a job that did not succeed has no stragglers.

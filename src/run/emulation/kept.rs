@@ -6,7 +6,7 @@ use super::{Emulated, EmulationError, Options, Prepared};
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, RunFolder, write_perf};
-use crate::record::{alone_table, chains_table};
+use crate::record::{alone_table, chains_table, sizes_table};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
@@ -62,6 +62,9 @@ impl Prepared {
         let mut options = Options { folder: Some(folder.path().to_owned()), ..options };
         if self.scenario.record.chains {
             options.watchers.push(chains_table(folder.path(), self.workload.chains())?);
+        }
+        if self.scenario.record.sizes {
+            options.watchers.push(sizes_table(folder.path())?);
         }
         let emulated = self.emulate(registry, options)?;
         // Measure this before the second run: `perf.json` states the cost of the first run only.

@@ -163,6 +163,7 @@ impl Perfetto {
                 | JobFact::Running
                 | JobFact::MapsDone
                 | JobFact::BegunAnew
+                | JobFact::Sized(..)
                 | JobFact::Altered(_)
                 | JobFact::Refused { .. }
                 | JobFact::SubmissionRefused(_),

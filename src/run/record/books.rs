@@ -259,7 +259,7 @@ impl RunBooks {
                     (spec.pool, spec.names_pool) = (pool.clone(), true);
                 }
             }),
-            JobFact::Refused { .. } => {}
+            JobFact::Refused { .. } | JobFact::Sized(..) => {}
         }
     }
 

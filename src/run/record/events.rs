@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::incident::IncidentDetails;
+use super::sizes::slot_millis;
 use super::table::TextFile;
 use super::{NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::files;
@@ -100,6 +101,12 @@ impl<'a> EventLine<'a> {
             }
             JobFact::SubmissionRefused(reason) => self.fact("job refused").job(job).reason(reason),
             JobFact::BegunAnew => self.fact("job begun anew").job(job),
+            JobFact::Sized(kind, size) => self
+                .fact("job sized")
+                .job(job)
+                .text("kind", kind.word())
+                .number("estimated_ms", slot_millis(size.estimated))
+                .number("real_ms", slot_millis(size.real)),
             JobFact::Altered(ref alteration) => {
                 let priority = alteration.priority.map(|it| CellValue::Text(it.word()));
                 let pool = alteration.pool.as_deref().map(CellValue::Text);

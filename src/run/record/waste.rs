@@ -236,6 +236,7 @@ impl Waste {
             | JobFact::Running
             | JobFact::Altered(_)
             | JobFact::Refused { .. }
+            | JobFact::Sized(..)
             | JobFact::SubmissionRefused(_) => {}
         }
     }

@@ -203,7 +203,7 @@ impl CheckedJobs {
             JobFact::Altered(_) => {
                 self.live(id, check);
             }
-            JobFact::Refused { .. } => {}
+            JobFact::Refused { .. } | JobFact::Sized(..) => {}
         }
     }
 

@@ -47,7 +47,7 @@ impl JobTracker {
             if now <= self.busy_until {
                 break;
             }
-            self.tell_policy(now, None);
+            self.tell_policy(None, out);
         }
         if !self.queue.is_empty() {
             self.plan_next(out);
@@ -95,7 +95,7 @@ impl JobTracker {
         // Do this after the reports, which bring the progress, and before the offer, which uses the
         // slow tasks.
         self.ledger.look_for_slow_tasks(now);
-        self.tell_policy(now, Some(id));
+        self.tell_policy(Some(id), out);
 
         let tracker = &self.ledger.trackers[id.index()];
         let has_room = PerSlot::of(|kind| tracker.occupied[kind] < tracker.slots[kind]);

@@ -4,6 +4,7 @@ use super::{
     JobEvent, Offer, Orders, PolicyReload, Precedence, RunEndHook, Scheduler, Setting, View,
 };
 use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::event::JobSize;
 use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::reason::{Reason, SlotStanding};
 use crate::mapred::spec::JobSpec;
@@ -76,6 +77,10 @@ impl<W: Wrapper> Scheduler for W {
 
     fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         self.inner().holdings(view, kind, say);
+    }
+
+    fn sizes(&self, job: JobId, say: &mut dyn FnMut(SlotKind, JobSize)) {
+        self.inner().sizes(job, say);
     }
 
     fn reads_progress(&self) -> bool {

@@ -14,7 +14,7 @@ use crate::scheduler::shared::estimator::EstimatorKind;
 use mumakil_base::random::Purpose;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptId, Job, JobId, Outcome, Report, SlotKind, TrackerId, TrueDurations, View,
+    AttemptId, Job, JobId, JobSize, Outcome, Report, SlotKind, TrackerId, TrueDurations, View,
 };
 
 /// The tasks of one kind, maps or reduces, of all jobs.
@@ -30,6 +30,8 @@ pub(super) struct Phase {
     awaited: BTreeSet<JobId>,
     /// The estimated sizes of jobs, in seconds of work.
     sizes: FxHashMap<JobId, f64>,
+    /// The sizes of jobs as far as their tasks have ended, or all of them with the oracle.
+    real: FxHashMap<JobId, RealSize>,
     /// The real work left of each job, in seconds; used only if the order needs it.
     left: FxHashMap<JobId, f64>,
     /// The number of slots of the cluster when the jobs were last ranked.
@@ -45,6 +47,16 @@ pub(super) struct Phase {
     placed: Vec<JobId>,
     /// Whether some job has no slot in the virtual cluster.
     leaves_some_out: bool,
+}
+
+/// How large a job really is.
+#[derive(Clone, Copy, Debug)]
+struct RealSize {
+    /// When it arrived in the virtual cluster: a reduce that was launched earlier has waited for the
+    /// maps until then.
+    since: SimTime,
+    /// Its work, in seconds.
+    work: f64,
 }
 
 /// Which jobs have up-to-date ranks. Each measured job changes all ranks, but usually the first few
@@ -96,6 +108,7 @@ impl Phase {
             ranking: Ranking::default(),
             awaited: BTreeSet::new(),
             sizes: FxHashMap::default(),
+            real: FxHashMap::default(),
             left: FxHashMap::default(),
             slots: 0,
             settled_at: SimTime::ZERO,
@@ -151,7 +164,10 @@ impl Phase {
             return;
         }
         let tasks = job.tasks(self.kind).total();
-        let known = self.true_work(job).map(|work| work * self.misjudgement(job.id()));
+        let truth = self.true_work(job);
+        let known = truth.map(|work| work * self.misjudgement(job.id()));
+        let real = RealSize { since: view.now(), work: truth.unwrap_or(0.0) };
+        self.real.insert(job.id(), real);
         // The papers' first guess is ξ · k · l, where k is the number of tasks and l the mean time
         // of past tasks (2015, section 3.2.1).
         let task = self.trainer.past().unwrap_or(self.rules.first_guess.as_secs_f64());
@@ -201,6 +217,9 @@ impl Phase {
         }
         let report = view.report_of(attempt);
         self.trainer.ended(attempt, outcome, report);
+        if let Some(last) = report.filter(|_| outcome == Outcome::Succeeded && !self.is_oracle()) {
+            self.measure(view.now(), last);
+        }
         let Some(job) = view.job(attempt.job()) else { return };
         if outcome != Outcome::Succeeded {
             return;
@@ -222,6 +241,23 @@ impl Phase {
             self.ranking.keep_rank(job.id());
             self.is_stale |= self.cluster.leave(view.now(), job.id());
         }
+    }
+
+    /// Adds the time of a task that has succeeded to the real size of its job.
+    fn measure(&mut self, now: SimTime, last: &Report) {
+        let seconds = self.trainer.seconds(last);
+        if let Some(real) = self.real.get_mut(&last.attempt.job()) {
+            let waited = now.saturating_since(real.since).as_secs_f64();
+            // A map never waits for other tasks.
+            real.work += if self.kind == SlotKind::Reduce { seconds.min(waited) } else { seconds };
+        }
+    }
+
+    /// Returns how large a job was estimated to be, and how large it was; `None` if it has no tasks
+    /// of this kind, or if its size was never estimated.
+    pub(super) fn size(&self, job: JobId) -> Option<JobSize> {
+        let estimated = self.sizes.get(&job).copied().filter(|size| size.is_finite())?;
+        Some(JobSize { estimated, real: self.real.get(&job)?.work })
     }
 
     /// Subtracts an ended task from the real work left of its job.
@@ -275,6 +311,7 @@ impl Phase {
         self.trainer.remove(job);
         self.awaited.remove(&job);
         self.sizes.remove(&job);
+        self.real.remove(&job);
         self.left.remove(&job);
         self.ranking.remove(job);
     }

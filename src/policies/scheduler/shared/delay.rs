@@ -452,7 +452,13 @@ impl DelayRules {
         // If no node holds the input of some map of a job, Hadoop lets the job launch any map
         // anywhere.
         let Some(job) = job.filter(|job| !job.has_homeless_maps()) else { return MapReach::Any };
-        let waited = self.waited_by(waiting);
+        let waited = match self.patience {
+            // The job was passed over for this slot already, which counts for the next slot only.
+            DelayMeasure::Skips(..) if waiting.skipped_in == self.slots => {
+                waiting.waited.saturating_sub(1)
+            }
+            _ => self.waited_by(waiting),
+        };
         let [node, rack] = match self.patience {
             // Hadoop 1.x's capacity scheduler treats the node and its rack alike: a job waits only
             // before it launches off the rack.
