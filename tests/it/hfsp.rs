@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::mapred::{
-    AttemptFact, AttemptId, Event, Fact, JobFact, LedgerFact, MemberFact, Outcome, Reason, TaskId,
-    TrackerId,
+    AttemptFact, AttemptId, Event, Fact, JobFact, JobId, JobSize, LedgerFact, MemberFact, Outcome,
+    Reason, SlotKind, TaskId, TrackerId,
 };
 use mumakil::record::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil::scenario::{self, Registry};
@@ -41,6 +41,8 @@ struct Story {
     ended: BTreeMap<u32, f64>,
     went_on: Vec<AttemptId>,
     notes: Vec<&'static str>,
+    /// How large jobs were estimated to be, and how large they were.
+    sizes: Vec<(JobId, SlotKind, JobSize)>,
 }
 
 /// Watches a run and collects the events of its attempts and jobs.
@@ -85,6 +87,7 @@ impl Watcher for Teller {
             Fact::Job(job, JobFact::Ended(_)) => {
                 story.ended.insert(job.0, event.at.as_secs_f64());
             }
+            Fact::Job(job, JobFact::Sized(kind, size)) => story.sizes.push((job, kind, size)),
             Fact::Member(_, MemberFact::Noted(note)) => story.notes.push(note),
             _ => {}
         }
@@ -503,6 +506,63 @@ fn wrong_weights_of_pools_are_told_with_their_places() {
         let has_place = told.starts_with("warning") || said.contains("--> weights.yaml:3:35");
         assert!(said.contains(told) && has_place, "{weights}: {said}");
     }
+}
+
+/// The oracle's sizes are exact, unless they are made wrong on purpose.
+#[test]
+fn an_error_makes_the_sizes_of_the_oracle_wrong() {
+    let jobs = "
+    - {name: a, maps: 5, map_time: 20s, reduces: 2, reduce_time: 30s}
+    - {name: b, submit: 5s, maps: 3, map_time: 50s}
+";
+    let errors = |error: &str| -> Vec<f64> {
+        let hfsp = format!("{{hfsp: {{estimator: oracle, sample: 0{error}}}}}");
+        let (story, _) = on(4, 2, &hfsp, jobs);
+        assert_eq!(story.sizes.len(), 3, "{:?}", story.sizes);
+        story.sizes.iter().map(|(.., size)| size.estimated / size.real - 1.0).collect()
+    };
+    assert!(errors("").iter().all(|error| *error == 0.0));
+    let wrong = errors(", error: {uniform: 0.5}");
+    assert!(wrong.iter().all(|error| *error != 0.0 && error.abs() <= 0.5), "{wrong:?}");
+}
+
+/// All tasks of a job take the same time, so a sample tells the size but for the heartbeat at which
+/// a task is measured. Fetching and waiting for maps are no part of it.
+#[test]
+fn expectations_judge_the_estimates() {
+    let room = Room::new();
+    let yaml = format!(
+        "{EXACT}cluster: {{nodes: 4, map_slots: 2, reduce_slots: 2, memory: 64GiB}}
+workload: {{jobs: [{{name: a, maps: 40, map_time: 60s, reduces: 8, reduce_time: 5min}}]}}
+scheduler: {{hfsp: {{sample: 3}}}}
+record: {{sizes: true}}
+expect:
+  - -0.05 <= mean(size_error.map) <= 0.05
+  - -0.05 <= mean(size_error.reduce) <= 0.05
+  - mean(estimate.map) / mean(true_size.map) <= 1.05
+"
+    );
+    room.write("sizes.yaml", &yaml);
+    let output = room.mumakil("run sizes.yaml --out out").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let table = std::fs::read_to_string(room.path("out/sizes.csv")).unwrap();
+    assert_eq!(table.lines().count(), 2, "{table}");
+}
+
+#[test]
+fn an_error_without_an_estimate_is_told_with_its_place() {
+    let room = Room::new();
+    let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}
+scheduler:
+  hfsp:
+    sample: 0
+    error: {uniform: 0.5}
+";
+    room.write("error.yaml", yaml);
+    let output = room.mumakil("check error.yaml").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("error.yaml:5:") && said.contains("estimator: oracle"), "{said}");
 }
 
 /// With seed 6 a map of the first job fails for good, but the job goes on. Its reduces may start

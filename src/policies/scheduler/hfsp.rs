@@ -41,8 +41,8 @@ use self::suspensions::Suspensions;
 use super::shared::delay::Delay;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, PerSlot, Policy,
-    PolicySite, Precedence, PrecedenceBy, Preemption, Reason, Report, Scheduler, SlotKind,
+    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, PerSlot,
+    Policy, PolicySite, Precedence, PrecedenceBy, Preemption, Reason, Report, Scheduler, SlotKind,
     TrackerId, TrueDurations, View,
 };
 
@@ -509,21 +509,6 @@ mod tests {
         };
         assert_eq!(held("{sample: 1}"), (10, 0), "the new job waits");
         assert_eq!(held("{sample: 1, reserved_slots: 20 %}"), (9, 1));
-    }
-
-    /// The sample of three maps takes 10 s each, the two other maps 40 s each.
-    #[test]
-    fn the_estimate_is_told_beside_the_size() {
-        let options = serde_yaml::from_str("{sample: 3}").unwrap();
-        let mut bench = PolicyBench::new(Hfsp::new(options), 1, PerSlot { map: 5, reduce: 0 });
-        let job = bench.submit(5, 0, |_| {});
-        bench.fill();
-        bench.at(10.0).end_first(job, SlotKind::Map, 3);
-        // Leave one map: the policy forgets a job that has ended.
-        bench.at(40.0).end_first(job, SlotKind::Map, 1);
-        let mut told = Vec::new();
-        bench.policy.sizes(job, &mut |kind, size| told.push((kind, size)));
-        assert_eq!(told, [(SlotKind::Map, JobSize { estimated: 50.0, real: 70.0 })]);
     }
 
     #[test]

@@ -14,8 +14,8 @@ use self::stream::{Stream, again, map, reduce};
 use super::*;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    AttemptFact, AttemptState, Fact, JobFact, JobId, JobSpec, Locality, Outcome, PerSlot,
-    PhaseTimes, Reason, Role, TaskId, TaskKind, TrackerId,
+    AttemptFact, AttemptState, Fact, JobFact, JobId, JobSize, JobSpec, Locality, Outcome, PerSlot,
+    PhaseTimes, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
@@ -200,6 +200,35 @@ fn chains_take_from_their_first_arrival_to_their_last_end() {
     0,job-0,1,100,4000,3900
     1,job-1,3,100,9000,8900
     4,job-4,2,200,,
+    ");
+}
+
+/// A policy tells the sizes of a job right after the job's success, for each kind of task.
+#[test]
+fn sizes_stand_beside_their_estimates() {
+    let size = |estimated, real| JobSize { estimated, real };
+    let sized = |job, kind, size| Fact::Job(JobId(job), JobFact::Sized(kind, size));
+    let stream = Stream::default()
+        .submit(JobSpec::bare(0, 9, 2))
+        .submit(JobSpec::bare(1, 9, 0))
+        .at(4_000)
+        .job_ended(1, Outcome::Succeeded)
+        .fact(sized(1, SlotKind::Map, size(12.0, 10.0)))
+        .at(5_000)
+        .job_ended(0, Outcome::Succeeded)
+        .fact(sized(0, SlotKind::Map, size(15.0, 20.0)))
+        .fact(sized(0, SlotKind::Reduce, size(7.5, 0.0)));
+    let folder = TempDir::new().unwrap();
+    let watchers = vec![sizes_table(folder.path()).unwrap()];
+    let setup = Setup { watchers, ..setup(everything(), Some(folder.path())) };
+    let (mut sender, recorder) = Recorder::start(setup).unwrap();
+    stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));
+    sender.flush();
+    recorder.finish(run(10_000), None).unwrap();
+    assert_snapshot!(fs::read_to_string(folder.path().join("sizes.csv")).unwrap(), @r"
+    job,name,map_estimate_ms,map_size_ms,map_error,reduce_estimate_ms,reduce_size_ms,reduce_error
+    1,job-1,12000,10000,0.2,,,
+    0,job-0,15000,20000,-0.25,7500,0,
     ");
 }
 
@@ -510,6 +539,7 @@ fn outputs_that_are_turned_off_are_not_there() {
         alone: false,
         chains: false,
         waste: false,
+        sizes: false,
         decisions: false,
         report: false,
         warm_up: SimSpan::ZERO,

@@ -14,8 +14,8 @@ use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::share::{Claim, bisected, max_min};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptId, JobChange, JobEvent, JobId, Launched, Orders, PerSlot, Reason, SlotKind, SlotShare, SlotStanding,
-    TrackerId, View,
+    AttemptId, JobChange, JobEvent, JobId, Launched, Orders, PerSlot, Reason, SlotKind, SlotShare,
+    SlotStanding, TrackerId, View,
 };
 
 /// How long pools have been below their shares, and the kills that were ordered for them.

@@ -111,11 +111,11 @@ pub struct HfspOptions {
     pub suspended: Option<SuspendedSpec>,
     /// How long jobs wait for their input: `auto` in `paper-2013`, not at all in `hadoop`. In
     /// `paper-2015` offers are counted instead (`skips`).
+    #[schemars(extend("x-only-if" = {"skips": null}))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelaySpec>,
     /// How often a job is passed over before it may launch far from its input, instead of `delay`:
     /// in `paper-2015` as often as there are trackers, unless given.
-    #[schemars(extend("x-only-if" = {"delay": null}))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skips: Option<SkipRule>,
 }
@@ -567,7 +567,7 @@ impl HfspOptions {
         let preemption = self.preemption.unwrap_or(base.preemption);
         let maps = if spares_maps { SlotTaking::Wait } else { preemption };
         let wait = match (&self.delay, self.skips) {
-            // If both are given, the check complains.
+            // If both are given, the check warns that `delay` has no effect.
             (_, Some(most)) => LocalityWait::Skips(Some(most.get().into())),
             (Some(delay), None) => LocalityWait::Delay(delay.clone()),
             (None, None) => base.wait,

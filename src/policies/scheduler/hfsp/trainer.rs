@@ -247,9 +247,8 @@ impl Trainer {
             let times = self.times(report);
             self.take_in(report.attempt);
             let sample = self.samples.get_mut(&report.attempt.job());
-            let task = sample.and_then(|sample| {
-                sample.tasks.iter_mut().find(|task| task.is(report.attempt))
-            });
+            let task = sample
+                .and_then(|sample| sample.tasks.iter_mut().find(|task| task.is(report.attempt)));
             // Measure each task only once, as the papers do when Δ has passed.
             if let Some(task) = task.filter(|task| task.times.is_none()) {
                 task.times = Some(TaskSeconds { work: times.work / done, ..times });
@@ -293,7 +292,8 @@ impl Trainer {
         sample.tasks.iter_mut().for_each(|task| task.is_running = false);
         // All maps are done once a reduce has worked, so from here on the JobTracker may know how
         // much each reduce of the job fetches. It does not know this earlier.
-        let input = |task: &SampledAttempt| match self.skew_counts && self.kind == SlotKind::Reduce {
+        let input = |task: &SampledAttempt| match self.skew_counts && self.kind == SlotKind::Reduce
+        {
             true => fetched.relative(task.attempt.task.index),
             false => 1.0,
         };

@@ -59,7 +59,8 @@ impl EstimatorKind {
         let sum = |of: fn(&MeasuredTask) -> f64| sample.iter().map(of).sum::<f64>();
         let input = sum(|task| task.input);
         // Without any input, the inputs say nothing about the times.
-        let mean = sum(|task| task.seconds) / if input == 0.0 { sample.len() as f64 } else { input };
+        let mean =
+            sum(|task| task.seconds) / if input == 0.0 { sample.len() as f64 } else { input };
         // Only tasks with input show how long an input takes.
         let with_input = sample.iter().filter(|task| 0.0 < task.input);
         let mut times: Vec<f64> = with_input.map(|task| task.seconds / task.input).collect();
@@ -71,7 +72,9 @@ impl EstimatorKind {
         }
         let fitted = match self {
             Self::Mean | Self::Oracle => mean,
-            Self::Uniform => fit(&times, |time| time, |along| (along / SQRT_12 + 0.5).clamp(0.0, 1.0)).at,
+            Self::Uniform => {
+                fit(&times, |time| time, |along| (along / SQRT_12 + 0.5).clamp(0.0, 1.0)).at
+            }
             Self::Normal => fit(&times, |time| time, normal_share).at,
             Self::LogNormal => {
                 let Fit { at, scale } = fit(&times, f64::ln, normal_share);
@@ -268,9 +271,11 @@ mod tests {
         let error = |at: f64, width: f64| {
             squares(&sample, |time| ((time - at) / width + 0.5).clamp(0.0, 1.0))
         };
-        let steps = |from: f64, to: f64| (0..=400).map(move |i| from + (to - from) * f64::from(i) / 400.0);
+        let steps =
+            |from: f64, to: f64| (0..=400).map(move |i| from + (to - from) * f64::from(i) / 400.0);
         let tried = steps(5.0, 25.0).flat_map(|at| steps(5.0, 65.0).map(move |width| (at, width)));
-        let least = tried.map(|(at, width)| (error(at, width), at)).min_by(|a, b| a.0.total_cmp(&b.0));
+        let least =
+            tried.map(|(at, width)| (error(at, width), at)).min_by(|a, b| a.0.total_cmp(&b.0));
         let found = task_time(EstimatorKind::Uniform, &sample);
         assert!((found - least.unwrap().1).abs() < 0.2, "{found}, {least:?}");
     }
