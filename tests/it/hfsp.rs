@@ -527,13 +527,13 @@ fn an_error_makes_the_sizes_of_the_oracle_wrong() {
 }
 
 /// All tasks of a job take the same time, so a sample tells the size but for the heartbeat at which
-/// a task is measured. Fetching and waiting for maps are no part of it.
+/// a task is measured. The reduces begin when the maps are done, so that no sample waits for maps.
 #[test]
 fn expectations_judge_the_estimates() {
     let room = Room::new();
     let yaml = format!(
         "{EXACT}cluster: {{nodes: 4, map_slots: 2, reduce_slots: 2, memory: 64GiB}}
-workload: {{jobs: [{{name: a, maps: 40, map_time: 60s, reduces: 8, reduce_time: 5min}}]}}
+workload: {{jobs: [{{name: a, maps: 40, map_time: 60s, reduces: 8, reduce_time: 5min, slow_start: 100 %}}]}}
 scheduler: {{hfsp: {{sample: 3}}}}
 record: {{sizes: true}}
 expect:

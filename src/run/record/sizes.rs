@@ -39,8 +39,9 @@ impl Sizes {
         let real = |size: Option<JobSize>| size.map(|size| millis(size.real));
         let error = |size: Option<JobSize>| {
             // Tasks that took no time have no relative error.
-            size.filter(|size| 0.0 < size.real)
-                .map(|size| rounded(size.estimated / size.real - 1.0))
+            let size = size.filter(|size| 0.0 < size.real)?;
+            // Adding zero turns a negative zero into a positive one.
+            Some(rounded(size.estimated / size.real - 1.0) + 0.0)
         };
         self.table.row(&SizeRow {
             job: id.0,
