@@ -7,6 +7,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::progress::StudyBar;
+use super::study::sabotage::{self, SabotageTally};
 use super::study::{AtWork, PaceOptions, StudySession};
 use super::table::cells;
 use super::{terminal, verdicts};
@@ -31,10 +32,12 @@ Examples:
   mumakil papers DS-F1 MK-19        these
   mumakil papers delay-scheduling   a paper's
   mumakil papers --quick --json
+  mumakil papers --sabotage H-F1    would it fail if the policy were wrong?
 
 Exit codes:
   0  every expectation holds or is a known gap
-  1  an expectation fails, or a run failed
+  1  an expectation fails, or a run failed; with --sabotage, a sabotage is not noticed, or an
+     expectation holds under every sabotage
   2  an experiment or the command line is wrong
   3  the environment is at fault, or Mumakil itself")]
 pub(super) struct PapersArguments {
@@ -44,7 +47,12 @@ pub(super) struct PapersArguments {
     /// Fewer seeds: a first look, in minutes
     #[arg(long)]
     quick: bool,
-    /// Print an array of {id, expectation, published, measured, verdict, gap_class, figures}
+    /// Try the wrong policies and settings that each experiment names: which expectations fail
+    /// under each, and which never do
+    #[arg(long)]
+    sabotage: bool,
+    /// Print an array of {id, expectation, published, measured, verdict, gap_class, figures}; with
+    /// --sabotage of {id, sabotage, noticed, by}
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
     /// Print a line for each experiment, as a table in Markdown
@@ -99,13 +107,14 @@ impl PapersArguments {
         papers::report(&repeated, &self.out)?;
         let rows: Vec<VerdictRow> = repeated.iter().flat_map(RepeatedExperiment::rows).collect();
         if self.markdown {
-            let summaries: Vec<VerdictRow> =
-                repeated.iter().map(RepeatedExperiment::summary).collect();
-            terminal::print(&told(&summaries, true, format!("{}.", VerdictTally::of(&rows))))?;
+            self.tell_experiments(&repeated, &VerdictTally::of(&rows))?;
+        } else if self.sabotage {
+            self.tell_sabotages(&repeated)?;
         } else {
             self.tell(&rows)?;
         }
-        verdicts::fail_if_any(rows.iter().filter(|row| row.verdict == Judgement::Fails).count())
+        verdicts::fail_if_any(rows.iter().filter(|row| row.verdict == Judgement::Fails).count())?;
+        SabotageTally::of(repeated.iter().flat_map(RepeatedExperiment::teeth)).judge()
     }
 
     /// Returns the experiments that the user asks for, in the order of the list.
@@ -174,12 +183,51 @@ impl PapersArguments {
         for doubt in session.doubts() {
             bar.beside(|| terminal::warn(&format!("{}: {doubt}", experiment.id)));
         }
-        let concluded = conclude(&sheet, &session.store, &session.out)?;
+        let teeth = self.sabotage.then(|| session.sabotage(&study, &sheet)).transpose()?;
+        let concluded = Box::new(conclude(&sheet, &session.store, &session.out)?);
         session.ends()?;
-        experiment
-            .files
-            .push(FileOutcome::Run { sheet: Box::new(sheet), concluded: Box::new(concluded) });
+        experiment.files.push(FileOutcome::Run { sheet: Box::new(sheet), concluded, teeth });
         Ok(())
+    }
+
+    /// Prints a line for each experiment, in Markdown.
+    fn tell_experiments(
+        &self,
+        repeated: &[RepeatedExperiment],
+        tally: &VerdictTally<'_>,
+    ) -> Result<(), Failure> {
+        let mut head = HEAD.to_vec();
+        head.extend(self.sabotage.then_some("sabotages"));
+        let row = |experiment: &RepeatedExperiment| {
+            let mut row = cells_of(&experiment.summary()).to_vec();
+            if self.sabotage {
+                row.push(SabotageTally::of(experiment.teeth()).noticed());
+            }
+            row
+        };
+        let mut sum = format!("{tally}.");
+        if self.sabotage {
+            let all = SabotageTally::of(repeated.iter().flat_map(RepeatedExperiment::teeth));
+            sum += &format!(" {all}.");
+        }
+        let table = table(&head, repeated.iter().map(row).collect(), true);
+        Ok(terminal::print(&(table + TerminalLines::of("") + TerminalLines::of(sum)))?)
+    }
+
+    fn tell_sabotages(&self, repeated: &[RepeatedExperiment]) -> Result<(), Failure> {
+        if self.json {
+            let rows: Vec<_> = repeated.iter().flat_map(RepeatedExperiment::sabotages).collect();
+            let json = serde_json::to_string_pretty(&rows).expect("texts are JSON") + "\n";
+            return Ok(terminal::print_file(&json)?);
+        }
+        let mut lines = TerminalLines::default();
+        for experiment in repeated {
+            lines.bold(&experiment.id, format!("   {}", experiment.what));
+            lines += experiment.teeth().map(sabotage::tell).sum();
+        }
+        let tally = SabotageTally::of(repeated.iter().flat_map(RepeatedExperiment::teeth));
+        let wrote = terminal::results_line(&self.out, REPORT);
+        Ok(terminal::print(&(lines + TerminalLines::of(tally.to_string()) + wrote))?)
     }
 
     fn tell(&self, rows: &[VerdictRow]) -> Result<(), Failure> {
@@ -188,7 +236,9 @@ impl PapersArguments {
             return Ok(terminal::print_file(&json)?);
         }
         let wrote = terminal::results_line(&self.out, REPORT);
-        Ok(terminal::print(&(told(rows, false, VerdictTally::of(rows).to_string()) + wrote))?)
+        let sum = TerminalLines::of("") + TerminalLines::of(VerdictTally::of(rows).to_string());
+        let table = table(&HEAD, rows.iter().map(|row| cells_of(row).to_vec()).collect(), false);
+        Ok(terminal::print(&(table + sum + wrote))?)
     }
 }
 
@@ -204,12 +254,15 @@ fn missing(needs: &str) -> String {
     }
 }
 
-/// Returns the table and its totals.
-fn told(rows: &[VerdictRow], markdown: bool, sum: String) -> TerminalLines {
-    table(rows, markdown) + TerminalLines::of("") + TerminalLines::of(sum)
+/// The heads of the columns about a verdict.
+const HEAD: [&str; 5] = ["id", "what", "published", "ours", "verdict"];
+
+fn cells_of(row: &VerdictRow) -> [String; 5] {
+    let VerdictRow { id, expectation, published, .. } = row;
+    [id.clone(), expectation.clone(), published.clone(), row.ours(), row.told()]
 }
 
-fn table(rows: &[VerdictRow], markdown: bool) -> TerminalLines {
+fn table(head: &[&str], rows: Vec<Vec<String>>, markdown: bool) -> TerminalLines {
     let mut table = Table::new();
     if markdown {
         *table.style_mut() = presets::ASCII_MARKDOWN;
@@ -220,12 +273,11 @@ fn table(rows: &[VerdictRow], markdown: bool) -> TerminalLines {
         // Without a terminal, 120 columns leave room for the numbers beside the texts.
         table.set_width(terminal::width().unwrap_or(120));
     }
-    table.set_header(["id", "what", "published", "ours", "verdict"]);
+    table.set_header(head);
     for row in rows {
-        let cells = [&row.id, &row.expectation, &row.published, &row.ours(), &row.told()];
         // In Markdown, `|` would end the cell.
-        let cell = |text: &String| if markdown { text.replace('|', "\\|") } else { text.clone() };
-        table.add_row(self::cells(&cells.map(cell)));
+        let cell = |text: String| if markdown { text.replace('|', "\\|") } else { text };
+        table.add_row(cells(&row.into_iter().map(cell).collect::<Vec<_>>()));
     }
     table.to_string().lines().map(TerminalLines::of).sum()
 }

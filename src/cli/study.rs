@@ -13,6 +13,7 @@ mod merge;
 mod on;
 mod outcome;
 mod plan;
+pub(super) mod sabotage;
 mod status;
 
 use std::collections::BTreeMap;
@@ -61,6 +62,7 @@ Examples:
   mumakil study mine.yaml --jobs 8 --out results
   mumakil study mine.yaml --shard 1/3 --out part-1   on one of three machines
   mumakil study merge part-1 part-2 part-3 --out results
+  mumakil study mine.yaml --sabotage         do its expectations notice a wrong policy?
   mumakil study results                      go on with the study of this folder
   mumakil study results --join               do some of its runs beside other processes
   mumakil study status results               how far it is, also while others work on it
@@ -68,7 +70,7 @@ Examples:
 
 Exit codes:
   0  done, and every expectation holds or is a known gap
-  1  an expectation fails, or a run failed
+  1  an expectation fails, or a run failed; a sabotage is not noticed
   2  the study or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself
   130, 143  interrupted (Ctrl-C), told to end (SIGTERM); start it again to go on")]
@@ -116,6 +118,9 @@ struct StudyRunArguments {
     /// Copy the files that the scenarios name into the folder, so that it can be given away
     #[arg(long)]
     bring_files: bool,
+    /// Try the sabotages of the study, too: which of its expectations fail under each
+    #[arg(long, conflicts_with_all = ["shard", "join", "on"])]
+    sabotage: bool,
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
@@ -160,6 +165,9 @@ impl StudyRunArguments {
                 "a search runs step by step, so it cannot be divided with --shard or --join",
             ));
         }
+        if study.search.is_some() && self.sabotage {
+            return Err(Failure::input("a search has no expectations that a sabotage could break"));
+        }
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let bring = match (self.bring_files, &self.on.on) {
             (true, _) => BroughtFiles::All,
@@ -183,6 +191,7 @@ impl StudyRunArguments {
             None => (session.run(&study, self.quiet)?, TerminalLines::default()),
             Some(search) => session.search(&study, search, self.quiet)?,
         };
+        let teeth = self.sabotage.then(|| session.sabotage(&study, &sheet)).transpose()?;
         bar.clear();
         let done = outcome::StudyOutcome {
             runs: session.done,
@@ -201,11 +210,13 @@ impl StudyRunArguments {
         session.ends()?;
         if !self.quiet {
             let told = outcome::tell(&sheet, &findings) + answer;
+            let told = told + teeth.iter().map(sabotage::tell).sum();
             let wrote = terminal::results_line(&session.out, REPORT);
             terminal::print(&(told + TerminalLines::of(format!("  ran      {done}")) + wrote))?;
             session.warn();
         }
-        verdicts::judge(&findings.verdicts)
+        verdicts::judge(&findings.verdicts)?;
+        sabotage::SabotageTally::of(&teeth).judge()
     }
 }
 

@@ -11,8 +11,7 @@ pub(super) fn tell(expected: &[Expectation], found: &[ExpectationVerdict]) -> Te
 }
 
 fn line(expected: &Expectation, found: &ExpectationVerdict) -> TerminalLines {
-    let what = expected.what.as_ref().unwrap_or(&expected.that);
-    let mut lines = TerminalLines::of(format!("  {:<9}{what}", word(found.state)));
+    let mut lines = TerminalLines::of(format!("  {:<9}{}", word(found.state), expected.words()));
     let mut more = |words: &str| lines.line(format!("           {words}"));
     // Without a title, the expression stands in its place: show it only once.
     if expected.what.is_some() {

@@ -5,6 +5,7 @@
 //!   findings   for each metric and cell: a number for each seed, their mean and interval
 //!     comparisons -> paired   for two compared values: the ratio by seed, and a verdict
 //!   merged     latency histograms of all seeds, added up
+//! teeth: which sabotages the expectations notice
 //! tables, report (with the charts of the study, or the default ones)
 //! ```
 
@@ -15,4 +16,5 @@ pub(crate) mod paired;
 pub(crate) mod report;
 pub(crate) mod study_runs;
 pub(crate) mod tables;
+pub(crate) mod teeth;
 pub(crate) mod usual;

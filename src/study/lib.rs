@@ -35,6 +35,7 @@ pub use conclude::paired::RatioVerdict;
 pub use conclude::report::{
     CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_manifest,
 };
+pub use conclude::teeth::{SabotageOutcome, Teeth, verdicts};
 pub use draw::{ChartSpec, OneOrMore, Picture, PublishedPoints, Series, StackedSlots};
 pub use plan::brought_files::{BringError, BroughtFiles};
 pub use plan::compared::ComparedWith;
@@ -42,6 +43,7 @@ pub use plan::manifest::{ManifestAxis, ManifestCell, StudyManifest, read_manifes
 pub use plan::named_files::NamedFile;
 pub use plan::resolved::{keep, keep_as};
 pub use plan::runs::{Cell, Plan, PlanError, PlannedRun};
+pub use plan::sabotage::Sabotage;
 pub use plan::search::{Search, SearchState};
 pub use plan::spec::{Study, schema};
 pub use run::failed;

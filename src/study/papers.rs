@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use mumakil_scenario::{Draft, ScenarioError};
 use mumakil_yaml::YamlProblem;
 
-pub use report::{FileOutcome, RepeatedExperiment, VerdictRow, check, report};
+pub use report::{FileOutcome, RepeatedExperiment, SabotageRow, VerdictRow, check, report};
 pub use tally::VerdictTally;
 
 /// An experiment in the list.
@@ -114,6 +114,7 @@ const FILES: &[(&str, &str)] = files!(
     "delay-scheduling" / "DS-F13-14"
     "delay-scheduling" / "DS-F15"
     "delay-scheduling" / "DS-5.4"
+    "delay-scheduling" / "DS-5.4-full"
     "delay-scheduling" / "DS-preempt"
     "delay-scheduling" / "DS-3.5.1-long"
     "delay-scheduling" / "DS-3.5.1-hot"
@@ -133,6 +134,7 @@ const FILES: &[(&str, &str)] = files!(
     "hfsp" / "H-v1-v2-maps"
     "hfsp" / "H-v1-v2-victims"
     "srt" / "S-F3-7"
+    "srt" / "S-F3-7-coupling"
     "srt" / "S-F8"
     "srt" / "S-F9-10"
     "srt" / "S-F11"

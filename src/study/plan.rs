@@ -1,8 +1,8 @@
 //! Turns the file of a study into a plan of runs.
 //!
 //! ```text
-//! study.yaml -> spec (axes, compared, search) -> runs: cells and runs, each with its hash
-//!                                                 named_files: the files that scenarios name
+//! study.yaml -> spec (axes, compared, search, sabotage) -> runs: cells and runs, each with its hash
+//!                                                           named_files: the files that scenarios name
 //! the folder <- manifest: the runs of each cell; resolved: the whole study; brought_files: copies
 //! ```
 
@@ -13,5 +13,6 @@ pub(crate) mod manifest;
 pub(crate) mod named_files;
 pub(crate) mod resolved;
 pub(crate) mod runs;
+pub(crate) mod sabotage;
 pub(crate) mod search;
 pub(crate) mod spec;

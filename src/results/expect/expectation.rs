@@ -36,6 +36,11 @@ impl Expectation {
     pub fn new(that: impl Into<String>) -> Self {
         Self { that: that.into(), what: None, published: None, known_gap: None }
     }
+
+    /// Returns the expectation in words, or else its expression.
+    pub fn words(&self) -> &str {
+        self.what.as_deref().unwrap_or(&self.that)
+    }
 }
 
 impl Serialize for Expectation {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::VerdictTally;
 use crate::conclude::report::{Concluded, charts};
+use crate::conclude::teeth::{SabotageOutcome, Teeth};
 use crate::plan::manifest::StudyManifest;
 use crate::run::store;
 use mumakil_base::files::REPORT;
@@ -53,6 +54,8 @@ pub enum FileOutcome {
         sheet: Box<StudyManifest>,
         /// The results.
         concluded: Box<Concluded>,
+        /// What its sabotages did; `None` if they were not tried.
+        teeth: Option<Teeth>,
     },
 }
 
@@ -76,6 +79,19 @@ pub struct VerdictRow {
     pub figures: Vec<Figure>,
 }
 
+/// A sabotage of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SabotageRow {
+    /// The experiment.
+    pub id: String,
+    /// What is wrong.
+    pub sabotage: String,
+    /// Whether every expectation fails that should fail.
+    pub noticed: bool,
+    /// The expectations that fail.
+    pub by: Vec<String>,
+}
+
 impl RepeatedExperiment {
     /// Returns one row for the whole experiment. It shows the measured value of the only row, or
     /// how many rows have each verdict.
@@ -91,6 +107,25 @@ impl RepeatedExperiment {
         let (expectation, published) = (self.what.clone(), self.published.clone());
         let (id, figures) = (self.id.clone(), Vec::new());
         VerdictRow { id, expectation, published, measured, verdict, gap_class, figures }
+    }
+
+    /// Returns what the sabotages of its files did.
+    pub fn teeth(&self) -> impl Iterator<Item = &Teeth> {
+        self.files.iter().filter_map(|file| match file {
+            FileOutcome::Run { teeth, .. } => teeth.as_ref(),
+            FileOutcome::Skipped(_) => None,
+        })
+    }
+
+    /// Returns a row for each sabotage.
+    pub fn sabotages(&self) -> Vec<SabotageRow> {
+        let row = |outcome: &SabotageOutcome| SabotageRow {
+            id: self.id.clone(),
+            sabotage: outcome.what.clone(),
+            noticed: outcome.is_noticed(),
+            by: outcome.by.clone(),
+        };
+        self.teeth().flat_map(|teeth| &teeth.sabotages).map(row).collect()
     }
 
     /// Returns the experiment's rows in the table; at least one.
@@ -110,7 +145,7 @@ impl RepeatedExperiment {
                 FileOutcome::Skipped(why) => {
                     rows.push(row(&self.what, &self.published, why, Judgement::Skipped));
                 }
-                FileOutcome::Run { sheet, concluded } => {
+                FileOutcome::Run { sheet, concluded, .. } => {
                     let verdicts = &concluded.findings.verdicts;
                     let judged = self::verdicts(&sheet.expect, verdicts);
                     let found = judged.iter().zip(verdicts).zip(&sheet.expect);
@@ -250,14 +285,32 @@ fn section(experiment: &RepeatedExperiment) -> Section {
     for file in &experiment.files {
         match file {
             FileOutcome::Skipped(why) => blocks.push(PageBlock::Text(format!("Skipped: {why}."))),
-            FileOutcome::Run { sheet, concluded } => {
+            FileOutcome::Run { sheet, concluded, teeth } => {
                 let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
                 blocks.push(PageBlock::Verdicts(judged));
+                blocks.extend(teeth.as_ref().map(told));
                 blocks.extend(charts(&concluded.pictures));
             }
         }
     }
     Section::new(format!("{}: {}", experiment.id, experiment.what), blocks)
+}
+
+/// Returns the sentences about the sabotages of a file.
+fn told(teeth: &Teeth) -> PageBlock {
+    let sabotage = |outcome: &SabotageOutcome| match (&outcome.missed[..], &outcome.by[..]) {
+        ([], by) => format!("Sabotage: {}. It breaks: {}.", outcome.what, by.join("; ")),
+        (missed, _) => {
+            format!(
+                "Sabotage not noticed: {}. It holds still: {}.",
+                outcome.what,
+                missed.join("; ")
+            )
+        }
+    };
+    let toothless = |name: &String| format!("Toothless, as it holds under every sabotage: {name}.");
+    let sentences = teeth.sabotages.iter().map(sabotage);
+    PageBlock::Sentences(sentences.chain(teeth.toothless.iter().map(toothless)).collect())
 }
 
 #[cfg(test)]

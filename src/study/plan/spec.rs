@@ -11,6 +11,7 @@ use crate::draw::ChartSpec;
 use crate::plan::axes::{self, Axis, Seeds, Sweep};
 use crate::plan::compared::{CompareSpec, ComparedWith};
 use crate::plan::named_files::NamedFile;
+use crate::plan::sabotage::{SABOTAGE, Sabotage};
 use crate::plan::search::Search;
 use mumakil_results::expect::{Expectation, Expr, ExprComplaint, ExprNeeds, ExprPlan, Space};
 use mumakil_scenario::{
@@ -39,7 +40,10 @@ pub struct Study {
     pub(crate) against: ComparedWith,
     pub(crate) metrics: Vec<String>,
     pub(crate) charts: Vec<ChartSpec>,
-    pub(crate) expect: Vec<Expectation>,
+    /// The expectations of the results.
+    pub expect: Vec<Expectation>,
+    /// Wrong policies and settings under which expectations must fail.
+    pub sabotages: Vec<Sabotage>,
     /// The tables that the runs must record for the metrics, charts and expectations.
     pub(crate) needs: ExprNeeds,
     /// The scenario to which the axes' values are applied.
@@ -80,6 +84,9 @@ struct Keys {
     charts: Vec<ChartSpec>,
     /// Expectations of the results.
     expect: Vec<Expectation>,
+    /// Wrong policies and settings under which expectations must fail. `mumakil study --sabotage`
+    /// tries them.
+    sabotage: Vec<Sabotage>,
     /// The search for the smallest value of a field.
     search: Option<Search>,
 }
@@ -217,6 +224,10 @@ impl Study {
                 problems.push(YamlProblem::key(Path::of("search"), message));
             }
         }
+        let sabotages = (0..).zip(&keys.sabotage);
+        more.extend(sabotages.filter_map(|(number, sabotage): (usize, _)| {
+            sabotage.problem(&Path::of(SABOTAGE).index(number), keys.expect.len())
+        }));
         let needs = needs(&keys, &metrics, &space, &mut more);
         // Drop these problems if the axes have mistakes; see `has_axes`.
         problems.extend(more.into_iter().filter(|_| has_axes));
@@ -240,7 +251,7 @@ impl Study {
             let findings = problems.into_iter().map(|problem| draft.finding(problem)).collect();
             return Err(ScenarioError::invalid(findings));
         }
-        Ok(Self {
+        let study = Self {
             name: draft.name(),
             description: draft.description(),
             experiment: keys.experiment,
@@ -252,11 +263,15 @@ impl Study {
             metrics,
             charts: keys.charts,
             expect: keys.expect,
+            sabotages: keys.sabotage,
             needs,
             base,
             draft,
             files: keys.files,
-        })
+        };
+        // Find mistakes in sabotages now, not after the runs of the study.
+        (0..study.sabotages.len()).try_for_each(|number| study.sabotaged(number).map(drop))?;
+        Ok(study)
     }
 
     /// Keeps at most `most` seeds in each cell.

@@ -1,0 +1,99 @@
+//! The sabotages of a study, and which of its expectations notice them.
+
+use super::StudySession;
+use crate::cli::failure::Failure;
+use crate::cli::lines::TerminalLines;
+use crate::study::{ConcludeError, SabotageOutcome, Study, StudyManifest, Teeth, verdicts};
+use crate::units::tell::counted;
+
+impl StudySession<'_> {
+    /// Tries the sabotages of a study whose own runs are done. A run that a sabotage does not
+    /// change is not done again.
+    pub(in crate::cli) fn sabotage(
+        &mut self,
+        study: &Study,
+        plain: &StudyManifest,
+    ) -> Result<Teeth, Failure> {
+        let mut sabotaged = Vec::new();
+        for number in 0..study.sabotages.len() {
+            let sheet = self.run(&study.sabotaged(number)?, true)?;
+            sabotaged.push(verdicts(&sheet, &self.store).map_err(ConcludeError::from)?);
+        }
+        // The last sabotage stands in the folder as its study: put the study itself there again.
+        self.run(study, true)?;
+        let plain = verdicts(plain, &self.store).map_err(ConcludeError::from)?;
+        Ok(Teeth::of(study, &plain, &sabotaged))
+    }
+}
+
+/// Returns the lines about sabotages; a sabotage that nobody noticed and an expectation that
+/// notices none are as loud as a failure.
+pub(in crate::cli) fn tell(teeth: &Teeth) -> TerminalLines {
+    let mut lines: TerminalLines = teeth.sabotages.iter().map(line).sum();
+    for name in &teeth.toothless {
+        lines.line(format!("  TOOTHLESS  {name}"));
+    }
+    for name in &teeth.failing {
+        lines.line(format!("  fails without sabotage, too: {name}"));
+    }
+    lines
+}
+
+fn line(outcome: &SabotageOutcome) -> TerminalLines {
+    let word = if outcome.is_noticed() { "noticed" } else { "UNNOTICED" };
+    let mut lines = TerminalLines::of(format!("  {word:<11}{}", outcome.what));
+    for name in &outcome.by {
+        lines.line(format!("             fails: {name}"));
+    }
+    for name in &outcome.missed {
+        lines.line(format!("             should fail, but holds: {name}"));
+    }
+    lines
+}
+
+/// The totals of some studies.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::cli) struct SabotageTally {
+    tried: usize,
+    unnoticed: usize,
+    toothless: usize,
+}
+
+impl SabotageTally {
+    /// Returns the totals of these studies.
+    pub(in crate::cli) fn of<'t>(all: impl IntoIterator<Item = &'t Teeth>) -> Self {
+        let mut tally = Self::default();
+        for teeth in all {
+            tally.tried += teeth.sabotages.len();
+            tally.unnoticed += teeth.sabotages.iter().filter(|it| !it.is_noticed()).count();
+            tally.toothless += teeth.toothless.len();
+        }
+        tally
+    }
+
+    /// Returns how many sabotages are noticed, such as `2 of 3`.
+    pub(in crate::cli) fn noticed(self) -> String {
+        format!("{} of {}", self.tried - self.unnoticed, self.tried)
+    }
+
+    /// Returns a failure unless every sabotage is noticed, and every expectation notices one.
+    pub(in crate::cli) fn judge(self) -> Result<(), Failure> {
+        match self {
+            Self { unnoticed: 0, toothless: 0, .. } => Ok(()),
+            Self { unnoticed, toothless, .. } => Err(Failure::run(format!(
+                "{} not noticed, {} toothless",
+                counted(unnoticed as u64, "sabotage"),
+                counted(toothless as u64, "expectation")
+            ))),
+        }
+    }
+}
+
+impl std::fmt::Display for SabotageTally {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { tried, unnoticed, toothless } = *self;
+        let noticed = tried - unnoticed;
+        let toothless = counted(toothless as u64, "toothless expectation");
+        write!(f, "{noticed} of {} noticed, {toothless}", counted(tried as u64, "sabotage"))
+    }
+}
