@@ -6,12 +6,12 @@
 
 use std::cell::RefCell;
 
-use super::plan::{Aggregate, CurveFold, CurvePoint, Selection, Term, TermKind};
+use super::plan::{Aggregate, CurveFold, CurvePoint, Element, Selection, Term, TermKind};
 use super::quantity::{NamedQuantity, QuantityShape};
 use super::read::{JobNumbers, read};
 use super::space::{Runs, Space};
 use super::syntax::ComparisonSign;
-use super::value::{Evaluated, NoNumber, Value, combine};
+use super::value::{Evaluated, NoNumber, Value, combine, settling};
 use mumakil_base::statistics::{LinearFit, mean};
 
 /// Evaluates plans.
@@ -76,12 +76,19 @@ impl<'r> Evaluator<'r> {
                 let value = self.value(of, cell, seed)?;
                 how.of(&value).ok_or_else(|| nothing(term))
             }
-            TermKind::Until { condition, from } => match self.value(condition, cell, seed)? {
-                Value::Steps(steps) => {
-                    steps.until(*from).ok_or_else(|| NoNumber::Undefined("never".to_owned()))
+            TermKind::Until { condition, from } => {
+                let never = || NoNumber::Undefined("never".to_owned());
+                if let TermKind::Apply(element @ Element::Within { .. }, parts) = &condition.kind {
+                    let parts = parts.iter().map(|part| self.value(part, cell, seed));
+                    let parts = parts.collect::<Evaluated<Vec<_>>>()?;
+                    let settled = settling(element, &parts, *from).map_err(NoNumber::Undefined)?;
+                    return settled.ok_or_else(never);
                 }
-                _ => Err(nothing(term)),
-            },
+                match self.value(condition, cell, seed)? {
+                    Value::Steps(steps) => steps.until(*from).ok_or_else(never),
+                    _ => Err(nothing(term)),
+                }
+            }
             _ => match self.value(term, cell, seed)? {
                 Value::One(number) => Ok(number),
                 _ => Err(nothing(term)),

@@ -110,6 +110,40 @@ impl StepFunction {
         let ((at, _), _) = spans.find(|((_, value), end)| *value != 0.0 && from < *end)?;
         Some((at - from).max(0.0))
     }
+
+    /// Returns the function from an instant on.
+    fn after(&self, from: f64) -> Self {
+        let later = self.points.iter().copied().filter(|(at, _)| from < *at);
+        Self { points: std::iter::once((from, self.at(from))).chain(later).collect(), to: self.to }
+    }
+}
+
+/// Returns the seconds from an instant until a level reaches a band and stays there: until the
+/// comparison holds, and also holds for the means from then on to the end. `None` if that never
+/// comes.
+pub(super) fn settling(
+    element: &Element,
+    parts: &[Value],
+    from: f64,
+) -> Result<Option<f64>, String> {
+    let Value::Steps(holds) = combine(element, parts)? else { return Ok(None) };
+    let ends = holds.points.iter().skip(1).map(|(at, _)| *at).chain([holds.to]);
+    for ((at, truth), end) in holds.points.iter().zip(ends) {
+        if *truth == 0.0 || end <= from {
+            continue;
+        }
+        let at = at.max(from);
+        let mean = |part: &Value| match part {
+            Value::Steps(steps) => Aggregate::Mean.of_steps(&steps.after(at)).unwrap_or(f64::NAN),
+            _ => number_at(part, at),
+        };
+        let means: Vec<f64> = parts.iter().map(mean).collect();
+        // A curve that only crosses the band has its mean elsewhere.
+        if element.compute(&means)? != 0.0 {
+            return Ok(Some(at - from));
+        }
+    }
+    Ok(None)
 }
 
 /// Applies an operation to each key or instant separately.

@@ -140,6 +140,17 @@ fn series_are_weighted_by_time() {
 }
 
 #[test]
+fn a_level_that_only_passes_a_band_does_not_reach_it() {
+    // Pool y passes 1 map slot on its way from 0 to 3.
+    measures("until(slots[pool=y, kind=map] within 0.5 of 1)", None);
+    measures("until(slots[pool=y, kind=map] within 0.5 of 1, time=0s..4s)", 2.0);
+    // The means from 2 s and from 4 s to 8 s are 2.33 and 3.
+    measures("until(slots[pool=y, kind=map] within 1.5 of 2.4, time=0s..8s)", 2.0);
+    measures("until(slots[pool=y, kind=map] within 0.5 of 3, time=0s..8s)", 4.0);
+    measures("until(slots[pool=y, kind=map] within 0.5 of 3, time=0s..8s, from=5s)", 0.0);
+}
+
+#[test]
 fn jobs_of_the_warm_up_do_not_count() {
     let run = Run { warm_up: SimTime::from_micros(1_000_000), ..one_run() };
     assert_eq!(measure_of(run, "count(wait)"), Some(2.0));
