@@ -41,6 +41,7 @@ mod heartbeats;
 mod histograms;
 mod incident;
 mod jobs;
+mod load;
 mod past;
 mod summary;
 mod table;
@@ -57,6 +58,7 @@ pub use channel::{EventSender, NodeLabel, OnProgress, Recorder, Recording, RunPr
 pub use hdr::write_log;
 pub use heartbeats::AlikeHeartbeats;
 pub use histograms::file_safe_name;
+pub use load::{LoadSummary, LoadVerdict, VerdictReason};
 pub use past::RunPast;
 pub use summary::{FaultSummary, LaterPolicy, LocalityShares, Summary};
 pub use table::TableWriter;

@@ -186,7 +186,8 @@ impl Results for RunResults {
                 ReadError::row(&file, 1, format!("there is no number `{path}`"))
             })?;
         }
-        Ok(value.as_f64())
+        // Yes is 1, and no is 0: the mean over seeds is then the share of runs.
+        Ok(value.as_f64().or_else(|| value.as_bool().map(|is_so| f64::from(u8::from(is_so)))))
     }
 
     fn number_or_zero(&self, key: &str) -> Result<f64, ReadError> {

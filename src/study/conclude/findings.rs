@@ -21,7 +21,7 @@ pub struct StudyFindings {
     pub verdicts: Vec<ExpectationVerdict>,
 }
 
-/// The number of unsuccessful jobs in a run.
+/// The numbers of unsuccessful jobs in a run, and whether the cluster kept up with them.
 #[derive(Clone, Copy, Debug)]
 pub struct JobsOfRun {
     /// Jobs that failed.
@@ -30,6 +30,8 @@ pub struct JobsOfRun {
     pub refused: u64,
     /// Jobs that had not ended when the run did.
     pub left: u64,
+    /// Whether the cluster did not keep up with the jobs that arrived.
+    pub is_overloaded: bool,
 }
 
 /// A metric and its numbers.
@@ -131,6 +133,14 @@ impl StudyFindings {
         oddities(&self.comparisons)
     }
 
+    /// Returns whether a cell, given by its index, was overloaded in at least half of its runs: a
+    /// run that keeps up is called overloaded once in twenty times.
+    pub fn is_overloaded(&self, cell: usize) -> bool {
+        let runs = &self.jobs[cell];
+        let overloaded = runs.iter().filter(|run| run.is_overloaded).count();
+        0 < overloaded && runs.len() <= 2 * overloaded
+    }
+
     /// Returns reasons to doubt the numbers, in words.
     pub fn warnings(&self) -> Vec<String> {
         let runs: Vec<&JobsOfRun> = self.jobs.iter().flatten().collect();
@@ -157,6 +167,7 @@ impl JobsOfRun {
         let ended = failed + refused + count("jobs_succeeded")? + count("jobs_killed")?;
         // `jobs` also counts the jobs that were unfinished at the end of the run; the counts of
         // outcomes do not.
-        Ok(Self { failed, refused, left: count("jobs")?.saturating_sub(ended) })
+        let is_overloaded = run.number("load.overloaded")? == Some(1.0);
+        Ok(Self { failed, refused, left: count("jobs")?.saturating_sub(ended), is_overloaded })
     }
 }
