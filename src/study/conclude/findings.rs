@@ -3,7 +3,9 @@
 use crate::conclude::comparisons::{Comparison, ComparisonOddity, comparisons, oddities};
 use crate::conclude::study_runs::StudyRuns;
 use crate::plan::manifest::StudyManifest;
+use crate::plan::overloaded::marked_cells;
 use mumakil_base::statistics::{Estimate, interval, quantile, standard_deviation};
+use mumakil_base::units::tell::counted;
 use mumakil_results::expect::{ExpectationVerdict, Expr, ExprComplaint, Unit};
 use mumakil_results::tables::{ReadError, Results as _};
 use mumakil_run::output::results::RunResults;
@@ -139,6 +141,26 @@ impl StudyFindings {
         let runs = &self.jobs[cell];
         let overloaded = runs.iter().filter(|run| run.is_overloaded).count();
         0 < overloaded && runs.len() <= 2 * overloaded
+    }
+
+    /// Returns the cells of the study, each with whether it is overloaded.
+    pub(crate) fn marked<'s>(&self, sheet: &'s StudyManifest) -> Vec<(&'s [usize], bool)> {
+        let cells = sheet.cells.iter().enumerate();
+        cells.map(|(place, cell)| (&cell.values[..], self.is_overloaded(place))).collect()
+    }
+
+    /// Returns a sentence about the overloaded cells; `None` without any.
+    pub fn overload(&self, sheet: &StudyManifest) -> Option<String> {
+        let (marked, space) = (self.marked(sheet), sheet.space());
+        let overloaded = marked.iter().filter(|(_, mark)| *mark).count();
+        (0 < overloaded).then(|| {
+            format!(
+                "In {overloaded} of {} the cluster does not keep up with the jobs, so sojourns \
+                 measure how many jobs there are: {}.",
+                counted(marked.len() as u64, "cell"),
+                marked_cells(&marked, |axis, value| space.told(axis, value)),
+            )
+        })
     }
 
     /// Returns reasons to doubt the numbers, in words.
