@@ -108,9 +108,8 @@ impl Bars {
             if doubted.has((bar.series, bar.group)) {
                 let column = if self.arrangement == Arrangement::Grouped { bar.series } else { 0 };
                 let middle = groups.left(bar.group, column) + groups.mark() / 2.0;
-                // In the middle of the bar: a whisker lies over its end.
-                let end = area.y(if bar.span.1 == 0.0 { y.floor() } else { y.place(bar.span.1) });
-                sheet.add(cross((middle, (end + area.y(y.floor())) / 2.0)));
+                // At the foot of the bar: a whisker lies over its end.
+                sheet.add(cross((middle, area.y(y.floor()) - 10.0)));
             }
         }
         let marks = published.iter().map(|(group, series, value)| PublishedMark {

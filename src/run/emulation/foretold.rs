@@ -14,6 +14,10 @@ use mumakil_core::mapred::{Event, Fact, JobFact, SlotKind, TrueDurations};
 use mumakil_scenario::Registry;
 use mumakil_scenario::workload::{JobDemand, OfferedWork};
 
+/// The fewest arrivals for which a run is said to become overloaded.
+// Chosen: ten gaps at random show their mean to within a third.
+const FEWEST_ARRIVALS: usize = 10;
+
 /// The end of a warm-up, as a first run has shown it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SettledRun {
@@ -39,18 +43,25 @@ impl Prepared {
     /// progress of the cluster. Jobs of the warm-up and jobs that arrive after the end of the run
     /// are left out.
     pub fn offered_load(&self) -> PerSlot<Option<f64>> {
+        OfferedWork::loads(&self.arrivals(), self.topology.slots())
+    }
+
+    fn arrivals(&self) -> Vec<OfferedWork> {
         let from = SimTime::ZERO + self.warm_up();
         let until = self.scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
         let counts =
             |demand: &JobDemand| demand.arrives.is_some_and(|at| from <= at && at <= until);
-        let arrivals = OfferedWork::by_instant(self.demands().into_iter().filter(counts));
-        OfferedWork::loads(&arrivals, self.topology.slots())
+        OfferedWork::by_instant(self.demands().into_iter().filter(counts))
     }
 
     /// Returns the highest offered load, if the cluster cannot keep up with it, and its kind of
-    /// slots.
+    /// slots. Few arrivals are a batch and not a load.
     pub fn overload(&self) -> Option<(SlotKind, f64)> {
-        let loads = self.offered_load();
+        let arrivals = self.arrivals();
+        if arrivals.len() < FEWEST_ARRIVALS {
+            return None;
+        }
+        let loads = OfferedWork::loads(&arrivals, self.topology.slots());
         let all = SlotKind::BOTH.into_iter().filter_map(|kind| Some((kind, loads[kind]?)));
         all.filter(|(_, load)| 1.0 <= *load).max_by(|(_, a), (_, b)| a.total_cmp(b))
     }
