@@ -7,7 +7,8 @@ use mumakil::scenario::{self, Registry};
 use mumakil::theory::SlotQueue;
 
 /// Jobs of one map, with exponential gaps and exponential times of ten minutes, on eight slots. A
-/// heartbeat follows each end of a task, so a slot is idle for moments only.
+/// heartbeat follows each end of a task, so a slot is idle for moments only. Loads are exact: `pace`
+/// scales the drawn gaps.
 const QUEUE: &str = "
 hadoop:
   {line: '1.x', heartbeat: 10s, out_of_band: true, setup_cleanup: false, start_up: 0s,
@@ -15,7 +16,7 @@ hadoop:
 cluster: {nodes: 4, map_slots: 2, reduce_slots: 1, jobtracker: {init: 0s}}
 workload:
   mix:
-    jobs: 20000
+    jobs: 10000
     arrivals: {gap: {exponential: {mean: 1min}}}
     types: {a: {maps: 1, map_input: 0, map_time: {exponential: {mean: 10min}}}}
 ";

@@ -59,9 +59,9 @@ mod tests {
 
     #[test]
     fn a_rise_is_judged_as_the_tables_of_t_say() {
-        // t = 2 / (2 / √4) = 2 with three degrees of freedom: 7.0 % lie above.
-        let p = p_of_rise(&[0.0, 4.0, 2.0 - 1.414_213_6, 2.0 + 1.414_213_6]).unwrap();
-        assert!((p - 0.070).abs() < 0.002, "{p}");
+        // t = 2 / √(10 / 3 / 4) = 2.19 with three degrees of freedom: 5.8 % lie above.
+        let p = p_of_rise(&[0.0, 4.0, 1.0, 3.0]).unwrap();
+        assert!((p - 0.0581).abs() < 1e-4, "{p}");
         assert_eq!(p_of_rise(&[3.0, 3.0, 3.0]), Some(0.0));
         assert_eq!(p_of_rise(&[0.0, 0.0]), Some(1.0));
         assert_eq!(p_of_rise(&[-3.0, -3.0]), Some(1.0));

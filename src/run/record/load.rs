@@ -186,7 +186,7 @@ impl LoadTally {
         };
         let mut has_spare_time = true;
         for kind in SlotKind::BOTH {
-            let steps = Steps::of(&arrivals, &firsts, kind);
+            let steps = ArrivalSteps::of(&arrivals, &firsts, kind);
             load.offered[kind] = OfferedWork::load(&arrivals, kind, steps.slot_s).map(rounded);
             if load.offered[kind].is_none_or(|offered| offered == 0.0) {
                 continue;
@@ -216,7 +216,7 @@ fn is_refused(books: &RunBooks, sample: &ArrivalSample) -> bool {
 }
 
 /// The steps from each arrival to the next, in seconds of slot time.
-struct Steps {
+struct ArrivalSteps {
     /// The change of the waiting work.
     growth: Vec<f64>,
     /// The slot time, less the work that arrives at the beginning.
@@ -225,7 +225,7 @@ struct Steps {
     slot_s: f64,
 }
 
-impl Steps {
+impl ArrivalSteps {
     fn of(arrivals: &[OfferedWork], firsts: &[ArrivalSample], kind: SlotKind) -> Self {
         let seconds = |micros: i128| micros as f64 / 1e6;
         let slots = |from: &ArrivalSample, to: &ArrivalSample| {
@@ -290,12 +290,12 @@ mod tests {
     use mumakil_core::mapred::{JobSpec, Outcome};
 
     /// A cluster with one map slot, on which jobs of one map each are served in order.
-    struct Server {
+    struct OneSlot {
         tally: LoadTally,
         books: RunBooks,
     }
 
-    impl Server {
+    impl OneSlot {
         /// Serves jobs with these times of arrival and service, in seconds.
         fn serve(jobs: &[(u64, u64)]) -> LoadSummary {
             let at = |secs: u64| SimTime::ZERO + SimSpan::from_secs(secs);
@@ -305,7 +305,7 @@ mod tests {
                 brings: PerSlot { map: service as f64, reduce: 0.0 },
             };
             let tally = LoadTally::new(jobs.iter().map(demand).collect());
-            let mut server = Self { tally, books: RunBooks::default() };
+            let mut slot = Self { tally, books: RunBooks::default() };
             let (mut events, mut free) = (Vec::new(), 0);
             for (number, &(arrives, service)) in (0..).zip(jobs) {
                 let start = free.max(arrives);
@@ -320,11 +320,11 @@ mod tests {
             for (time, _, job, fact) in events {
                 match fact {
                     // A launch: the books' counts have a test of their own.
-                    None => server.tally.set(job, SlotKind::Map, 0),
-                    Some(fact) => server.see(Event { at: at(time), fact: Fact::Job(job, fact) }),
+                    None => slot.tally.set(job, SlotKind::Map, 0),
+                    Some(fact) => slot.see(Event { at: at(time), fact: Fact::Job(job, fact) }),
                 }
             }
-            server.tally.summary(&server.books)
+            slot.tally.summary(&slot.books)
         }
 
         fn see(&mut self, event: Event) {
@@ -342,10 +342,10 @@ mod tests {
 
     #[test]
     fn a_queue_that_keeps_up_is_stable_and_one_that_does_not_is_overloaded() {
-        let load = Server::serve(&jobs(100, 7));
+        let load = OneSlot::serve(&jobs(100, 7));
         assert_eq!((load.verdict, load.offered.map), (LoadVerdict::Stable, Some(0.72)));
         assert_eq!((load.arrivals, load.window_s, load.offered.reduce), (100, 990.0, None));
-        let load = Server::serve(&jobs(100, 13));
+        let load = OneSlot::serve(&jobs(100, 13));
         assert_eq!((load.verdict, load.offered.map), (LoadVerdict::Overloaded, Some(1.32)));
         // A slot does ten seconds of work in ten seconds, and work of 13.2 s arrives.
         assert!((load.growth.map.unwrap() - 0.32).abs() < 0.02, "{load:?}");
@@ -354,18 +354,18 @@ mod tests {
 
     #[test]
     fn a_run_of_few_jobs_is_called_too_short_rather_than_stable() {
-        let load = Server::serve(&[(0, 5), (10, 30), (20, 1), (30, 2)]);
+        let load = OneSlot::serve(&[(0, 5), (10, 30), (20, 1), (30, 2)]);
         assert_eq!(load.reason, VerdictReason::TooShort, "{load:?}");
         assert_eq!(load.verdict, LoadVerdict::Backlogged);
     }
 
     #[test]
     fn a_batch_is_no_overload() {
-        let load = Server::serve(&[(0, 50); 20]);
+        let load = OneSlot::serve(&[(0, 50); 20]);
         assert_eq!((load.reason, load.offered.map), (VerdictReason::AtOnce, None));
         // Here the jobs are a second apart, but the last comes before the first has ended.
         let close: Vec<_> = (0..20).map(|job| (job, 50)).collect();
-        let load = Server::serve(&close);
+        let load = OneSlot::serve(&close);
         assert_eq!(load.reason, VerdictReason::AtOnce);
         assert!(load.offered.map > Some(40.0), "{load:?}");
     }

@@ -189,7 +189,8 @@ impl JobsOfRun {
         let ended = failed + refused + count("jobs_succeeded")? + count("jobs_killed")?;
         // `jobs` also counts the jobs that were unfinished at the end of the run; the counts of
         // outcomes do not.
-        let is_overloaded = run.number("load.overloaded")? == Some(1.0);
+        // A run of an earlier version says nothing about its load.
+        let is_overloaded = run.number_or_zero("load.overloaded")? == 1.0;
         Ok(Self { failed, refused, left: count("jobs")?.saturating_sub(ended), is_overloaded })
     }
 }
