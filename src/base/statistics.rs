@@ -4,6 +4,7 @@
 //! estimate   a mean with its 95 % interval, such as over the seeds of one cell
 //! paired     the ratio of two sides over the same seeds, and whether it is chance
 //! fit        the straight line through points
+//! steady     whether a quantity drifts, and where a series has forgotten how it began
 //! ```
 //!
 //! Every function takes a plain slice and documents its answer for an empty slice. Only
@@ -12,12 +13,14 @@
 mod estimate;
 mod fit;
 mod paired;
+mod steady;
 
 pub use estimate::{Band, Estimate, differences, interval};
 pub use fit::LinearFit;
 pub use paired::{
     HolmStep, LEVEL, MOST_PAIRS, Outlier, POWER, PairedRatio, holm, logarithms, outliers,
 };
+pub use steady::{p_of_rise, warm_up};
 
 /// Returns the arithmetic mean; `None` without values.
 pub fn mean(values: &[f64]) -> Option<f64> {

@@ -2,17 +2,20 @@
 //!
 //! ```text
 //! a run: 95 % of the maps are local   |  delay: DelayedJob { .. }.mean_locality(skips)
+//! a run: a mean wait of 40 s       |  queue: SlotQueue { .. }.mean_wait()
 //! a run: a mean sojourn under HFSP    |  fluid: FluidDiscipline::Fsp.serve(jobs)
 //! ```
 //!
 //! A closed form takes plain numbers. It returns a finite number, or an error that names a number
-//! out of range. The expectation language has the forms as functions, and `mumakil theory` prints
-//! them. A fluid model takes jobs and returns their whole course.
+//! out of range. The expectation language has the forms of delay scheduling as functions, and `mumakil theory`
+//! prints them. A fluid model takes jobs and returns their whole course.
 
 mod delay;
 pub mod fluid;
+mod queue;
 
 pub use delay::{DelayedJob, SkippedTime, StickySlots};
+pub use queue::SlotQueue;
 
 /// A number outside of the range that a closed form or a fluid model accepts.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

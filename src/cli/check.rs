@@ -9,7 +9,7 @@ use super::terminal;
 use crate::emulation::Prepared;
 use crate::scenario::{LoadedScenario, Registry};
 use crate::study::{Plan, Study};
-use crate::units::tell::counted;
+use crate::units::tell::{counted, significant};
 
 /// Check scenarios and studies without running them
 ///
@@ -39,6 +39,7 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
         let study = study.first();
         let plan = Plan::new(&study, registry)?;
         plan.warnings.iter().for_each(|warning| terminal::warn(warning));
+        plan.overload(registry)?.iter().for_each(|warning| terminal::warn(warning));
         let (cells, runs) = (plan.cells.len() as u64, plan.runs.len() as u64);
         return Ok(format!("{} · {}", counted(cells, "cell"), counted(runs, "run")));
     }
@@ -46,6 +47,15 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
     let prepared = Prepared::new(scenario, registry)?;
     warnings.iter().for_each(|warning| terminal::warn(warning));
     prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));
+    if let Some((kind, load)) = prepared.overload() {
+        terminal::warn(&format!(
+            "the cluster will be overloaded: the jobs ask for {} times the {} slots while they \
+             arrive, so sojourns will measure how many jobs there are; take more nodes, or let \
+             jobs arrive more slowly (`workload.pace`)",
+            significant(load, 3),
+            kind.word(),
+        ));
+    }
     Ok(format!(
         "{} · {} · {}",
         counted(prepared.topology.len().into(), "tracker"),

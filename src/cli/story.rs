@@ -68,6 +68,20 @@ impl RunStory<'_> {
             "slots",
             &[named("map", slots.map.map(percent)), named("reduce", slots.reduce.map(percent))],
         );
+        let load = &summary.load;
+        let told = |load: f64| (0.0 < load).then(|| tell::significant(load, 3));
+        line(
+            "load",
+            &[
+                named("map", load.offered.map.and_then(told)),
+                named("reduce", load.offered.reduce.and_then(told)),
+                Some(load.words()),
+            ],
+        );
+        if let Some(jobs) = summary.warm_up_jobs {
+            let left_out = format!("{} left out", counted(jobs, "job"));
+            line("warm-up", &[Some(span(summary.warm_up_s)), Some(left_out)]);
+        }
         if let Some(waste) = &summary.waste {
             let wasted = AttemptFate::IN_VAIN.map(|fate| {
                 let seconds = waste.by_fate[fate];
@@ -133,7 +147,9 @@ fn named(name: &str, value: Option<String>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::mapred::PerSlot;
-    use crate::record::{LocalityShares, RunFacts, WasteSummary};
+    use crate::record::{
+        LoadSummary, LoadVerdict, LocalityShares, RunFacts, VerdictReason, WasteSummary,
+    };
 
     fn summary() -> Summary {
         Summary {
@@ -148,6 +164,7 @@ mod tests {
             map_slots: 40,
             reduce_slots: 40,
             warm_up_s: 0.0,
+            warm_up_jobs: None,
             jobs: 12,
             jobs_succeeded: 12,
             jobs_failed: 0,
@@ -166,6 +183,12 @@ mod tests {
             mean_wait_s: Some(4.3),
             locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
             slot_utilisation: PerSlot { map: Some(0.5), reduce: Some(0.25) },
+            load: LoadSummary {
+                verdict: LoadVerdict::Stable,
+                reason: VerdictReason::SpareTime,
+                offered: PerSlot { map: Some(0.455), reduce: Some(0.0) },
+                ..LoadSummary::CLOSED_LOOP
+            },
             waste: None,
             faults: None,
             heartbeats: 1_000,
@@ -194,10 +217,22 @@ demo   20 trackers · 12 jobs · fifo · seed 1
   wait     mean 4.3 s
   locality node 96.2 %   rack 3.8 %
   slots    map 50.0 %   reduce 25.0 %
+  load     map 0.455   stable
   ran      14 min 08 s of cluster time in 40 ms
   digest   jetaniro
 "
         );
+    }
+
+    #[test]
+    fn a_run_that_does_not_keep_up_says_so() {
+        let mut run = summary();
+        (run.load.verdict, run.load.reason) = (LoadVerdict::Overloaded, VerdictReason::Growth);
+        (run.warm_up_s, run.warm_up_jobs) = (60.0, Some(4));
+        run.load.offered = PerSlot { map: Some(2.5), reduce: None };
+        let text = tell(&run);
+        assert!(text.contains("  load     map 2.50   overloaded: work waits"), "{text}");
+        assert!(text.contains("  warm-up  1 min 00 s   4 jobs left out\n"), "{text}");
     }
 
     #[test]

@@ -15,7 +15,7 @@
 //! All charts follow these rules:
 //! - Colour is never the only distinction: lines have markers, areas are hatched, dashes mean
 //!   theory; a second line of the same colour has dots between dashes. Hollow marks are published
-//!   values.
+//!   values, and a cross lies over values to doubt.
 //! - Every mark shows its value when a reader points at it; legends are above the plot, never on
 //!   data.
 //! - Values that cannot be drawn (not a number, or not positive on a logarithmic axis) or seen (too
@@ -27,6 +27,7 @@ mod boxes;
 mod category;
 mod curve;
 mod density;
+mod doubted;
 mod drawing;
 mod ecdf;
 mod gantt;
@@ -51,6 +52,7 @@ mod unit;
 pub use bars::{Arrangement, Bar, BarSeries, Bars};
 pub use boxes::{BoxSeries, Boxes};
 pub use density::Density;
+pub use doubted::DoubtedValues;
 pub use drawing::{Caption, Drawing};
 pub use ecdf::{Ecdf, EcdfSample};
 pub use gantt::{BarFate, BarOwner, Gantt, GanttBar};

@@ -9,6 +9,7 @@
 //!                                             └ Ending: done, out of time, or what broke
 //! ```
 
+mod foretold;
 mod kept;
 mod prepared;
 
@@ -35,8 +36,8 @@ use mumakil_base::units::tell::{self, Detail};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::cluster::{Hdfs, ReadRates, Topology};
 use mumakil_core::mapred::{
-    CommitPending, ContendedResources, Core, Costs, Draws, ExternalWork, Fabric, FaultInjector,
-    HeartbeatManner, JobId, JobTracker, Mail, MapOutputs, NameNode, PolicyReload,
+    AutoSpan, CommitPending, ContendedResources, Core, Costs, Draws, ExternalWork, Fabric,
+    FaultInjector, HeartbeatManner, JobId, JobTracker, Mail, MapOutputs, NameNode, PolicyReload,
     ReplicationUpkeep, Scheduler, Setting, StopReason, TaskTracker, ToInjector, ToJobTracker,
     ToTracker, TrackerId, TrueDurations,
 };
@@ -123,6 +124,8 @@ pub enum RunWarning {
     NothingCounted,
     /// No job was submitted before the run ended.
     NothingSubmitted,
+    /// The run was too short to see the end of its warm-up, which it should find itself.
+    NeverSettled,
     /// The run ended before some entries of the scenario were due.
     NeverDue {
         /// The path of the first of these entries, for example `faults[0]`.
@@ -156,6 +159,10 @@ impl fmt::Display for RunWarning {
             Self::NothingSubmitted => f.write_str(
                 "no job was submitted before the run ended, so the statistics say nothing; let it \
                  last longer (`until`), or submit jobs earlier",
+            ),
+            Self::NeverSettled => f.write_str(
+                "the run is too short to see the end of its warm-up (`record.warm_up: auto`), so \
+                 the statistics leave no job out; let more jobs arrive",
             ),
             Self::NeverDue { first, at, others, end } => {
                 let others = match others {
@@ -253,7 +260,19 @@ impl Prepared {
         registry: &Registry,
         options: Options,
     ) -> Result<Emulated, EmulationError> {
-        self.emulate_as(registry, options, rules(&self.scenario), |cast| cast)
+        if self.scenario.record.warm_up != AutoSpan::Auto {
+            return self.emulate_as(registry, options, rules(&self.scenario), |cast| cast);
+        }
+        let settled = self.settle(registry, &options)?;
+        let mut known = self.clone();
+        known.scenario.record.warm_up = AutoSpan::Fixed(settled.warm_up);
+        let mut emulated =
+            known.emulate_as(registry, options, rules(&self.scenario), |cast| cast)?;
+        emulated.summary.warm_up_jobs = Some(settled.jobs);
+        if !settled.is_settled {
+            emulated.warnings.push(RunWarning::NeverSettled);
+        }
+        Ok(emulated)
     }
 
     /// Runs the scenario with the given rules of the checker and with the cores that `recast`
@@ -317,9 +336,7 @@ impl Prepared {
             verifier.iter().map(|verifier| -> Box<dyn Watcher> { Box::new(verifier.clone()) });
         let (events, recorder) = Recorder::start(Setup {
             settings: RecordSpec {
-                // A workload that first fills the cluster extends the warm-up: its filling jobs do
-                // not count.
-                warm_up: scenario.record.warm_up.max(workload.warm_up),
+                warm_up: AutoSpan::Fixed(self.warm_up()),
                 // Speculation turns the waste table on, whatever `record.waste` says.
                 waste: scenario.records_waste(),
                 ..scenario.record.clone()
@@ -330,6 +347,7 @@ impl Prepared {
             watchers: options.watchers.into_iter().chain(verifying).collect(),
             // The summary states the slot time lost to faults even when no waste table is written.
             counts_losses: !scenario.faults.is_empty(),
+            demands: self.demands(),
         })?;
 
         let site = fault::FaultSite { seed: scenario.seed, topology, workload };

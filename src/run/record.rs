@@ -41,6 +41,7 @@ mod heartbeats;
 mod histograms;
 mod incident;
 mod jobs;
+mod load;
 mod past;
 mod sizes;
 mod summary;
@@ -58,6 +59,7 @@ pub use channel::{EventSender, NodeLabel, OnProgress, Recorder, Recording, RunPr
 pub use hdr::write_log;
 pub use heartbeats::AlikeHeartbeats;
 pub use histograms::file_safe_name;
+pub use load::{LoadSummary, LoadVerdict, VerdictReason};
 pub use past::RunPast;
 pub use sizes::sizes_table;
 pub use summary::{FaultSummary, LaterPolicy, LocalityShares, Summary};

@@ -15,9 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::later::{AlteredJob, LaterChange};
-use super::spec::Scenario;
+use super::spec::{ClockSpec, Scenario};
 use crate::fault::Fault;
 use crate::fault::known::FaultContext;
+use crate::workload::Pace;
 use crate::workload::jobs::{JobEntry, LATEST, MOST_JOBS, cycle};
 use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
 use crate::workload::source::Source;
@@ -127,6 +128,9 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     }
     if intact("workload") {
         check_sources(workload, cluster.topology.as_ref(), found);
+        if workload.pace == Pace::Load(Factor::of(0.0)) {
+            found.value("workload.pace.load", "a load of 0 brings no jobs");
+        }
         // A mix checks its number of jobs and the `after` of its types itself, when it is drawn.
         if drawn.is_none() {
             check_names(jobs, found);
@@ -152,6 +156,10 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
             // A drawn job does not stand in the file: report the option that drew it.
             point_at_options(*source, jobs, &mut found.problems);
         }
+    }
+    if scenario.record.warm_up == AutoSpan::Auto && scenario.clock != ClockSpec::Virtual {
+        let message = "with `auto` the run is made twice, and only `clock: virtual` repeats a run";
+        found.value("record.warm_up", message);
     }
     if intact("hadoop") {
         check_hadoop(hadoop, found);
@@ -748,10 +756,13 @@ fn known_jobs<'s>(
 
 /// Returns when a job is submitted; `None` if that is not known before the run.
 fn submit_of(scenario: &Scenario, jobs: &[JobEntry], name: &str) -> Option<SimSpan> {
-    let WorkloadSpec { submission, start, warm_start, .. } = &scenario.workload;
-    // Jobs are submitted at the times in their entries only with `replay` and without a `start`.
-    let at_their_times =
-        *submission == Submission::Replay && *start == AutoSpan::Auto && warm_start.is_none();
+    let WorkloadSpec { submission, start, pace, warm_start, .. } = &scenario.workload;
+    // Jobs are submitted at the times in their entries only with `replay` and without a `start` or
+    // a `pace`.
+    let at_their_times = *submission == Submission::Replay
+        && *start == AutoSpan::Auto
+        && *pace == Pace::AsGiven
+        && warm_start.is_none();
     let mut own = jobs.iter().filter(|job| at_their_times && job.after.is_empty());
     let own = own.find(|job| job.name == name).map(|job| job.submit);
     own.or_else(|| {

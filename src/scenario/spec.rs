@@ -19,7 +19,7 @@ use crate::workload::spec::WorkloadSpec;
 use mumakil_base::text_form;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::ClusterSpec;
-use mumakil_core::mapred::{ExpectedJob, Hadoop, PolicySite, Speculation};
+use mumakil_core::mapred::{AutoSpan, ExpectedJob, Hadoop, PolicySite, Speculation};
 use mumakil_core::trace::TraceFile;
 use mumakil_results::expect::{Expectation, ExprNeeds};
 use mumakil_results::tables::{AloneRow, AttemptRow, ChainRow, SizeRow, SlotsRow};
@@ -183,8 +183,10 @@ pub struct RecordSpec {
     /// timeline has every change.
     pub sample: SimSpan,
     /// Jobs submitted before this time are left out of the summary and the histograms; the tables
-    /// have them.
-    pub warm_up: SimSpan,
+    /// have them. With `auto` the run is made twice: the first time finds when the cluster has
+    /// forgotten that it began empty, by the rule MSER-5 for the number of unfinished jobs that
+    /// each job meets.
+    pub warm_up: AutoSpan,
 }
 
 impl RecordSpec {
@@ -217,7 +219,7 @@ impl Default for RecordSpec {
             sizes: false,
             report: true,
             sample: SimSpan::from_secs(10),
-            warm_up: SimSpan::ZERO,
+            warm_up: AutoSpan::Fixed(SimSpan::ZERO),
         }
     }
 }

@@ -27,7 +27,7 @@ macro_rules! starters {
 pub const STARTERS: &[Starter] = starters!(
     "quickstart" "commit-pending" "faults" "fb2009-like"
     "oversubscribed" "page-cache"
-    "scaling-study" "heartbeat-latency" "shoot-out" "capacity-planning"
+    "scaling-study" "scaling-study-load" "heartbeat-latency" "shoot-out" "capacity-planning"
 );
 
 impl Starter {

@@ -43,8 +43,8 @@ use self::percentiles::PercentilePlot;
 pub use self::published::{PublishedPoints, Series};
 use self::ratio::RatioChart;
 use self::stack::SlotStack;
-use crate::plan::axes;
-use mumakil_draw::chart::{Caption, Drawing};
+use crate::plan::{axes, overloaded};
+use mumakil_draw::chart::{Caption, DoubtedValues, Drawing};
 use mumakil_results::expect::{Figure, Space, Unit, combinations};
 use mumakil_results::tables::ReadError;
 use mumakil_yaml::{Path, YamlProblem};
@@ -338,6 +338,20 @@ impl ChartSpec {
         let (over, by) = (axis("over", layout.over), axis("by", layout.by));
         let word = kind.nature().word;
         let description = format!("A {word} of {what}{over}{by}, over {seeds}.");
+        // An axis whose value an expression chooses lies on the chart with all its values.
+        let shown = |values: &&[usize]| {
+            let is_same = |axis: &usize| laid_out(*axis) || values[*axis] == cell[*axis];
+            (0..values.len()).all(|axis| is_same(&axis))
+        };
+        let shown: Vec<(&[usize], bool)> =
+            material.marked.iter().filter(|(values, _)| shown(values)).copied().collect();
+        let note = if shown.iter().any(|(_, mark)| *mark) {
+            let cells = overloaded::marked_cells(&shown, |axis, value| space.told(axis, value));
+            format!("Overloaded: {cells}.")
+        } else {
+            String::new()
+        };
+        let doubted = DoubtedValues { word: "overloaded".to_owned(), note, values: Vec::new() };
         let id = format!("{study}-{}", before + 1);
         // The expression stands below the title, unless it is the title.
         let beneath = if what == title || kind.expressions().is_empty() {
@@ -345,7 +359,7 @@ impl ChartSpec {
         } else {
             format!("{what}{over}{by}")
         };
-        Caption { id, title, beneath, description }
+        Caption { id, title, beneath, description, doubted }
     }
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! study.yaml -> spec (axes, compared, search, sabotage) -> runs: cells and runs, each with its hash
 //!                                                           named_files: the files that scenarios name
+//!                                                           overloaded: cells that cannot keep up
 //! the folder <- manifest: the runs of each cell; resolved: the whole study; brought_files: copies
 //! ```
 
@@ -11,6 +12,7 @@ pub(crate) mod brought_files;
 pub(crate) mod compared;
 pub(crate) mod manifest;
 pub(crate) mod named_files;
+pub(crate) mod overloaded;
 pub(crate) mod resolved;
 pub(crate) mod runs;
 pub(crate) mod sabotage;

@@ -14,6 +14,7 @@ fn caption(id: &str, title: &str) -> Caption {
         title: title.to_owned(),
         beneath: beneath.to_owned(),
         description: format!("{title}."),
+        ..Caption::default()
     }
 }
 

@@ -45,6 +45,7 @@ mod signs;
 mod sources;
 mod speculation;
 mod srt;
+mod steady;
 mod studies;
 mod study_folder;
 mod survival;

@@ -466,7 +466,7 @@ fn files_of_jobs_run_again_from_what_they_resolve_to() {
         )
         .write("nodes.json", r#"{"rack": "r", "nodes": [{"node": "n1"}, {"node": "n2"}]}"#);
     for workload in [
-        "swim: {file: jobs.tsv, pace: {load: 0.5}, window: {from: 1s}}",
+        "swim: {file: jobs.tsv, window: {from: 1s}}, pace: {load: 0.5}",
         "swim: {file: jobs.tsv, mapping: {replay: {nodes: 600}}, bytes_per_reduce: 1MB}",
         "jobs: jobs.csv",
         "jobs: jobs.yaml",

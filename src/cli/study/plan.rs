@@ -49,6 +49,7 @@ impl StudyPlanArguments {
         let study = study.first();
         let plan = Plan::new(&study, registry)?;
         warn(&plan);
+        plan.overload(registry)?.iter().for_each(|warning| terminal::warn(warning));
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let missing = plan.missing(&Store::of(&out)?, Shard::WHOLE);
         let workers = workers(&plan, self.jobs, missing.len());

@@ -146,7 +146,7 @@ pub enum Draws {
 /// A span, or `auto`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AutoSpan {
-    /// The value that the formula of the Hadoop line gives.
+    /// The value that a rule gives, such as the formula of the Hadoop line.
     #[default]
     Auto,
     /// Always this span.

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::category::Groups;
+use super::doubted::cross;
 use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
 use super::palette::{Hatches, colour, outlined};
@@ -96,13 +97,20 @@ impl Bars {
         let key = |(i, series): (usize, &BarSeries)| LegendKey::area(&series.name, i, hatches);
         let keys = self.series.iter().enumerate().map(key);
         let diamonds = (!published.is_empty()).then(published::diamond_key);
-        sheet.legend(&keys.chain(diamonds).collect::<Vec<_>>());
+        let doubted = &self.caption.doubted;
+        sheet.legend(&keys.chain(diamonds).chain(doubted.key()).collect::<Vec<_>>());
         // All plots have this height, so that charts side by side match.
         let area = sheet.y_axis(&y, 300.0, 0.0);
         let abreast = if self.arrangement == Arrangement::Grouped { self.series.len() } else { 1 };
         let groups = Groups::new(&area, self.groups.len(), abreast);
         for bar in &bars {
             sheet.add(self.bar(bar, &groups, &y, &area, hatches));
+            if doubted.has((bar.series, bar.group)) {
+                let column = if self.arrangement == Arrangement::Grouped { bar.series } else { 0 };
+                let middle = groups.left(bar.group, column) + groups.mark() / 2.0;
+                // At the foot of the bar: a whisker lies over its end.
+                sheet.add(cross((middle, area.y(y.floor()) - 10.0)));
+            }
         }
         let marks = published.iter().map(|(group, series, value)| PublishedMark {
             place: (

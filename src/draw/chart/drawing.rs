@@ -2,6 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use super::doubted::DoubtedValues;
 use super::legend::{self, LegendKey};
 use super::palette::{Hatches, style};
 use super::scale::AxisScale;
@@ -26,6 +27,8 @@ pub struct Caption {
     pub beneath: String,
     /// A description of the chart for readers who cannot see it.
     pub description: String,
+    /// Values that a reader should doubt.
+    pub doubted: DoubtedValues,
 }
 
 /// A drawn chart.
@@ -131,6 +134,9 @@ impl ChartSheet {
             sheet.add(
                 html! { text class="name" x=(Coordinate(MARGIN)) y=(Coordinate(sheet.below - 5.0)) { (line) } },
             );
+        }
+        if !caption.doubted.note.is_empty() {
+            sheet.note(&caption.doubted.note);
         }
         for line in wrap(&caption.beneath, WIDTH - 2.0 * MARGIN, 2) {
             sheet.below += LEADING;

@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 
 use super::category::Groups;
+use super::doubted::cross;
 use super::drawing::{Caption, ChartSheet, Drawing, MARGIN, PlotArea, WIDTH};
 use super::palette::shade;
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
@@ -128,6 +129,10 @@ impl Heat {
                     let top = area.top + row as f64 * size.1;
                     let told = format!("{}, {}", self.rows[row], self.columns[column]);
                     sheet.add(self.cell(*value, scale, &told, (left, top), size));
+                    if self.caption.doubted.has((row, column)) {
+                        // In the corner, where no number is written.
+                        sheet.add(cross((left + size.0 - 10.0, top + 9.0)));
+                    }
                 }
             }
         }

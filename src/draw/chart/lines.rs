@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::curve::{Dot, VERTICES, path, thin};
+use super::doubted::cross;
 use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
 use super::palette::{colour, marker, stroke};
@@ -114,6 +115,15 @@ impl ValueLines {
         for (number, points) in published.iter().enumerate() {
             sheet.add(plot.published(number, points));
         }
+        for &(line, point) in &self.caption.doubted.values {
+            let point = self.lines.get(line).and_then(|line| line.points.get(point));
+            if let Some(LinePoint { x, y, .. }) = point
+                && self.x.shows(*x)
+                && self.y.shows(*y)
+            {
+                sheet.add(cross(plot.place(*x, *y)));
+            }
+        }
         if lines.iter().all(Vec::is_empty) && published.iter().all(Vec::is_empty) {
             sheet.nothing(&area);
         }
@@ -140,7 +150,11 @@ impl ValueLines {
             LegendKey::line(&reference.name, self.lines.len() + number, Some("dots"))
         });
         let published = self.lines.iter().any(|line| !line.published.is_empty());
-        lines.chain(references).chain(published.then(published::ring_key)).collect()
+        lines
+            .chain(references)
+            .chain(published.then(published::ring_key))
+            .chain(self.caption.doubted.key())
+            .collect()
     }
 }
 

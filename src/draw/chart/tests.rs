@@ -109,6 +109,7 @@ fn caption() -> impl Strategy<Value = Caption> {
         title,
         beneath,
         description,
+        ..Caption::default()
     })
 }
 

@@ -233,7 +233,7 @@ const OF_ATTEMPTS: [NamedQuantity; 4] = [
 ];
 
 /// Quantities of runs.
-const OF_RUNS: [NamedQuantity; 38] = [
+const OF_RUNS: [NamedQuantity; 43] = [
     summary(
         "makespan",
         Unit::TIME,
@@ -255,6 +255,36 @@ const OF_RUNS: [NamedQuantity; 38] = [
         Unit::SHARE,
         "slot_utilisation.reduce",
         "the share of reduce slots in use",
+    ),
+    summary(
+        "offered_load.map",
+        Unit::PLAIN,
+        "load.offered.map",
+        "the slot time that maps ask for while jobs arrive, over that of the map slots",
+    ),
+    summary(
+        "offered_load.reduce",
+        Unit::PLAIN,
+        "load.offered.reduce",
+        "the slot time that reduces ask for while jobs arrive, over that of the reduce slots",
+    ),
+    summary(
+        "backlog_growth.map",
+        Unit::PLAIN,
+        "load.growth.map",
+        "by how many slots' work the waiting maps grow while jobs arrive",
+    ),
+    summary(
+        "backlog_growth.reduce",
+        Unit::PLAIN,
+        "load.growth.reduce",
+        "by how many slots' work the waiting reduces grow while jobs arrive",
+    ),
+    summary(
+        "overloaded",
+        Unit::PLAIN,
+        "load.overloaded",
+        "1 if the waiting work grew, 0 if not; the mean over seeds is the share of such runs",
     ),
     summary(
         "goodput",

@@ -88,11 +88,14 @@ impl Space {
 
     /// Returns a cell in words, by its values on these axes.
     pub fn describe(&self, cell: &[usize], axes: &[usize]) -> String {
-        let tell = |axis: &usize| {
-            let axis_of = &self.axes[*axis];
-            format!("{}={}", axis_of.name(), axis_of.values[cell[*axis]].label)
-        };
+        let tell = |axis: &usize| self.told(*axis, cell[*axis]);
         axes.iter().map(tell).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns a value of an axis in words, such as `nodes=10`.
+    pub fn told(&self, axis: usize, value: usize) -> String {
+        let axis = &self.axes[axis];
+        format!("{}={}", axis.name(), axis.values[value].label)
     }
 }
 

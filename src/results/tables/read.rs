@@ -31,7 +31,7 @@ pub trait Results {
     ///
     /// # Errors
     /// If the summary cannot be read.
-    fn number_or_zero(&self, key: &str) -> Result<f64, ReadError>;
+    fn number_or_zero(&self, path: &str) -> Result<f64, ReadError>;
 
     /// Returns a histogram by name, in microseconds; empty if no value was recorded.
     ///

@@ -8,7 +8,8 @@ use crate::output::results::RunResults;
 use crate::output::{Digest, RunFolder, write_perf};
 use crate::record::{alone_table, chains_table, sizes_table};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
-use mumakil_core::mapred::StopReason;
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::{AutoSpan, StopReason};
 use mumakil_draw::page::HtmlPage;
 use mumakil_results::expect::{Expectation, ExpectationVerdict, Expr, Space};
 use mumakil_scenario::workload::{Submission, SubmissionWay};
@@ -156,6 +157,8 @@ impl Prepared {
         // Slowdown is measured against an undisturbed cluster on which every job runs to its end.
         scenario.faults.clear();
         scenario.until = None;
+        // `alone.csv` has all jobs, so there is no warm-up to find.
+        scenario.record.warm_up = AutoSpan::Fixed(SimSpan::ZERO);
         // The jobs of `later` need a row in `alone.csv` too, but its changes of policy do not
         // apply.
         scenario.later.retain(|later| later.submit.is_some());

@@ -186,11 +186,13 @@ impl Results for RunResults {
                 ReadError::row(&file, 1, format!("there is no number `{path}`"))
             })?;
         }
-        Ok(value.as_f64())
+        Ok(number_in(value))
     }
 
-    fn number_or_zero(&self, key: &str) -> Result<f64, ReadError> {
-        Ok(self.summary()?.get(key).and_then(Value::as_f64).unwrap_or_default())
+    fn number_or_zero(&self, path: &str) -> Result<f64, ReadError> {
+        let summary = self.summary()?;
+        let value = path.split('.').try_fold(&*summary, |value, key| value.get(key));
+        Ok(value.and_then(number_in).unwrap_or_default())
     }
 
     fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError> {
@@ -219,6 +221,11 @@ impl Runs for RunResults {
     fn run(&self, _: &[usize], _: usize) -> Result<&dyn Results, ReadError> {
         Ok(self)
     }
+}
+
+/// Returns the number in a value. Yes is 1, and no is 0: the mean over seeds is then a share of runs.
+fn number_in(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_bool().map(|is_so| f64::from(u8::from(is_so))))
 }
 
 fn cannot_read(path: &Path, source: std::io::Error) -> ReadError {

@@ -32,10 +32,11 @@ use super::tasks::TasksTable;
 use super::timeline::Timeline;
 use super::waste::Waste;
 use super::{RecordError, RunBooks, RunEnd, RunFacts, Watcher};
-use mumakil_base::units::SimTime;
+use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, Fact, JobId, TrackerFact};
 use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
+use mumakil_scenario::workload::JobDemand;
 
 /// The number of events in a chunk: about 80 KiB, which fit into a core's own cache.
 const CHUNK: usize = 1_024;
@@ -62,6 +63,9 @@ pub struct Setup {
     pub watchers: Vec<Box<dyn Watcher>>,
     /// Whether the summary states the cost of faults.
     pub counts_losses: bool,
+    /// The slot time that each job asks for, by its number; empty if jobs arrive by the progress of
+    /// the cluster.
+    pub demands: Vec<JobDemand>,
 }
 
 /// The names of a tracker's node and rack in tables: names of hosts, or numbers.
@@ -159,7 +163,8 @@ impl Recorder {
     /// # Errors
     /// If a file cannot be created.
     pub fn start(setup: Setup) -> Result<(EventSender, Self), RecordError> {
-        let Setup { settings, folder, labels, progress, watchers: more, counts_losses } = setup;
+        let Setup { settings, folder, labels, progress, watchers: more, counts_losses, demands } =
+            setup;
         let mut watchers = open(&settings, folder.as_ref(), &labels)?;
         let table = folder.as_deref().filter(|_| settings.waste);
         let waste = (settings.waste || counts_losses).then(|| Waste::create(table)).transpose()?;
@@ -167,8 +172,8 @@ impl Recorder {
         // Put the watchers that want each heartbeat first, so that they are a slice of the list.
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
-            books: RunBooks::new(SimTime::ZERO + settings.warm_up),
-            tally: SummaryTally::default(),
+            books: RunBooks::new(SimTime::ZERO + settings.warm_up.or(SimSpan::ZERO)),
+            tally: SummaryTally::new(demands),
             waste,
             tells_waste: settings.waste,
             hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),

@@ -10,9 +10,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::load::LoadTally;
 use super::table::TextFile;
 use super::{
-    AlikeHeartbeats, AttemptFate, RecordError, RunBooks, RunEnd, RunFacts, WasteSummary, Watcher,
+    AlikeHeartbeats, AttemptFate, LoadSummary, RecordError, RunBooks, RunEnd, RunFacts,
+    WasteSummary, Watcher,
 };
 use mumakil_base::dense::grown;
 use mumakil_base::files;
@@ -22,6 +24,7 @@ use mumakil_core::mapred::{
     Event, Fact, PerSlot, Precedence, SlotKind, StopReason, TrackerFact, TrackerId, WorldFact,
 };
 use mumakil_results::tables::JobEnd;
+use mumakil_scenario::workload::JobDemand;
 
 /// A policy that took over during the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,6 +51,9 @@ pub struct Summary {
     pub reduce_slots: u64,
     /// The end of the warm-up, in seconds.
     pub warm_up_s: f64,
+    /// How many jobs the warm-up leaves out; `None` unless `record.warm_up` is `auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up_jobs: Option<u64>,
     /// How many jobs were submitted.
     pub jobs: u64,
     /// How many jobs succeeded.
@@ -85,6 +91,8 @@ pub struct Summary {
     pub locality: LocalityShares,
     /// The slot time that attempts held, as a share of the slot time of running trackers.
     pub slot_utilisation: PerSlot<Option<f64>>,
+    /// The offered load, and whether the cluster keeps up with it.
+    pub load: LoadSummary,
     /// Useful and wasted slot time; `None` if neither `record.waste` nor speculation is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waste: Option<WasteSummary>,
@@ -136,6 +144,7 @@ pub(super) struct SummaryTally {
     trackers: Vec<(PerSlot<u32>, Option<PerSlot<u32>>)>,
     available: PerSlot<LevelArea>,
     held: PerSlot<LevelArea>,
+    load: LoadTally,
 }
 
 /// A number over time, and the integral of its curve.
@@ -147,6 +156,11 @@ struct LevelArea {
 }
 
 impl SummaryTally {
+    /// Returns the tally of a run whose jobs ask for this slot time.
+    pub(super) fn new(demands: Vec<JobDemand>) -> Self {
+        Self { load: LoadTally::new(demands), ..Self::default() }
+    }
+
     /// Returns the cost of faults; `None` without incidents and lost attempts.
     fn faults(&self, losses: &WasteSummary) -> Option<FaultSummary> {
         let faults = FaultSummary {
@@ -207,6 +221,7 @@ impl SummaryTally {
             map_slots: self.slots(SlotKind::Map),
             reduce_slots: self.slots(SlotKind::Reduce),
             warm_up_s: rounded(books.warm_up().as_secs_f64()),
+            warm_up_jobs: None,
             jobs: books.counted().count() as u64,
             jobs_succeeded: ended(JobEnd::Succeeded),
             jobs_failed: ended(JobEnd::Failed),
@@ -228,6 +243,7 @@ impl SummaryTally {
                 map: self.utilisation(SlotKind::Map, run.ended),
                 reduce: self.utilisation(SlotKind::Reduce, run.ended),
             },
+            load: self.load.summary(books),
             waste: waste.cloned(),
             // Losses are counted only if the scenario has faults; otherwise the file has no
             // `faults`.
@@ -261,6 +277,7 @@ impl Watcher for SummaryTally {
             | Fact::Member(..)
             | Fact::Attempt(..) => {}
         }
+        self.load.see(event, books, |kind| self.available[kind].until(event.at));
         if let Some(shift) = books.shift() {
             let held = &mut self.held[shift.task.slot()];
             // Every shift counts: setup, cleanup and the removal of outputs hold slots too.

@@ -14,8 +14,8 @@ use self::stream::{Stream, again, map, reduce};
 use super::*;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    AttemptFact, AttemptState, Fact, JobFact, JobId, JobSize, JobSpec, Locality, Outcome, PerSlot,
-    PhaseTimes, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptFact, AttemptState, AutoSpan, Fact, JobFact, JobId, JobSize, JobSpec, Locality, Outcome,
+    PerSlot, PhaseTimes, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
@@ -44,7 +44,8 @@ fn setup(settings: RecordSpec, folder: Option<&Path>) -> Setup {
     let folder = folder.map(Path::to_owned);
     let place = |node: &str, rack: &str| NodeLabel { node: node.to_owned(), rack: rack.to_owned() };
     let labels = [place("node-1", "rack-1"), place("node-2", "rack-2")].into();
-    Setup { settings, folder, labels, progress: None, watchers: Vec::new(), counts_losses: false }
+    let (watchers, demands) = (Vec::new(), Vec::new());
+    Setup { settings, folder, labels, progress: None, watchers, counts_losses: false, demands }
 }
 
 fn run(millis: u64) -> RunFacts {
@@ -438,6 +439,25 @@ fn the_summary_has_its_keys_in_order() {
         "map": 0.140594,
         "reduce": 0.115625
       },
+      "load": {
+        "verdict": "backlogged",
+        "overloaded": false,
+        "reason": "closed_loop",
+        "arrivals": 0,
+        "window_s": 0.0,
+        "offered": {
+          "map": null,
+          "reduce": null
+        },
+        "growth": {
+          "map": null,
+          "reduce": null
+        },
+        "growth_p": {
+          "map": null,
+          "reduce": null
+        }
+      },
       "heartbeats": 2,
       "messages": 40,
       "virtual_s": 16.0
@@ -542,7 +562,7 @@ fn outputs_that_are_turned_off_are_not_there() {
         sizes: false,
         decisions: false,
         report: false,
-        warm_up: SimSpan::ZERO,
+        warm_up: AutoSpan::Fixed(SimSpan::ZERO),
         sample: SimSpan::ZERO,
     };
     let left = record(small_run(), none, 16_000);

@@ -54,6 +54,9 @@ impl Workload {
                 entry.submit = latest;
             }
         }
+        if spec.submission == Submission::Replay {
+            spec.pace.apply(&mut entries, site);
+        }
         // The times of jobs with `after` count from the ends of other jobs, so move only the times
         // of jobs without `after` to `start`.
         let first = entries.iter().filter(|entry| entry.after.is_empty()).map(|entry| entry.submit);

@@ -21,7 +21,7 @@ pub struct WorkloadSite<'a> {
     /// The cluster as the scenario gives it.
     pub cluster: &'a ClusterSpec,
     /// The nodes of the cluster.
-    pub topology: &'a Topology,
+    pub topology: &'a Arc<Topology>,
     /// The formats of trace files.
     pub formats: &'a Formats,
     /// Gives the class of a job without one, from the numbers of its maps and reduces.

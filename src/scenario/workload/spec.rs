@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_yaml::Mapping;
 
 use super::jobs::JobEntry;
+use super::pace::Pace;
 use super::source::Source;
 use super::submission::Submission;
 use mumakil_base::random::Dist;
@@ -33,6 +34,10 @@ pub struct WorkloadSpec {
     /// time of the first job itself, and in Mumak's model the time when every tracker has sent a
     /// heartbeat.
     pub start: AutoSpan,
+    /// How fast jobs arrive.
+    #[serde(skip_serializing_if = "Pace::is_as_given")]
+    #[schemars(extend("x-only-if" = {"workload.submission": "replay"}))]
+    pub pace: Pace,
     /// Work that fills the cluster before the first job arrives; its own jobs are left out of
     /// statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +73,7 @@ fn by_key<S: Serializer>(sources: &[Box<dyn Source>], to: S) -> Result<S::Ok, S:
 
 impl WorkloadSpec {
     /// The keys that every workload has, whatever its source.
-    pub(crate) const KEYS: [&str; 3] = ["submission", "start", "warm_start"];
+    pub(crate) const KEYS: [&str; 4] = ["submission", "start", "pace", "warm_start"];
 
     /// Returns the jobs that the scenario itself lists.
     pub fn listed(&self) -> &[JobEntry] {

@@ -13,4 +13,4 @@ mod sizes;
 pub(crate) mod source;
 
 pub use record::SwimJob;
-pub use source::{AtLeast, Mapping, Swim, SwimPace, SwimRange};
+pub use source::{AtLeast, Mapping, Swim, SwimRange};

@@ -1,5 +1,7 @@
 //! A plain cluster for tests of sources of jobs.
 
+use std::sync::Arc;
+
 use tempfile::TempDir;
 
 use super::format::Formats;
@@ -16,7 +18,7 @@ pub(super) struct WorkloadGround {
     pub(super) folder: TempDir,
     hadoop: Hadoop,
     cluster: ClusterSpec,
-    topology: Topology,
+    topology: Arc<Topology>,
 }
 
 impl WorkloadGround {
@@ -29,7 +31,7 @@ impl WorkloadGround {
         Self {
             folder: TempDir::new().unwrap(),
             hadoop: serde_yaml::from_str(hadoop).unwrap(),
-            topology: Topology::new(&cluster),
+            topology: Arc::new(Topology::new(&cluster)),
             cluster,
         }
     }

@@ -3,7 +3,9 @@
 use crate::conclude::comparisons::{Comparison, ComparisonOddity, comparisons, oddities};
 use crate::conclude::study_runs::StudyRuns;
 use crate::plan::manifest::StudyManifest;
+use crate::plan::overloaded::marked_cells;
 use mumakil_base::statistics::{Estimate, interval, quantile, standard_deviation};
+use mumakil_base::units::tell::counted;
 use mumakil_results::expect::{ExpectationVerdict, Expr, ExprComplaint, Unit};
 use mumakil_results::tables::{ReadError, Results as _};
 use mumakil_run::output::results::RunResults;
@@ -21,7 +23,7 @@ pub struct StudyFindings {
     pub verdicts: Vec<ExpectationVerdict>,
 }
 
-/// The number of unsuccessful jobs in a run.
+/// The numbers of unsuccessful jobs in a run, and whether the cluster kept up with them.
 #[derive(Clone, Copy, Debug)]
 pub struct JobsOfRun {
     /// Jobs that failed.
@@ -30,6 +32,8 @@ pub struct JobsOfRun {
     pub refused: u64,
     /// Jobs that had not ended when the run did.
     pub left: u64,
+    /// Whether the cluster did not keep up with the jobs that arrived.
+    pub is_overloaded: bool,
 }
 
 /// A metric and its numbers.
@@ -131,6 +135,34 @@ impl StudyFindings {
         oddities(&self.comparisons)
     }
 
+    /// Returns whether a cell, given by its index, was overloaded in at least half of its runs: a
+    /// run that keeps up is called overloaded once in twenty times.
+    pub fn is_overloaded(&self, cell: usize) -> bool {
+        let runs = &self.jobs[cell];
+        let overloaded = runs.iter().filter(|run| run.is_overloaded).count();
+        0 < overloaded && runs.len() <= 2 * overloaded
+    }
+
+    /// Returns the cells of the study, each with whether it is overloaded.
+    pub(crate) fn marked<'s>(&self, sheet: &'s StudyManifest) -> Vec<(&'s [usize], bool)> {
+        let cells = sheet.cells.iter().enumerate();
+        cells.map(|(place, cell)| (&cell.values[..], self.is_overloaded(place))).collect()
+    }
+
+    /// Returns a sentence about the overloaded cells; `None` without any.
+    pub fn overload(&self, sheet: &StudyManifest) -> Option<String> {
+        let (marked, space) = (self.marked(sheet), sheet.space());
+        let overloaded = marked.iter().filter(|(_, mark)| *mark).count();
+        (0 < overloaded).then(|| {
+            format!(
+                "In {overloaded} of {} the cluster does not keep up with the jobs, so sojourns \
+                 measure how many jobs there are: {}.",
+                counted(marked.len() as u64, "cell"),
+                marked_cells(&marked, |axis, value| space.told(axis, value)),
+            )
+        })
+    }
+
     /// Returns reasons to doubt the numbers, in words.
     pub fn warnings(&self) -> Vec<String> {
         let runs: Vec<&JobsOfRun> = self.jobs.iter().flatten().collect();
@@ -157,6 +189,8 @@ impl JobsOfRun {
         let ended = failed + refused + count("jobs_succeeded")? + count("jobs_killed")?;
         // `jobs` also counts the jobs that were unfinished at the end of the run; the counts of
         // outcomes do not.
-        Ok(Self { failed, refused, left: count("jobs")?.saturating_sub(ended) })
+        // A run of an earlier version says nothing about its load.
+        let is_overloaded = run.number_or_zero("load.overloaded")? == 1.0;
+        Ok(Self { failed, refused, left: count("jobs")?.saturating_sub(ended), is_overloaded })
     }
 }

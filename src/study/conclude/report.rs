@@ -77,7 +77,18 @@ pub fn conclude(
     };
     let (study, space) = (&*sheet.study, sheet.space());
     let against = sheet.against;
-    let material = ChartMaterial { study, space, against, runs: &runs, measured: &measured };
+    let marked = findings.marked(sheet);
+    let is_overloaded =
+        |cell: &[usize]| runs.place(cell).is_some_and(|place| findings.is_overloaded(place));
+    let material = ChartMaterial {
+        study,
+        space,
+        against,
+        runs: &runs,
+        measured: &measured,
+        marked: &marked,
+        is_overloaded: &is_overloaded,
+    };
     let pictures = draw(&specs, &material).map_err(FindingsError::from)?;
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),
@@ -202,7 +213,8 @@ fn in_short(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<PageBlock> {
         headline("seeds", sheet.seeds.len(), "in each cell".to_owned()),
         headline("runs", sheet.runs().count(), String::new()),
     ]));
-    let warnings = findings.warnings();
+    let mut warnings = findings.warnings();
+    warnings.extend(findings.overload(sheet));
     if !warnings.is_empty() {
         blocks.push(PageBlock::Warnings(warnings));
     }

@@ -33,11 +33,16 @@ impl ChartKind for BarChart<'_> {
         let groups = canvas.groups();
         let mut series = Vec::new();
         let mut figures = Vec::new();
+        let mut overloaded = Vec::new();
         for (number, (name, by)) in canvas.values(canvas.by).into_iter().enumerate() {
             let mut bars = Vec::new();
             for group in &groups {
                 let cell = canvas.at(&[by, group.over]);
-                bars.push(canvas.estimate(&canvas.asked[group.expression], &cell)?);
+                let asked = &canvas.asked[group.expression];
+                if canvas.is_overloaded(asked, &cell) {
+                    overloaded.push((number, bars.len()));
+                }
+                bars.push(canvas.estimate(asked, &cell)?);
             }
             let mut published = vec![None; groups.len()];
             for point in canvas.published(number) {
@@ -53,7 +58,7 @@ impl ChartKind for BarChart<'_> {
             series.push(BarSeries { name, bars, published });
         }
         let chart = Bars {
-            caption: canvas.caption.clone(),
+            caption: canvas.crossed(overloaded),
             y: canvas.axis(),
             x: canvas.path(canvas.over),
             groups: groups.into_iter().map(|group| group.label).collect(),

@@ -20,6 +20,10 @@ pub(crate) struct ChartMaterial<'s> {
     pub(crate) against: ComparedWith,
     pub(crate) runs: &'s dyn Runs,
     pub(crate) measured: &'s MeasuredNumbers<'s>,
+    /// The cells of the study, each with whether it is overloaded.
+    pub(crate) marked: &'s [(&'s [usize], bool)],
+    /// Whether a cell is overloaded; `false` if the study leaves the cell out.
+    pub(crate) is_overloaded: &'s dyn Fn(&[usize]) -> bool,
 }
 
 /// Returns the numbers of a metric in a cell, seed by seed, if the study has read them already;
@@ -172,6 +176,19 @@ impl Canvas<'_> {
     pub(super) fn seeds(&self, cell: &[usize]) -> std::ops::Range<usize> {
         let runs = self.material.runs;
         0..if runs.has(cell) { runs.seeds() } else { 0 }
+    }
+
+    /// Returns the caption of a chart with crosses over these values.
+    pub(super) fn crossed(&self, values: Vec<(usize, usize)>) -> Caption {
+        let mut caption = self.caption.clone();
+        caption.doubted.values = values;
+        caption
+    }
+
+    /// Returns whether a value of an expression is that of an overloaded cell.
+    pub(super) fn is_overloaded(&self, asked: &AskedExpression<'_>, cell: &[usize]) -> bool {
+        // An expression that chooses cells itself has values of other cells.
+        asked.plan.chosen().is_empty() && (self.material.is_overloaded)(cell)
     }
 
     /// Returns the axis of the expressions' values, which all have one unit.

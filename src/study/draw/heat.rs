@@ -27,17 +27,22 @@ impl ChartKind for HeatMap<'_> {
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let (columns, rows) = (canvas.values(canvas.over), canvas.values(canvas.by));
         let mut values = Vec::new();
+        let mut overloaded = Vec::new();
         for (_, by) in &rows {
             let mut row = Vec::new();
             for (_, over) in &columns {
-                let bar = canvas.estimate(&canvas.asked[0], &canvas.at(&[*by, *over]))?;
+                let cell = canvas.at(&[*by, *over]);
+                if canvas.is_overloaded(&canvas.asked[0], &cell) {
+                    overloaded.push((values.len(), row.len()));
+                }
+                let bar = canvas.estimate(&canvas.asked[0], &cell)?;
                 // NaN leaves the field empty, as for an excluded cell.
                 row.push(bar.map_or(f64::NAN, |bar| bar.value));
             }
             values.push(row);
         }
         let chart = Heat {
-            caption: canvas.caption.clone(),
+            caption: canvas.crossed(overloaded),
             x: canvas.path(canvas.over),
             y: canvas.path(canvas.by),
             columns: columns.into_iter().map(|(label, _)| label).collect(),

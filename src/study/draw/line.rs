@@ -29,6 +29,7 @@ impl ChartKind for LineChart<'_> {
         let axis = &canvas.material.space.axes[over];
         let mut lines = Vec::new();
         let mut figures = Vec::new();
+        let mut overloaded = Vec::new();
         for (number, (name, by)) in canvas.values(canvas.by).into_iter().enumerate() {
             let mut points = Vec::new();
             for (place, value) in axis.values.iter().enumerate() {
@@ -36,6 +37,9 @@ impl ChartKind for LineChart<'_> {
                 let cell = canvas.at(&[by, Some((over, place))]);
                 // An excluded cell, or a cell without a number, leaves a gap in the line.
                 let Some(bar) = canvas.estimate(&canvas.asked[0], &cell)? else { continue };
+                if canvas.is_overloaded(&canvas.asked[0], &cell) {
+                    overloaded.push((number, points.len()));
+                }
                 points.push(LinePoint { x, y: bar.value, band: bar.whisker });
             }
             let name = if by.is_none() { self.0.to_owned() } else { name };
@@ -51,7 +55,7 @@ impl ChartKind for LineChart<'_> {
             lines.push(LineSeries { name, points, theory: false, published });
         }
         let chart = ValueLines {
-            caption: canvas.caption.clone(),
+            caption: canvas.crossed(overloaded),
             x: ChartAxis::linear(
                 &*axis.path,
                 axis.unit().map_or(chart::AxisUnit::Plain, chart_unit),

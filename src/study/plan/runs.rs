@@ -214,6 +214,17 @@ impl Plan {
         values.chain([format!("seed {seed}")]).collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns a value of an axis in words: `nodes 10`.
+    pub(crate) fn told(&self, axis: usize, value: usize) -> String {
+        self.told[axis][value].clone()
+    }
+
+    /// Returns the first run of each cell.
+    pub(crate) fn firsts(&self) -> impl Iterator<Item = &PlannedRun> {
+        // Every cell has the same number of runs.
+        self.runs.iter().step_by((self.runs.len() / self.cells.len().max(1)).max(1))
+    }
+
     /// Returns the scenario of a run.
     pub fn scenario(&self, run: &PlannedRun) -> Scenario {
         Scenario { seed: run.seed, ..self.cells[run.cell].scenario.scenario() }
@@ -223,6 +234,14 @@ impl Plan {
     pub fn seeds(&self) -> impl Iterator<Item = u64> {
         // Each cell has the same seeds, so take the seeds of the first cell.
         self.runs.iter().take_while(|run| run.cell == 0).map(|run| run.seed)
+    }
+}
+
+impl Cell {
+    /// Returns the parts of its scenario on which its offered load depends; equal parts are shared.
+    pub(crate) fn load_parts(&self) -> (&Arc<ClusterSpec>, &Arc<WorkloadSpec>, &Arc<Scenario>) {
+        let ScenarioParts { cluster, workload, rest, .. } = &self.scenario;
+        (cluster, workload, rest)
     }
 }
 

@@ -25,12 +25,25 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
         ("Node-local maps", share(locality.node), beyond.join(", ")),
         ("Map slots held", share(summary.slot_utilisation.map), slots(summary.map_slots)),
         ("Reduce slots held", share(summary.slot_utilisation.reduce), slots(summary.reduce_slots)),
+        load(summary),
         ("Attempts", Some(count(summary.attempts as f64)), tasks(summary)),
     ];
     let number = |(label, value, note): (&str, Option<String>, String)| {
         Some(Headline { label: label.to_owned(), value: value?, note })
     };
     numbers.into_iter().filter_map(number).collect()
+}
+
+/// Returns the offered load of the kind of slots that is asked for most, with the verdict.
+fn load(summary: &Summary) -> (&'static str, Option<String>, String) {
+    let load = &summary.load;
+    let loads = [("map", load.offered.map), ("reduce", load.offered.reduce)];
+    let highest = loads.into_iter().filter_map(|(kind, share)| Some((kind, share?)));
+    let highest = highest.max_by(|(_, one), (_, other)| one.total_cmp(other));
+    let value = highest.map(|(_, load)| AxisUnit::Plain.text(load));
+    let of = highest.map_or_else(String::new, |(kind, _)| format!("of {kind} slots, "));
+    // A batch has no load, but a reader should know that it is one.
+    ("Offered load", Some(value.unwrap_or_else(|| "none".to_owned())), of + &load.words())
 }
 
 fn outcomes(summary: &Summary) -> String {

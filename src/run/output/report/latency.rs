@@ -40,7 +40,7 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
             let (id, title) = (id.to_owned(), title.to_owned());
             let beneath = shown.join(", ");
             let description = format!("A percentile plot of {beneath}.");
-            let caption = Caption { id, title, beneath, description };
+            let caption = Caption { id, title, beneath, description, ..Caption::default() };
             drawings.push(Percentiles { caption, y, curves }.draw());
         }
     }

@@ -5,7 +5,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
-use crate::record::{AttemptFate, LocalityShares, RunFacts, WasteSummary};
+use crate::record::{AttemptFate, LoadSummary, LocalityShares, RunFacts, WasteSummary};
 use mumakil_core::mapred::PerSlot;
 use mumakil_results::tables::testing::complete;
 use mumakil_results::tables::{AttemptRow, JobRow, SlotsRow};
@@ -99,6 +99,7 @@ fn summary() -> Summary {
         map_slots: 2,
         reduce_slots: 2,
         warm_up_s: 0.0,
+        warm_up_jobs: None,
         jobs: 2,
         jobs_succeeded: 1,
         jobs_failed: 0,
@@ -117,6 +118,7 @@ fn summary() -> Summary {
         mean_wait_s: Some(1.5),
         locality: LocalityShares { node: Some(0.5), rack: Some(0.5), off_rack: Some(0.0) },
         slot_utilisation: PerSlot { map: Some(0.4), reduce: Some(0.0) },
+        load: LoadSummary::CLOSED_LOOP,
         waste: None,
         faults: None,
         heartbeats: 10,

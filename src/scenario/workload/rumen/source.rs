@@ -599,7 +599,7 @@ mod tests {
             hadoop: &hadoop,
             submission,
             cluster: &cluster,
-            topology: &Topology::of_hosts(&cluster, &hosts),
+            topology: &Topology::of_hosts(&cluster, &hosts).into(),
             formats: &Formats::builtin(),
             class_of: &|_, _| "".into(),
         });

@@ -2,8 +2,8 @@
 //!
 //! A trace gives for each job when it arrived and how many bytes it read, shuffled and wrote.
 //! Options decide how many tasks a job gets (`mapping`), how long the tasks take (`map_rate`,
-//! `reduce_rate`, `noise`), which jobs are taken (`jobs`, `window`, `at_least`), how large the jobs
-//! are (`size_scale`) and how fast they arrive (`pace`).
+//! `reduce_rate`, `noise`), which jobs are taken (`jobs`, `window`, `at_least`) and how large the jobs
+//! are (`size_scale`).
 //!
 //! `mapping: replay` follows SWIM's own replay except in one point. SWIM picks the partition files
 //! that a job reads; here a job's blocks belong to the path in the trace, or to a file of its own,
@@ -62,9 +62,6 @@ pub struct Swim {
     /// The factor of input, shuffle and output: for a cluster of another size.
     #[serde(default = "as_it_is")]
     pub size_scale: Factor,
-    /// How fast jobs arrive.
-    #[serde(default)]
-    pub pace: SwimPace,
     /// Whether broken jobs are left out instead of being an error.
     #[serde(default)]
     pub lenient: bool,
@@ -135,20 +132,6 @@ pub struct AtLeast {
     pub reduces: Option<TaskCount>,
 }
 
-/// How fast jobs arrive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SwimPace {
-    /// As in the trace.
-    #[default]
-    AsTraced,
-    /// The time between two jobs is multiplied by this.
-    GapScale(Factor),
-    /// The time between jobs is chosen so that their maps keep this share of the map slots busy, on
-    /// average over the time in which jobs arrive.
-    Load(Factor),
-}
-
 /// The default rate. Facebook's median map takes 19 s: 2 s of start, 2 s of reading 128 MiB, and
 /// the rest at this rate.
 pub(super) fn map_rate() -> Rate {
@@ -203,7 +186,7 @@ impl Source for Swim {
         }
         found.broken += records.notes().skipped.count;
         self.file.pin(site.folder, records.sha256())?;
-        self.set_times(&mut found.jobs, site);
+        self.set_times(&mut found.jobs);
         Ok(found)
     }
 
@@ -216,12 +199,10 @@ impl Source for Swim {
     }
 
     fn problems(&self) -> Vec<YamlProblem> {
-        let at_a_load_of_0 = "a load of 0 brings no jobs";
         let faults = [
             (self.jobs.is_backwards(), "jobs", "`to` is before `from`"),
             (self.window.is_backwards(), "window", "`to` is before `from`"),
             (self.size_scale == Factor::of(0.0), "size_scale", "a job has at least one byte"),
-            (self.pace == SwimPace::Load(Factor::of(0.0)), "pace.load", at_a_load_of_0),
             (
                 self.bytes_per_reduce == Some(Bytes::ZERO),
                 "bytes_per_reduce",
@@ -313,41 +294,13 @@ impl Swim {
         TaskCounts { maps, reduces: reduces.max(1) }
     }
 
-    /// Moves the selected jobs to the times at which they arrive.
-    fn set_times(&self, jobs: &mut [JobEntry], site: &WorkloadSite<'_>) {
-        let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else { return };
-        let (first, span) = (first.submit, last.submit.saturating_sub(first.submit));
-        // The whole trace keeps the idle time before its first job; a part begins with its first
-        // job.
-        let begin =
-            if self.jobs.is_part() || self.window.is_part() { first } else { SimSpan::ZERO };
-        let factor = match self.pace {
-            SwimPace::AsTraced => 1.0,
-            SwimPace::GapScale(factor) => factor.get(),
-            // Jobs at one instant have no gaps to change.
-            SwimPace::Load(_) if span.is_zero() => 1.0,
-            SwimPace::Load(load) => {
-                let slots = site.topology.slots()[SlotKind::Map];
-                let work: f64 = jobs.iter().map(|job| self.map_work_s(job, site)).sum();
-                // The factor for which slots × load × span × factor equals the work.
-                work / (f64::from(slots) * load.get() * span.as_secs_f64())
-            }
-        };
-        for job in jobs {
-            let since = job.submit.saturating_sub(begin);
-            job.submit = SimSpan::from_f64(since.as_f64() * factor);
+    /// Lets a part of the trace begin with its first job. The whole trace keeps the idle time before
+    /// its first job.
+    fn set_times(&self, jobs: &mut [JobEntry]) {
+        let Some(first) = jobs.first().map(|job| job.submit) else { return };
+        if self.jobs.is_part() || self.window.is_part() {
+            jobs.iter_mut().for_each(|job| job.submit = job.submit.saturating_sub(first));
         }
-    }
-
-    /// Returns for how many seconds all maps of a job together hold a slot, if their input is
-    /// local.
-    fn map_work_s(&self, job: &JobEntry, site: &WorkloadSite<'_>) -> f64 {
-        let maps = f64::from(job.maps.map_or(0, Count::get));
-        let bytes = job.input.unwrap_or_default();
-        maps * site.hadoop.start_up.mean() / 1e6
-            + site.cluster.disk.rate.time_for(bytes).as_secs_f64()
-            + self.map_rate.time_for(bytes).as_secs_f64() * self.noise.mean()
-                / site.cluster.speed.get()
     }
 }
 
@@ -442,18 +395,6 @@ c\t70\t40\t1342177280\t1\t9\tother\tout
         assert_eq!(times_s(&read(TRACE, ", window: {from: 20s, to: 70s}").unwrap()), [0.0]);
         assert_eq!(times_s(&read(TRACE, ", at_least: {maps: 3}").unwrap()), [70.0]);
         assert_eq!(times_s(&read(TRACE, ", at_least: {reduces: 1}").unwrap()), [30.0, 70.0]);
-    }
-
-    #[test]
-    fn a_load_is_the_share_of_map_slots_that_work_takes() {
-        assert_eq!(times_s(&read(TRACE, ", pace: {gap_scale: 0.5}").unwrap()), [5.0, 15.0, 35.0]);
-        let options = ", window: {from: 0s}, pace: {load: 0.5}";
-        let jobs = read(TRACE, options).unwrap();
-        // 13 maps start, in 2.15 s on average, and read and process 11 blocks; there are 20 slots.
-        let block = 134_217_728.0;
-        let work = 13.0 * 2.15 + 11.0 * (block / 80e6 + block / 9e6);
-        let span = work / (20.0 * 0.5);
-        assert!((times_s(&jobs)[2] - span).abs() < 0.001, "{:?} {span}", times_s(&jobs));
     }
 
     #[test]
