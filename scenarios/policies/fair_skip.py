@@ -106,6 +106,8 @@ def serve(make: type[Policy]) -> None:
             answer = False
         else:
             policy.cluster = said.get("cluster", policy.cluster)
+            if "slots" in said:  # the tracker has restarted with other slots
+                policy.trackers[said["tracker"]][1:] = said["slots"]
             for at_us, entry in said.get("news", ()):
                 [(news, more)] = entry.items()
                 policy._hear(news, more, at_us)

@@ -45,6 +45,8 @@ pub struct External {
     /// The jobs with waiting tasks.
     waiting: PerSlot<BTreeSet<JobId>>,
     cluster: Cluster,
+    /// The slots of each tracker as they were last sent.
+    slots: Vec<[u32; 2]>,
     line: Vec<u8>,
     /// Gets a copy of each line that is exchanged; `None` if there is no listener.
     overhear: Option<PolicyDialogue>,
@@ -109,6 +111,7 @@ impl Scheduler for External {
                 .collect(),
             options: self.options.options.clone(),
         };
+        self.slots = hello.trackers.iter().map(|(_, map, reduce)| [*map, *reduce]).collect();
         self.overhear = setting.overhear.clone();
         let heard = self.say(&mut process, &WireToPolicy::Hello(hello)).map_err(blame)?;
         let WireFromPolicy::Hello(wishes) = heard else {
@@ -266,8 +269,10 @@ impl External {
             false => Vec::new(),
         };
         let tracker = Some(offer.tracker().0);
+        let slots = self.new_slots(offer);
         let question = self.question(&offer.view());
-        let question = Question { tracker, free: Some(free), near, not_here, progress, ..question };
+        let free = Some(free);
+        let question = Question { tracker, slots, free, near, not_here, progress, ..question };
         let mut deeds = self.ask(now, WireToPolicy::Offer(question)).into_iter();
         let unlaunchable = deeds.find_map(|deed| self.play(offer, deed));
         // After a launch that gives nothing, the rest of the answer is dropped. The policy has
@@ -279,6 +284,13 @@ impl External {
             }
         }
         unlaunchable
+    }
+
+    /// Returns the slots of the tracker if the policy knows other ones.
+    fn new_slots(&mut self, offer: &Offer<'_>) -> Option<[u32; 2]> {
+        let slots = SlotKind::BOTH.map(|kind| offer.slots(kind));
+        let known = self.slots.get_mut(offer.tracker().index())?;
+        (std::mem::replace(known, slots) != slots).then_some(slots)
     }
 
     /// Makes the next question contain a job's counts, even if they are unchanged: the policy has

@@ -109,6 +109,10 @@ pub struct Question {
     /// The tracker that makes an offer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tracker: Option<u32>,
+    /// All slots of the tracker, if they are others than at its last offer, or than in `hello`: it
+    /// has restarted with other slots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slots: Option<[u32; 2]>,
     /// The free slots of the tracker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free: Option<[u32; 2]>,
@@ -706,7 +710,7 @@ mod tests {
         version: 1
         said: hello! offer! tick! inherit! end!
         Hello: protocol! mumakil! seed! hadoop! trackers! options!
-        Question: number! now_us! cluster news tracker free near not_here progress
+        Question: number! now_us! cluster news tracker slots free near not_here progress
         Cluster: trackers! slots! occupied! unfinished! heartbeat_us!
         News: submitted! initialised! job! running! job! altered! job! pool! priority! counts! launched! attempt! job! attempt! state! ended! job! outcome!
         Submitted: job! name! user! pool! priority! tasks! truth_us
