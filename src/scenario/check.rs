@@ -18,7 +18,7 @@ use super::later::{AlteredJob, LaterChange};
 use super::spec::{ClockSpec, Scenario};
 use crate::fault::Fault;
 use crate::fault::known::FaultContext;
-use crate::workload::Pace;
+use crate::workload::ArrivalPace;
 use crate::workload::jobs::{JobEntry, LATEST, MOST_JOBS, cycle};
 use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
 use crate::workload::source::Source;
@@ -128,7 +128,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     }
     if intact("workload") {
         check_sources(workload, cluster.topology.as_ref(), found);
-        if workload.pace == Pace::Load(Factor::of(0.0)) {
+        if workload.pace == ArrivalPace::Load(Factor::of(0.0)) {
             found.value("workload.pace.load", "a load of 0 brings no jobs");
         }
         // A mix checks its number of jobs and the `after` of its types itself, when it is drawn.
@@ -761,7 +761,7 @@ fn submit_of(scenario: &Scenario, jobs: &[JobEntry], name: &str) -> Option<SimSp
     // a `pace`.
     let at_their_times = *submission == Submission::Replay
         && *start == AutoSpan::Auto
-        && *pace == Pace::AsGiven
+        && *pace == ArrivalPace::AsGiven
         && warm_start.is_none();
     let mut own = jobs.iter().filter(|job| at_their_times && job.after.is_empty());
     let own = own.find(|job| job.name == name).map(|job| job.submit);

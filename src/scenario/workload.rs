@@ -68,7 +68,7 @@ pub use injector::JobInjector;
 pub use jobs::{JobEntry, Penalty, TaskCount};
 pub use list::{JobFile, ListSource};
 pub use mix::{Arrivals, JobType, Mix, NameChoices, Names};
-pub use pace::Pace;
+pub use pace::ArrivalPace;
 pub use rumen::{Rumen, RumenModel, RumenPenalty};
 pub use shares::ReduceShares;
 pub use site::WorkloadSite;

@@ -187,7 +187,10 @@ fn what_is_wrong_with_a_policy_is_told_in_words() {
             fs::read_dir(room.path("wrong")).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(!scenarios.is_empty());
         let text = fs::read_to_string(&scenarios[0]).unwrap();
-        assert!(text.contains("wrong.py") && text.contains("timeout: 2s"), "{text}");
+        assert!(
+            text.contains("wrong.py") && text.contains(&format!("timeout: {timeout}")),
+            "{text}"
+        );
         assert_eq!(call(&room, &format!("check {}", scenarios[0].display())).0, Some(0));
         fs::remove_dir_all(room.path("wrong")).unwrap();
     }

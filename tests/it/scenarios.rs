@@ -22,11 +22,13 @@ pub(crate) fn runs() -> Vec<String> {
 /// Returns the names of all scenarios and studies, without `.yaml`.
 fn all() -> Vec<String> {
     let files = files(&root().join("scenarios")).into_iter();
-    files
+    let mut names: Vec<String> = files
         .filter(|file| !PRESETS.iter().any(|folder| file.starts_with(folder)))
         .filter(|file| !is_picture(file) && !file.starts_with("policies/"))
         .map(|file| file.strip_suffix(".yaml").expect("scenarios are YAML").to_owned())
-        .collect()
+        .collect();
+    names.sort_unstable();
+    names
 }
 
 /// Returns whether a file is the chart of a study, which lies beside the study.

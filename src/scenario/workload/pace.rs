@@ -14,7 +14,7 @@ use mumakil_core::mapred::TrueDurations;
 /// How fast jobs arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Pace {
+pub enum ArrivalPace {
     /// At their own times.
     #[default]
     AsGiven,
@@ -26,7 +26,7 @@ pub enum Pace {
     Load(Factor),
 }
 
-impl Pace {
+impl ArrivalPace {
     /// Returns whether jobs arrive at their own times.
     pub(super) fn is_as_given(&self) -> bool {
         *self == Self::AsGiven
@@ -77,7 +77,7 @@ mod tests {
         {name: b, submit: 50s, maps: 4, input: 0, map_time: 58s},
         {name: c, after: [b], submit: 1s, maps: 8, input: 0, map_time: 58s}]";
 
-    fn paced(jobs: &str, pace: Pace, nodes: u32) -> (Vec<JobEntry>, Option<f64>) {
+    fn paced(jobs: &str, pace: ArrivalPace, nodes: u32) -> (Vec<JobEntry>, Option<f64>) {
         let mut entries: Vec<JobEntry> = serde_yaml::from_str(jobs).unwrap();
         let mut loads = None;
         let ground = WorkloadGround::new(nodes, Bytes::from_mib(64));
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn gaps_are_scaled_and_the_first_job_and_followers_keep_their_times() {
-        let (entries, _) = paced(JOBS, Pace::GapScale(Factor::of(2.0)), 10);
+        let (entries, _) = paced(JOBS, ArrivalPace::GapScale(Factor::of(2.0)), 10);
         assert_eq!(times_s(&entries), [(10.0, 20.0), (90.0, 0.0), (1.0, 0.0)]);
     }
 
@@ -105,17 +105,17 @@ mod tests {
     fn the_load_is_the_mean_work_of_an_arrival_over_the_mean_gap() {
         // 24 maps of 60.15 s each (with their start-up) in four arrivals; 40 s have three gaps, and
         // there are 20 slots. The job that follows another counts, too.
-        let (_, load) = paced(JOBS, Pace::AsGiven, 10);
+        let (_, load) = paced(JOBS, ArrivalPace::AsGiven, 10);
         assert!((load.unwrap() - 24.0 * 60.15 * 0.75 / (40.0 * 20.0)).abs() < 0.01, "{load:?}");
     }
 
     #[test]
     fn a_load_is_the_same_on_any_number_of_nodes() {
         for nodes in [1, 10, 300] {
-            let (_, load) = paced(JOBS, Pace::Load(Factor::of(0.7)), nodes);
+            let (_, load) = paced(JOBS, ArrivalPace::Load(Factor::of(0.7)), nodes);
             assert!((load.unwrap() - 0.7).abs() < 1e-6, "{load:?} with {nodes} nodes");
         }
         let at_once = "[{name: a, maps: 4, count: 5}]";
-        assert_eq!(times_s(&paced(at_once, Pace::Load(Factor::of(0.7)), 1).0), [(0.0, 0.0)]);
+        assert_eq!(times_s(&paced(at_once, ArrivalPace::Load(Factor::of(0.7)), 1).0), [(0.0, 0.0)]);
     }
 }

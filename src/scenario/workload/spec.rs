@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_yaml::Mapping;
 
 use super::jobs::JobEntry;
-use super::pace::Pace;
+use super::pace::ArrivalPace;
 use super::source::Source;
 use super::submission::Submission;
 use mumakil_base::random::Dist;
@@ -35,9 +35,9 @@ pub struct WorkloadSpec {
     /// heartbeat.
     pub start: AutoSpan,
     /// How fast jobs arrive.
-    #[serde(skip_serializing_if = "Pace::is_as_given")]
+    #[serde(skip_serializing_if = "ArrivalPace::is_as_given")]
     #[schemars(extend("x-only-if" = {"workload.submission": "replay"}))]
-    pub pace: Pace,
+    pub pace: ArrivalPace,
     /// Work that fills the cluster before the first job arrives; its own jobs are left out of
     /// statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
