@@ -231,7 +231,7 @@ demo   20 trackers · 12 jobs · fifo · seed 1
         (run.warm_up_s, run.warm_up_jobs) = (60.0, Some(4));
         run.load.offered = PerSlot { map: Some(2.5), reduce: None };
         let text = tell(&run);
-        assert!(text.contains("  load     map 2.50   overloaded: work waits"), "{text}");
+        assert!(text.contains("  load     map 2.5   overloaded: work waits"), "{text}");
         assert!(text.contains("  warm-up  1 min 00 s   4 jobs left out\n"), "{text}");
     }
 

@@ -4,7 +4,7 @@ use super::cell::{CellText, SlotMillis};
 use crate::table;
 
 table! {
-    /// How large the policy estimated each job to be, and how large the job was. Sizes are in slots
+    /// How large the policy took each job to be, and how large it was. Sizes are in slots
     /// times milliseconds: the times of all tasks of a kind, one after another. Only jobs that have
     /// succeeded have a row, and only policies that estimate sizes write any.
     "sizes.csv" pub struct SizeRow {
