@@ -3,6 +3,9 @@
 
 mod sabotage;
 
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 
@@ -12,8 +15,9 @@ use super::judge::parted;
 use super::subject::under;
 use super::trial::{RunObservations, Trial};
 use super::*;
-use mumakil_core::mapred::{Offer, Policy, Scheduler, SlotKind};
+use mumakil_core::mapred::{Event, Fact, JobFact, Offer, Policy, Scheduler, SlotKind};
 use mumakil_run::emulation::{EmulationError, Options};
+use mumakil_run::record::{RecordError, RunBooks, RunEnd, Watcher};
 
 const MUMAKIL: Subject = Subject::Mumakil { policy: None };
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -78,6 +82,27 @@ fn a_hunt_starts_no_programs() {
     assert!(!uses(&tame));
 }
 
+/// The hash of all events, except the sizes of jobs: only the built-in FSP tells them.
+#[derive(Default)]
+struct RunTrace(Sha256);
+
+impl Watcher for RunTrace {
+    fn see(&mut self, event: &Event, _: &RunBooks) -> Result<(), RecordError> {
+        if !matches!(event.fact, Fact::Job(_, JobFact::Sized(..))) {
+            self.0.update(format!("{event:?}"));
+        }
+        Ok(())
+    }
+
+    fn hears_heartbeats(&self) -> bool {
+        true
+    }
+
+    fn finish(&mut self, _: &RunEnd<'_>) -> Result<(), RecordError> {
+        Ok(())
+    }
+}
+
 /// FIFO, Algorithm 2 and FSP in Python give the same events as the built-in policies on random
 /// clusters.
 #[test]
@@ -104,10 +129,11 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
             }
             let run = |policy: serde_yaml::Value| {
                 let scenario = read(&under(&tree, &policy), &registry).unwrap();
-                let seen =
-                    RunObservations { hash: Some(Sha256::new()), ..RunObservations::default() };
-                let ran = trial.run(&scenario, seen, Options::default());
-                let hash = ran.seen.hash.map(Sha256::finalize);
+                let trace = Arc::new(Mutex::new(RunTrace::default()));
+                let watchers: Vec<Box<dyn Watcher>> = vec![Box::new(trace.clone())];
+                let options = Options { watchers, ..Options::default() };
+                let ran = trial.run(&scenario, RunObservations::default(), options);
+                let hash = std::mem::take(&mut trace.lock().0).finalize();
                 match ran.result {
                     Ok(run) => Some((run.stop, run.summary, hash)),
                     Err(error @ (EmulationError::Policy { .. } | EmulationError::Bug { .. })) => {
