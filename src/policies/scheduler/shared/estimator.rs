@@ -176,8 +176,9 @@ fn lowest(of: &impl Fn([f64; 2]) -> f64, start: [f64; 2], step: [f64; 2]) -> [f6
     let mut simplex = corners.map(|corner| (of(corner), corner));
     // Chosen: each step shrinks the triangle by about a third, so these steps exhaust the digits of
     // a number.
+    simplex.sort_by(|a, b| a.0.total_cmp(&b.0));
     for _ in 0..200 {
-        simplex.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let before = simplex;
         let [best, good, worst] = simplex;
         let middle = [0, 1].map(|axis| f64::midpoint(best.1[axis], good.1[axis]));
         let along = |times: f64| {
@@ -202,8 +203,12 @@ fn lowest(of: &impl Fn([f64; 2]) -> f64, start: [f64; 2], step: [f64; 2]) -> [f6
                 nearer
             }
         };
+        simplex.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // The next step depends on the triangle alone: one that stays as it is does so for ever.
+        if simplex == before {
+            break;
+        }
     }
-    simplex.sort_by(|a, b| a.0.total_cmp(&b.0));
     simplex[0].1
 }
 
