@@ -167,6 +167,9 @@ impl LoadTally {
 
     /// Returns the verdict on a run that is over.
     pub(super) fn summary(&self, books: &RunBooks) -> LoadSummary {
+        if self.demands.is_empty() {
+            return LoadSummary::CLOSED_LOOP;
+        }
         let counts =
             |sample: &&ArrivalSample| books.counts(sample.job) && !is_refused(books, sample);
         let counted: Vec<ArrivalSample> = self.samples.iter().filter(counts).copied().collect();
@@ -176,9 +179,6 @@ impl LoadTally {
         firsts.sort_by_key(|sample| self.demand(sample.job).arrives);
         firsts.dedup_by_key(|sample| self.demand(sample.job).arrives);
         let window_s = OfferedWork::window_s(&arrivals);
-        if self.demands.is_empty() {
-            return LoadSummary::CLOSED_LOOP;
-        }
         let mut load = LoadSummary {
             arrivals: arrivals.len() as u64,
             window_s: rounded(window_s),
@@ -192,8 +192,9 @@ impl LoadTally {
                 continue;
             }
             load.growth[kind] = Some(rounded(steps.growth.iter().sum::<f64>() / window_s));
-            load.growth_p[kind] = p_of_rise(&steps.growth).map(rounded);
-            load.overloaded |= p_of_rise(&steps.growth).is_some_and(|p| p < LEVEL);
+            let growth_p = p_of_rise(&steps.growth);
+            load.growth_p[kind] = growth_p.map(rounded);
+            load.overloaded |= growth_p.is_some_and(|p| p < LEVEL);
             has_spare_time &= p_of_rise(&steps.spare).is_some_and(|p| p < LEVEL);
         }
         let last = firsts.last().map(|sample| sample.submitted);

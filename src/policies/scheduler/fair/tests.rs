@@ -45,7 +45,7 @@ fn whoever_is_below_its_minimum_comes_first_by_how_far_it_is_below() {
 /// Both pools run two maps. `a` lacks two of four slots (a half), `b` ten of twelve.
 #[test]
 fn by_the_paper_the_pool_comes_first_that_lacks_most_slots() {
-    for (variant, next) in [("paper", [4, 12]), ("hadoop", [4, 12])] {
+    for variant in ["paper", "hadoop"] {
         let pools = "allocations: {pools: {a: {min_maps: 4}, b: {min_maps: 12}}}";
         let mut bench = bench(6, &format!("variant: {variant}, {pools}"));
         let jobs = ["a", "b"].map(|pool| bench.submit_to(pool, 40, 0));
@@ -61,7 +61,7 @@ fn by_the_paper_the_pool_comes_first_that_lacks_most_slots() {
             _ => vec![[1, 3], [2, 6], [3, 9], [4, 12]],
         };
         assert_eq!(first, expected, "{variant}");
-        assert_eq!(bench.held(Map, jobs), next, "{variant}");
+        assert_eq!(bench.held(Map, jobs), [4, 12], "{variant}");
     }
 }
 
