@@ -1,5 +1,5 @@
-//! What is known of a run's load: before the run its offered load, and after a first run the end of
-//! its warm-up.
+//! The load of a run, as far as it can be foretold: its offered load, and after a first run the end
+//! of its warm-up.
 
 use std::sync::Arc;
 

@@ -62,8 +62,20 @@ fn run(millis: u64) -> RunFacts {
 }
 
 fn record(stream: Stream, settings: RecordSpec, millis: u64) -> Left {
+    record_with(|_| Vec::new(), stream, settings, millis)
+}
+
+/// Records a stream; `watchers` gives further watchers for a folder.
+fn record_with(
+    watchers: impl FnOnce(&Path) -> Vec<Box<dyn Watcher>>,
+    stream: Stream,
+    settings: RecordSpec,
+    millis: u64,
+) -> Left {
     let folder = TempDir::new().unwrap();
-    let (mut sender, recorder) = Recorder::start(setup(settings, Some(folder.path()))).unwrap();
+    let watchers = watchers(folder.path());
+    let setup = Setup { watchers, ..setup(settings, Some(folder.path())) };
+    let (mut sender, recorder) = Recorder::start(setup).unwrap();
     stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));
     sender.flush();
     let summary = recorder.finish(run(millis), None).unwrap().summary;
@@ -187,16 +199,11 @@ fn chains_take_from_their_first_arrival_to_their_last_end() {
         .at(9_000)
         .job_ended(3, Outcome::Failed)
         .job_ended(1, Outcome::Succeeded);
-    let folder = TempDir::new().unwrap();
     let chains = [&[0][..], &[1, 2, 3], &[4, 5], &[6]];
     let chains = chains.map(|jobs| jobs.iter().copied().map(JobId).collect());
-    let watchers = vec![chains_table(folder.path(), chains.to_vec()).unwrap()];
-    let setup = Setup { watchers, ..setup(everything(), Some(folder.path())) };
-    let (mut sender, recorder) = Recorder::start(setup).unwrap();
-    stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));
-    sender.flush();
-    recorder.finish(run(10_000), None).unwrap();
-    assert_snapshot!(fs::read_to_string(folder.path().join("chains.csv")).unwrap(), @r"
+    let table = |folder: &Path| vec![chains_table(folder, chains.to_vec()).unwrap()];
+    let left = record_with(table, stream, everything(), 10_000);
+    assert_snapshot!(left.read("chains.csv"), @r"
     job,name,jobs,submit_ms,finish_ms,sojourn_ms
     0,job-0,1,100,4000,3900
     1,job-1,3,100,9000,8900
@@ -219,14 +226,9 @@ fn sizes_stand_beside_their_estimates() {
         .job_ended(0, Outcome::Succeeded)
         .fact(sized(0, SlotKind::Map, size(15.0, 20.0)))
         .fact(sized(0, SlotKind::Reduce, size(7.5, 0.0)));
-    let folder = TempDir::new().unwrap();
-    let watchers = vec![sizes_table(folder.path()).unwrap()];
-    let setup = Setup { watchers, ..setup(everything(), Some(folder.path())) };
-    let (mut sender, recorder) = Recorder::start(setup).unwrap();
-    stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));
-    sender.flush();
-    recorder.finish(run(10_000), None).unwrap();
-    assert_snapshot!(fs::read_to_string(folder.path().join("sizes.csv")).unwrap(), @r"
+    let table = |folder: &Path| vec![sizes_table(folder).unwrap()];
+    let left = record_with(table, stream, everything(), 10_000);
+    assert_snapshot!(left.read("sizes.csv"), @r"
     job,name,map_estimate_ms,map_size_ms,map_error,reduce_estimate_ms,reduce_size_ms,reduce_error
     1,job-1,12000,10000,0.2,,,
     0,job-0,15000,20000,-0.25,7500,0,
