@@ -106,15 +106,16 @@ impl PapersArguments {
         bar.clear();
         papers::report(&repeated, &self.out)?;
         let rows: Vec<VerdictRow> = repeated.iter().flat_map(RepeatedExperiment::rows).collect();
+        let noticed = SabotageTally::of(repeated.iter().flat_map(RepeatedExperiment::teeth));
         if self.markdown {
-            self.tell_experiments(&repeated, &VerdictTally::of(&rows))?;
+            self.tell_experiments(&repeated, &VerdictTally::of(&rows), noticed)?;
         } else if self.sabotage {
-            self.tell_sabotages(&repeated)?;
+            self.tell_sabotages(&repeated, noticed)?;
         } else {
             self.tell(&rows)?;
         }
         verdicts::fail_if_any(rows.iter().filter(|row| row.verdict == Judgement::Fails).count())?;
-        SabotageTally::of(repeated.iter().flat_map(RepeatedExperiment::teeth)).judge()
+        noticed.judge()
     }
 
     /// Returns the experiments that the user asks for, in the order of the list.
@@ -183,8 +184,9 @@ impl PapersArguments {
         for doubt in session.doubts() {
             bar.beside(|| terminal::warn(&format!("{}: {doubt}", experiment.id)));
         }
-        let teeth = self.sabotage.then(|| session.sabotage(&study, &sheet)).transpose()?;
         let concluded = Box::new(conclude(&sheet, &session.store, &session.out)?);
+        let plain = &concluded.findings.verdicts;
+        let teeth = self.sabotage.then(|| session.sabotage(&study, plain)).transpose()?;
         session.ends()?;
         experiment.files.push(FileOutcome::Run { sheet: Box::new(sheet), concluded, teeth });
         Ok(())
@@ -195,6 +197,7 @@ impl PapersArguments {
         &self,
         repeated: &[RepeatedExperiment],
         tally: &VerdictTally<'_>,
+        noticed: SabotageTally,
     ) -> Result<(), Failure> {
         let mut head = HEAD.to_vec();
         head.extend(self.sabotage.then_some("sabotages"));
@@ -207,14 +210,17 @@ impl PapersArguments {
         };
         let mut sum = format!("{tally}.");
         if self.sabotage {
-            let all = SabotageTally::of(repeated.iter().flat_map(RepeatedExperiment::teeth));
-            sum += &format!(" {all}.");
+            sum += &format!(" {noticed}.");
         }
         let table = table(&head, repeated.iter().map(row).collect(), true);
         Ok(terminal::print(&(table + TerminalLines::of("") + TerminalLines::of(sum)))?)
     }
 
-    fn tell_sabotages(&self, repeated: &[RepeatedExperiment]) -> Result<(), Failure> {
+    fn tell_sabotages(
+        &self,
+        repeated: &[RepeatedExperiment],
+        noticed: SabotageTally,
+    ) -> Result<(), Failure> {
         if self.json {
             let rows: Vec<_> = repeated.iter().flat_map(RepeatedExperiment::sabotages).collect();
             let json = serde_json::to_string_pretty(&rows).expect("texts are JSON") + "\n";
@@ -225,9 +231,8 @@ impl PapersArguments {
             lines.bold(&experiment.id, format!("   {}", experiment.what));
             lines += experiment.teeth().map(sabotage::tell).sum();
         }
-        let tally = SabotageTally::of(repeated.iter().flat_map(RepeatedExperiment::teeth));
         let wrote = terminal::results_line(&self.out, REPORT);
-        Ok(terminal::print(&(lines + TerminalLines::of(tally.to_string()) + wrote))?)
+        Ok(terminal::print(&(lines + TerminalLines::of(noticed.to_string()) + wrote))?)
     }
 
     fn tell(&self, rows: &[VerdictRow]) -> Result<(), Failure> {

@@ -191,20 +191,16 @@ impl StudyRunArguments {
             None => (session.run(&study, self.quiet)?, TerminalLines::default()),
             Some(search) => session.search(&study, search, self.quiet)?,
         };
-        let teeth = self.sabotage.then(|| session.sabotage(&study, &sheet)).transpose()?;
-        bar.clear();
-        let done = outcome::StudyOutcome {
-            runs: session.done,
-            mine: session.mine,
-            real: session.began.elapsed(),
-            workers: session.workers,
-        };
         // A process with a shard does not write the results here: `leave` writes them, in the
         // process that ends last.
         if let Some(shard) = shard {
-            return session.leave(shard, &sheet, &done, self.quiet);
+            bar.clear();
+            return session.leave(shard, &sheet, self.quiet);
         }
         let Concluded { findings, .. } = conclude(&sheet, &session.store, &session.out)?;
+        let plain = &findings.verdicts;
+        let teeth = self.sabotage.then(|| session.sabotage(&study, plain)).transpose()?;
+        bar.clear();
         // Write the last sign after `conclude`: until then this process is at work, and writing the
         // report may fail.
         session.ends()?;
@@ -212,7 +208,8 @@ impl StudyRunArguments {
             let told = outcome::tell(&sheet, &findings) + answer;
             let told = told + teeth.iter().map(sabotage::tell).sum();
             let wrote = terminal::results_line(&session.out, REPORT);
-            terminal::print(&(told + TerminalLines::of(format!("  ran      {done}")) + wrote))?;
+            let done = TerminalLines::of(format!("  ran      {}", session.outcome()));
+            terminal::print(&(told + done + wrote))?;
             session.warn();
         }
         verdicts::judge(&findings.verdicts)?;
@@ -296,6 +293,16 @@ impl<'r> StudySession<'r> {
         self.doubts.told()
     }
 
+    /// Returns the work that this process did so far.
+    fn outcome(&self) -> outcome::StudyOutcome {
+        outcome::StudyOutcome {
+            runs: self.done,
+            mine: self.mine,
+            real: self.began.elapsed(),
+            workers: self.workers,
+        }
+    }
+
     /// Writes the last sign of life: the work is done.
     pub(super) fn ends(&self) -> Result<(), Failure> {
         Ok(self.at_work.ends(End::Done, None)?)
@@ -304,6 +311,11 @@ impl<'r> StudySession<'r> {
     /// Does the missing runs of a study.
     pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
         let done = self.run_missing(study, quiet);
+        self.signed(done)
+    }
+
+    /// Writes a failure into the last sign of life.
+    fn signed<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         if let (Err(failure), Some(_)) = (&done, &self.signs) {
             // The caller reports the failure; an error in writing the sign does not matter beside
             // it.
@@ -312,13 +324,19 @@ impl<'r> StudySession<'r> {
         done
     }
 
-    fn run_missing(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
+    /// Plans a study.
+    fn plan(&self, study: &Study) -> Result<Plan, Failure> {
         let plan = Plan::new(study, self.registry)?;
         if self.pace.drive.transport == Transport::Bare && !plan.is_repeatable() {
             return Err(Failure::input(
                 "`--drive bare` needs `clock: virtual`, and runs of this study have another clock",
             ));
         }
+        Ok(plan)
+    }
+
+    fn run_missing(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
+        let plan = self.plan(study)?;
         if !quiet {
             warn(&plan);
         }
@@ -357,13 +375,7 @@ impl<'r> StudySession<'r> {
         quiet: bool,
     ) -> Result<(), Failure> {
         self.say_study(plan, sheet)?;
-        let missing = plan.missing(&self.store, Shard::WHOLE);
-        self.mine = plan.part(Shard::WHOLE).count();
-        let left = missing.len();
-        self.work(plan, missing.into_iter().map(|run| Ok(NextRun::Run(run))), left)?;
-        // Keep only the notes about runs that failed now: notes about runs that have succeeded
-        // since, or that the study no longer has, would mislead `status`.
-        failed::keep_only(&self.store, &self.failed)?;
+        self.work_alone(plan)?;
         if self.failed.is_empty() {
             return Ok(());
         }
@@ -379,6 +391,17 @@ impl<'r> StudySession<'r> {
             self.warn();
         }
         Err(outcome::failed(&failed, &self.store, rest.is_some())?)
+    }
+
+    /// Does the missing runs of a plan in a folder where no other process works.
+    fn work_alone(&mut self, plan: &Plan) -> Result<(), Failure> {
+        let missing = plan.missing(&self.store, Shard::WHOLE);
+        self.mine = plan.part(Shard::WHOLE).count();
+        let left = missing.len();
+        self.work(plan, missing.into_iter().map(|run| Ok(NextRun::Run(run))), left)?;
+        // Keep only the notes about runs that failed now: notes about runs that have succeeded
+        // since, or that the study no longer has, would mislead `status`.
+        Ok(failed::keep_only(&self.store, &self.failed)?)
     }
 
     /// Does the missing runs of a part, except runs that other processes have taken.
@@ -497,14 +520,9 @@ impl<'r> StudySession<'r> {
 
     /// Ends the work on a shard, which is a part of the study, or the whole study beside other
     /// processes. The last process writes the results.
-    fn leave(
-        mut self,
-        shard: Shard,
-        sheet: &StudyManifest,
-        done: &outcome::StudyOutcome,
-        quiet: bool,
-    ) -> Result<(), Failure> {
+    fn leave(mut self, shard: Shard, sheet: &StudyManifest, quiet: bool) -> Result<(), Failure> {
         self.ends()?;
+        let done = self.outcome();
         // Give up the shared lock: the exclusive lock waits for all shared ones, even our own.
         self.claim = None;
         self.store.refresh()?;

@@ -35,7 +35,7 @@ pub use conclude::paired::RatioVerdict;
 pub use conclude::report::{
     CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_manifest,
 };
-pub use conclude::teeth::{SabotageOutcome, Teeth, verdicts};
+pub use conclude::teeth::{SabotageOutcome, Teeth, verdict_states};
 pub use draw::{ChartSpec, OneOrMore, Picture, PublishedPoints, Series, StackedSlots};
 pub use plan::brought_files::{BringError, BroughtFiles};
 pub use plan::compared::ComparedWith;

@@ -593,6 +593,61 @@ fn a_run_that_fails_is_told_and_the_others_are_kept() {
     assert!(report.contains("Of 4 combinations 2 are left out, in which a run failed."));
 }
 
+/// Returns the results of a folder without its runs.
+fn conclusions(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let is_run = |file: &str| file.starts_with("runs/") || file.starts_with("failed/");
+    results(folder).into_iter().filter(|(file, _)| !is_run(file)).collect()
+}
+
+/// Same-sized clusters make the first expectation fail; the second fails already.
+const SABOTAGE: &str = "sabotage:
+  - {as: no node more, set: {sweep: {cluster.nodes: [2, {as: 3, value: 2}, {as: 4, value: 2}, \
+     {as: 5, value: 2}], hadoop.commit_pending: [quirk, slot-held], seeds: 2}}, fails: [1]}
+";
+
+#[test]
+fn a_study_tries_its_sabotages_and_keeps_its_own_results() {
+    let room = Room::new();
+    room.write("study.yaml", &format!("{STUDY}{SABOTAGE}"));
+    study(&room, "--out plain");
+    let tried = room.mumakil("study study.yaml --sabotage --out tried").output().unwrap();
+    let told = String::from_utf8(tried.stdout).unwrap();
+    assert!(tried.status.success(), "{told}");
+    assert!(told.contains("noticed    no node more"), "{told}");
+    assert!(conclusions(&room.path("plain")) == conclusions(&room.path("tried")));
+    // The four cells with two nodes are there already; each of the others needs two seeds.
+    let runs = |folder: &str| crate::names(&room.path(folder).join("runs")).len();
+    assert_eq!((runs("plain"), runs("tried")), (16, 16));
+
+    let harmless = "sabotage: [{as: nothing, set: {cluster.racks: 1}, fails: [1]}]\n";
+    room.write("study.yaml", &format!("{STUDY}{harmless}"));
+    let tried = room.mumakil("study study.yaml --sabotage --out tried").output().unwrap();
+    let told = String::from_utf8(tried.stdout).unwrap();
+    assert_eq!(tried.status.code(), Some(1), "{told}");
+    for line in ["UNNOTICED  nothing", "should fail, but holds: falling", "TOOTHLESS  falling"] {
+        assert!(told.contains(line), "{told}");
+    }
+    let told = String::from_utf8(tried.stderr).unwrap();
+    assert!(told.contains("1 sabotage not noticed, 1 expectation toothless"), "{told}");
+}
+
+#[test]
+fn a_sabotaged_run_that_fails_leaves_the_results_of_the_study() {
+    let room = Room::new();
+    // A cluster of four keeps no node.
+    let stops = (1..=4).map(|node| format!("{{stop: node-{node}, at: 1min}}"));
+    let stops = stops.collect::<Vec<_>>().join(", ");
+    let sabotage = format!("sabotage: [{{set: {{faults: [{stops}]}}, fails: [1]}}]\n");
+    let study_of = STUDY.replace("[2, 3, 4, 5]", "[4, 5]");
+    room.write("study.yaml", &format!("{study_of}{sabotage}"));
+    study(&room, "--out plain");
+    let tried = room.mumakil("study study.yaml --sabotage --out tried").output().unwrap();
+    let told = String::from_utf8(tried.stderr).unwrap();
+    assert_eq!(tried.status.code(), Some(1), "{told}");
+    assert!(told.contains("nodes 4, quirk, seed 42: it stalled"), "{told}");
+    assert!(conclusions(&room.path("plain")) == conclusions(&room.path("tried")));
+}
+
 #[test]
 fn what_a_study_does_not_have_any_more_does_not_stay() {
     let room = Room::new();

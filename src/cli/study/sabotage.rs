@@ -1,28 +1,40 @@
 //! The sabotages of a study, and which of its expectations notice them.
 
-use super::StudySession;
+use super::{StudySession, outcome};
 use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
-use crate::study::{ConcludeError, SabotageOutcome, Study, StudyManifest, Teeth, verdicts};
+use crate::expect::{ExpectationVerdict, VerdictState};
+use crate::study::{ConcludeError, SabotageOutcome, Study, StudyManifest, Teeth, verdict_states};
 use crate::units::tell::counted;
 
 impl StudySession<'_> {
-    /// Tries the sabotages of a study whose own runs are done. A run that a sabotage does not
-    /// change is not done again.
+    /// Tries the sabotages of a study whose own runs are done, with these verdicts. A run that a
+    /// sabotage does not change is not done again, and the folder keeps the results of the study
+    /// itself.
     pub(in crate::cli) fn sabotage(
         &mut self,
         study: &Study,
-        plain: &StudyManifest,
+        plain: &[ExpectationVerdict],
     ) -> Result<Teeth, Failure> {
-        let mut sabotaged = Vec::new();
-        for number in 0..study.sabotages.len() {
-            let sheet = self.run(&study.sabotaged(number)?, true)?;
-            sabotaged.push(verdicts(&sheet, &self.store).map_err(ConcludeError::from)?);
+        let numbers = 0..study.sabotages.len();
+        let sabotaged = numbers.map(|number| self.run_beside(&study.sabotaged(number)?));
+        let sabotaged = sabotaged.collect::<Result<Vec<_>, _>>();
+        let plain: Vec<VerdictState> = plain.iter().map(|verdict| verdict.state).collect();
+        Ok(Teeth::of(study, &plain, &self.signed(sabotaged)?))
+    }
+
+    /// Does the missing runs of a sabotaged study, beside those of the study itself; returns the
+    /// states of its verdicts.
+    fn run_beside(&mut self, study: &Study) -> Result<Vec<VerdictState>, Failure> {
+        let plan = self.plan(study)?;
+        self.work_alone(&plan)?;
+        if !self.failed.is_empty() {
+            self.bar.clear();
+            let failed: Vec<&str> = self.failed.iter().map(String::as_str).collect();
+            return Err(outcome::failed(&failed, &self.store, false)?);
         }
-        // The last sabotage stands in the folder as its study: put the study itself there again.
-        self.run(study, true)?;
-        let plain = verdicts(plain, &self.store).map_err(ConcludeError::from)?;
-        Ok(Teeth::of(study, &plain, &sabotaged))
+        let sheet = StudyManifest::new(study, &plan);
+        Ok(verdict_states(&sheet, &self.store).map_err(ConcludeError::from)?)
     }
 }
 

@@ -4,29 +4,30 @@ use crate::plan::manifest::StudyManifest;
 use crate::plan::sabotage::Sabotage;
 use crate::plan::spec::Study;
 use crate::run::store::Store;
-use mumakil_results::expect::{ExpectationVerdict, VerdictState};
+use mumakil_results::expect::VerdictState;
 
 use super::findings::{FindingsError, StudyFindings};
 use super::study_runs::StudyRuns;
 
-/// Returns the verdicts on the expectations of a study whose runs are all done.
+/// Returns the states of the verdicts on the expectations of a study whose runs are all done.
 ///
 /// # Errors
 /// If a run's results cannot be read.
-pub fn verdicts(
+pub fn verdict_states(
     sheet: &StudyManifest,
     store: &Store,
-) -> Result<Vec<ExpectationVerdict>, FindingsError> {
+) -> Result<Vec<VerdictState>, FindingsError> {
     // Metrics are read run by run, and no verdict needs them.
     let sheet = StudyManifest { metrics: Vec::new(), ..sheet.clone() };
     let runs = StudyRuns::new(&sheet, store);
-    Ok(StudyFindings::of(&sheet, &runs)?.verdicts)
+    let found = StudyFindings::of(&sheet, &runs)?;
+    Ok(found.verdicts.iter().map(|verdict| verdict.state).collect())
 }
 
-/// What the sabotages of a study did to its expectations.
+/// Which sabotages of a study its expectations notice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Teeth {
-    /// What each sabotage did.
+    /// The effect of each sabotage.
     pub sabotages: Vec<SabotageOutcome>,
     /// The expectations that hold, whatever the sabotage.
     pub toothless: Vec<String>,
@@ -34,10 +35,10 @@ pub struct Teeth {
     pub failing: Vec<String>,
 }
 
-/// What a sabotage did to the expectations of its study.
+/// The effect of a sabotage on the expectations of its study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SabotageOutcome {
-    /// What is wrong, in words.
+    /// The name of the sabotage, or else its settings.
     pub what: String,
     /// The expectations that hold without the sabotage and fail under it.
     pub by: Vec<String>,
@@ -55,32 +56,25 @@ impl SabotageOutcome {
 impl Teeth {
     /// Returns what sabotages did; `plain` are the verdicts without, and `sabotaged` those under
     /// each sabotage.
-    pub fn of(
-        study: &Study,
-        plain: &[ExpectationVerdict],
-        sabotaged: &[Vec<ExpectationVerdict>],
-    ) -> Self {
+    pub fn of(study: &Study, plain: &[VerdictState], sabotaged: &[Vec<VerdictState>]) -> Self {
         let named = |places: &mut dyn Iterator<Item = usize>| -> Vec<String> {
             let name = |place: usize| study.expect[place].words().to_owned();
             places.map(name).collect()
         };
-        let holds = |verdicts: &[ExpectationVerdict], place: usize| {
-            verdicts[place].state == VerdictState::Holds
-        };
+        let holds = |states: &[VerdictState], place: usize| states[place] == VerdictState::Holds;
         // Numbers without a bound cannot fail, and known gaps fail already.
         let held: Vec<usize> = (0..plain.len()).filter(|place| holds(plain, *place)).collect();
-        let breaks = |verdicts: &[ExpectationVerdict], place: usize| {
-            holds(plain, place) && !holds(verdicts, place)
-        };
-        let outcome = |(sabotage, verdicts): (&Sabotage, &Vec<ExpectationVerdict>)| {
-            let mut broken = held.iter().copied().filter(|place| breaks(verdicts, *place));
+        let breaks =
+            |states: &[VerdictState], place: usize| holds(plain, place) && !holds(states, place);
+        let outcome = |(sabotage, states): (&Sabotage, &Vec<VerdictState>)| {
+            let mut broken = held.iter().copied().filter(|place| breaks(states, *place));
             let wanted = sabotage.fails.iter().map(|number| number - 1);
-            let mut missed = wanted.filter(|place| !breaks(verdicts, *place));
+            let mut missed = wanted.filter(|place| !breaks(states, *place));
             let what = sabotage.what();
             SabotageOutcome { what, by: named(&mut broken), missed: named(&mut missed) }
         };
         let survives = |place: &usize| !sabotaged.iter().any(|found| breaks(found, *place));
-        let fails = |place: &usize| plain[*place].state == VerdictState::Fails;
+        let fails = |place: &usize| plain[*place] == VerdictState::Fails;
         Self {
             sabotages: study.sabotages.iter().zip(sabotaged).map(outcome).collect(),
             toothless: named(&mut held.iter().copied().filter(survives)),
@@ -94,20 +88,6 @@ mod tests {
     use super::*;
     use mumakil_scenario::Draft;
 
-    fn verdicts(states: &[VerdictState]) -> Vec<ExpectationVerdict> {
-        let verdict = |state: &VerdictState| ExpectationVerdict {
-            state: *state,
-            measured: String::new(),
-            worst: String::new(),
-            cells: 1,
-            left_out: 0,
-            held: 0,
-            gap_closed: false,
-            figures: Vec::new(),
-        };
-        states.iter().map(verdict).collect()
-    }
-
     #[test]
     fn an_expectation_has_teeth_if_it_held_and_fails_under_some_sabotage() {
         use VerdictState::{Fails, Holds, KnownGap, Reported};
@@ -119,10 +99,10 @@ mod tests {
         let study = Study::of(Draft::of("test.yaml", yaml).unwrap()).unwrap();
         let teeth = Teeth::of(
             &study,
-            &verdicts(&[Holds, Holds, Holds, Fails, KnownGap, Reported]),
+            &[Holds, Holds, Holds, Fails, KnownGap, Reported],
             &[
-                verdicts(&[Fails, Holds, Holds, Fails, KnownGap, Reported]),
-                verdicts(&[Holds, KnownGap, Holds, Holds, Holds, Reported]),
+                vec![Fails, Holds, Holds, Fails, KnownGap, Reported],
+                vec![Holds, KnownGap, Holds, Holds, Holds, Reported],
             ],
         );
         let outcome = |what: &str, by: &str, missed: &[&str]| SabotageOutcome {

@@ -54,7 +54,7 @@ pub enum FileOutcome {
         sheet: Box<StudyManifest>,
         /// The results.
         concluded: Box<Concluded>,
-        /// What its sabotages did; `None` if they were not tried.
+        /// The effects of its sabotages; `None` if they were not tried.
         teeth: Option<Teeth>,
     },
 }
@@ -84,7 +84,7 @@ pub struct VerdictRow {
 pub struct SabotageRow {
     /// The experiment.
     pub id: String,
-    /// What is wrong.
+    /// The name of the sabotage, or else its settings.
     pub sabotage: String,
     /// Whether every expectation fails that should fail.
     pub noticed: bool,

@@ -26,7 +26,7 @@ pub(crate) const SABOTAGE: &str = "sabotage";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sabotage {
-    /// What is wrong, in a few words.
+    /// A name in a few words: which part is wrong.
     #[serde(rename = "as", default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What it sets in this study, by paths as in `--set`: `scheduler.fair.delay.w1: 0s`, or
