@@ -69,8 +69,9 @@ impl BranchArguments {
             let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };
             source::load(&self.scenario, overrides, registry)
         };
-        let LoadedScenario { scenario, .. } = load(&[])?;
-        let LoadedScenario { scenario: set, warnings, .. } = load(&self.sets)?;
+        let (draft, LoadedScenario { scenario, .. }) = load(&[])?;
+        let (set_draft, loaded) = load(&self.sets)?;
+        let LoadedScenario { scenario: set, warnings, .. } = loaded;
         warnings.iter().for_each(|warning| terminal::warn(warning));
         // The scenario was loaded once without the settings and once with them, so mistakes in the
         // settings are reported already.
@@ -81,7 +82,10 @@ impl BranchArguments {
         let until = SimTime::ZERO + self.at;
         let bar = RunBar::new();
         interrupt::guard(&bar, ", no results were written");
-        let prepared = [Prepared::new(scenario, registry)?, Prepared::new(branch, registry)?];
+        let prepared = [
+            source::prepare(&draft, scenario, registry)?,
+            source::prepare(&set_draft, branch, registry)?,
+        ];
         let folder = |target| RunFolder::create(target, self.force);
         let folders = [folder(&targets[0])?, folder(&targets[1])?];
         let prepared = prepared.each_ref();

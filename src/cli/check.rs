@@ -6,9 +6,8 @@ use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::source;
 use super::terminal;
-use crate::emulation::Prepared;
 use crate::scenario::{LoadedScenario, Registry};
-use crate::study::{Plan, Study};
+use crate::study::Plan;
 use crate::units::tell::{counted, significant};
 
 /// Check scenarios and studies without running them
@@ -34,17 +33,14 @@ pub(super) struct CheckArguments {
 fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Failure> {
     let draft = source::open(path, "scenario")?.with(sets);
     if draft.is_study() {
-        let study = Study::of(draft)?;
-        // Check a search with its first value only: other values change just one number.
-        let study = study.first();
-        let plan = Plan::new(&study, registry)?;
+        let plan = Plan::check(draft, registry)?;
         plan.warnings.iter().for_each(|warning| terminal::warn(warning));
         plan.overload(registry)?.iter().for_each(|warning| terminal::warn(warning));
         let (cells, runs) = (plan.cells.len() as u64, plan.runs.len() as u64);
         return Ok(format!("{} · {}", counted(cells, "cell"), counted(runs, "run")));
     }
     let LoadedScenario { scenario, warnings, .. } = draft.resolve_with_files(registry)?;
-    let prepared = Prepared::new(scenario, registry)?;
+    let prepared = source::prepare(&draft, scenario, registry)?;
     warnings.iter().for_each(|warning| terminal::warn(warning));
     prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));
     if let Some((kind, load)) = prepared.overload() {

@@ -152,15 +152,15 @@ fn farewell() {
 
 impl LiveArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        let LoadedScenario { scenario, warnings, .. } =
-            source::load(&self.scenario, self.overrides.clone(), registry)?;
+        let (draft, loaded) = source::load(&self.scenario, self.overrides.clone(), registry)?;
+        let LoadedScenario { scenario, warnings, .. } = loaded;
         if scenario.clock != ClockSpec::Virtual {
             return Err(Failure::input(
                 "`live` needs the virtual clock, which can be held up: set `clock=virtual`; --speed \
                  sets the pace",
             ));
         }
-        let prepared = Prepared::new(scenario, registry)?;
+        let prepared = source::prepare(&draft, scenario, registry)?;
         warnings.iter().for_each(|warning| terminal::warn(warning));
         let server = Server::listen(self.host, self.port)?;
         if !self.host.is_loopback() {

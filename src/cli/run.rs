@@ -76,8 +76,8 @@ pub(super) struct RunArguments {
 impl RunArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let overrides = Overrides { clock: self.clock, ..self.overrides };
-        let LoadedScenario { scenario, warnings, .. } =
-            source::load(&self.scenario, overrides, registry)?;
+        let (draft, loaded) = source::load(&self.scenario, overrides, registry)?;
+        let LoadedScenario { scenario, warnings, .. } = loaded;
         if self.verify && scenario.clock != ClockSpec::Virtual {
             return Err(Failure::input(
                 "--verify reads events in the order of time, which only `--clock virtual` keeps",
@@ -88,7 +88,7 @@ impl RunArguments {
                 "`--drive bare` needs `--clock virtual`; real time needs actors",
             ));
         }
-        let prepared = Prepared::new(scenario, registry)?;
+        let prepared = source::prepare(&draft, scenario, registry)?;
         if !self.quiet {
             warnings.iter().for_each(|warning| terminal::warn(warning));
             prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));

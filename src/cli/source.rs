@@ -3,8 +3,14 @@
 use std::path::Path;
 
 use super::failure::Failure;
+use crate::emulation::Prepared;
+use crate::expect::{Expr, KnownWords, Space};
 use crate::nearest::nearest;
-use crate::scenario::{ClockSpec, Draft, LoadedScenario, Registry, STARTERS, Starter};
+use crate::scenario::{
+    ClockSpec, Draft, LoadedScenario, Registry, STARTERS, Scenario, ScenarioError, Starter,
+    unusable,
+};
+use crate::yaml::Path as Address;
 
 /// Settings of the command line that override those of the scenario.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -20,12 +26,12 @@ pub(super) struct Overrides {
     pub(super) clock: Option<ClockSpec>,
 }
 
-/// Loads a scenario.
+/// Loads a scenario, and returns its text with it, for [`prepare`].
 pub(super) fn load(
     scenario: &Path,
     overrides: Overrides,
     registry: &Registry,
-) -> Result<LoadedScenario, Failure> {
+) -> Result<(Draft, LoadedScenario), Failure> {
     let mut draft = open(scenario, "scenario")?;
     // A study has no single scenario to run; the message names the right command.
     if draft.is_study() {
@@ -35,7 +41,30 @@ pub(super) fn load(
         )));
     }
     overrides.put_over(&mut draft);
-    Ok(draft.resolve_with_files(registry)?)
+    let loaded = draft.resolve_with_files(registry)?;
+    Ok((draft, loaded))
+}
+
+/// Reads the files of a scenario, and checks that its expectations select jobs and nodes that there
+/// are. `draft` is its text.
+pub(super) fn prepare(
+    draft: &Draft,
+    scenario: Scenario,
+    registry: &Registry,
+) -> Result<Prepared, Failure> {
+    let prepared = Prepared::new(scenario, registry)?;
+    let mut known = KnownWords::default();
+    prepared.add_words(&mut known);
+    let mut findings = Vec::new();
+    for (index, expected) in prepared.scenario.expect.iter().enumerate() {
+        let plan = Expr::parse(&expected.that).and_then(|expr| expr.expectation(&Space::default()));
+        // The scenario's own check has reported all other mistakes of an expression.
+        let complaints = plan.map(|plan| plan.unknown_words(&known)).unwrap_or_default();
+        findings.extend(complaints.into_iter().map(|complaint| {
+            draft.finding(unusable(Address::of("expect").index(index), &complaint, &expected.that))
+        }));
+    }
+    if findings.is_empty() { Ok(prepared) } else { Err(ScenarioError::invalid(findings).into()) }
 }
 
 /// Opens a study, with the settings of `--set` applied.
@@ -128,7 +157,7 @@ mod tests {
     fn every_starter_is_named_after_its_file_and_opens_with_its_question() {
         for starter in STARTERS.iter().filter(|starter| !starter.is_study()) {
             let registry = Registry::builtin();
-            let loaded = load(starter.name.as_ref(), Overrides::default(), &registry).unwrap();
+            let (_, loaded) = load(starter.name.as_ref(), Overrides::default(), &registry).unwrap();
             assert_eq!(loaded.scenario.name.as_str(), starter.name);
             assert!(starter.question().ends_with('?'), "{}", starter.question());
         }
@@ -155,7 +184,7 @@ mod tests {
             seed: Some(7),
             clock: Some(ClockSpec::Virtual),
         };
-        let loaded = load("quickstart".as_ref(), overrides, &Registry::builtin()).unwrap();
+        let (_, loaded) = load("quickstart".as_ref(), overrides, &Registry::builtin()).unwrap();
         assert_eq!((loaded.scenario.seed, loaded.scenario.clock), (7, ClockSpec::Virtual));
     }
 }

@@ -34,6 +34,7 @@ mod expectation;
 mod figure;
 mod function;
 mod gap;
+mod known_words;
 mod needs;
 mod parse;
 mod plan;
@@ -61,6 +62,7 @@ pub use expectation::Expectation;
 pub use figure::{Figure, Misfit};
 pub use function::{FUNCTIONS, Function};
 pub use gap::{GapClass, KnownGap};
+pub use known_words::KnownWords;
 pub use needs::ExprNeeds;
 pub use published::{Published, PublishedNumber};
 pub use space::{Runs, Space, SpaceAxis, SpaceValue, combinations};
@@ -143,12 +145,6 @@ impl ExprPlan {
     /// Returns the tables, histograms and numbers that the expression reads from each run.
     pub fn needs(&self) -> ExprNeeds {
         self.term.needs()
-    }
-
-    /// Returns the words by which the expression chooses jobs, each after its key: for example
-    /// `user` and `ann` for `[user=ann]`.
-    pub fn words(&self) -> Vec<(&'static str, &str)> {
-        self.term.words()
     }
 
     /// Returns whether the expression is a condition rather than a number.

@@ -316,37 +316,6 @@ fn heartbeats_that_would_queue_but_for_their_phases_are_told() {
 }
 
 #[test]
-fn a_filter_that_no_job_fits_is_told() {
-    let warnings = |workload: &str, expect: &str| {
-        let text = format!("workload: {workload}\nexpect: [\"{expect}\"]");
-        let warnings = parse_with(&text, &[]).unwrap().warnings;
-        warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
-    };
-    let listed = "{jobs: [{name: b, maps: 1, count: 3, user: ann}, {name: c, maps: 1, pool: x}]}";
-    assert_eq!(
-        warnings(listed, "count(sojourn, user=nosuch) < 3"),
-        ["expect[0]: no job has the user `nosuch`; mend it, or leave `user` out"]
-    );
-    assert_eq!(
-        warnings(listed, "max(wait[name=[b-3, b-4]]) < mean(wait, name=b)"),
-        [
-            "expect[0]: no job has the name `b-4`; did you mean `b-1`?",
-            "expect[0]: no job has the name `b`; did you mean `b-1`?",
-        ]
-    );
-    assert_eq!(warnings(listed, "mean(slots[pool=anne]) < 3").len(), 1);
-    for expect in [
-        "mean(sojourn, name=b-1) < max(sojourn, pool=ann)",
-        "mean(slots[pool=x]) < 3",
-        "count(wait, class=huge, job=1..2) == 0",
-    ] {
-        assert_eq!(warnings(listed, expect), [""; 0], "{expect}");
-    }
-    // Users in a file are not known yet.
-    assert_eq!(warnings("{jobs: jobs.csv}", "count(sojourn, user=nosuch) < 3"), [""; 0]);
-}
-
-#[test]
 fn what_is_due_when_the_run_is_over_is_told() {
     let told = |until: &str| {
         let faults = "[{at: 1min, stop: node-1}, {loss: 1 %}, {at: 2min, start: node-1}]";

@@ -4,6 +4,7 @@
 //! study_runs   reads a run's tables when an expression asks for them
 //!   findings   for each metric and cell: a number for each seed, their mean and interval
 //!     comparisons -> paired   for two compared values: the ratio by seed, and a verdict
+//!   same_runs  cells that differ in nothing
 //!   merged     latency histograms of all seeds, added up
 //! teeth: which sabotages the expectations notice
 //! tables, report (with the charts of the study, or the default ones)
@@ -14,6 +15,7 @@ pub(crate) mod findings;
 pub(crate) mod merged;
 pub(crate) mod paired;
 pub(crate) mod report;
+pub(crate) mod same_runs;
 pub(crate) mod study_runs;
 pub(crate) mod tables;
 pub(crate) mod teeth;

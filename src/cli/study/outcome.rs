@@ -47,8 +47,8 @@ pub(in crate::cli) fn tell(sheet: &StudyManifest, findings: &StudyFindings) -> T
     );
     lines.bold(&sheet.study, about);
     lines += cells(sheet, findings);
-    let warnings = findings.warnings().into_iter().chain(findings.overload(sheet));
-    warnings.for_each(|warning| lines.line(format!("  warning  {warning}")));
+    let warnings = findings.warnings(sheet);
+    warnings.iter().for_each(|warning| lines.line(format!("  warning  {warning}")));
     lines += compared(findings);
     lines + verdicts::tell(&sheet.expect, &findings.verdicts)
 }

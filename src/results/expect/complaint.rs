@@ -42,11 +42,12 @@ impl ExprComplaint {
     /// Adds a hint with all known names, if they are few.
     pub(super) fn one_of<'n>(self, known: impl IntoIterator<Item = &'n str>) -> Self {
         let known: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
-        // Chosen: a dozen names still fit a line or two; more would hide the complaint.
-        if (1..=12).contains(&known.len()) {
-            return self.hint(format!("there are {}", known.join(", ")));
+        match known.len() {
+            1 => self.hint(format!("there is only {}", known[0])),
+            // Chosen: a dozen names still fit a line or two; more would hide the complaint.
+            2..=12 => self.hint(format!("there are {}", known.join(", "))),
+            _ => self,
         }
-        self
     }
 
     /// Returns the column in characters, counted from 1.

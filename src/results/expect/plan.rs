@@ -2,10 +2,11 @@
 //! known.
 
 use super::function::Function;
+use super::known_words::SelectedWord;
 use super::needs::ExprNeeds;
 use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, RowKey};
 use super::space::Runs;
-use super::syntax::{ComparisonSign, Operator};
+use super::syntax::{ComparisonSign, Operator, Spanned};
 use super::unit::Unit;
 use crate::tables::{
     AloneRow, AttemptRow, CellValue, ChainRow, JobRow, SizeRow, SlotsRow, TableRow, WasteRow,
@@ -89,7 +90,7 @@ pub(super) struct Filter {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum FilterTest {
-    Is(String),
+    Is(Spanned<String>),
     /// A range that includes both ends.
     Within(f64, f64),
 }
@@ -138,10 +139,10 @@ impl Filter {
         // Tables have milliseconds, but expressions have seconds.
         let scale = if self.key.kind == KeyKind::Time { 1e-3 } else { 1.0 };
         self.tests.iter().any(|test| match (test, cell) {
-            (FilterTest::Is(word), CellValue::Text(text)) => word == text,
+            (FilterTest::Is(word), CellValue::Text(text)) => word.item == text,
             // A word may be a number, such as the pool `1`. An empty cell equals no word.
             (FilterTest::Is(word), _) => {
-                cell.number().is_some_and(|number| word.parse() == Ok(number))
+                cell.number().is_some_and(|number| word.item.parse() == Ok(number))
             }
             (FilterTest::Within(low, high), _) => {
                 cell.number().is_some_and(|number| (*low..=*high).contains(&(number * scale)))
@@ -299,16 +300,16 @@ impl Term {
         }
     }
 
-    /// Returns the words by which the term chooses jobs, each with its key.
-    pub(super) fn words(&self) -> Vec<(&'static str, &str)> {
+    /// Returns the words by which the term selects rows.
+    pub(super) fn words(&self) -> Vec<SelectedWord<'_>> {
         let mut words = Vec::new();
         self.leaves(&mut |leaf| {
             let TermKind::Quantity(_, selection) = leaf else { return };
-            for Filter { key, tests } in
-                selection.rows.iter().filter(|row| row.key.file == JobRow::FILE)
-            {
+            for Filter { key, tests } in &selection.rows {
                 words.extend(tests.iter().filter_map(|test| match test {
-                    FilterTest::Is(word) => Some((key.name, word.as_str())),
+                    FilterTest::Is(Spanned { span, item }) => {
+                        Some(SelectedWord { key: key.name, word: item, span: span.clone() })
+                    }
                     FilterTest::Within(..) => None,
                 }));
             }

@@ -11,6 +11,7 @@ use crate::record::NodeLabel;
 use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes};
 use mumakil_core::mapred::{self, ExpectedJob, JobId};
 use mumakil_core::trace::{TraceError, TraceFile};
+use mumakil_results::expect::KnownWords;
 use mumakil_scenario::fault::{Effects, FaultContext, FaultSite};
 use mumakil_scenario::workload::format::{FormatContents, HostFile, other};
 use mumakil_scenario::workload::{Formats, Workload, WorkloadSite};
@@ -240,6 +241,22 @@ impl Prepared {
             "the name `{first}` is a formula to a spreadsheet; if others wrote it, let the spreadsheet \
              read the tables' columns as text (`mumakil help results`)"
         ))
+    }
+
+    /// Adds the words by which expressions can select rows of this run.
+    pub fn add_words(&self, known: &mut KnownWords) {
+        let specs = || self.workload.arrivals.iter().map(|arrival| &arrival.spec);
+        known.extend("name", specs().map(|job| job.name.clone()));
+        known.extend("user", specs().map(|job| job.user.clone()));
+        known.extend("pool", specs().map(|job| job.pool.clone()));
+        let moved = self.scenario.later.iter().filter_map(|later| later.change.as_ref());
+        known.extend("pool", moved.filter_map(|change| Some(change.pool.as_deref()?.into())));
+        // A class into which no job comes is a class all the same: the scenario names it.
+        known.extend("class", self.scenario.classes.keys().map(|class| class.as_str().into()));
+        known.extend("class", specs().map(|job| job.class.clone()));
+        let labels = self.labels();
+        known.extend("node", labels.iter().map(|label| label.node.as_str().into()));
+        known.extend("rack", labels.iter().map(|label| label.rack.as_str().into()));
     }
 
     /// Returns the number of jobs of the workload.

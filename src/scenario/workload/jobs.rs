@@ -322,11 +322,6 @@ impl JobEntry {
         self.name == name || copy(name).is_some_and(is_copy)
     }
 
-    /// Returns the pool of the entry's jobs; their user if they name no pool.
-    pub(crate) fn pool_or_user(&self) -> &str {
-        self.pool.as_deref().unwrap_or(&self.user)
-    }
-
     /// Returns how many maps each of the entry's jobs has.
     ///
     /// Without `maps`, Hadoop's rule splits the input: whole blocks as long as more than 1.1 blocks

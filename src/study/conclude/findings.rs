@@ -1,6 +1,7 @@
 //! The numbers of a study: the metrics of each cell, the comparisons, the verdicts.
 
 use crate::conclude::comparisons::{Comparison, ComparisonOddity, comparisons, oddities};
+use crate::conclude::same_runs;
 use crate::conclude::study_runs::StudyRuns;
 use crate::plan::manifest::StudyManifest;
 use crate::plan::overloaded::marked_cells;
@@ -15,6 +16,8 @@ use mumakil_run::output::results::RunResults;
 pub struct StudyFindings {
     /// For each cell and seed, the number of unsuccessful jobs.
     pub jobs: Vec<Vec<JobsOfRun>>,
+    /// Sentences about cells whose runs are the same.
+    pub(crate) same: Vec<String>,
     /// The metrics.
     pub metrics: Vec<Metric>,
     /// For each metric and cell of the other axes, the compared values side by side.
@@ -108,11 +111,12 @@ impl StudyFindings {
         };
         let metrics = sheet.metrics.iter().map(metric);
         let mut metrics = metrics.collect::<Result<Vec<_>, FindingsError>>()?;
-        let mut jobs = Vec::new();
+        let (mut jobs, mut digests) = (Vec::new(), Vec::new());
         // Read all metrics of a cell before the next cell: the summaries of a cell stay in memory
         // only until the next cells need the room.
         for (place, cell) in sheet.cells.iter().enumerate() {
             jobs.push(runs.of(place).map(JobsOfRun::read).collect::<Result<_, _>>()?);
+            digests.push(runs.of(place).map(same_runs::digest).collect::<Result<_, _>>()?);
             for (plan, metric) in &mut metrics {
                 let numbers = plan.measure(runs, &cell.values)?;
                 metric.cells.push(CellNumbers::of(&numbers));
@@ -127,7 +131,8 @@ impl StudyFindings {
             verdicts.push(plan.verdict(runs, expected)?);
         }
         let comparisons = comparisons(sheet, &metrics);
-        Ok(Self { jobs, metrics, comparisons, verdicts })
+        let same = same_runs::same_cells(sheet, &digests);
+        Ok(Self { jobs, same, metrics, comparisons, verdicts })
     }
 
     /// Returns the seeds whose ratio is far from the ratios of the other seeds, the farthest first.
@@ -149,22 +154,8 @@ impl StudyFindings {
         cells.map(|(place, cell)| (&cell.values[..], self.is_overloaded(place))).collect()
     }
 
-    /// Returns a sentence about the overloaded cells; `None` without any.
-    pub fn overload(&self, sheet: &StudyManifest) -> Option<String> {
-        let (marked, space) = (self.marked(sheet), sheet.space());
-        let overloaded = marked.iter().filter(|(_, mark)| *mark).count();
-        (0 < overloaded).then(|| {
-            format!(
-                "In {overloaded} of {} the cluster does not keep up with the jobs, so sojourns \
-                 measure how many jobs there are: {}.",
-                counted(marked.len() as u64, "cell"),
-                marked_cells(&marked, |axis, value| space.told(axis, value)),
-            )
-        })
-    }
-
     /// Returns reasons to doubt the numbers, in words.
-    pub fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self, sheet: &StudyManifest) -> Vec<String> {
         let runs: Vec<&JobsOfRun> = self.jobs.iter().flatten().collect();
         let warn = |what: &str, count: fn(&JobsOfRun) -> u64, so: &str| {
             let found = runs.iter().filter(|run| 0 < count(run)).count();
@@ -177,7 +168,22 @@ impl StudyFindings {
             warn("failed", |run| run.failed, ""),
             warn("were refused", |run| run.refused, unserved),
         ];
-        warnings.into_iter().flatten().collect()
+        let warnings = warnings.into_iter().flatten();
+        warnings.chain(self.overload(sheet)).chain(self.same.iter().cloned()).collect()
+    }
+
+    /// Returns a sentence about the overloaded cells; `None` without any.
+    fn overload(&self, sheet: &StudyManifest) -> Option<String> {
+        let (marked, space) = (self.marked(sheet), sheet.space());
+        let overloaded = marked.iter().filter(|(_, mark)| *mark).count();
+        (0 < overloaded).then(|| {
+            format!(
+                "In {overloaded} of {} the cluster does not keep up with the jobs, so sojourns \
+                 measure how many jobs there are: {}.",
+                counted(marked.len() as u64, "cell"),
+                marked_cells(&marked, |axis, value| space.told(axis, value)),
+            )
+        })
     }
 }
 

@@ -213,8 +213,7 @@ fn in_short(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<PageBlock> {
         headline("seeds", sheet.seeds.len(), "in each cell".to_owned()),
         headline("runs", sheet.runs().count(), String::new()),
     ]));
-    let mut warnings = findings.warnings();
-    warnings.extend(findings.overload(sheet));
+    let warnings = findings.warnings(sheet);
     if !warnings.is_empty() {
         blocks.push(PageBlock::Warnings(warnings));
     }

@@ -197,6 +197,7 @@ mod tests {
             numbers: numbers.into(),
         };
         let findings = StudyFindings {
+            same: Vec::new(),
             jobs: Vec::new(),
             metrics: vec![metric],
             comparisons: Vec::new(),

@@ -99,7 +99,7 @@ mod tests {
         };
         let specs = usual(&sheet);
         for spec in &specs {
-            assert!(spec.needs(&sheet.space()).is_ok(), "{spec:?}");
+            assert!(spec.expressions(&sheet.space()).is_ok(), "{spec:?}");
         }
         specs
     }

@@ -2,25 +2,26 @@
 
 use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
 use super::{ChartSpec, Layout};
-use mumakil_results::expect::{ExprNeeds, ExprPlan, Space, Unit};
+use crate::plan::expressions::StudyExpressions;
+use mumakil_results::expect::{ExprPlan, Space, Unit};
 use mumakil_scenario::unusable;
 use mumakil_yaml::{Path, YamlProblem};
 
 impl ChartSpec {
-    /// Returns the data that the chart reads of every run, or an error if the chart cannot be
-    /// drawn.
-    pub(crate) fn needs(&self, space: &Space) -> Result<ExprNeeds, YamlProblem> {
+    /// Returns what the chart asks of every run, or an error if the chart cannot be drawn.
+    pub(crate) fn expressions(&self, space: &Space) -> Result<StudyExpressions, YamlProblem> {
         let (key, kind) = self.kind()?;
         let layout = self.layout(&*kind, space)?;
         let nature = kind.nature();
         self.check_axes(&nature, &layout, space)?;
-        let mut needs = kind.needs();
+        let mut asked = StudyExpressions::default();
+        asked.needs.add(kind.needs());
         let unit = match nature.shows {
-            Some(shown) => add_expressions(&mut needs, &*kind, shown, key, space)?,
+            Some(shown) => add_expressions(&mut asked, &*kind, shown, key, space)?,
             None => Unit::PLAIN,
         };
         self.points(&*kind, &layout, space, unit)?;
-        Ok(needs)
+        Ok(asked)
     }
 
     /// Refuses missing axes, and keys that this kind of chart does not use.
@@ -57,34 +58,35 @@ impl ChartSpec {
     }
 }
 
-/// Adds the data that a chart's expressions read, and returns the unit of the expressions. Refuses
-/// expressions that the chart cannot show, alone or together.
+/// Adds a chart's expressions, and returns their unit. Refuses expressions that the chart cannot
+/// show, alone or together.
 fn add_expressions(
-    needs: &mut ExprNeeds,
+    asked: &mut StudyExpressions,
     kind: &dyn ChartKind,
     shown: ExpressionKind,
     key: &str,
     space: &Space,
 ) -> Result<Unit, YamlProblem> {
-    let mut first: Option<(&str, ExprPlan)> = None;
+    let mut first: Option<(&str, Unit)> = None;
     for (_, text) in kind.expressions() {
         let plan = shown
             .plan(text, space)
             .map_err(|complaint| unusable(Path::of(key), &complaint, text))?;
-        needs.add(plan.needs());
         check_shape(shown, key, text, &plan)?;
-        match &first {
-            Some((other, known)) if known.unit() != plan.unit() => {
-                let (one, two) = (known.unit().word(), plan.unit().word());
+        let unit = plan.unit();
+        asked.add(Path::of(key), text, plan);
+        match first {
+            Some((other, known)) if known != unit => {
+                let (one, two) = (known.word(), unit.word());
                 let message = format!("`{other}` is {one} and `{text}` is {two}");
                 return Err(YamlProblem::value(Path::of(key), message)
                     .hint("make a chart of each: an axis has one unit"));
             }
             Some(_) => {}
-            None => first = Some((text, plan)),
+            None => first = Some((text, unit)),
         }
     }
-    Ok(first.map_or(Unit::PLAIN, |(_, plan)| plan.unit()))
+    Ok(first.map_or(Unit::PLAIN, |(_, unit)| unit))
 }
 
 /// Refuses an expression of another kind than the chart shows.
@@ -125,7 +127,7 @@ mod tests {
             [("cluster.nodes", &["5", "10"]), ("hadoop.out_of_band", &["true", "false"])];
         let space = Space { axes: axes.map(axis).into(), compared: Some(1) };
         let spec: ChartSpec = serde_yaml::from_str(yaml).unwrap();
-        match spec.needs(&space) {
+        match spec.expressions(&space) {
             Ok(_) => String::new(),
             Err(YamlProblem { path, message, .. }) => format!("{path}: {message}"),
         }

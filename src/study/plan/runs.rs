@@ -22,13 +22,13 @@ use crate::plan::named_files::{self, NamedFile};
 use crate::plan::spec::Study;
 use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::trace::{TraceError, hex, sha256_of};
-use mumakil_results::expect::combinations;
+use mumakil_results::expect::{KnownWords, combinations};
 use mumakil_run::emulation::{EmulationError, Prepared};
 use mumakil_scenario::workload::WorkloadSpec;
 use mumakil_scenario::{
     ClockSpec, Draft, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice, Warning,
 };
-use mumakil_yaml::{self as yaml, DisplacedSettings, Path, YamlProblem};
+use mumakil_yaml::{self as yaml, DisplacedSettings, Finding, Path, YamlProblem};
 
 /// The largest number of runs in a study.
 // Chosen: at one second a run, this takes twelve days. A larger number is most likely a mistake in
@@ -113,91 +113,35 @@ impl Plan {
     /// # Errors
     /// If the study cannot be planned; the variants of [`PlanError`] are the reasons.
     pub fn new(study: &Study, registry: &Registry) -> Result<Self, PlanError> {
-        let (mut cells, mut runs) = (Vec::new(), Vec::new());
-        let (mut warnings, mut shelves) = (IndexSet::new(), PartShelves::default());
-        let mut texts = KeyTexts::default();
-        let mut hashes = Hashes { said: study.files.clone(), ..Hashes::default() };
-        let mut displaced: IndexMap<DisplacedSettings, IndexSet<String>> = IndexMap::new();
-        let mut heeded = FxHashSet::default();
-        let mut known_to_fit = FxHashSet::default();
+        let mut planner = Planner::of(study, registry);
+        let mut mistakes = Mistakes::default();
         for values in wanted(study)? {
-            let mut draft = study.base.clone();
-            for (axis, value) in study.sweep.axes.iter().zip(&values) {
-                for put in &axis.values[*value].puts {
-                    let origin = study.draft.origin(&put.written);
-                    // A setting may displace other settings of the base, such as the options of
-                    // another policy. Warn of each displaced setting once.
-                    let put =
-                        draft.put(&put.path, put.value.clone(), origin).map_err(|message| {
-                            let problem = YamlProblem::value(put.written.clone(), message);
-                            ScenarioError::invalid(vec![study.draft.finding(problem)])
-                        })?;
-                    for mut gone in put {
-                        let value = std::mem::take(&mut gone.by);
-                        displaced.entry(gone).or_default().insert(value);
-                    }
-                }
-            }
-            // Note the allocation files before the draft is resolved: resolving replaces their
-            // paths by their content.
-            hashes.note_allocations(&draft)?;
-            for (at, value) in named_files::puts(&draft, &study.files, &draft.folder()) {
-                let origin = study.draft.origin(&Path::of("files"));
-                draft.put(&at, value, origin).expect("the field exists");
-            }
-            let loaded = draft.resolve(registry)?;
-            let mut scenario = loaded.scenario;
-            // All runs have the study's name; `study.json` says which cell a run belongs to.
-            scenario.name = study.name.clone();
-            record_only_what_is_read(study, &draft, &mut scenario.record)?;
-            hashes.pin_files(&mut scenario)?;
-            let program = hashes.program(&mut scenario, registry)?;
-            heeded.extend(loaded.heeded);
-            warnings.extend(loaded.warnings);
-            let written = yaml::write(&scenario);
-            let written = written.as_mapping().expect("a scenario has keys");
-            let identity = Identity::of(written, program.as_deref(), &mut texts);
-            let seeds = study.sweep.seeds.from(scenario.seed).into_iter();
-            runs.extend(seeds.map(|seed| PlannedRun {
-                cell: cells.len(),
-                seed,
-                id: identity.with(seed),
-            }));
-            let faults = texts.of(&"faults".into(), written.get("faults").unwrap_or(&Value::Null));
-            let parts = shelves.share(scenario, written);
-            // Check now whether a trace fits its cluster, so that no mistake shows only after an
-            // hour of runs. Cells with the same cluster, jobs, policy and faults are checked once.
-            let site = (
-                Arc::as_ptr(&parts.cluster),
-                Arc::as_ptr(&parts.workload),
-                Arc::as_ptr(&parts.scheduler),
-                faults.to_owned(),
-            );
-            // Compare only addresses: until the plan is made, `shelves` keeps exactly one copy of
-            // equal parts.
-            if known_to_fit.insert(site) {
-                Prepared::new(parts.scenario(), registry)?;
-            }
-            cells.push(Cell { values, scenario: parts });
+            mistakes.note(planner.add_cell(values));
         }
-        // A setting without effect in one cell may have an effect in another: warn only if the
-        // setting has no effect in any cell.
-        warnings.retain(|warning| match warning {
-            Warning::Idle { setting, .. } => !heeded.contains(setting),
-            _ => true,
-        });
-        // An axis of policies may displace the policy options of the base in every cell: warn once.
-        warnings.extend(displaced.into_iter().map(|(gone, values)| {
-            let by = values.into_iter().collect::<Vec<_>>().join("`, `");
-            Warning::Displaced(DisplacedSettings { by, ..gone })
-        }));
-        Ok(Self {
-            cells,
-            runs,
-            warnings: warnings.into_iter().collect(),
-            files: hashes.named.into_values().collect(),
-            told: study.sweep.axes.iter().map(crate::plan::axes::Axis::told).collect(),
-        })
+        // A cell with mistakes has no jobs, whose names expressions may use.
+        if mistakes.are_none() {
+            mistakes.note(planner.check_words());
+        }
+        mistakes.into_error().map_or_else(|| Ok(planner.into_plan()), Err)
+    }
+
+    /// Reads and plans a study, to tell all its mistakes together: those of its own keys, and those
+    /// of its scenarios. A search is planned with its first value only, since other values change
+    /// just one number.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn check(study: Draft, registry: &Registry) -> Result<Self, PlanError> {
+        let (mut study, findings) = Study::read(study, true)?;
+        if findings.is_empty() {
+            return Self::new(&study.first(), registry);
+        }
+        // A search with mistakes may name no field.
+        study.search = None;
+        let mut mistakes = Mistakes::default();
+        mistakes.note(Err(ScenarioError::invalid(findings).into()));
+        mistakes.note(Self::new(&study, registry).map(drop));
+        Err(mistakes.into_error().expect("the study has mistakes"))
     }
 
     /// Returns whether each run gives the same results when it is repeated. This is so if no run
@@ -234,6 +178,198 @@ impl Plan {
     pub fn seeds(&self) -> impl Iterator<Item = u64> {
         // Each cell has the same seeds, so take the seeds of the first cell.
         self.runs.iter().take_while(|run| run.cell == 0).map(|run| run.seed)
+    }
+}
+
+/// Makes the cells and runs of a plan, cell by cell.
+struct Planner<'s> {
+    study: &'s Study,
+    registry: &'s Registry,
+    cells: Vec<Cell>,
+    runs: Vec<PlannedRun>,
+    warnings: IndexSet<Warning>,
+    shelves: PartShelves,
+    texts: KeyTexts,
+    hashes: Hashes,
+    /// Settings that values of axes displace, each with these values.
+    displaced: IndexMap<DisplacedSettings, IndexSet<String>>,
+    /// The conditional settings that have an effect in some cell.
+    heeded: FxHashSet<String>,
+    /// The clusters, workloads, policies and faults that are known to fit each other.
+    known_to_fit:
+        FxHashSet<(*const ClusterSpec, *const WorkloadSpec, *const SchedulerChoice, String)>,
+    /// The words by which expressions can select rows, if any expression does.
+    words: KnownWords,
+}
+
+impl<'s> Planner<'s> {
+    fn of(study: &'s Study, registry: &'s Registry) -> Self {
+        Self {
+            study,
+            registry,
+            cells: Vec::new(),
+            runs: Vec::new(),
+            warnings: IndexSet::new(),
+            shelves: PartShelves::default(),
+            texts: KeyTexts::default(),
+            hashes: Hashes { said: study.files.clone(), ..Hashes::default() },
+            displaced: IndexMap::new(),
+            heeded: FxHashSet::default(),
+            known_to_fit: FxHashSet::default(),
+            words: KnownWords::default(),
+        }
+    }
+
+    /// Adds the cell with these values of the axes, and its runs.
+    fn add_cell(&mut self, values: Vec<usize>) -> Result<(), PlanError> {
+        let Self { study, registry, .. } = *self;
+        let draft = self.draft(&values)?;
+        let loaded = draft.resolve_with_files(registry)?;
+        let mut scenario = loaded.scenario;
+        // All runs have the study's name; `study.json` says which cell a run belongs to.
+        scenario.name = study.name.clone();
+        record_only_what_is_read(study, &draft, &mut scenario.record)?;
+        self.hashes.pin_files(&mut scenario)?;
+        let program = self.hashes.program(&mut scenario, registry)?;
+        self.heeded.extend(loaded.heeded);
+        self.warnings.extend(loaded.warnings);
+        let written = yaml::write(&scenario);
+        let written = written.as_mapping().expect("a scenario has keys");
+        let identity = Identity::of(written, program.as_deref(), &mut self.texts);
+        let cell = self.cells.len();
+        let seeds = study.sweep.seeds.from(scenario.seed).into_iter();
+        self.runs.extend(seeds.map(|seed| PlannedRun { cell, seed, id: identity.with(seed) }));
+        let faults = written.get("faults").unwrap_or(&Value::Null);
+        let faults = self.texts.of(&"faults".into(), faults).to_owned();
+        let parts = self.shelves.share(scenario, written);
+        // Check now whether a trace fits its cluster, so that no mistake shows only after an hour
+        // of runs. Cells with the same cluster, jobs, policy and faults are checked once.
+        let site = (
+            Arc::as_ptr(&parts.cluster),
+            Arc::as_ptr(&parts.workload),
+            Arc::as_ptr(&parts.scheduler),
+            faults,
+        );
+        // Compare only addresses: until the plan is made, `shelves` keeps exactly one copy of
+        // equal parts.
+        if self.known_to_fit.insert(site) {
+            let prepared = Prepared::new(parts.scenario(), registry)?;
+            if study.expressions.select_by_words() {
+                prepared.add_words(&mut self.words);
+            }
+        }
+        self.cells.push(Cell { values, scenario: parts });
+        Ok(())
+    }
+
+    /// Returns the scenario of a cell as a draft.
+    fn draft(&mut self, values: &[usize]) -> Result<Draft, PlanError> {
+        let study = self.study;
+        let mut draft = study.base.clone();
+        for (axis, value) in study.sweep.axes.iter().zip(values) {
+            for put in &axis.values[*value].puts {
+                let origin = study.draft.origin(&put.written);
+                // A setting may displace other settings of the base, such as the options of
+                // another policy. Warn of each displaced setting once.
+                let put = draft.put(&put.path, put.value.clone(), origin).map_err(|message| {
+                    let problem = YamlProblem::value(put.written.clone(), message);
+                    ScenarioError::invalid(vec![study.draft.finding(problem)])
+                })?;
+                for mut gone in put {
+                    let value = std::mem::take(&mut gone.by);
+                    self.displaced.entry(gone).or_default().insert(value);
+                }
+            }
+        }
+        // Note the allocation files before the draft is resolved: resolving replaces their paths by
+        // their content.
+        self.hashes.note_allocations(&draft)?;
+        for (at, value) in named_files::puts(&draft, &study.files, &draft.folder()) {
+            let origin = study.draft.origin(&Path::of("files"));
+            draft.put(&at, value, origin).expect("the field exists");
+        }
+        Ok(draft)
+    }
+
+    /// Checks that each word by which an expression selects is in the rows of some run.
+    fn check_words(&mut self) -> Result<(), PlanError> {
+        let Self { study, registry, words, runs, cells, .. } = self;
+        if study.expressions.unknown_words(words).is_empty() {
+            return Ok(());
+        }
+        // Names, users and pools may be drawn, so another seed may have the word.
+        let mut known = FxHashSet::default();
+        for run in &*runs {
+            let parts = &cells[run.cell].scenario;
+            if known.insert((Arc::as_ptr(&parts.workload), run.seed)) {
+                let scenario = Scenario { seed: run.seed, ..parts.scenario() };
+                Prepared::new(scenario, registry)?.add_words(words);
+            }
+        }
+        let problems = study.expressions.unknown_words(words).into_iter();
+        let findings: Vec<Finding> = problems.map(|problem| study.draft.finding(problem)).collect();
+        if findings.is_empty() { Ok(()) } else { Err(ScenarioError::invalid(findings).into()) }
+    }
+
+    fn into_plan(self) -> Plan {
+        let Self { study, cells, runs, mut warnings, hashes, displaced, heeded, .. } = self;
+        // A setting without effect in one cell may have an effect in another: warn only if the
+        // setting has no effect in any cell.
+        warnings.retain(|warning| match warning {
+            Warning::Idle { setting, .. } => !heeded.contains(setting),
+            _ => true,
+        });
+        // An axis of policies may displace the policy options of the base in every cell: warn once.
+        warnings.extend(displaced.into_iter().map(|(gone, values)| {
+            let by = values.into_iter().collect::<Vec<_>>().join("`, `");
+            Warning::Displaced(DisplacedSettings { by, ..gone })
+        }));
+        Plan {
+            cells,
+            runs,
+            warnings: warnings.into_iter().collect(),
+            files: hashes.named.into_values().collect(),
+            told: study.sweep.axes.iter().map(crate::plan::axes::Axis::told).collect(),
+        }
+    }
+}
+
+/// The mistakes of all cells, each once.
+#[derive(Default)]
+struct Mistakes {
+    findings: Vec<Finding>,
+    /// The first error that has no place in a file.
+    other: Option<PlanError>,
+}
+
+impl Mistakes {
+    /// Notes the mistakes of a step.
+    fn note(&mut self, step: Result<(), PlanError>) {
+        match step {
+            Ok(()) => {}
+            Err(PlanError::Scenario(ScenarioError::Invalid { findings })) => {
+                for finding in findings {
+                    if !self.findings.contains(&finding) {
+                        self.findings.push(finding);
+                    }
+                }
+            }
+            Err(other) => {
+                self.other.get_or_insert(other);
+            }
+        }
+    }
+
+    fn are_none(&self) -> bool {
+        self.findings.is_empty() && self.other.is_none()
+    }
+
+    /// Returns the mistakes as one error, if there are any.
+    fn into_error(self) -> Option<PlanError> {
+        if self.findings.is_empty() {
+            return self.other;
+        }
+        Some(ScenarioError::invalid(self.findings).into())
     }
 }
 
@@ -325,7 +461,7 @@ fn record_only_what_is_read(
     // Runs write reports only if the study asks for them.
     record.report &= draft.says("record.report");
     let mut problems = Vec::new();
-    for (key, setting, is_read) in record.read_by(&study.needs) {
+    for (key, setting, is_read) in record.read_by(&study.expressions.needs) {
         let path = &format!("record.{key}");
         if !draft.says(path) {
             *setting = is_read;
@@ -630,6 +766,56 @@ mod tests {
         assert!(warned[1].starts_with("3 copies of a block on 2 nodes"), "{warned:?}");
         let misfit = "sweep: {cluster.nodes: [9, 1]}\nfaults: [{stop: node-5, at: 1min}]";
         assert!(plan(misfit).unwrap_err().contains("node-5"));
+    }
+
+    #[test]
+    fn what_selects_nothing_in_any_run_is_a_mistake_in_its_place() {
+        let error = plan(
+            "sweep: {cluster.nodes: [3, 4]}\nclasses: {small: maps <= 2, large: true}\n\
+             metrics: ['mean(sojourn, class=smal)', 'mean(sojourn, class=large)']\n\
+             expect: ['max(wait, user=ann) < 1h', 'mean(task.time, node=node-4) < 1h']\n\
+             charts: [{bars: 'mean(sojourn[name=b])', over: nodes}]",
+        );
+        let error = error.unwrap_err();
+        for told in [
+            "column 21 of `mean(sojourn, class=smal)`: there is no class `smal`",
+            "^^^^ did you mean `small`?",
+            "metrics[0]",
+            "there is no user `ann`",
+            "expect[0]",
+            "there is no name `b`",
+            "charts[0].bars",
+        ] {
+            assert!(error.contains(told), "{told}: {error}");
+        }
+        assert_eq!(error.matches("error: ").count(), 2, "three in all: {error}");
+        // Another axis value, or another seed, may have what the first has not.
+        let drawn = "workload: {mix: {jobs: 1, types: {a: {maps: 1}, b: {maps: 1}}}}\n";
+        let study = |seeds| {
+            let yaml = format!(
+                "{drawn}metrics: ['mean(sojourn, name=[a-1, b-1])']\nsweep: {{seeds: {seeds}}}"
+            );
+            Plan::new(
+                &Study::of(Draft::of("test.yaml", &yaml).unwrap()).unwrap(),
+                &Registry::builtin(),
+            )
+        };
+        assert!(study(1).unwrap_err().to_string().contains("there is no name"));
+        assert!(study(30).is_ok());
+    }
+
+    #[test]
+    fn mistakes_of_the_study_and_of_all_its_cells_are_told_together() {
+        let yaml = "scheduler: fairr\nsweep: {cluster.racks: [1, 9, x], seeds: 2}\n\
+                    cluster: {nodes: 3, hdfs: {replication: 0}}\nmetrics: [mean(sojurn)]";
+        let draft = Draft::of("test.yaml", &format!("{ONE_JOB}{yaml}")).unwrap();
+        let error = Plan::check(draft, &Registry::builtin()).unwrap_err().to_string();
+        for told in ["unknown policy `fairr`", "text \"x\"", "integer `0`", "unknown name `sojurn`"]
+        {
+            assert!(error.contains(told), "{told}: {error}");
+        }
+        // Each mistake is in all three cells, and is told once.
+        assert_eq!(error.matches("error: ").count(), 3, "four in all: {error}");
     }
 
     #[test]

@@ -87,7 +87,9 @@ impl Study {
                 draft.put(&path, value, self.draft.origin(&written)).map_err(refused)?;
             }
         }
-        let study = Self::of_any(draft)?;
+        let mut study = Self::of_any(draft)?;
+        // A sabotage may take a pool away of which an expectation tells.
+        study.expressions.forget_words();
         let is_own = |name: &String| name == "sweep" || name.starts_with("sweep.seeds");
         match self.sabotages[number].set.keys().any(is_own) {
             true => Ok(study),

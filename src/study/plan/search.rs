@@ -95,11 +95,6 @@ impl Search {
         problems
     }
 
-    /// Returns the data that the runs must record to judge the condition.
-    pub(crate) fn needs(&self) -> mumakil_results::expect::ExprNeeds {
-        self.plan().map(|plan| plan.needs()).unwrap_or_default()
-    }
-
     /// Begins the search.
     pub fn begin(&self) -> SearchState {
         SearchState { tried: Vec::new(), from: self.from, to: self.to }

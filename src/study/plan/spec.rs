@@ -10,15 +10,15 @@ use serde_yaml::{Mapping, Value};
 use crate::draw::ChartSpec;
 use crate::plan::axes::{self, Axis, Seeds, Sweep};
 use crate::plan::compared::{CompareSpec, ComparedWith};
+use crate::plan::expressions::StudyExpressions;
 use crate::plan::named_files::NamedFile;
 use crate::plan::sabotage::{SABOTAGE, Sabotage};
 use crate::plan::search::Search;
-use mumakil_results::expect::{Expectation, Expr, ExprComplaint, ExprNeeds, ExprPlan, Space};
+use mumakil_results::expect::{Expectation, Space};
 use mumakil_scenario::{
-    Draft, Experiment, Name, Registry, STUDY_KEYS, ScenarioError, Starter, generator, misplaced,
-    unusable,
+    Draft, Experiment, Name, Registry, STUDY_KEYS, ScenarioError, Starter, generator,
 };
-use mumakil_yaml::{MOST, Path, TreeShape, YamlProblem, read};
+use mumakil_yaml::{Finding, MOST, Path, TreeShape, YamlProblem, read};
 
 /// A study: a scenario, and the fields that vary in it.
 #[derive(Clone, Debug)]
@@ -44,8 +44,8 @@ pub struct Study {
     pub expect: Vec<Expectation>,
     /// Wrong policies and settings under which expectations must fail.
     pub sabotages: Vec<Sabotage>,
-    /// The tables that the runs must record for the metrics, charts and expectations.
-    pub(crate) needs: ExprNeeds,
+    /// What its metrics, charts and expectations ask of the runs.
+    pub(crate) expressions: StudyExpressions,
     /// The scenario to which the axes' values are applied.
     pub(crate) base: Draft,
     /// The study's own text, for messages.
@@ -57,7 +57,7 @@ pub struct Study {
 /// The keys of a study that a scenario does not have, or that mean something else in a scenario.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-struct Keys {
+pub(crate) struct Keys {
     /// The published experiment that this repeats.
     experiment: Option<Experiment>,
     /// The scenario that the study varies: the name of a file beside the study or of a scenario
@@ -77,18 +77,18 @@ struct Keys {
     exclude: Vec<IndexMap<String, Value>>,
     /// The axis whose values are compared, paired by seed: `AXIS` compares all with the first
     /// value, `{axis: …, base: …}` all with that value, `{axis: …}` each with each.
-    compare: Option<CompareSpec>,
+    pub(crate) compare: Option<CompareSpec>,
     /// The metrics of each cell, such as `mean(sojourn)`.
-    metrics: Vec<String>,
+    pub(crate) metrics: Vec<String>,
     /// The charts. Without this, each metric is drawn over the longest axis.
-    charts: Vec<ChartSpec>,
+    pub(crate) charts: Vec<ChartSpec>,
     /// Expectations of the results.
-    expect: Vec<Expectation>,
+    pub(crate) expect: Vec<Expectation>,
     /// Wrong policies and settings under which expectations must fail. `mumakil study --sabotage`
     /// tries them.
     sabotage: Vec<Sabotage>,
     /// The search for the smallest value of a field.
-    search: Option<Search>,
+    pub(crate) search: Option<Search>,
 }
 
 fn base_schema(_: &mut SchemaGenerator) -> Schema {
@@ -162,7 +162,8 @@ impl Study {
     /// If the study's own keys have mistakes; the error names all of them. The scenarios are
     /// checked when the study is planned.
     pub fn of(draft: Draft) -> Result<Self, ScenarioError> {
-        Self::read(draft, true)
+        let (study, mistakes) = Self::read(draft, true)?;
+        if mistakes.is_empty() { Ok(study) } else { Err(ScenarioError::invalid(mistakes)) }
     }
 
     /// Returns the study that a draft describes; a scenario becomes a study of one run.
@@ -170,10 +171,15 @@ impl Study {
     /// # Errors
     /// As [`Study::of`].
     pub fn of_any(draft: Draft) -> Result<Self, ScenarioError> {
-        Self::read(draft, false)
+        let (study, mistakes) = Self::read(draft, false)?;
+        if mistakes.is_empty() { Ok(study) } else { Err(ScenarioError::invalid(mistakes)) }
     }
 
-    fn read(draft: Draft, must_sweep: bool) -> Result<Self, ScenarioError> {
+    /// Reads a study, and returns it without its mistakes, which it returns beside it.
+    pub(crate) fn read(
+        draft: Draft,
+        must_sweep: bool,
+    ) -> Result<(Self, Vec<Finding>), ScenarioError> {
         let rest = draft.without(&keys().collect::<Vec<_>>());
         let own = keys().filter_map(|key| Some((key.into(), draft.tree().get(key)?.clone())));
         let own: Mapping = own.collect();
@@ -228,7 +234,7 @@ impl Study {
         more.extend(sabotages.filter_map(|(number, sabotage): (usize, _)| {
             sabotage.problem(&Path::of(SABOTAGE).index(number), keys.expect.len())
         }));
-        let needs = needs(&keys, &metrics, &space, &mut more);
+        let expressions = StudyExpressions::of(&keys, &metrics, &space, &mut more);
         // Drop these problems if the axes have mistakes; see `has_axes`.
         problems.extend(more.into_iter().filter(|_| has_axes));
         let base = match &keys.base {
@@ -247,10 +253,8 @@ impl Study {
             },
             None => rest,
         };
-        if !problems.is_empty() {
-            let findings = problems.into_iter().map(|problem| draft.finding(problem)).collect();
-            return Err(ScenarioError::invalid(findings));
-        }
+        let mut mistakes: Vec<Finding> =
+            problems.into_iter().map(|problem| draft.finding(problem)).collect();
         let study = Self {
             name: draft.name(),
             description: draft.description(),
@@ -264,14 +268,22 @@ impl Study {
             charts: keys.charts,
             expect: keys.expect,
             sabotages: keys.sabotage,
-            needs,
+            expressions,
             base,
             draft,
             files: keys.files,
         };
-        // Find mistakes in sabotages now, not after the runs of the study.
-        (0..study.sabotages.len()).try_for_each(|number| study.sabotaged(number).map(drop))?;
-        Ok(study)
+        // Find mistakes in sabotages now, not after the runs of the study. Under a sabotage the study's
+        // own mistakes would be told once more.
+        if mistakes.is_empty() {
+            for number in 0..study.sabotages.len() {
+                match study.sabotaged(number) {
+                    Err(ScenarioError::Invalid { findings }) => mistakes.extend(findings),
+                    sabotaged => drop(sabotaged?),
+                }
+            }
+        }
+        Ok((study, mistakes))
     }
 
     /// Keeps at most `most` seeds in each cell.
@@ -318,47 +330,6 @@ fn arguments_without_effect(
         Some(YamlProblem::value(set.clone(), message).hint(hint))
     };
     own.into_iter().filter_map(problem).collect()
-}
-
-/// Returns the data that the runs must record, and notes mistakes in the expressions.
-fn needs(
-    keys: &Keys,
-    metrics: &[String],
-    space: &Space,
-    problems: &mut Vec<YamlProblem>,
-) -> ExprNeeds {
-    let mut needs = keys.search.as_ref().map(Search::needs).unwrap_or_default();
-    let mut misfits = Vec::new();
-    let mut add = |at: Path, text: &str, planned: Result<ExprPlan, ExprComplaint>| match planned {
-        Ok(plan) => needs.add(plan.needs()),
-        Err(complaint) => problems.push(unusable(at, &complaint, text)),
-    };
-    for (index, text) in metrics.iter().enumerate() {
-        let planned = Expr::parse(text).and_then(|expr| expr.metric(space));
-        add(Path::of("metrics").index(index), text, planned);
-    }
-    for (index, Expectation { that, published, .. }) in keys.expect.iter().enumerate() {
-        let at = Path::of("expect").index(index);
-        let planned = Expr::parse(that).and_then(|expr| expr.expectation(space));
-        if let (Ok(plan), Some(published)) = (&planned, published)
-            && let Err(misfit) = plan.check_published(published)
-        {
-            misfits.push(misplaced(at.key("published"), misfit));
-        }
-        add(at, that, planned);
-    }
-    problems.append(&mut misfits);
-    // If `compare` is wrong, do not also report that each chart of ratios lacks its compared axis.
-    let is_known = |chart: &ChartSpec| {
-        chart.ratio.is_none() || keys.compare.is_none() || space.compared.is_some()
-    };
-    for (index, chart) in keys.charts.iter().enumerate().filter(|(_, chart)| is_known(chart)) {
-        match chart.needs(space) {
-            Ok(more) => needs.add(more),
-            Err(problem) => problems.push(problem.inside(&Path::of("charts").index(index))),
-        }
-    }
-    needs
 }
 
 /// A reason why a study has no base.

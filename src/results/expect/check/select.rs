@@ -311,12 +311,13 @@ fn add_tests(
     if let Choice::List(items) = &choice.item {
         return items.iter().try_for_each(|item| add_tests(key, item, tests));
     }
+    let spanned = |word: &str| Spanned { span: choice.span.clone(), item: word.to_owned() };
     let test = match (key.kind, &choice.item) {
         (KeyKind::Word | KeyKind::Among(_), Choice::Word(word)) => {
-            Some(FilterTest::Is(word.clone()))
+            Some(FilterTest::Is(spanned(word)))
         }
         // The name of a pool may be a number, such as `1`.
-        (KeyKind::Word, Choice::Number(number)) => Some(FilterTest::Is(number.text.clone())),
+        (KeyKind::Word, Choice::Number(number)) => Some(FilterTest::Is(spanned(&number.text))),
         (KeyKind::Number | KeyKind::Time, Choice::Number(number)) => {
             range(key.kind, Some(number), Some(number))
         }
@@ -326,12 +327,10 @@ fn add_tests(
         _ => None,
     };
     if let (KeyKind::Among(words), Some(FilterTest::Is(word))) = (key.kind, &test)
-        && !words.contains(&word.as_str())
+        && !words.contains(&word.item.as_str())
     {
-        let message = format!("`{word}` is no {}", key.name);
-        return Err(
-            ExprComplaint::new(choice.span.clone(), message).nearest(word, words.iter().copied())
-        );
+        let (message, known) = (format!("`{word}` is no {}", key.name), words.iter().copied());
+        return Err(ExprComplaint::new(choice.span.clone(), message).nearest(&word.item, known));
     }
     let test = test.ok_or_else(|| {
         let takes = match key.kind {

@@ -1,0 +1,131 @@
+//! Cells whose runs are the same: what tells these cells apart has no effect.
+
+use std::io;
+
+use indexmap::IndexMap;
+use sha2::{Digest as _, Sha256};
+
+use crate::plan::manifest::StudyManifest;
+use mumakil_base::units::tell::listed;
+use mumakil_results::expect::Space;
+use mumakil_results::tables::{JobRow, ReadError, Results as _, TableRow as _};
+use mumakil_run::output::results::RunResults;
+
+/// The most sentences, and the most places in a sentence.
+// Chosen: what is behind them is of the same kind.
+const MOST_TOLD: usize = 3;
+
+/// The hash of a run's jobs: of all their times and outcomes.
+pub(super) type JobsDigest = [u8; 32];
+
+/// Returns the hash of a run's jobs.
+pub(super) fn digest(run: &RunResults) -> Result<JobsDigest, ReadError> {
+    let mut hash = Sha256::new();
+    run.open(JobRow::FILE)
+        .and_then(|mut file| io::copy(&mut file, &mut hash))
+        .map_err(|source| ReadError::Read { path: run.path(JobRow::FILE), source })?;
+    Ok(hash.finalize().into())
+}
+
+/// Returns sentences about the cells whose runs are the same with every seed. `digests` has a hash
+/// for each cell and seed.
+pub(super) fn same_cells(sheet: &StudyManifest, digests: &[Vec<JobsDigest>]) -> Vec<String> {
+    let mut alike: IndexMap<&[JobsDigest], Vec<&[usize]>> = IndexMap::new();
+    for (cell, digests) in sheet.cells.iter().zip(digests) {
+        alike.entry(digests).or_default().push(&cell.values);
+    }
+    // The same values of the same axes may make no difference in many places: `v1 and v2` with 10
+    // nodes, with 20, and so on.
+    let space = sheet.space();
+    let mut places: IndexMap<String, Vec<String>> = IndexMap::new();
+    for cells in alike.into_values().filter(|cells| 1 < cells.len()) {
+        let (which, place) = told(&space, &cells);
+        places.entry(which).or_default().push(place);
+    }
+    let tell = |(which, mut places): (String, Vec<String>)| {
+        let more = places.len().saturating_sub(MOST_TOLD);
+        places.truncate(MOST_TOLD);
+        let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+        let at = match places.join("; ") + &more {
+            nowhere if nowhere.is_empty() => String::new(),
+            at => format!(" ({at})"),
+        };
+        format!(
+            "The runs of {which} are the same, job by job and with every seed{at}: what tells them \
+             apart has no effect there."
+        )
+    };
+    let more = places.len().saturating_sub(MOST_TOLD);
+    let mut sentences: Vec<String> = places.into_iter().take(MOST_TOLD).map(tell).collect();
+    if 0 < more {
+        sentences.push(format!("{more} more groups of cells are of the same runs."));
+    }
+    sentences
+}
+
+/// Returns cells in words: by the axes on which they differ, and by those that they share.
+fn told(space: &Space, cells: &[&[usize]]) -> (String, String) {
+    let axes = 0..space.axes.len();
+    let is_shared = |axis: &usize| cells.iter().all(|cell| cell[*axis] == cells[0][*axis]);
+    let (shared, own): (Vec<usize>, Vec<usize>) = axes.partition(is_shared);
+    let mut names: Vec<String> = cells.iter().map(|cell| space.describe(cell, &own)).collect();
+    let more = names.len().saturating_sub(2 * MOST_TOLD);
+    names.truncate(2 * MOST_TOLD);
+    if 0 < more {
+        names.push(format!("{more} more cells"));
+    }
+    // An axis with one value says nothing.
+    let shared: Vec<usize> =
+        shared.into_iter().filter(|axis| 1 < space.axes[*axis].values.len()).collect();
+    (listed(names, "and"), space.describe(cells[0], &shared))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::compared::ComparedWith;
+    use crate::plan::manifest::{ManifestAxis, ManifestCell};
+
+    fn sentences(digests: &[&[u8]]) -> Vec<String> {
+        let axis = |field: &str, values: [&str; 3]| ManifestAxis {
+            field: field.to_owned(),
+            values: values.map(str::to_owned).to_vec(),
+            numbers: Default::default(),
+        };
+        let cell =
+            |cell: usize| ManifestCell { values: vec![cell / 3, cell % 3], runs: Vec::new() };
+        let sheet = StudyManifest {
+            study: "s".to_owned(),
+            description: String::new(),
+            version: String::new(),
+            axes: vec![
+                axis("cluster.nodes", ["10", "20", "30"]),
+                axis("scheduler", ["v1", "v2", "fair"]),
+            ],
+            compare: None,
+            against: ComparedWith::default(),
+            seeds: vec![1, 2],
+            cells: (0..digests.len()).map(cell).collect(),
+            metrics: Vec::new(),
+            charts: Vec::new(),
+            expect: Vec::new(),
+        };
+        let digests: Vec<Vec<JobsDigest>> =
+            digests.iter().map(|cell| cell.iter().map(|run| [*run; 32]).collect()).collect();
+        same_cells(&sheet, &digests)
+    }
+
+    #[test]
+    fn cells_of_the_same_runs_are_told_by_what_ought_to_tell_them_apart() {
+        assert_eq!(
+            sentences(&[&[1, 2], &[1, 2], &[3, 4], &[5, 6], &[5, 6], &[7, 8]]),
+            ["The runs of scheduler=v1 and scheduler=v2 are the same, job by job and with every \
+                 seed (nodes=10; nodes=20): what tells them apart has no effect there."]
+        );
+    }
+
+    #[test]
+    fn cells_that_differ_with_one_seed_are_not_told() {
+        assert_eq!(sentences(&[&[1, 2], &[1, 3], &[3, 4]]), [""; 0]);
+    }
+}
