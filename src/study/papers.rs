@@ -133,6 +133,8 @@ const FILES: &[(&str, &str)] = files!(
     "hfsp" / "H-eager"
     "hfsp" / "H-hyst"
     "hfsp" / "H-xi"
+    "hfsp" / "H-xi-delta"
+    "hfsp" / "H-xi-small"
     "hfsp" / "H-v1-v2-maps"
     "hfsp" / "H-v1-v2-victims"
     "srt" / "S-F3-7"
