@@ -3,9 +3,14 @@
 use std::time::Duration;
 
 use super::lines::TerminalLines;
+use super::table::{Align, table};
 use crate::mapred::ExternalWork;
-use crate::record::{AttemptFate, FaultSummary, Summary};
+use crate::record::{AttemptFate, FaultSummary, GroupSummary, Summary};
 use crate::units::tell::{self, Detail, counted, percent, span};
+
+/// The most pools or users that are told.
+// Chosen: as many as have colours of their own in charts.
+const MOST_GROUPS: usize = 8;
 
 /// The last lines of a run.
 pub(super) struct RunStory<'a> {
@@ -36,16 +41,9 @@ impl RunStory<'_> {
             summary.run.seed
         );
         lines.bold(&summary.run.scenario, about);
-        let mut line = |word: &str, parts: &[Option<String>]| {
-            let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
-            // Leave out a line without numbers, such as the one about faults in a run without
-            // faults.
-            if !parts.is_empty() {
-                lines.line(format!("  {word:<9}{}", parts.join("   ")));
-            }
-        };
-        line("jobs", &self.outcomes());
+        line(&mut lines, "jobs", &self.outcomes());
         line(
+            &mut lines,
             "sojourn",
             &[
                 named("mean", summary.mean_sojourn_s.map(span)),
@@ -53,8 +51,9 @@ impl RunStory<'_> {
                 named("p95", summary.p95_sojourn_s.map(span)),
             ],
         );
-        line("wait", &[named("mean", summary.mean_wait_s.map(span))]);
+        line(&mut lines, "wait", &[named("mean", summary.mean_wait_s.map(span))]);
         line(
+            &mut lines,
             "locality",
             &[
                 named("node", summary.locality.node.map(percent)),
@@ -62,15 +61,22 @@ impl RunStory<'_> {
                 named("off-rack", summary.locality.off_rack.map(percent)),
             ],
         );
-        line("attempts", &summary.bad_outcomes().map(some));
+        line(&mut lines, "attempts", &summary.bad_outcomes().map(some));
         let slots = &summary.slot_utilisation;
+        let waiting = summary.maps_wait.filter(|share| 0.0 < *share);
         line(
+            &mut lines,
             "slots",
-            &[named("map", slots.map.map(percent)), named("reduce", slots.reduce.map(percent))],
+            &[
+                named("map", slots.map.map(percent)),
+                named("reduce", slots.reduce.map(percent)),
+                waiting.map(|share| format!("{} of that waits for maps", percent(share))),
+            ],
         );
         let load = &summary.load;
         let told = |load: f64| (0.0 < load).then(|| tell::significant(load, 3));
         line(
+            &mut lines,
             "load",
             &[
                 named("map", load.offered.map.and_then(told)),
@@ -80,7 +86,7 @@ impl RunStory<'_> {
         );
         if let Some(jobs) = summary.warm_up_jobs {
             let left_out = format!("{} left out", counted(jobs, "job"));
-            line("warm-up", &[Some(span(summary.warm_up_s)), Some(left_out)]);
+            line(&mut lines, "warm-up", &[Some(span(summary.warm_up_s)), Some(left_out)]);
         }
         if let Some(waste) = &summary.waste {
             let wasted = AttemptFate::IN_VAIN.map(|fate| {
@@ -88,28 +94,32 @@ impl RunStory<'_> {
                 (0.0 < seconds).then(|| format!("{} {}", fate.word(), span(seconds)))
             });
             let useful = waste.goodput.map(percent);
-            line("goodput", &[[useful].as_slice(), wasted.as_slice()].concat());
+            line(&mut lines, "goodput", &[[useful].as_slice(), wasted.as_slice()].concat());
         }
         if let Some(FaultSummary { incidents, attempts_lost, slots_lost_s }) = summary.faults {
             let lost = (0 < attempts_lost).then(|| {
                 let attempts = counted(attempts_lost, "attempt");
                 format!("{attempts} lost   {} of slots wasted", span(slots_lost_s))
             });
-            line("faults", &[Some(counted(incidents, "incident")), lost]);
+            line(&mut lines, "faults", &[Some(counted(incidents, "incident")), lost]);
+        }
+        for (word, groups) in [("pool", &summary.pools), ("user", &summary.users)] {
+            lines += by_group(word, groups);
         }
         // The real time may be a few milliseconds: show them.
         let close = |seconds| tell::time(seconds, Detail::Mark);
         let (of, real) = (span(summary.virtual_s), close(self.real.as_secs_f64()));
-        line("ran", &[Some(format!("{of} of cluster time in {real}"))]);
+        line(&mut lines, "ran", &[Some(format!("{of} of cluster time in {real}"))]);
         line(
+            &mut lines,
             "policy",
             &self
                 .external_work
                 .map_or([None, None], |external_work| external_lines(external_work, self.real)),
         );
-        line("lag", &[named("p99", self.lag.map(close))]);
-        line("verified", &[self.violations.map(|found| counted(found, "violation"))]);
-        line("digest", std::slice::from_ref(&self.digest));
+        line(&mut lines, "lag", &[named("p99", self.lag.map(close))]);
+        line(&mut lines, "verified", &[self.violations.map(|found| counted(found, "violation"))]);
+        line(&mut lines, "digest", std::slice::from_ref(&self.digest));
         lines
     }
 
@@ -128,6 +138,49 @@ fn external_lines(external_work: ExternalWork, real: Duration) -> [Option<String
     let share = percent(external_work.share_of(real));
     let questions = format!("{}, {speed} a second", counted(external_work.questions, "question"));
     [Some(questions), Some(format!("{share} of the time"))]
+}
+
+/// Adds a line about one thing, such as sojourns; adds nothing without numbers, such as those of
+/// faults in a run without faults.
+fn line(lines: &mut TerminalLines, word: &str, parts: &[Option<String>]) {
+    let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
+    if !parts.is_empty() {
+        lines.line(format!("  {word:<9}{}", parts.join("   ")));
+    }
+}
+
+/// Returns the lines about pools or users.
+fn by_group(word: &str, groups: &[GroupSummary]) -> TerminalLines {
+    if groups.is_empty() {
+        return TerminalLines::default();
+    }
+    let time = |seconds: Option<f64>| seconds.map_or_else(|| "–".to_owned(), span);
+    let row = |group: &GroupSummary| {
+        vec![
+            group.name.clone(),
+            tell::count(group.jobs),
+            time(group.mean_sojourn_s),
+            time(group.p95_sojourn_s),
+            time(group.mean_wait_s),
+            group.slots.map_or_else(|| "–".to_owned(), percent),
+        ]
+    };
+    let heading = [word, "jobs", "mean sojourn", "p95", "mean wait", "slots"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    // Of many groups the first may be small: show those that held most of the slots.
+    let mut shown: Vec<&GroupSummary> = groups.iter().collect();
+    if MOST_GROUPS < shown.len() {
+        shown.sort_by(|a, b| b.slots.unwrap_or(0.0).total_cmp(&a.slots.unwrap_or(0.0)));
+    }
+    rows.extend(shown.iter().take(MOST_GROUPS).map(|group| row(group)));
+    let columns =
+        [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right];
+    let mut lines = table(&rows, &columns);
+    if MOST_GROUPS < groups.len() {
+        let more = groups.len() - MOST_GROUPS;
+        lines.line(format!("  … and {} more in summary.json", counted(more as u64, word)));
+    }
+    lines
 }
 
 fn told((count, word): (u64, &str)) -> String {
@@ -183,6 +236,7 @@ mod tests {
             mean_wait_s: Some(4.3),
             locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
             slot_utilisation: PerSlot { map: Some(0.5), reduce: Some(0.25) },
+            maps_wait: Some(0.4),
             load: LoadSummary {
                 verdict: LoadVerdict::Stable,
                 reason: VerdictReason::SpareTime,
@@ -191,6 +245,8 @@ mod tests {
             },
             waste: None,
             faults: None,
+            pools: Vec::new(),
+            users: Vec::new(),
             heartbeats: 1_000,
             messages: 3_000,
             virtual_s: 848.0,

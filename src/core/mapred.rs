@@ -68,8 +68,8 @@ pub use cost::{
     PhaseEffort, PlannedFailure,
 };
 pub use event::{
-    AttemptFact, AttemptState, Event, Fact, Incident, JobFact, JobSize, LedgerFact, MemberFact,
-    Order, Outcome, PhaseTimes, Role, SlotCounts, TrackerFact, WorldFact,
+    AttemptFact, AttemptState, CopyMade, Event, Fact, Incident, JobFact, JobSize, LedgerFact,
+    MemberFact, Order, Outcome, PhaseTimes, Role, SlotCounts, TrackerFact, WorldFact,
 };
 pub use fabric::Fabric;
 pub use fault_injector::{FaultInjector, Mishap, MishapHarm, MishapRhythm};

@@ -22,6 +22,7 @@ mod chain;
 mod decision;
 mod fault;
 mod job;
+mod node;
 mod read;
 mod size;
 mod slots;
@@ -37,6 +38,7 @@ pub use chain::ChainRow;
 pub use decision::{Decided, DecisionRow};
 pub use fault::FaultRow;
 pub use job::{JobEnd, JobRow, RunJobs};
+pub use node::NodeRow;
 pub use read::{ReadError, Results, read_rows};
 pub use size::SizeRow;
 pub use slots::SlotsRow;
@@ -49,6 +51,7 @@ pub fn all() -> Vec<TableInfo> {
         TableInfo::of::<JobRow>(),
         TableInfo::of::<AttemptRow>(),
         TableInfo::of::<SlotsRow>(),
+        TableInfo::of::<NodeRow>(),
         TableInfo::of::<AloneRow>(),
         TableInfo::of::<ChainRow>(),
         TableInfo::of::<FaultRow>(),

@@ -12,6 +12,7 @@
 mod foretold;
 mod kept;
 mod prepared;
+mod times_alone;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -55,6 +56,7 @@ use mumakil_scenario::{
 
 pub use kept::KeptRun;
 pub use prepared::Prepared;
+pub use times_alone::TimesAlone;
 
 /// Options of a run that are not part of its scenario.
 #[derive(Default)]
@@ -79,6 +81,9 @@ pub struct Options {
     pub pace: Option<Box<dyn ClockPace>>,
     /// How messages travel between the actors; used on the virtual clock only.
     pub transport: Transport,
+    /// The times that jobs take alone, as far as other runs have found them. Runs that share it
+    /// share these times.
+    pub alone: TimesAlone,
 }
 
 /// Wraps a policy in another policy that forwards all calls to the first.

@@ -129,8 +129,8 @@ impl Verifier {
             Fact::World(WorldFact::Incident { tracker: Some(tracker), incident }) => {
                 self.trackers.befall(tracker, incident, &mut check);
             }
-            Fact::World(WorldFact::Copy { block, tracker, is_there }) => {
-                self.trackers.blocks.copy(block, tracker, is_there, at);
+            Fact::World(WorldFact::Copy { block, tracker, made }) => {
+                self.trackers.blocks.copy(block, tracker, made.is_some(), at);
             }
             Fact::World(WorldFact::PolicyChanged | WorldFact::Reloaded) => {}
         }

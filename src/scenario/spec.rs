@@ -22,7 +22,7 @@ use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::mapred::{AutoSpan, ExpectedJob, Hadoop, PolicySite, Speculation};
 use mumakil_core::trace::TraceFile;
 use mumakil_results::expect::{Expectation, ExprNeeds};
-use mumakil_results::tables::{AloneRow, AttemptRow, ChainRow, SizeRow, SlotsRow};
+use mumakil_results::tables::{AloneRow, AttemptRow, ChainRow, NodeRow, SizeRow, SlotsRow};
 use mumakil_yaml as yaml;
 
 /// A scenario of Mumakil: a cluster, the jobs that arrive there, the policy, and the outputs.
@@ -157,6 +157,8 @@ pub struct RecordSpec {
     pub tasks: bool,
     /// Slots over time, in `timeline.csv`.
     pub timeline: bool,
+    /// What each node did, and the bytes that came to it, in `nodes.csv`.
+    pub by_node: bool,
     /// Every event, one on each line, in `events.jsonl`. This file can be very large.
     pub events: bool,
     /// Distributions of latencies, in `histograms/` and `latency.hlog`.
@@ -192,10 +194,11 @@ pub struct RecordSpec {
 impl RecordSpec {
     /// Returns each output that expressions may read: its key, its setting, and whether `needs`
     /// reads it.
-    pub fn read_by(&mut self, needs: &ExprNeeds) -> [(&'static str, &mut bool, bool); 7] {
+    pub fn read_by(&mut self, needs: &ExprNeeds) -> [(&'static str, &mut bool, bool); 8] {
         [
             ("tasks", &mut self.tasks, needs.reads::<AttemptRow>()),
             ("timeline", &mut self.timeline, needs.reads::<SlotsRow>()),
+            ("by_node", &mut self.by_node, needs.reads::<NodeRow>()),
             ("alone", &mut self.alone, needs.reads::<AloneRow>()),
             ("chains", &mut self.chains, needs.reads::<ChainRow>()),
             ("waste", &mut self.waste, needs.reads_waste()),
@@ -210,6 +213,7 @@ impl Default for RecordSpec {
         Self {
             tasks: true,
             timeline: true,
+            by_node: true,
             events: false,
             histograms: true,
             alone: false,

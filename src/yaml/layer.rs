@@ -65,10 +65,15 @@ pub(super) fn find(tree: &Value, path: &Path, shape: &TreeShape) -> Result<(Path
     let mut node = Some(tree);
     let mut steps = &path.0[..];
     while let Some((step, behind)) = steps.split_first() {
-        let rest = Path(steps.to_vec()).to_string();
-        // A key of the text may have points in it: it takes precedence over a path of several keys.
-        if node.is_some_and(|node| node.get(&rest).is_some()) {
-            return Ok((at.key(&rest), entry));
+        // A key of the text may have points in it, such as an axis of a study: it takes precedence
+        // over a path of several keys.
+        let pointed = (2..=steps.len()).rev().find_map(|several| {
+            let key = Path(steps[..several].to_vec()).to_string();
+            Some((node?.get(&key)?, key, several))
+        });
+        if let Some((value, key, several)) = pointed {
+            (at, node, steps) = (at.key(&key), Some(value), &steps[several..]);
+            continue;
         }
         steps = behind;
         match (node, step) {
@@ -213,6 +218,17 @@ mod tests {
         let mut tree = value(under);
         over.iter().for_each(|over| lay(&mut tree, value(over), &shape()));
         tree
+    }
+
+    #[test]
+    fn keys_with_points_in_them_are_found_before_paths_of_several_keys() {
+        let tree = value("{sweep: {disk.count: [1, 2], disk: {rate: 5}}}");
+        for (path, found) in
+            [("sweep.disk.count[1]", "2"), ("sweep.disk.count", "[1, 2]"), ("sweep.disk.rate", "5")]
+        {
+            let (at, _) = find(&tree, &Path::of(path), &shape()).unwrap();
+            assert_eq!(at.get(&tree), Some(&value(found)), "{path}");
+        }
     }
 
     #[test]

@@ -46,11 +46,13 @@ fn room() -> Room {
         &format!("{scenario}faults: [{{at: 1s, kill: {}}}]\n", quoted("x\u{1b}[7m\nFORGED")),
     );
     room.write("unknown.yaml", &format!("{scenario}{name}: 1\nscheduler: {name}\n"));
-    let expect = quoted("makespan > 0s \n or max(sojourn, name=\"x\") > 0s");
+    let expect = quoted("makespan > 0s \n or max(sojourn, class=\"other\") > 0s");
     room.write(
         "expect.yaml",
         &format!("{scenario}expect: [{{that: {expect}, what: {name}, published: {name}}}]\n"),
     );
+    let unknown = quoted("max(sojourn, user=\"x\") > 0s");
+    room.write("no-user.yaml", &format!("{scenario}expect: [{unknown}]\n"));
     room.write("pools.yaml", &format!("{scenario}scheduler: {{fair: {{allocations: {{pools: {{{name}: {{weight: 2}}, {}: {{}}}}}}}}}}\n", quoted("q\u{1b}[7m\nFORGED")));
     room.write(
         "study.yaml",
@@ -124,7 +126,7 @@ fn in_pipe(mut command: Command) -> (Option<i32>, String) {
 
 /// Commands, each with its exit code. The flag says whether the command prints a file: then a pipe
 /// gets the file's exact bytes. `@` stands for the name.
-const CALLS: [(&str, i32, bool); 30] = [
+const CALLS: [(&str, i32, bool); 31] = [
     ("check fine.yaml", 0, false),
     ("check @.yaml", 0, false),
     ("check named.yaml", 2, false),
@@ -143,6 +145,7 @@ const CALLS: [(&str, i32, bool); 30] = [
     ("run fine.yaml --set name=@", 2, false),
     ("run kill.yaml --out killed", 0, false),
     ("run expect.yaml --out expected", 0, false),
+    ("check no-user.yaml", 2, false),
     ("run pools.yaml --out pools", 0, false),
     ("run fine.yaml --out second --seed 2 --perfetto @.json", 0, false),
     ("compare @ second", 0, false),

@@ -39,6 +39,11 @@ pub struct Hdfs {
 }
 
 impl Hdfs {
+    /// Returns its nodes.
+    pub(crate) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
     /// Returns the file system of these nodes, without hot files.
     pub fn new(seed: u64, topology: Arc<Topology>, replication: u32, placement: Placement) -> Self {
         // HDFS places at most one copy of a block on a node.

@@ -240,13 +240,22 @@ pub enum WorldFact {
         block: Block,
         /// Where the copy is.
         tracker: TrackerId,
-        /// Whether the NameNode counts the copy from now on.
-        is_there: bool,
+        /// The copying, if the NameNode counts the copy from now on; `None` if the copy is gone.
+        made: Option<CopyMade>,
     },
     /// Another policy has taken over.
     PolicyChanged,
     /// The policy has read its pools or queues again.
     Reloaded,
+}
+
+/// What it took to make a copy of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyMade {
+    /// The bytes of the block.
+    pub bytes: Bytes,
+    /// How far the nearest node with the block was; `None` if no node had it any more.
+    pub distance: Option<Locality>,
 }
 
 /// An order to end, stop or resume an attempt.

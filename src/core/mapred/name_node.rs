@@ -30,7 +30,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::cluster::{Hdfs, TrackerId};
-use crate::mapred::event::{Fact, Incident, WorldFact};
+use crate::mapred::event::{CopyMade, Fact, Incident, WorldFact};
+use crate::mapred::locality::Locality;
 use crate::mapred::message::{ToJobTracker, ToNameNode};
 use crate::mapred::outbox::{Core, Outbox};
 use crate::mapred::replicas::{LaterCopy, Replicas};
@@ -480,11 +481,13 @@ impl NameNode {
             let stored = &mut store.blocks[place as usize];
             stored.coming.retain(|(node, _)| *node != to);
             let (block, bytes) = (stored.block, stored.bytes);
+            let distance = Locality::of(to, &stored.holders(replicas), self.hdfs.topology());
             let mut later = replicas.later.get(&block).cloned().unwrap_or_default();
             later.push(LaterCopy { node: to, number: stored.made });
             stored.made += 1;
             replicas.later.insert_mut(block, later);
-            out.emit(Fact::World(WorldFact::Copy { block, tracker: to, is_there: true }));
+            let made = Some(CopyMade { bytes, distance });
+            out.emit(Fact::World(WorldFact::Copy { block, tracker: to, made }));
             let made = self.accounts.get_mut(&account).expect("what is copied has an account");
             made.made.add(1, bytes);
             // This copy may be surplus: a node that holds the block may have come back meanwhile.
@@ -522,7 +525,7 @@ impl NameNode {
         let (gone, left): (Vec<LaterCopy>, Vec<LaterCopy>) = copies.iter().copied().partition(goes);
         for LaterCopy { node, .. } in &gone {
             self.store().drop(place, *node);
-            out.emit(Fact::World(WorldFact::Copy { block, tracker: *node, is_there: false }));
+            out.emit(Fact::World(WorldFact::Copy { block, tracker: *node, made: None }));
         }
         if left.is_empty() {
             self.replicas.later.remove_mut(&block);

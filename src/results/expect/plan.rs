@@ -9,7 +9,8 @@ use super::space::Runs;
 use super::syntax::{ComparisonSign, Operator, Spanned};
 use super::unit::Unit;
 use crate::tables::{
-    AloneRow, AttemptRow, CellValue, ChainRow, JobRow, SizeRow, SlotsRow, TableRow, WasteRow,
+    AloneRow, AttemptRow, CellValue, ChainRow, JobRow, NodeRow, SizeRow, SlotsRow, TableRow,
+    WasteRow,
 };
 
 /// The kind of a term's value.
@@ -347,6 +348,7 @@ impl NamedQuantity {
             QuantitySource::Size(_) => SizeRow::FILE,
             QuantitySource::Attempt(_) | QuantitySource::ReduceTime => AttemptRow::FILE,
             QuantitySource::Series(_) => SlotsRow::FILE,
+            QuantitySource::Node(_) => NodeRow::FILE,
         };
         if let QuantitySource::Series(_) = self.source {
             // A step function ends with the run, and only the summary has the end of the run.

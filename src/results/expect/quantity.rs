@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 
 use super::unit::Unit;
 use crate::tables::{
-    AttemptRow, CellKind, CellValue, ColumnInfo, JobRow, SizeRow, SlotsRow, TableRow, WasteRow,
+    AttemptRow, CellKind, CellValue, ColumnInfo, JobRow, NodeRow, SizeRow, SlotMillis, SlotsRow,
+    TableRow, WasteRow,
 };
 
 /// The shape of a quantity's value: one number for the run, one for each job, and so on.
@@ -22,6 +23,8 @@ pub(super) enum QuantityShape {
     /// One number for each task that has succeeded.
     Tasks,
     Attempts,
+    /// One number for each node.
+    Nodes,
     /// A step function of time.
     Series,
     /// A histogram.
@@ -36,6 +39,7 @@ impl QuantityShape {
             Self::Chains => "a number for each chain of jobs",
             Self::Tasks => "a number for each task",
             Self::Attempts => "a number for each attempt",
+            Self::Nodes => "a number for each node",
             Self::Series => "numbers over time",
             Self::Samples => "a histogram",
         }
@@ -80,6 +84,7 @@ pub(super) enum QuantitySource {
     Locality(usize),
     Attempt(ValueOf<AttemptRow>),
     Series(ValueOf<SlotsRow>),
+    Node(ValueOf<NodeRow>),
     Histogram(&'static str),
 }
 
@@ -131,7 +136,11 @@ fn of_table<R: TableRow>(
 ) -> impl Iterator<Item = NamedQuantity> {
     R::COLUMNS.iter().filter_map(move |column| {
         let ColumnInfo { quantity: name, about, .. } = column.info;
-        let unit = if column.info.is_time() { Unit::TIME } else { Unit::PLAIN };
+        let unit = match column.info.name {
+            _ if column.info.is_time() => Unit::TIME,
+            bytes if bytes.ends_with("_bytes") => Unit::BYTES,
+            _ => Unit::PLAIN,
+        };
         let about = Cow::Owned(as_part(about));
         Some(NamedQuantity { name: name?, shape, unit, source: source(column.value), about })
     })
@@ -152,6 +161,8 @@ pub(super) static QUANTITIES: LazyLock<Vec<NamedQuantity>> = LazyLock::new(|| {
         .chain(of_table(QuantityShape::Jobs, QuantitySource::Size))
         .chain(of_table(QuantityShape::Attempts, QuantitySource::Attempt))
         .chain(OF_ATTEMPTS)
+        .chain(of_table(QuantityShape::Nodes, QuantitySource::Node))
+        .chain(OF_NODES)
         .chain(of_table(QuantityShape::Series, QuantitySource::Series))
         .chain(OF_RUNS)
         .collect()
@@ -232,8 +243,34 @@ const OF_ATTEMPTS: [NamedQuantity; 4] = [
     ),
 ];
 
+/// Quantities of nodes that are not columns.
+const OF_NODES: [NamedQuantity; 2] = [
+    quantity(
+        "node.utilisation.map",
+        QuantityShape::Nodes,
+        Unit::SHARE,
+        QuantitySource::Node(|row| part(row.map_busy_ms, row.map_slot_ms)),
+        "the share of its map slots in use",
+    ),
+    quantity(
+        "node.utilisation.reduce",
+        QuantityShape::Nodes,
+        Unit::SHARE,
+        QuantitySource::Node(|row| part(row.reduce_busy_ms, row.reduce_slot_ms)),
+        "the share of its reduce slots in use",
+    ),
+];
+
+/// Returns a part of slot time as a share.
+fn part(part: SlotMillis, whole: SlotMillis) -> CellValue<'static> {
+    match whole.0 {
+        0 => CellValue::Empty,
+        whole => CellValue::Decimal(part.0 as f64 / whole as f64),
+    }
+}
+
 /// Quantities of runs.
-const OF_RUNS: [NamedQuantity; 43] = [
+const OF_RUNS: [NamedQuantity; 44] = [
     summary(
         "makespan",
         Unit::TIME,
@@ -255,6 +292,12 @@ const OF_RUNS: [NamedQuantity; 43] = [
         Unit::SHARE,
         "slot_utilisation.reduce",
         "the share of reduce slots in use",
+    ),
+    summary(
+        "maps_wait",
+        Unit::SHARE,
+        "maps_wait",
+        "the share of the slot time of reduces for which they wait in their slots for maps",
     ),
     summary(
         "offered_load.map",
@@ -382,7 +425,11 @@ pub(super) enum KeyKind {
 /// All keys. If two tables have a column of the same name, quantities of attempts use the attempt's
 /// column, and all other quantities use the job's column.
 pub(super) static ROW_KEYS: LazyLock<Vec<RowKey>> = LazyLock::new(|| {
-    keys_of::<JobRow>().chain(keys_of::<AttemptRow>()).chain(keys_of::<SlotsRow>()).collect()
+    keys_of::<JobRow>()
+        .chain(keys_of::<AttemptRow>())
+        .chain(keys_of::<SlotsRow>())
+        .chain(keys_of::<NodeRow>())
+        .collect()
 });
 
 /// Returns the keys of a table.
@@ -414,6 +461,7 @@ impl NamedQuantity {
             | QuantitySource::Histogram(_) => None,
             QuantitySource::Attempt(_) => Some(AttemptRow::FILE),
             QuantitySource::Series(_) => Some(SlotsRow::FILE),
+            QuantitySource::Node(_) => Some(NodeRow::FILE),
             _ => Some(JobRow::FILE),
         }
     }
@@ -424,6 +472,8 @@ impl NamedQuantity {
         let of = |table| ROW_KEYS.iter().find(|key| key.name == name && key.file == table);
         // Look in the quantity's own table first: the `outcome` of an attempt is not the `outcome`
         // of its job.
-        of(table).or_else(|| of(JobRow::FILE))
+        // A node has no job.
+        let jobs = (table != NodeRow::FILE).then_some(JobRow::FILE);
+        of(table).or_else(|| of(jobs?))
     }
 }

@@ -7,8 +7,8 @@ use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, Val
 use super::unit::Unit;
 use super::value::{Evaluated, NoNumber, StepFunction, Value, ValueKey};
 use crate::tables::{
-    AloneRow, AttemptEnd, AttemptKind, AttemptRow, CellText, ChainRow, Column, JobRow, ReadError,
-    Results, SizeRow, SlotsRow, TableRow, WasteRow,
+    AloneRow, AttemptEnd, AttemptKind, AttemptRow, CellText, ChainRow, Column, JobRow, NodeRow,
+    ReadError, Results, SizeRow, SlotsRow, TableRow, WasteRow,
 };
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::PerSlot;
@@ -58,6 +58,7 @@ pub(super) fn read(
         QuantitySource::ReduceTime => reader.reduce_time(),
         QuantitySource::Attempt(of) => reader.attempts(of),
         QuantitySource::Series(of) => reader.series(of),
+        QuantitySource::Node(of) => reader.nodes(of),
     }
 }
 
@@ -222,6 +223,19 @@ impl<'a> QuantityReader<'a> {
         // If a task succeeded twice, because its first output was lost, the first success counts.
         items.dedup_by_key(|(key, _)| *key);
         Ok(Value::Keyed(items))
+    }
+
+    fn nodes(&mut self, of: ValueOf<NodeRow>) -> Evaluated<Value> {
+        let (scale, filters) = (self.scale(), self.filters::<NodeRow>());
+        let mut numbers = Vec::new();
+        self.run.rows(|row: NodeRow| {
+            if fit(&filters, &row) {
+                let number = of(&row).number().unwrap_or(f64::NAN) * scale;
+                numbers.push((self.names.number(&row.node), number));
+            }
+            Ok(())
+        })?;
+        Ok(by_job(numbers.into_iter()))
     }
 
     /// Reads the sum of the step functions of the chosen jobs and slot kinds, over the whole run.

@@ -38,6 +38,9 @@ table! {
         start_up_ms: Option<u64>,
         /// How long a reduce fetched outputs of maps.
         shuffle_ms: Option<u64>,
+        /// How much of that it held its slot while maps of its job had still to end.
+        #[quantity = "attempt.maps_wait"]
+        maps_wait_ms: Option<u64>,
         /// How long a reduce sorted.
         sort_ms: Option<u64>,
         /// When it ended.

@@ -6,14 +6,12 @@ use super::{Emulated, EmulationError, Options, Prepared};
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, RunFolder, write_perf};
-use crate::record::{alone_table, chains_table, sizes_table};
+use crate::record::{chains_table, nodes_table, sizes_table};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
-use mumakil_base::units::SimSpan;
-use mumakil_core::mapred::{AutoSpan, StopReason};
+use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
 use mumakil_results::expect::{Expectation, ExpectationVerdict, Expr, Space};
-use mumakil_scenario::workload::{Submission, SubmissionWay};
-use mumakil_scenario::{ClockSpec, Registry, SchedulerChoice};
+use mumakil_scenario::{ClockSpec, Registry};
 
 /// A run whose results are in a folder.
 #[derive(Debug)]
@@ -23,7 +21,7 @@ pub struct KeptRun {
     /// The digest of the result files.
     pub digest: Digest,
     /// The reason for the end of the second run, which measures how long each job takes alone;
-    /// `None` if there was no second run.
+    /// `None` if there was no second run, or if its times were known.
     pub alone: Option<StopReason>,
     /// The verdicts on the scenario's expectations.
     pub verdicts: Vec<ExpectationVerdict>,
@@ -59,10 +57,15 @@ impl Prepared {
         options: Options,
     ) -> Result<KeptRun, EmulationError> {
         let began = now();
-        let (transport, limit) = (options.transport, options.time_limit);
+        let (transport, limit, known) =
+            (options.transport, options.time_limit, options.alone.clone());
         let mut options = Options { folder: Some(folder.path().to_owned()), ..options };
         if self.scenario.record.chains {
             options.watchers.push(chains_table(folder.path(), self.workload.chains())?);
+        }
+        if self.scenario.record.by_node {
+            let topology = self.topology.clone();
+            options.watchers.push(nodes_table(folder.path(), self.labels(), topology)?);
         }
         if self.scenario.record.sizes {
             options.watchers.push(sizes_table(folder.path())?);
@@ -72,12 +75,11 @@ impl Prepared {
         let real = began.elapsed();
         let mut alone = None;
         if self.scenario.record.alone {
-            let watchers = vec![alone_table(folder.path())?];
             // Both runs share the user's time limit.
             let time_limit = limit.map(|limit| limit.saturating_sub(real));
             // No folder, progress or checker: this run only fills `alone.csv`.
-            let options = Options { watchers, time_limit, transport, ..Options::default() };
-            alone = Some(self.alone(registry)?.emulate(registry, options)?.stop);
+            let options = Options { time_limit, transport, ..Options::default() };
+            alone = self.time_alone(folder, registry, options, &known)?;
         }
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;
@@ -143,32 +145,6 @@ impl Prepared {
         };
         Ok(report.page()?)
     }
-
-    /// Returns a run of the same jobs, one after the other, on a cluster that is otherwise idle.
-    fn alone(&self, registry: &Registry) -> Result<Self, EmulationError> {
-        let mut scenario = self.scenario.clone();
-        scenario.workload.submission = Submission::Serial;
-        scenario.workload.warm_start = None;
-        // With one job at a time all policies choose the same job. But some policies hold slots
-        // back, for example for locality; the default policy does not.
-        scenario.scheduler = SchedulerChoice::default();
-        // A scaled clock would add its lag and take hours.
-        scenario.clock = ClockSpec::Virtual;
-        // Slowdown is measured against an undisturbed cluster on which every job runs to its end.
-        scenario.faults.clear();
-        scenario.until = None;
-        // `alone.csv` has all jobs, so there is no warm-up to find.
-        scenario.record.warm_up = AutoSpan::Fixed(SimSpan::ZERO);
-        // The jobs of `later` need a row in `alone.csv` too, but its changes of policy do not
-        // apply.
-        scenario.later.retain(|later| later.submit.is_some());
-        let mut alone = Self::new(scenario, registry)?;
-        for arrival in &mut alone.workload.arrivals {
-            // Jobs with an instant of submission also wait until the job before them has ended.
-            arrival.way = SubmissionWay::Paced;
-        }
-        Ok(alone)
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "users wait by the wall clock")]
@@ -179,6 +155,8 @@ fn now() -> Instant {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use mumakil_results::expect::VerdictState;
 
     use tempfile::TempDir;
 
@@ -212,6 +190,42 @@ expect: [makespan > 0s]
         assert!(report.contains(&digest));
         for section in ["Expectations", "Sojourn", "Slots", "Locality", "Latency", "Jobs"] {
             assert!(report.contains(&format!("{section}</h2>")), "{section}");
+        }
+    }
+
+    /// Two jobs on nodes of which one goes off between them, so that its blocks are copied again.
+    const UNLIKE: &str = "
+cluster: {nodes: 6, racks: 2, map_slots: 1, groups: [{count: 2, racks: 1}]}
+workload:
+  jobs:
+    - {name: a, maps: 12, input: 1536MiB, reduces: 3, shuffle: 600MB, map_time: 20s, reduce_time: 10s, user: ann}
+    - {name: b, submit: 30min, maps: 12, input: 1536MiB, map_time: 20s, user: bob}
+expect:
+  - sum(input.node) + sum(input.rack) + sum(input.off_rack) == 3GiB
+  - sum(shuffle.node) + sum(shuffle.rack) + sum(shuffle.off_rack) within 10B of 600MB
+  - sum(node.attempts) == attempts
+  - sum(node.busy.map) / sum(node.slot_time.map) within 0.01 points of utilisation.map
+  - sum(node.attempts, group=group-1) + sum(node.attempts, rack=[rack-1, rack-2]) == attempts
+  - sum(copies.rack) + sum(copies.off_rack) > 1GiB
+  - max(attempt.maps_wait) > 5s
+  - sum(copies.off_rack, node=node-6) == 0
+faults: [{at: 2min, stop: node-6}]
+";
+
+    #[test]
+    fn bytes_and_slot_time_by_node_add_up_to_those_of_the_run() {
+        let registry = Registry::builtin();
+        let scenario = scenario::parse("test.yaml", UNLIKE, &[], &registry).unwrap().scenario;
+        let room = TempDir::new().unwrap();
+        let folder = RunFolder::create(&room.path().join("run"), false).unwrap();
+        let prepared = Prepared::new(scenario, &registry).unwrap();
+        let kept = prepared.fill(&folder, &registry, Options::default()).unwrap();
+        for (verdict, of) in kept.verdicts.iter().zip(&prepared.scenario.expect) {
+            assert_eq!(verdict.state, VerdictState::Holds, "{}: {verdict:?}", of.that);
+        }
+        let report = fs::read_to_string(folder.path().join(REPORT)).unwrap();
+        for table in ["By user", "What the nodes did, by group", "What the nodes did, by rack"] {
+            assert!(report.contains(table), "{table}");
         }
     }
 

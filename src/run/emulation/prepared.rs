@@ -266,7 +266,16 @@ impl Prepared {
 
     /// Returns the name of each node and its rack in output files.
     pub fn labels(&self) -> Arc<[NodeLabel]> {
-        self.topology.nodes().map(|(id, _)| place(&self.topology, id)).collect()
+        let groups = self.scenario.cluster.groups.iter().zip(1..);
+        let mut groups = groups.flat_map(|(group, number): (_, u32)| {
+            std::iter::repeat_n(format!("group-{number}"), group.count.get() as usize)
+        });
+        // The nodes of groups come first. A topology file has no groups.
+        let label = |id| NodeLabel {
+            group: groups.next().unwrap_or_default(),
+            ..place(&self.topology, id)
+        };
+        self.topology.nodes().map(|(id, _)| id).map(label).collect()
     }
 }
 
@@ -281,8 +290,10 @@ fn is_formula(cell: &str) -> bool {
 fn place(topology: &Topology, id: TrackerId) -> NodeLabel {
     let rack = topology.rack(id);
     match topology.names(id) {
-        Some((rack, host)) => NodeLabel { node: host.to_owned(), rack: rack.to_owned() },
-        None => NodeLabel { node: id.to_string(), rack: rack.to_string() },
+        Some((rack, host)) => {
+            NodeLabel { node: host.to_owned(), rack: rack.to_owned(), group: String::new() }
+        }
+        None => NodeLabel { node: id.to_string(), rack: rack.to_string(), group: String::new() },
     }
 }
 
@@ -308,5 +319,24 @@ mod tests {
         for name in ["ann", "-1.5", "+3e4", "a=b", "x-1"] {
             assert_eq!(doubts(name), Vec::<String>::new(), "{name}");
         }
+    }
+
+    #[test]
+    fn jobs_of_a_mix_are_classed_by_the_scenario_before_their_types() {
+        let classes = |more: &str| {
+            let registry = Registry::builtin();
+            let types = "{a: {count: 1, maps: 1}, b: {count: 1, maps: 9}, c: {count: 1, maps: 1, class: own}}";
+            let yaml = format!("workload: {{mix: {{types: {types}}}}}\n{more}");
+            let loaded = scenario::parse("test.yaml", &yaml, &[], &registry).unwrap();
+            let jobs = Prepared::new(loaded.scenario, &registry).unwrap().workload.arrivals;
+            let class = |job: &mumakil_scenario::workload::Arrival| job.spec.class.to_string();
+            jobs.iter().map(class).collect::<BTreeSet<_>>()
+        };
+        let set = |classes: [&str; 3]| classes.map(str::to_owned).into();
+        assert_eq!(classes(""), set(["a", "b", "own"]));
+        assert_eq!(
+            classes("classes: {small: maps <= 2, large: true}"),
+            set(["small", "large", "own"])
+        );
     }
 }

@@ -113,7 +113,7 @@ impl Perfetto {
         let path = file.target();
         let begin = || {
             let mut events = TraceEvents::begin(file.reopen()?)?;
-            for (rank, NodeLabel { node, rack }) in (0..).zip(labels) {
+            for (rank, NodeLabel { node, rack, .. }) in (0..).zip(labels) {
                 events.process(&format!("{node} ({rack})"), rank)?;
             }
             Ok(Self {

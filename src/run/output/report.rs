@@ -18,12 +18,14 @@
 //! later version does not change the digest of a run.
 
 mod attempts;
+mod by_pool;
 mod faults;
 mod headlines;
 mod in_short;
 mod job_groups;
 mod latency;
 mod locality;
+mod nodes;
 mod repeat;
 mod slots;
 mod sojourn;
@@ -70,8 +72,8 @@ type Make = fn(&ReportSource<'_>) -> ReportBlocks;
 const SECTIONS: [(&str, &[Make]); 9] = [
     ("In short", &[in_short::blocks]),
     ("Expectations", &[verdicts::blocks]),
-    ("Sojourn", &[sojourn::blocks]),
-    ("Slots", &[slots::blocks, faults::blocks, attempts::blocks, waste::blocks]),
+    ("Sojourn", &[sojourn::blocks, by_pool::blocks]),
+    ("Slots", &[slots::blocks, faults::blocks, attempts::blocks, nodes::blocks, waste::blocks]),
     ("Locality", &[locality::blocks]),
     ("Latency", &[latency::blocks]),
     ("Why jobs took so long", &[why::blocks]),

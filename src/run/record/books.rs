@@ -549,6 +549,23 @@ impl BookedAttempt {
         self.verdict.map(|(_, outcome)| outcome).or(self.ending.map(|ending| ending.outcome))
     }
 
+    /// Returns how long a reduce of `job` held its slot, ready to fetch, before the JobTracker knew
+    /// that the last map had ended; `None` if it never became ready.
+    pub fn maps_wait(&self, job: &BookedJob) -> Option<SimSpan> {
+        let AttemptEnding { at, phases, .. } = self.ending?;
+        let ready = self.started? + phases.start_up;
+        let end = job.maps_done.map_or(at, |maps| maps.min(at));
+        // A suspended attempt holds no slot.
+        let away = self
+            .stops
+            .iter()
+            .map(|(from, to)| to.unwrap_or(at).min(end).saturating_since((*from).max(ready)));
+        let held = end.saturating_since(ready).saturating_sub(away.sum());
+        // Maps that are lost later and run again do not concern a reduce that has all outputs.
+        let shuffled = if phases.shuffle.is_zero() { held } else { phases.shuffle };
+        (ready <= at).then_some(held.min(shuffled))
+    }
+
     /// Returns how many slots its work takes or took; 0 if it never started.
     pub const fn width(&self) -> u32 {
         self.width

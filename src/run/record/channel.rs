@@ -75,6 +75,8 @@ pub struct NodeLabel {
     pub node: String,
     /// The rack.
     pub rack: String,
+    /// The group of the cluster to which the node belongs; empty without one.
+    pub group: String,
 }
 
 /// A function that is called with a run's progress.

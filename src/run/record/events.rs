@@ -243,8 +243,8 @@ impl<'a> EventLine<'a> {
                 }
                 self
             }
-            WorldFact::Copy { block, tracker, is_there } => {
-                self.fact(if is_there { "copy made" } else { "copy removed" });
+            WorldFact::Copy { block, tracker, made } => {
+                self.fact(if made.is_some() { "copy made" } else { "copy removed" });
                 match block {
                     Block::OfFile(BlockId { file, place }) => {
                         self.node(tracker).number("file", file.0).number("block", place)

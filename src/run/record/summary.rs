@@ -8,6 +8,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::load::LoadTally;
@@ -21,7 +22,8 @@ use mumakil_base::files;
 use mumakil_base::statistics;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Event, Fact, PerSlot, Precedence, SlotKind, StopReason, TrackerFact, TrackerId, WorldFact,
+    Event, Fact, PerSlot, Precedence, SlotKind, StopReason, TaskKind, TrackerFact, TrackerId,
+    WorldFact,
 };
 use mumakil_results::tables::JobEnd;
 use mumakil_scenario::workload::JobDemand;
@@ -91,6 +93,9 @@ pub struct Summary {
     pub locality: LocalityShares,
     /// The slot time that attempts held, as a share of the slot time of running trackers.
     pub slot_utilisation: PerSlot<Option<f64>>,
+    /// The share of the slot time of reduces for which they waited, in their slots, for maps of
+    /// their jobs.
+    pub maps_wait: Option<f64>,
     /// The offered load, and whether the cluster keeps up with it.
     pub load: LoadSummary,
     /// Useful and wasted slot time; `None` if neither `record.waste` nor speculation is on.
@@ -99,6 +104,14 @@ pub struct Summary {
     /// Faults of machines and attempts, and their cost; `None` without faults.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultSummary>,
+    /// The pools or queues of the jobs, in the order of their first jobs; empty if there is only
+    /// one, or if no job names a pool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<GroupSummary>,
+    /// The users of the jobs, in the order of their first jobs; empty if there is only one, or if
+    /// each user has a pool of that name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<GroupSummary>,
     /// How many heartbeats were answered.
     pub heartbeats: u64,
     /// How many messages actors received.
@@ -123,6 +136,23 @@ pub struct FaultSummary {
     pub slots_lost_s: f64,
 }
 
+/// The jobs of a pool or of a user, in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupSummary {
+    /// The pool or the user.
+    pub name: String,
+    /// How many jobs were submitted.
+    pub jobs: u64,
+    /// Mean seconds from a job's submission to its end.
+    pub mean_sojourn_s: Option<f64>,
+    /// The 95th percentile of the seconds from a job's submission to its end.
+    pub p95_sojourn_s: Option<f64>,
+    /// Mean seconds from a job's submission to its first launch.
+    pub mean_wait_s: Option<f64>,
+    /// The slot time that the jobs held, as a share of that of all jobs.
+    pub slots: Option<f64>,
+}
+
 /// A share for each locality level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LocalityShares {
@@ -144,12 +174,16 @@ pub(super) struct SummaryTally {
     trackers: Vec<(PerSlot<u32>, Option<PerSlot<u32>>)>,
     available: PerSlot<LevelArea>,
     held: PerSlot<LevelArea>,
+    /// The slots of each job, by its number.
+    jobs: Vec<LevelArea>,
+    /// How long reduces waited in their slots for maps: slots times microseconds.
+    maps_wait: u128,
     load: LoadTally,
 }
 
 /// A number over time, and the integral of its curve.
 #[derive(Debug, Default)]
-struct LevelArea {
+pub(super) struct LevelArea {
     level: u32,
     since: SimTime,
     micros: u128,
@@ -197,6 +231,40 @@ impl SummaryTally {
         share(self.held[kind].until(ended), self.available[kind].until(ended))
     }
 
+    /// Returns the groups of the jobs; empty if there is only one.
+    fn groups<'b>(
+        &self,
+        end: &RunEnd<'b>,
+        group_of: fn(&super::BookedJob) -> &str,
+    ) -> Vec<GroupSummary> {
+        let mut groups: IndexMap<&str, Vec<&super::BookedJob>> = IndexMap::new();
+        for job in end.books.counted() {
+            groups.entry(group_of(job)).or_default().push(job);
+        }
+        if groups.len() < 2 {
+            return Vec::new();
+        }
+        let held = |job: &super::BookedJob| {
+            let area = self.jobs.get(job.spec.id.index());
+            area.map_or(0, |area| area.until(end.run.ended))
+        };
+        let all: u128 = groups.values().flatten().map(|job| held(job)).sum();
+        let group = |(name, jobs): (&str, Vec<&super::BookedJob>)| {
+            let mut sojourns: Vec<SimSpan> = jobs.iter().filter_map(|job| job.sojourn()).collect();
+            sojourns.sort_unstable();
+            let waits: Vec<SimSpan> = jobs.iter().filter_map(|job| job.wait()).collect();
+            GroupSummary {
+                name: name.to_owned(),
+                jobs: jobs.len() as u64,
+                mean_sojourn_s: mean(&sojourns),
+                p95_sojourn_s: quantile(&sojourns, 0.95),
+                mean_wait_s: mean(&waits),
+                slots: share(jobs.iter().map(|job| held(job)).sum(), all),
+            }
+        };
+        groups.into_iter().map(group).collect()
+    }
+
     /// Returns the summary of the run.
     pub(super) fn summary(&self, end: &RunEnd<'_>, losses: Option<&WasteSummary>) -> Summary {
         let RunEnd { books, run, waste, .. } = *end;
@@ -216,6 +284,14 @@ impl SummaryTally {
         // share.
         let all_maps = maps.iter().sum::<u64>();
         let [node, rack, off_rack] = maps.map(|part| share(part.into(), all_maps.into()));
+        let mut pools = self.groups(end, |job| &job.spec.pool);
+        let mut users = self.groups(end, |job| &job.spec.user);
+        // A job that names no pool is in the pool of its user: tell such groups once.
+        if !books.counted().any(|job| job.spec.names_pool) {
+            pools.clear();
+        } else if books.counted().all(|job| job.spec.pool == job.spec.user) {
+            users.clear();
+        }
         Summary {
             run: run.clone(),
             map_slots: self.slots(SlotKind::Map),
@@ -243,11 +319,14 @@ impl SummaryTally {
                 map: self.utilisation(SlotKind::Map, run.ended),
                 reduce: self.utilisation(SlotKind::Reduce, run.ended),
             },
+            maps_wait: share(self.maps_wait, self.held.reduce.until(run.ended)),
             load: self.load.summary(books),
             waste: waste.cloned(),
             // Losses are counted only if the scenario has faults; otherwise the file has no
             // `faults`.
             faults: losses.and_then(|losses| self.faults(losses)),
+            pools,
+            users,
             heartbeats: self.heartbeats,
             messages: run.messages,
             virtual_s: rounded(run.ended.as_secs_f64()),
@@ -279,9 +358,16 @@ impl Watcher for SummaryTally {
         }
         self.load.see(event, books, |kind| self.available[kind].until(event.at));
         if let Some(shift) = books.shift() {
-            let held = &mut self.held[shift.task.slot()];
             // Every shift counts: setup, cleanup and the removal of outputs hold slots too.
-            held.set(event.at, held.level.saturating_add_signed(shift.slots));
+            self.held[shift.task.slot()].add(event.at, shift.slots);
+            grown(&mut self.jobs, shift.task.job.index()).add(event.at, shift.slots);
+        }
+        for (id, attempt) in
+            books.closed().iter().filter(|(id, _)| id.task.kind == TaskKind::Reduce)
+        {
+            let wait = books.job(id.task.job).and_then(|job| attempt.maps_wait(job));
+            let wait = wait.unwrap_or_default().as_micros();
+            self.maps_wait += u128::from(wait) * u128::from(attempt.width());
         }
         Ok(())
     }
@@ -334,15 +420,19 @@ impl Summary {
 }
 
 impl LevelArea {
-    fn set(&mut self, at: SimTime, level: u32) {
+    pub(super) fn set(&mut self, at: SimTime, level: u32) {
         self.micros = self.until(at);
         // On a scaled clock events are not in the order of time; the area must not shrink.
         self.since = self.since.max(at);
         self.level = level;
     }
 
+    pub(super) fn add(&mut self, at: SimTime, change: i32) {
+        self.set(at, self.level.saturating_add_signed(change));
+    }
+
     /// Returns the integral of the curve until `at`: the number times microseconds.
-    fn until(&self, at: SimTime) -> u128 {
+    pub(super) fn until(&self, at: SimTime) -> u128 {
         let span = at.saturating_since(self.since).as_micros();
         self.micros + u128::from(span) * u128::from(self.level)
     }

@@ -49,7 +49,12 @@ impl TasksTable {
         })
     }
 
-    fn row(&mut self, id: AttemptId, attempt: &BookedAttempt) -> Result<(), RecordError> {
+    fn row(
+        &mut self,
+        id: AttemptId,
+        attempt: &BookedAttempt,
+        books: &RunBooks,
+    ) -> Result<(), RecordError> {
         // Only the removal of the attempt's output is known, and the removal has a row of its own.
         if !attempt.has_work() {
             return Ok(());
@@ -71,12 +76,13 @@ impl TasksTable {
         // kill.
         let kill = attempt.killed_for.filter(|_| attempt.outcome() == Some(Outcome::Killed));
         let killed = kill.map(|reason| reason.weighed()).unwrap_or_default();
-        let NodeLabel { node, rack } = &self.labels[attempt.tracker.index()];
+        let NodeLabel { node, rack, .. } = &self.labels[attempt.tracker.index()];
         let ending = attempt.ending;
         // An attempt that was killed before it started had no phases.
         let phases = attempt.started.and(ending).map(|ending| ending.phases);
         // Only reduces have a shuffle and a sort; zeros for maps would look like measurements.
         let fetched = phases.filter(|_| id.task.kind == TaskKind::Reduce);
+        let job = books.job(id.task.job).filter(|_| fetched.is_some());
         self.table.row(&AttemptRow {
             job: id.task.job.0,
             kind: id.task.kind.into(),
@@ -90,6 +96,7 @@ impl TasksTable {
             start_ms: attempt.started.map(SimTime::as_millis),
             start_up_ms: phases.map(|phases| phases.start_up.as_millis()),
             shuffle_ms: fetched.map(|phases| phases.shuffle.as_millis()),
+            maps_wait_ms: job.and_then(|job| attempt.maps_wait(job)).map(SimSpan::as_millis),
             sort_ms: fetched.map(|phases| phases.sort.as_millis()),
             finish_ms: ending.map(|ending| ending.at.as_millis()),
             heard_ms: attempt.verdict.map(|(at, _)| at.as_millis()),
@@ -120,7 +127,7 @@ impl TasksTable {
         tracker: TrackerId,
         row: AttemptRow,
     ) -> Result<(), RecordError> {
-        let NodeLabel { node, rack } = &self.labels[tracker.index()];
+        let NodeLabel { node, rack, .. } = &self.labels[tracker.index()];
         let (job, task, attempt) = (id.task.job.0, id.task.index, id.number);
         let (node, rack) = (node.into(), rack.into());
         self.table.row(&AttemptRow { job, task, attempt, node, rack, ..row })
@@ -180,12 +187,12 @@ impl Watcher for TasksTable {
             let row = AttemptRow { kind, finish_ms, outcome, ..AttemptRow::default() };
             self.row_of(attempt, tracker, row)?;
         }
-        books.closed().iter().try_for_each(|(id, attempt)| self.row(*id, attempt))
+        books.closed().iter().try_for_each(|(id, attempt)| self.row(*id, attempt, books))
     }
 
     fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         for (id, attempt) in end.books.open() {
-            self.row(id, attempt)?;
+            self.row(id, attempt, end.books)?;
         }
         // Write the removals that are under way when the run stops, in the order of attempts.
         for (key, start) in std::mem::take(&mut self.cleanups) {

@@ -42,7 +42,11 @@ fn everything() -> RecordSpec {
 
 fn setup(settings: RecordSpec, folder: Option<&Path>) -> Setup {
     let folder = folder.map(Path::to_owned);
-    let place = |node: &str, rack: &str| NodeLabel { node: node.to_owned(), rack: rack.to_owned() };
+    let place = |node: &str, rack: &str| NodeLabel {
+        node: node.to_owned(),
+        rack: rack.to_owned(),
+        group: String::new(),
+    };
     let labels = [place("node-1", "rack-1"), place("node-2", "rack-2")].into();
     let (watchers, demands) = (Vec::new(), Vec::new());
     Setup { settings, folder, labels, progress: None, watchers, counts_losses: false, demands }
@@ -239,11 +243,11 @@ fn sizes_stand_beside_their_estimates() {
 fn attempts_have_a_row_each() {
     let left = record(small_run(), everything(), 16_000);
     assert_snapshot!(left.read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
-    0,map,0,0,node-1,rack-1,node,1,1000,1001,0,,,4000,4000,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
-    0,map,1,0,node-2,rack-2,off-rack,1,2000,2001,0,,,5000,6000,,0,failed,false,waited,,1900,,,,,,,,after 1.9 s of waiting for a place near its input,
-    0,map,1,1,node-1,rack-1,node,1,6000,6000,0,,,9000,9000,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
-    0,reduce,0,0,node-2,rack-2,,1,7000,7000,0,1500,80,12700,15000,700,2000,succeeded,false,in-line,0,,,,,,,,,head of line,8000-10000
+    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,maps_wait_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
+    0,map,0,0,node-1,rack-1,node,1,1000,1001,0,,,,4000,4000,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
+    0,map,1,0,node-2,rack-2,off-rack,1,2000,2001,0,,,,5000,6000,,0,failed,false,waited,,1900,,,,,,,,after 1.9 s of waiting for a place near its input,
+    0,map,1,1,node-1,rack-1,node,1,6000,6000,0,,,,9000,9000,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
+    0,reduce,0,0,node-2,rack-2,,1,7000,7000,0,1500,1000,80,12700,15000,700,2000,succeeded,false,in-line,0,,,,,,,,,head of line,8000-10000
     ");
 }
 
@@ -263,10 +267,10 @@ fn attempts_that_are_open_at_the_end_come_last_in_their_order() {
         .at(20)
         .learn(map(0, 2), 0, AttemptState::Killed, (2, 1));
     assert_snapshot!(record(stream, everything(), 30).read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
-    0,map,0,0,node-1,rack-1,node,1,0,1,0,,,10,,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
-    0,map,1,0,node-1,rack-1,node,1,0,1,,,,,,,,unfinished,false,in-line,0,,,,,,,,,head of line,
-    0,map,2,0,node-1,rack-1,node,0,0,,,,,,20,,,killed,false,in-line,0,,,,,,,,,head of line,
+    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,maps_wait_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
+    0,map,0,0,node-1,rack-1,node,1,0,1,0,,,,10,,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
+    0,map,1,0,node-1,rack-1,node,1,0,1,,,,,,,,,unfinished,false,in-line,0,,,,,,,,,head of line,
+    0,map,2,0,node-1,rack-1,node,0,0,,,,,,,20,,,killed,false,in-line,0,,,,,,,,,head of line,
     ");
 }
 
@@ -285,9 +289,9 @@ fn an_attempt_that_outlives_its_job_has_its_trackers_word() {
         .at(20)
         .end(map(0, 1), 0, Outcome::Killed);
     assert_snapshot!(record(stream, everything(), 30).read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
-    0,map,0,0,node-1,rack-1,node,1,0,5,0,,,5,,,0,failed,false,in-line,0,,,,,,,,,head of line,
-    0,map,1,0,node-1,rack-1,node,0,0,,,,,20,,,,killed,false,in-line,0,,,,,,,,,head of line,
+    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,maps_wait_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
+    0,map,0,0,node-1,rack-1,node,1,0,5,0,,,,5,,,0,failed,false,in-line,0,,,,,,,,,head of line,
+    0,map,1,0,node-1,rack-1,node,0,0,,,,,,20,,,,killed,false,in-line,0,,,,,,,,,head of line,
     ");
 }
 
@@ -305,9 +309,9 @@ fn a_map_whose_output_is_lost_has_a_second_row() {
         .at(20)
         .learn(map(0, 0), 0, AttemptState::Killed, (0, 1));
     assert_snapshot!(record(stream, everything(), 30).read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
-    0,map,0,0,node-1,rack-1,node,1,0,0,0,,,10,12,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
-    0,map,0,0,node-1,rack-1,,0,,,,,,20,,,,lost,,,,,,,,,,,,,
+    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,maps_wait_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
+    0,map,0,0,node-1,rack-1,node,1,0,0,0,,,,10,12,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
+    0,map,0,0,node-1,rack-1,,0,,,,,,,20,,,,lost,,,,,,,,,,,,,
     ");
 }
 
@@ -333,9 +337,9 @@ fn the_removal_of_an_output_has_a_row_of_its_own() {
         .learn(attempt, 1, AttemptState::Killed, (0, 1));
     let left = record(stream, everything(), 30);
     assert_snapshot!(left.read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
-    0,map-cleanup,0,0,node-2,rack-2,,1,,11,,,,12,,,,killed,false,task-cleanup,,,,,,,,,,cleaning up after an attempt,
-    0,map,0,0,node-1,rack-1,node,1,0,0,0,,,10,12,,0,killed,false,in-line,0,,,,,,,,,head of line,
+    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,maps_wait_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
+    0,map-cleanup,0,0,node-2,rack-2,,1,,11,,,,,12,,,,killed,false,task-cleanup,,,,,,,,,,cleaning up after an attempt,
+    0,map,0,0,node-1,rack-1,node,1,0,0,0,,,,10,12,,0,killed,false,in-line,0,,,,,,,,,head of line,
     ");
     assert_snapshot!(left.read("timeline.csv"), @r"
     time_ms,kind,job,pool,running,slots,suspended,pending
@@ -441,6 +445,7 @@ fn the_summary_has_its_keys_in_order() {
         "map": 0.140594,
         "reduce": 0.115625
       },
+      "maps_wait": 0.27027,
       "load": {
         "verdict": "backlogged",
         "overloaded": false,
@@ -556,6 +561,7 @@ fn outputs_that_are_turned_off_are_not_there() {
     let none = RecordSpec {
         tasks: false,
         timeline: false,
+        by_node: false,
         events: false,
         histograms: false,
         alone: false,

@@ -179,6 +179,9 @@ pub struct JobEntry {
     /// Single attempts, if a trace gives them; a list cannot.
     #[serde(skip)]
     pub traced: Option<Arc<Traced>>,
+    /// The type of a mix from which the job is drawn: its class if the scenario has no classes.
+    #[serde(skip)]
+    pub drawn_type: Option<Arc<str>>,
 }
 
 /// The times of each task of a job.
@@ -472,7 +475,13 @@ impl JobEntry {
             pool: self.pool.as_deref().map_or_else(|| user.clone(), Into::into),
             names_pool: self.pool.is_some(),
             user,
-            class: self.class.as_deref().map_or_else(|| classify(maps, reduces), Into::into),
+            class: match &self.class {
+                Some(class) => class.as_str().into(),
+                None => match (classify(maps, reduces), &self.drawn_type) {
+                    (none, Some(of)) if none.is_empty() => of.clone(),
+                    (class, _) => class,
+                },
+            },
             priority: self.priority,
             suspendable: self.suspendable,
             maps,

@@ -93,7 +93,8 @@ pub struct JobType {
     /// The pools or queues of the jobs; as in the whole mix unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<Names>,
-    /// The class by which reports group the jobs; the type's name unless given.
+    /// The class by which reports group the jobs. Without this, it is the first of the scenario's
+    /// `classes` that fits, or the type's name if the scenario has no classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// The priority of the jobs.
@@ -426,7 +427,8 @@ impl Mix {
                 Some(names) => Some(own(names, DrawnAspect::Pool)),
                 None => self.pool.as_ref().map(|names| common(names, DrawnAspect::Pool)),
             },
-            class: Some(of.class.as_ref().unwrap_or(name).clone()),
+            class: of.class.clone(),
+            drawn_type: Some(name.as_str().into()),
             priority: of.priority,
             suspendable: of.suspendable,
             maps: Some(maps),

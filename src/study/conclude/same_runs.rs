@@ -68,7 +68,10 @@ fn told(space: &Space, cells: &[&[usize]]) -> (String, String) {
     let axes = 0..space.axes.len();
     let is_shared = |axis: &usize| cells.iter().all(|cell| cell[*axis] == cells[0][*axis]);
     let (shared, own): (Vec<usize>, Vec<usize>) = axes.partition(is_shared);
-    let mut names: Vec<String> = cells.iter().map(|cell| space.describe(cell, &own)).collect();
+    let name = |cell: &&[usize]| {
+        own.iter().map(|axis| space.told(*axis, cell[*axis])).collect::<Vec<_>>().join(" with ")
+    };
+    let mut names: Vec<String> = cells.iter().map(name).collect();
     let more = names.len().saturating_sub(2 * MOST_TOLD);
     names.truncate(2 * MOST_TOLD);
     if 0 < more {

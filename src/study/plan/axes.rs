@@ -128,7 +128,9 @@ impl Sweep {
                     YamlProblem::value(at, message).hint("such as `seeds: 5` or `seeds: [1, 2, 3]`")
                 }),
                 ZIP => zip(&at, value).map(|axis| read.axes.push(axis)),
-                _ => axis(&at, name, value).map(|axis| read.axes.push(axis)),
+                _ => axis(&at, name, value)
+                    .and_then(|axis| distinct(&at, axis))
+                    .map(|axis| read.axes.push(axis)),
             };
             problems.extend(result.err());
         }
@@ -256,7 +258,7 @@ fn axis(at: &Path, name: &str, value: &Value) -> Result<Axis, YamlProblem> {
         text: text(&unnamed(value.clone())),
         puts: vec![AxisPut { path: path.clone(), value: unnamed(value), written }],
     });
-    distinct(at, Axis { name: name.to_owned(), values: values.collect() })
+    Ok(Axis { name: name.to_owned(), values: values.collect() })
 }
 
 /// Reads an axis of several fields that change together.
@@ -271,8 +273,8 @@ fn zip(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
         }
     };
     let mut axes = fields.iter().map(|(name, value)| axis(&at.key(name), name, value));
-    // The axis takes the name and the labels of its first field.
-    let mut first = axes.next().expect("there are two fields or more")?;
+    // The axis takes the name and the labels of its first field; only those must differ.
+    let mut first = distinct(at, axes.next().expect("there are two fields or more")?)?;
     for other in axes {
         let other = other?;
         if other.values.len() != first.values.len() {
@@ -634,6 +636,9 @@ mod tests {
         let puts: Vec<String> =
             axis.values[1].puts.iter().map(|put| put.path.to_string()).collect();
         assert_eq!(puts, ["cluster.nodes", "cluster.racks"]);
+        // The first field gives the names.
+        assert!(sweep("{zip: {a: [1, 2], b: [3, 3]}}").is_ok());
+        assert!(sweep("{zip: {a: [1, 1], b: [3, 4]}}").unwrap_err().contains("are called `1`"));
         let uneven = sweep("{zip: {a: [1, 2], b: [1]}}").unwrap_err();
         assert_eq!(
             uneven,

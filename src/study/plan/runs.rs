@@ -224,7 +224,7 @@ impl<'s> Planner<'s> {
     fn add_cell(&mut self, values: Vec<usize>) -> Result<(), PlanError> {
         let Self { study, registry, .. } = *self;
         let draft = self.draft(&values)?;
-        let loaded = draft.resolve_with_files(registry)?;
+        let loaded = draft.resolve(registry)?;
         let mut scenario = loaded.scenario;
         // All runs have the study's name; `study.json` says which cell a run belongs to.
         scenario.name = study.name.clone();

@@ -18,7 +18,7 @@ use crate::run::failed;
 use crate::run::store::{FolderClaim, Store};
 use mumakil_base::units::tell::span;
 use mumakil_core::mapred::StopReason;
-use mumakil_run::emulation::{EmulationError, Options, Prepared, RunWarning};
+use mumakil_run::emulation::{EmulationError, Options, Prepared, RunWarning, TimesAlone};
 use mumakil_run::output::OutputError;
 use mumakil_runtime::{Transport, words_of_panic};
 use mumakil_scenario::{Registry, Scenario};
@@ -123,6 +123,7 @@ impl Plan {
         effort: RunEffort,
         mut tell: impl FnMut(WorkStep),
     ) -> Result<(), EmulationError> {
+        let alone = TimesAlone::default();
         // Several workers may call `next` after the end, which only a fused iterator allows.
         let runs = Mutex::new(runs.fuse());
         let is_broken = AtomicBool::new(false);
@@ -130,6 +131,7 @@ impl Plan {
         std::thread::scope(|scope| {
             for _ in 0..effort.workers {
                 let (runs, is_broken, steps) = (&runs, &is_broken, steps.clone());
+                let alone = &alone;
                 // The receiver lives until this scope ends, so a step can always be sent.
                 let tell = move |step| steps.send(step).expect("it is received");
                 scope.spawn(move || {
@@ -140,7 +142,7 @@ impl Plan {
                             Some(Ok(NextRun::OfOthers(runs))) => Ok(WorkStep::OfOthers { runs }),
                             Some(Ok(NextRun::Run(run))) => {
                                 tell(Ok(WorkStep::Begun { run }));
-                                self.do_run(run, claim, registry, effort)
+                                self.do_run(run, claim, registry, effort, alone)
                             }
                             Some(Err(error)) => Err(error.into()),
                         };
@@ -172,11 +174,12 @@ impl Plan {
         claim: &FolderClaim,
         registry: &Registry,
         effort: RunEffort,
+        alone: &TimesAlone,
     ) -> Result<WorkStep, EmulationError> {
         let planned = &self.runs[run];
         // A panic, for example in a policy, fails only this run.
         let kept = catch_unwind(AssertUnwindSafe(|| {
-            keep(self.scenario(planned), claim, &planned.id, registry, effort)
+            keep(self.scenario(planned), claim, &planned.id, registry, effort, alone)
         }));
         let panicked = |panic: Box<dyn Any + Send>| format!("a panic: {}", words_of_panic(&*panic));
         match kept.unwrap_or_else(|panic| Ok(Err(panicked(panic)))) {
@@ -217,11 +220,13 @@ fn keep(
     id: &str,
     registry: &Registry,
     effort: RunEffort,
+    alone: &TimesAlone,
 ) -> Result<Result<Vec<RunWarning>, String>, EmulationError> {
     let folder = claim.begin(id)?;
     let prepared = Prepared::new(scenario, registry)?;
     let RunEffort { time_limit, transport, .. } = effort;
-    let options = Options { time_limit, transport, ..Options::default() };
+    let alone = alone.clone();
+    let options = Options { time_limit, transport, alone, ..Options::default() };
     let kept = prepared.fill(&folder, registry, options)?;
     let after = span(kept.emulated.summary.virtual_s);
     match &kept.emulated.stop {

@@ -14,7 +14,11 @@ use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
 
 fn labels() -> [NodeLabel; 2] {
-    ["node-1", "node-2"].map(|node| NodeLabel { node: node.to_owned(), rack: "rack-1".to_owned() })
+    ["node-1", "node-2"].map(|node| NodeLabel {
+        node: node.to_owned(),
+        rack: "rack-1".to_owned(),
+        group: String::new(),
+    })
 }
 
 /// Records a stream that ends at millisecond `millis` and returns its trace.

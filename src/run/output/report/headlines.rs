@@ -15,6 +15,8 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
     let beyond = [("rack", locality.rack), ("off-rack", locality.off_rack)]
         .map(|(word, part)| share(part).map_or_else(String::new, |part| format!("{word} {part}")));
     let slots = |slots: u64| format!("of {} slots", count(slots as f64));
+    let waiting = share(summary.maps_wait.filter(|share| 0.0 < *share));
+    let waiting = waiting.map_or_else(String::new, |share| format!(", {share} waiting for maps"));
     let numbers = [
         ("Jobs", Some(count(summary.jobs as f64)), outcomes(summary)),
         ("Mean sojourn", seconds(summary.mean_sojourn_s), String::new()),
@@ -24,7 +26,11 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
         ("Makespan", seconds(summary.makespan_s), String::new()),
         ("Node-local maps", share(locality.node), beyond.join(", ")),
         ("Map slots held", share(summary.slot_utilisation.map), slots(summary.map_slots)),
-        ("Reduce slots held", share(summary.slot_utilisation.reduce), slots(summary.reduce_slots)),
+        (
+            "Reduce slots held",
+            share(summary.slot_utilisation.reduce),
+            slots(summary.reduce_slots) + &waiting,
+        ),
         load(summary),
         ("Attempts", Some(count(summary.attempts as f64)), tasks(summary)),
     ];

@@ -65,8 +65,11 @@ impl Run {
     }
 
     fn page(&self) -> HtmlPage {
-        let place =
-            |node: u32| NodeLabel { node: format!("node-{node}"), rack: "rack-0".to_owned() };
+        let place = |node: u32| NodeLabel {
+            node: format!("node-{node}"),
+            rack: "rack-0".to_owned(),
+            group: String::new(),
+        };
         let report = RunReport {
             scenario: &self.scenario,
             registry: &Registry::builtin(),
@@ -118,9 +121,12 @@ fn summary() -> Summary {
         mean_wait_s: Some(1.5),
         locality: LocalityShares { node: Some(0.5), rack: Some(0.5), off_rack: Some(0.0) },
         slot_utilisation: PerSlot { map: Some(0.4), reduce: Some(0.0) },
+        maps_wait: None,
         load: LoadSummary::CLOSED_LOOP,
         waste: None,
         faults: None,
+        pools: Vec::new(),
+        users: Vec::new(),
         heartbeats: 10,
         messages: 30,
         virtual_s: 10.0,

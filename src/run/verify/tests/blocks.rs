@@ -1,7 +1,7 @@
 //! The nodes that have a block, and the copies that maps may read.
 
 use super::*;
-use mumakil_core::mapred::AttemptFact;
+use mumakil_core::mapred::{AttemptFact, CopyMade};
 
 /// A cluster of three nodes. The first two nodes have the first map's block; the second node also
 /// has the other map's block.
@@ -41,7 +41,7 @@ fn copied(tracker: u32, is_there: bool) -> Fact {
     Fact::World(WorldFact::Copy {
         block: Block::OfTrace(JobId(0), 0),
         tracker: TrackerId(tracker),
-        is_there,
+        made: is_there.then_some(CopyMade { bytes: Bytes::ZERO, distance: None }),
     })
 }
 
