@@ -93,6 +93,7 @@ fn charts_say_what_they_count_and_what_they_stand_over() {
     let charts = "charts:
   - {ecdf: sojourn, by: nodes, where: {commit_pending: quirk}}
   - {bars: makespan, by: nodes, where: {commit_pending: quirk}}
+  - {bars: {mean one: mean(sojourn), longest: max(sojourn)}, over: nodes, where: {commit_pending: quirk}}
 ";
     let (study_of, _) = STUDY.split_once("charts:").unwrap();
     room.write("study.yaml", &format!("{study_of}{charts}"));
@@ -100,6 +101,10 @@ fn charts_say_what_they_count_and_what_they_stand_over() {
     let chart = |name: &str| fs::read_to_string(room.path("out/charts").join(name)).unwrap();
     assert!(chart("01.svg").contains("Share of jobs (%)"), "{}", chart("01.svg"));
     assert!(chart("02.svg").contains(">cluster.nodes</text>"), "{}", chart("02.svg"));
+    // Several expressions have a colour each, and stand together over each value of the axis.
+    for label in [">mean one</text>", ">longest</text>", ">2</text>"] {
+        assert_eq!(chart("03.svg").matches(label).count(), 1, "{label}: {}", chart("03.svg"));
+    }
 }
 
 #[test]

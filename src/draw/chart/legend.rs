@@ -55,11 +55,12 @@ impl LegendKey {
 
 /// Draws the keys in rows from `left` and `top`; returns the markup and its height.
 ///
-/// A legend with only empty names is left out. If there are too many keys, the legend ends with the
+/// Keys without a name are left out. If there are too many keys, the legend ends with the
 /// number of keys left out.
 pub(super) fn draw(keys: &[LegendKey], left: f64, top: f64, room: f64) -> (Markup, f64) {
-    // A chart of one series without a name needs no legend: its title explains it.
-    if keys.iter().all(|key| key.name.is_empty()) {
+    // A single series has no name: the chart's title explains it.
+    let keys: Vec<&LegendKey> = keys.iter().filter(|key| !key.name.is_empty()).collect();
+    if keys.is_empty() {
         return (Markup::default(), 0.0);
     }
     let names: Vec<String> = keys.iter().map(|key| shorten(&key.name, LONGEST)).collect();
@@ -68,7 +69,7 @@ pub(super) fn draw(keys: &[LegendKey], left: f64, top: f64, room: f64) -> (Marku
     let y = |row: usize| top + 6.0 + (row as f64 + 0.5) * (LEADING + 3.0);
     let rows = places.last().map_or(0, |(_, row)| row + 1);
     let markup = html! {
-        @for ((key, name), (x, row)) in keys.iter().zip(&names).zip(&places) {
+        @for ((key, name), (x, row)) in keys.into_iter().zip(&names).zip(&places) {
             g transform={ "translate(" (Coordinate(left + x)) " " (Coordinate(y(*row))) ")" } {
                 (key.sign)
                 text x=(Coordinate(SIGN.0 + 6.0)) y="5" { (name) }

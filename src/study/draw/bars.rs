@@ -1,7 +1,7 @@
 //! `bars`: a metric for each value of an axis, with its interval, or several metrics side by side.
 
 use super::Picture;
-use super::canvas::{BAND, Canvas};
+use super::canvas::{AskedExpression, AxisSpot, BAND, Canvas, Group};
 use super::expressions::OneOrMore;
 use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind, PointPositions};
 use mumakil_draw::chart::{Arrangement, Bar, BarSeries, Bars};
@@ -30,14 +30,14 @@ impl ChartKind for BarChart<'_> {
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
-        let groups = canvas.groups();
         let mut series = Vec::new();
         let mut figures = Vec::new();
         let mut overloaded = Vec::new();
-        for (number, (name, by)) in canvas.values(canvas.by).into_iter().enumerate() {
+        let drawn = drawn(canvas);
+        for (number, DrawnBars { name, by, groups }) in drawn.iter().enumerate() {
             let mut bars = Vec::new();
-            for group in &groups {
-                let cell = canvas.at(&[by, group.over]);
+            for group in groups {
+                let cell = canvas.at(&[*by, group.over]);
                 let asked = &canvas.asked[group.expression];
                 if canvas.is_overloaded(asked, &cell) {
                     overloaded.push((number, bars.len()));
@@ -50,22 +50,49 @@ impl ChartKind for BarChart<'_> {
                 published[group] = Some(point.number.value);
                 let unit = canvas.asked[groups[group].expression].plan.unit();
                 let ours = bars[group].map(|bar: Bar| bar.value);
-                figures.push(canvas.figure(&name, point, unit, ours));
+                figures.push(canvas.figure(name, point, unit, ours));
             }
             // A single series needs no name, except in the legend beside `published`.
             let is_alone = name.is_empty() && !canvas.published(number).is_empty();
-            let name = if is_alone { "measured".to_owned() } else { name };
-            series.push(BarSeries { name, bars, published });
+            let name = if is_alone { "measured" } else { name };
+            series.push(BarSeries { name: name.to_owned(), bars, published });
         }
+        let labels = drawn.into_iter().next().map(|first| first.groups).unwrap_or_default();
         let chart = Bars {
             caption: canvas.crossed(overloaded),
             y: canvas.axis(),
             x: canvas.path(canvas.over),
-            groups: groups.into_iter().map(|group| group.label).collect(),
+            groups: labels.into_iter().map(|group| group.label).collect(),
             series,
             arrangement: Arrangement::Grouped,
             whisker: BAND.to_owned(),
         };
         Ok(Picture { drawing: chart.draw(), figures })
     }
+}
+
+/// The bars of one colour.
+struct DrawnBars {
+    name: String,
+    by: Option<AxisSpot>,
+    groups: Vec<Group>,
+}
+
+/// Returns the bars by their colours: for each value of `by`, or for each of several expressions.
+fn drawn(canvas: &Canvas<'_>) -> Vec<DrawnBars> {
+    // Published points stand at labels, which have the names of the expressions.
+    let is_by_name = 1 < canvas.asked.len()
+        && canvas.by.is_none()
+        && canvas.over.is_some()
+        && canvas.published.is_empty();
+    if !is_by_name {
+        let values = canvas.values(canvas.by).into_iter();
+        return values.map(|(name, by)| DrawnBars { name, by, groups: canvas.groups() }).collect();
+    }
+    let of_expression = |(expression, asked): (usize, &AskedExpression<'_>)| {
+        let group = |(label, over)| Group { label, expression, over };
+        let groups = canvas.values(canvas.over).into_iter().map(group).collect();
+        DrawnBars { name: asked.name.to_owned(), by: None, groups }
+    };
+    canvas.asked.iter().enumerate().map(of_expression).collect()
 }
