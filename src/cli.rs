@@ -22,13 +22,14 @@
 use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use parking_lot::Mutex;
 
 use self::failure::Failure;
+use crate::MODEL;
 use crate::nearest::nearest;
 use crate::runtime::words_of_panic;
 use crate::scenario::Registry;
@@ -78,7 +79,7 @@ mod verdicts;
 /// Mumakil runs a YAML scenario (a cluster, its jobs, a scheduling policy) on a virtual clock, and
 /// leaves tables, latency histograms, timelines and a report in a folder.
 #[derive(Debug, Parser)]
-#[command(version, subcommand_required = true, arg_required_else_help = true)]
+#[command(version = VERSION.as_str(), subcommand_required = true, arg_required_else_help = true)]
 #[command(disable_help_subcommand = true, after_long_help = format!("{}\n{EXAMPLES}", help::topics()))]
 #[command(after_help = EXAMPLES)]
 struct Arguments {
@@ -88,6 +89,10 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
+
+/// The version, and the number of the model: programs of one version may have several.
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{}, model {MODEL}", env!("CARGO_PKG_VERSION")));
 
 /// The display order of the options that every command has: after its own options, before `--help`.
 const BEHIND_OWN: usize = 998;

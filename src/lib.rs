@@ -104,7 +104,7 @@ pub use mumakil_core::{cluster, mapred, trace};
 pub use mumakil_draw::{chart, page};
 pub use mumakil_policies::{external, scheduler};
 pub use mumakil_results::{expect, explain, first_difference, numbers_as_text, table, tables};
-pub use mumakil_run::{emulation, output, record, verify};
+pub use mumakil_run::{MODEL, emulation, output, record, verify};
 pub use mumakil_runtime as runtime;
 pub use mumakil_scenario::{self as scenario, fault, workload};
 pub use mumakil_study::{self as study, chaos};

@@ -15,6 +15,7 @@ mod runs;
 mod side;
 mod studies;
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,7 @@ use crate::files::{RESOLVED, STUDY, SUMMARY};
 use crate::scenario::Registry;
 use crate::tables::{AttemptRow, ReadError, TableRow};
 use crate::units::SimSpan;
+use crate::units::tell::listed;
 
 /// Compare runs, or studies, with each other
 ///
@@ -93,6 +95,7 @@ impl CompareArguments {
                 let folders = found.paths.iter().zip(names);
                 let runs = folders.map(|(folder, name)| ComparedRun::read(folder, name));
                 let runs = runs.collect::<Result<Vec<_>, _>>()?;
+                warn_of_models(runs.iter().map(|run| (&*run.about.version, run.about.model)));
                 let first = self.first.then(|| FirstDifferenceReport::find(&runs, self.by));
                 let first = first.transpose()?;
                 let mark = first.as_ref().and_then(FirstDifferenceReport::mark);
@@ -117,6 +120,9 @@ impl CompareArguments {
                 let folders = found.paths.iter().zip(names);
                 let studies = folders.map(|(folder, name)| ComparedStudy::read(folder, name));
                 let studies = studies.collect::<Result<Vec<_>, _>>()?;
+                warn_of_models(
+                    studies.iter().map(|study| (&*study.sheet.version, study.sheet.model)),
+                );
                 let tables = studies::side_by_side(&studies)?;
                 let page = self.out.is_some().then(|| studies::page(&studies, &tables));
                 (ComparisonText::Lines(studies::tell(&tables)), page)
@@ -134,6 +140,18 @@ impl CompareArguments {
             ComparisonText::Json(text) => Ok(terminal::print_file(&text)?),
             ComparisonText::Lines(lines) => Ok(terminal::print(&(lines + wrote))?),
         }
+    }
+}
+
+/// Warns if results are of several models, given by their versions and numbers.
+fn warn_of_models<'r>(models: impl Iterator<Item = (&'r str, u32)>) {
+    let told: BTreeSet<String> =
+        models.map(|(version, model)| format!("{model} (Mumakil {version})")).collect();
+    if 1 < told.len() {
+        terminal::warn(&format!(
+            "these are results of the models {}: what differs may come from the programs",
+            listed(told, "and")
+        ));
     }
 }
 

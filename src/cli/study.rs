@@ -19,7 +19,7 @@ mod status;
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -36,6 +36,7 @@ use super::progress::StudyBar;
 use super::run::real;
 use super::source;
 use super::{terminal, verdicts};
+use crate::MODEL;
 use crate::expect::VerdictState;
 use crate::files::{REPORT, SUMMARY};
 use crate::output::OutputError;
@@ -137,8 +138,27 @@ pub(super) struct PaceOptions {
     /// The real time that each run may take, such as 10min; a run that takes longer has failed
     #[arg(long, value_name = "TIME")]
     time_limit: Option<SimSpan>,
+    /// Do all runs again: remove those that the folder has
+    #[arg(long)]
+    anew: bool,
     #[command(flatten)]
     drive: DriveOption,
+}
+
+impl PaceOptions {
+    /// Refuses to go on with the runs of another model, unless they are done anew.
+    fn expect_own_model(self, out: &Path, store: &Store) -> Result<(), Failure> {
+        let there = read_manifest(out).ok().filter(|there| there.is_foreign() && !store.is_empty());
+        let Some(there) = there.filter(|_| !self.anew) else { return Ok(()) };
+        let of = |model, version: &str| format!("model {model} (Mumakil {version})");
+        Err(Failure::input(format!(
+            "the runs in {} are of {}, and this program is of {}: one table cannot have both\n   = \
+             `--anew` does all runs again; or go on with the program that began",
+            out.display(),
+            of(there.model, &there.version),
+            of(MODEL, env!("CARGO_PKG_VERSION")),
+        )))
+    }
 }
 
 impl StudyArguments {
@@ -342,7 +362,16 @@ impl<'r> StudySession<'r> {
         }
         let sheet = StudyManifest::new(study, &plan);
         if self.claim.is_none() {
-            self.claim = Some(self.claim(&sheet, quiet)?);
+            // Another process may be doing the runs that would be removed.
+            if self.pace.anew && self.shard.is_some() {
+                return Err(Failure::input("--anew needs the folder for itself"));
+            }
+            self.pace.expect_own_model(&self.out, &self.store)?;
+            let claim = self.claim(&sheet, quiet)?;
+            if self.pace.anew {
+                claim.remove_all()?;
+            }
+            self.claim = Some(claim);
         }
         // Find the runs that other processes have finished since the store was opened.
         self.store.refresh()?;

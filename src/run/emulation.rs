@@ -26,6 +26,7 @@ use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 use rand::RngExt;
 
+use crate::MODEL;
 use crate::output::OutputError;
 use crate::record::{
     LaterPolicy, OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher,
@@ -403,6 +404,7 @@ impl Prepared {
                 .collect(),
             seed: scenario.seed,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: MODEL,
             nodes: topology.len(),
             messages: stats.messages,
             ended: stats.end,

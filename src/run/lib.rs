@@ -11,6 +11,9 @@
 //! `mumakil-study`.
 
 pub mod emulation;
+mod model;
 pub mod output;
 pub mod record;
 pub mod verify;
+
+pub use model::MODEL;

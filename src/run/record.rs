@@ -127,6 +127,8 @@ pub struct RunFacts {
     pub seed: u64,
     /// The version of Mumakil.
     pub version: String,
+    /// The number of its model; zero in runs that do not tell it.
+    pub model: u32,
     /// How many nodes the cluster has.
     pub nodes: u32,
     /// How many messages actors received.

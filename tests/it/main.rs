@@ -27,6 +27,7 @@ mod later;
 mod layers;
 mod live;
 mod liveness;
+mod model;
 mod modified_fair;
 mod mumak;
 mod own_format;

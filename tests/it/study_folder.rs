@@ -241,3 +241,47 @@ fn a_folder_without_a_study_is_told() {
     let (code, said) = told(&room, "study plan old");
     assert!(code == Some(2) && said.contains("`mumakil study STUDY.yaml --out old`"), "{said}");
 }
+
+#[test]
+fn the_runs_of_another_model_are_not_gone_on_with() {
+    let room = Room::new();
+    let text = "name: s\nworkload: {jobs: [{name: a, maps: 3, map_time: 9s}]}\nsweep: {seeds: 2}\n";
+    room.write("s.yaml", text);
+    room.mumakil("study s.yaml --out out --quiet").assert().success();
+    let manifest = room.path("out/study.json");
+    let ours = fs::read_to_string(&manifest).unwrap();
+    let theirs = ours.replace(&format!("\"model\": {}", mumakil::MODEL), "\"model\": 99");
+    assert_ne!(ours, theirs);
+    fs::write(&manifest, &theirs).unwrap();
+    // A run of that model, whose name no run of ours has.
+    let run = fs::read_dir(room.path("out/runs")).unwrap().next().unwrap().unwrap().path();
+    fs::rename(&run, room.path("out/runs/0123456789abcdef")).unwrap();
+    for call in ["study s.yaml --out out", "study out", "study s.yaml --out out --join"] {
+        let refused = room.mumakil(call).assert().code(2).get_output().stderr.clone();
+        let refused = String::from_utf8(refused).unwrap();
+        assert!(refused.contains("are of model 99 (Mumakil "), "{call}: {refused}");
+        assert!(refused.contains("`--anew` does all runs again"), "{call}: {refused}");
+    }
+    assert_eq!(fs::read_to_string(&manifest).unwrap(), theirs, "nothing was written");
+    room.mumakil("study s.yaml --out out --quiet --anew").assert().success();
+    assert_eq!(fs::read_to_string(&manifest).unwrap(), ours);
+    assert!(!room.path("out/runs/0123456789abcdef").exists());
+    assert_eq!(fs::read_dir(room.path("out/runs")).unwrap().count(), 2);
+}
+
+#[test]
+fn a_comparison_of_two_models_is_doubted() {
+    let room = Room::new();
+    room.mumakil("run quickstart --quiet --out a").assert().success();
+    room.mumakil("run quickstart --quiet --out b").assert().success();
+    let told = room.mumakil("compare a b").assert().success().get_output().stderr.clone();
+    assert_eq!(String::from_utf8(told).unwrap(), "");
+    let summary = room.path("b/summary.json");
+    let text = fs::read_to_string(&summary).unwrap();
+    let other = text.replace(&format!("\"model\": {}", mumakil::MODEL), "\"model\": 99");
+    fs::write(&summary, other).unwrap();
+    let told = room.mumakil("compare a b").assert().success().get_output().stderr.clone();
+    let told = String::from_utf8(told).unwrap();
+    assert!(told.contains("the models 1 (Mumakil "), "{told}");
+    assert!(told.contains(" and 99 (Mumakil "), "{told}");
+}

@@ -90,14 +90,14 @@ fn slots(
 /// Returns a table of the runs: scenario, policy, seed.
 fn runs_table(runs: &[ComparedRun]) -> PageTable {
     let row = |run: &ComparedRun| {
-        let RunDescription { scenario, policy, seed, version, nodes } = &run.about;
+        let RunDescription { scenario, policy, seed, version, model, nodes } = &run.about;
         vec![
             PageCell::text(&run.name),
             PageCell::text(scenario),
             PageCell::text(policy),
             PageCell::number(f64::from(*nodes), nodes.to_string()),
             PageCell::number(*seed as f64, seed.to_string()),
-            PageCell::text(version),
+            PageCell::text(format!("{version}, model {model}")),
         ]
     };
     let columns = [

@@ -72,6 +72,9 @@ pub(super) struct RunDescription {
     pub(super) seed: u64,
     /// The version of Mumakil.
     pub(super) version: String,
+    /// The number of its model; zero in runs that do not tell it.
+    #[serde(default)]
+    pub(super) model: u32,
     /// The number of nodes.
     pub(super) nodes: u32,
 }

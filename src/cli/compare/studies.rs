@@ -24,7 +24,7 @@ const MOST_CELLS: usize = 40;
 #[derive(Debug)]
 pub(super) struct ComparedStudy {
     name: String,
-    sheet: StudyManifest,
+    pub(super) sheet: StudyManifest,
     /// The cells with results: the labels of their values, axis by axis.
     cells: Vec<Vec<String>>,
     metrics: Vec<ComparedMetric>,
@@ -194,6 +194,7 @@ mod tests {
         let sheet = StudyManifest {
             study: name.to_owned(),
             description: String::new(),
+            model: 0,
             version: "0.0.0".to_owned(),
             axes: vec![axis],
             compare: None,

@@ -202,7 +202,11 @@ impl ElsewhereArguments {
             )));
         }
         let store = Store::of(out)?;
-        let missing = plan.missing(&store, Shard::WHOLE).len();
+        pace.expect_own_model(out, &store)?;
+        let missing = match pace.anew {
+            true => plan.distinct().len(),
+            false => plan.missing(&store, Shard::WHOLE).len(),
+        };
         let most = (self.tasks.unwrap_or(TASKS) as usize).min(engine.most_tasks());
         let here = std::path::absolute(out);
         let folder = here.map_err(|source| OutputError::Read { path: out.to_owned(), source })?;
@@ -222,6 +226,9 @@ impl ElsewhereArguments {
         }
         // Keep other processes out while the folder is prepared.
         let claim = store.claim(tasks.study, FolderAccess::Alone, StoreForm::Packed)?;
+        if pace.anew {
+            claim.remove_all()?;
+        }
         let sheet = StudyManifest::new(study, &plan);
         write_manifest(&sheet, out)?;
         keep(study, &plan, &folder::command(), out, bring)?;
@@ -407,6 +414,7 @@ mod tests {
         let pace = PaceOptions {
             jobs: None,
             time_limit,
+            anew: false,
             drive: DriveOption { transport: Transport::Bare },
         };
         let (folder, words) = (Path::new("/data/it's a study"), task_words(pace));

@@ -84,6 +84,11 @@ impl Packs {
         Ok(())
     }
 
+    /// Returns whether no pack has a run.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
     fn refresh_one(&mut self, path: &Path) -> io::Result<()> {
         // Read the length once: the next call finds the runs that another process appends after
         // that.

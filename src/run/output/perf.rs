@@ -8,6 +8,7 @@ use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
 use super::{OutputError, RunFolder};
+use crate::MODEL;
 use mumakil_base::files::PERF;
 use mumakil_core::mapred::ExternalWork;
 
@@ -44,6 +45,7 @@ fn cost(wall: Duration, messages: u64, decisions: &Histogram<u64>) -> Value {
         })
     };
     json!({
+        "model": MODEL,
         "wall_s": wall_s,
         // A run may be shorter than the clock's resolution; JSON has no infinite numbers.
         "messages_per_s": (messages as f64 / wall_s.max(1e-9)).round(),

@@ -101,6 +101,7 @@ mod tests {
             study: "s".to_owned(),
             description: String::new(),
             version: String::new(),
+            model: 0,
             axes: vec![
                 axis("cluster.nodes", ["10", "20", "30"]),
                 axis("scheduler", ["v1", "v2", "fair"]),

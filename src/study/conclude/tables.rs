@@ -180,6 +180,7 @@ mod tests {
             study: "test".to_owned(),
             description: String::new(),
             version: "0.0.0".to_owned(),
+            model: 0,
             axes: vec![axis],
             compare: None,
             against: Default::default(),

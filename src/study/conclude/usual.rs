@@ -88,6 +88,7 @@ mod tests {
             study: "test".to_owned(),
             description: String::new(),
             version: "0.0.0".to_owned(),
+            model: 0,
             axes: axes.iter().enumerate().map(axis).collect(),
             compare,
             against: Default::default(),

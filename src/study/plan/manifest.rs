@@ -14,6 +14,7 @@ use crate::plan::runs::{Plan, PlannedRun};
 use crate::plan::spec::Study;
 use mumakil_base::files::STUDY;
 use mumakil_results::expect::{self, Expectation, Space};
+use mumakil_run::MODEL;
 use mumakil_run::output::{OutputError, read_json};
 
 /// A planned study, with the names of its runs.
@@ -26,6 +27,9 @@ pub struct StudyManifest {
     pub description: String,
     /// The version of Mumakil that planned it.
     pub version: String,
+    /// The number of its model; zero in manifests that do not tell it.
+    #[serde(default)]
+    pub model: u32,
     /// The axes.
     pub axes: Vec<ManifestAxis>,
     /// The axis whose values are compared.
@@ -82,6 +86,7 @@ impl StudyManifest {
             study: study.name.as_str().to_owned(),
             description: study.description.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: MODEL,
             axes: study.sweep.axes.iter().map(ManifestAxis::of).collect(),
             compare: study.compare,
             against: study.against,
@@ -107,6 +112,12 @@ impl StudyManifest {
         let description = story.trim_end().to_owned();
         let expect = Vec::new();
         (0 < left).then(|| Self { cells, description, expect, ..self.clone() })
+    }
+
+    /// Returns whether a program of another model or version has planned it, whose runs have other
+    /// names.
+    pub fn is_foreign(&self) -> bool {
+        self.model != MODEL || self.version != env!("CARGO_PKG_VERSION")
     }
 
     /// Returns the axes in the form that expressions use.

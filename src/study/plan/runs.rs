@@ -1,8 +1,8 @@
 //! The runs of a study: a cell for each combination of the axes' values, and in each cell a run for
 //! each seed.
 //!
-//! The name of a run is a hash of its resolved scenario, the content of its traces and the version
-//! of Mumakil. So a finished run is not repeated, even after the study is edited. A change that
+//! The name of a run is a hash of its resolved scenario, the content of its traces, and the version
+//! and model of Mumakil. So a finished run is not repeated, even after the study is edited. A change that
 //! could alter the results of a run gives the run another name.
 //!
 //! A policy that the user has built in may change while the version stays the same. So the hash of
@@ -23,6 +23,7 @@ use crate::plan::spec::Study;
 use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::trace::{TraceError, hex, sha256_of};
 use mumakil_results::expect::{KnownWords, combinations};
+use mumakil_run::MODEL;
 use mumakil_run::emulation::{EmulationError, Prepared};
 use mumakil_scenario::workload::WorkloadSpec;
 use mumakil_scenario::{
@@ -540,7 +541,8 @@ impl Identity {
             }
         }
         let mut before = Sha256::new();
-        for part in [env!("CARGO_PKG_VERSION"), program.unwrap_or_default()] {
+        let model = MODEL.to_string();
+        for part in [env!("CARGO_PKG_VERSION"), &*model, program.unwrap_or_default()] {
             before.update(part);
             // Put a zero byte between the parts: `1.0` + `x` must not get the hash of `1.` + `0x`.
             before.update([0]);
@@ -703,7 +705,8 @@ mod tests {
                 description: String::new(),
                 ..planned.scenario(run)
             };
-            let text = format!("{}\0\0{}\0", env!("CARGO_PKG_VERSION"), scenario.to_yaml());
+            let version = env!("CARGO_PKG_VERSION");
+            let text = format!("{version}\0{MODEL}\0\0{}\0", scenario.to_yaml());
             assert_eq!(run.id, hex(&Sha256::digest(text)[..8]));
         }
     }

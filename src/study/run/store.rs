@@ -212,6 +212,12 @@ impl Store {
         self.find(id).unwrap_or_else(|| RunPlace::Folder(self.runs().join(id)))
     }
 
+    /// Returns whether the store has no run at all, as of the last refresh.
+    pub fn is_empty(&self) -> bool {
+        let found = self.found.read();
+        found.folders.is_empty() && found.packs.is_empty()
+    }
+
     /// Returns whether the store has a run, as of the last refresh.
     pub fn has(&self, id: &str) -> bool {
         self.find(id).is_some()
@@ -235,6 +241,24 @@ impl FolderClaim {
             // piece.
             Some(_) => RunFolder::create(&std::env::temp_dir().join(id), true),
         }
+    }
+
+    /// Removes all runs, and the notes about runs that failed.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn remove_all(&self) -> Result<(), OutputError> {
+        for folder in [RUNS, FAILED] {
+            let path = self.store.study.join(folder);
+            match fs::remove_dir_all(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(OutputError::Write { path, source: error });
+                }
+                _ => {}
+            }
+        }
+        self.store.found.write().packs = Packs::default();
+        self.store.refresh()
     }
 
     /// Keeps a run whose folder is complete.
