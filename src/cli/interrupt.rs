@@ -6,7 +6,7 @@
 //! out/mine-42/    is whole                          Ctrl-C: it stays
 //! ```
 //! No destructor runs when a signal ends the process, so the signal thread removes the hidden
-//! files.
+//! files, and ends the programs that are policies.
 //!
 //! Ctrl-C comes from a user, SIGTERM from a program: Slurm sends it before the time limit. The exit
 //! codes are those of shells, 128 plus the number of the signal: 130 and 143.
@@ -15,6 +15,7 @@ use std::io;
 
 use super::progress::RunBar;
 use super::terminal;
+use crate::external::end_all;
 use crate::output::{HIDDEN, remove_unfinished};
 
 /// From now on, handles the signals that end the process. The message on stderr ends with `after`,
@@ -34,6 +35,9 @@ pub(super) fn guard_with(bar: &RunBar, after: &'static str, last: impl Fn() + Se
         // `^C`.
         bar.clear();
         terminal::error(&format!("{}{after}", signal.told()));
+        // Programs that are policies end with Mumakil, whatever they are doing. Do this last: their
+        // runs fail with it, and a thread could report that.
+        end_all();
         std::process::exit(signal.exit_code());
     };
     if let Err(error) = watch(end) {

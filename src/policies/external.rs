@@ -5,6 +5,7 @@
 //! remembers what it has sent, so that it sends only changes, and carries out the answers. The
 //! guide's chapter `external` shows the protocol message by message.
 
+mod groups;
 mod options;
 mod policy;
 mod process;
@@ -12,5 +13,6 @@ pub mod protocol;
 pub mod template;
 mod words;
 
+pub use groups::end_all;
 pub use options::{ExternalOptions, find, title};
 pub use policy::External;

@@ -2,7 +2,8 @@
 //! policies.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use proptest::prelude::*;
 
@@ -82,6 +83,11 @@ fn bad_neighbours_end_the_run_and_are_told_by_what_they_did() {
             "read l; echo '{\"hello\":{\"protocol\":1,\"tick_us\":0}}'".to_owned(),
             "time would stand still",
         ),
+        (
+            "read l; echo '{\"hello\":{\"protocol\":1,\"tick_us\":18446744073709551615}}'"
+                .to_owned(),
+            "`tick_us` is 18446744073709551615, above the most, 3153600000000000 (100 years)",
+        ),
         ("read l; echo '{\"answer\":{\"number\":1}}'".to_owned(), "did not answer `hello`"),
         (answer("{\"answer\":{\"number\":7}}"), "it answered question 7, and was asked 1"),
         (answer("{\"answer\":{\"number\":1,\"do\":[{\"map\":{\"job\":9}}]}}"), "it names job 9"),
@@ -121,6 +127,39 @@ fn what_a_bad_neighbour_has_started_goes_with_it_and_the_last_exchanges_are_told
     assert!(told.contains("asked    {\"offer\":{\"number\":1,"), "{told}");
     assert!(told.contains("answered {\"answer\":{}}"), "{told}");
     assert!(!lives(&fs::read_to_string(pid).unwrap()), "a child of the policy is still alive");
+}
+
+/// A policy that computes for ever is asked when Mumakil is told to end, or is killed. Nothing of it
+/// stays.
+#[test]
+fn a_busy_neighbour_ends_with_mumakil_whatever_ends_it() {
+    for signal in ["INT", "TERM", "HUP", "KILL"] {
+        let room = Room::new();
+        room.write("small.yaml", SCENARIO);
+        let busy =
+            "(while true; do :; done) & echo $! $$ > pids; mv pids there; while true; do :; done";
+        room.write("busy.sh", &format!("read l; {HELLO} read l; {busy}"));
+        let mut run = Command::new(env!("CARGO_BIN_EXE_mumakil"));
+        run.current_dir(room.path("")).args(["run", "small.yaml", "--quiet", "--out", "out"]);
+        run.args(["--set", "scheduler={external: {command: [sh, busy.sh], timeout: 1h}}"]);
+        let mut child = run.stderr(Stdio::null()).spawn().unwrap();
+        let is_there = || room.path("there").exists();
+        assert!(soon(is_there), "the policy is asked");
+        let kill = ["-s", signal, &child.id().to_string()];
+        assert!(Command::new("kill").args(kill).status().unwrap().success());
+        child.wait().unwrap();
+        let pids = fs::read_to_string(room.path("there")).unwrap();
+        let is_gone = || !pids.split_whitespace().any(lives);
+        assert!(soon(is_gone), "{signal}: {pids} live on");
+    }
+}
+
+/// Waits until a condition holds, for some seconds.
+fn soon(holds: impl Fn() -> bool) -> bool {
+    (0..1_000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        holds()
+    })
 }
 
 #[test]

@@ -129,6 +129,12 @@ impl Scheduler for External {
         if wishes.tick_us == Some(0) {
             return Err(blame("`tick_us` is 0, and time would stand still".to_owned()));
         }
+        // The clock counts microseconds in 64 bits, so an instant after a longer tick may not fit.
+        let longest = SimSpan::LONGEST.as_micros();
+        if let Some(tick) = wishes.tick_us.filter(|tick| longest < *tick) {
+            let words = format!("`tick_us` is {tick}, above the most, {longest} (100 years)");
+            return Err(blame(words));
+        }
         self.wishes = wishes;
         // The process is shared with the farewell below, which runs after the policy's last answer.
         let process = Arc::new(Mutex::new(process));
@@ -196,8 +202,9 @@ impl Scheduler for External {
 
     fn patience(&self, _: &View<'_>) -> SimSpan {
         // A day, if the policy gives no time. A time that is too long does no harm: a stall is just
-        // reported late.
-        self.wishes.patience_us.map_or(SimSpan::from_secs(24 * 60 * 60), SimSpan::from_micros)
+        // reported late. So a time above the longest span is shortened to it.
+        let patience = self.wishes.patience_us.map(SimSpan::from_micros);
+        patience.map_or(SimSpan::from_secs(24 * 60 * 60), |patience| patience.min(SimSpan::LONGEST))
     }
 
     fn reads_progress(&self) -> bool {

@@ -13,8 +13,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::groups;
 use mumakil_core::mapred::{ExternalWork, PolicyWords};
 
 /// The largest length of an answer, in bytes. One read may exceed it.
@@ -100,14 +100,9 @@ impl Process {
         // Without this variable, Python orders its sets differently in each process.
         start.env("PYTHONHASHSEED", "0");
         start.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        {
-            use std::os::unix::process::CommandExt as _;
-            // Give the process a group of its own, so that Mumakil can kill all its children, and
-            // Ctrl-C reaches only Mumakil.
-            start.process_group(0);
-        }
-        let mut child = start
-            .spawn()
+        // The process gets a group of its own, so that Mumakil can kill all its children, and Ctrl-C
+        // reaches only Mumakil.
+        let mut child = groups::start(&mut start)
             .map_err(|error| format!("`{program}` cannot be started: {}", plain(&error)))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
@@ -299,14 +294,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Kill the whole group, then wait for the process, so that it does not stay as a zombie.
-        if let Some(group) = Pid::from_raw(self.child.id().cast_signed()) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        // Kill the process itself, in case the signal to the group failed. An error means that it
-        // has ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        groups::end(&mut self.child);
     }
 }
 
