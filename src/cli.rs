@@ -86,6 +86,10 @@ struct Arguments {
     /// Start no program that a scenario names as its policy (`external`)
     #[arg(long, global = true, display_order = BEHIND_OWN)]
     no_external: bool,
+    /// Start the program that a scenario names as its policy without a warning, and also where only
+    /// results or a plan are asked for
+    #[arg(long, global = true, display_order = BEHIND_OWN, conflicts_with = "no_external")]
+    external: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -158,6 +162,8 @@ pub fn run(mut registry: Registry) -> ExitCode {
     };
     if arguments.no_external {
         registry.forbid_programs();
+    } else if arguments.external {
+        registry.trust_programs();
     }
     match guarded(|| arguments.command.run(&registry)) {
         Ok(()) => ExitCode::SUCCESS,

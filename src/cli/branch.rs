@@ -69,10 +69,14 @@ impl BranchArguments {
             let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };
             source::load(&self.scenario, overrides, registry)
         };
-        let (draft, LoadedScenario { scenario, .. }) = load(&[])?;
+        let (draft, loaded) = load(&[])?;
+        let LoadedScenario { scenario, mut warnings, .. } = loaded;
         let (set_draft, loaded) = load(&self.sets)?;
-        let LoadedScenario { scenario: set, warnings, .. } = loaded;
-        warnings.iter().for_each(|warning| terminal::warn(warning));
+        let LoadedScenario { scenario: set, warnings: of_set, .. } = loaded;
+        // Both scenarios are run. Most warnings are about both.
+        let new: Vec<_> = of_set.into_iter().filter(|new| !warnings.contains(new)).collect();
+        warnings.extend(new);
+        terminal::warn_all(&warnings, false);
         // The scenario was loaded once without the settings and once with them, so mistakes in the
         // settings are reported already.
         let branch = branched(&scenario, set, self.at)?;

@@ -34,14 +34,14 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
     let draft = source::open(path, "scenario")?.with(sets);
     if draft.is_study() {
         let plan = Plan::check(draft, registry)?;
-        plan.warnings.iter().for_each(|warning| terminal::warn(warning));
+        terminal::warn_all(&plan.warnings, false);
         plan.overload(registry)?.iter().for_each(|warning| terminal::warn(warning));
         let (cells, runs) = (plan.cells.len() as u64, plan.runs.len() as u64);
         return Ok(format!("{} · {}", counted(cells, "cell"), counted(runs, "run")));
     }
     let LoadedScenario { scenario, warnings, .. } = draft.resolve_with_files(registry)?;
     let prepared = source::prepare(&draft, scenario, registry)?;
-    warnings.iter().for_each(|warning| terminal::warn(warning));
+    terminal::warn_all(&warnings, false);
     prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));
     if let Some((kind, load)) = prepared.overload() {
         terminal::warn(&format!(

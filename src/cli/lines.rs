@@ -67,6 +67,13 @@ impl TerminalLines {
         }
     }
 
+    /// Returns the lines, each with at most about `most` characters: the middle of a longer line is
+    /// left out. Colours stay.
+    pub(super) fn shortened(&self, most: usize) -> Self {
+        let lines = self.text.split_inclusive('\n').map(|line| shortened(line, most));
+        Self { text: lines.collect() }
+    }
+
     /// Returns whether there are no lines.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
@@ -101,6 +108,36 @@ impl std::iter::Sum for TerminalLines {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |lines, more| lines + more)
     }
+}
+
+/// Returns a line without its middle, if it has more than `most` characters.
+pub(super) fn shortened(line: &str, most: usize) -> Cow<'_, str> {
+    // Colours count here, too: a line that is short with them is short.
+    if line.chars().nth(most).is_none() {
+        return line.into();
+    }
+    // Only our own styles have an escape; each ends with the letter `m`.
+    let mut is_colour = false;
+    let text_or_not = |c: char| {
+        is_colour |= c == '\u{1b}';
+        let is_text = !is_colour && c != '\n';
+        is_colour &= c != 'm';
+        (c, is_text)
+    };
+    let chars: Vec<(char, bool)> = line.chars().map(text_or_not).collect();
+    let count = chars.iter().filter(|(_, is_text)| *is_text).count();
+    // Often the end has the reason, so a quarter of the room is for it.
+    let left_out = most - most / 4..count.saturating_sub(most / 4);
+    let (mut short, mut place) = (String::new(), 0);
+    for (c, is_text) in chars {
+        if !is_text || !left_out.contains(&place) {
+            short.push(c);
+        } else if place == left_out.start {
+            short += " … ";
+        }
+        place += usize::from(is_text);
+    }
+    short.into()
 }
 
 /// Returns a text with its control characters as escapes: `\u{1b}`, `
@@ -175,6 +212,16 @@ mod tests {
         lines.bold("c\u{1b}[0m", "\u{1b}[31md");
         assert_eq!(lines.bare(), "a\\nerror: b\nc\\u{1b}[0m\\u{1b}[31md\n");
         assert_eq!(lines.as_str().matches('\u{1b}').count(), 2);
+    }
+
+    #[test]
+    fn a_long_line_loses_its_middle_and_keeps_its_colours() {
+        let mut lines = TerminalLines::of("short");
+        lines.bold("ä".repeat(90), "b".repeat(90) + " is wrong");
+        let short = lines.shortened(20);
+        assert_eq!(short.bare(), format!("short\n{} … wrong\n", "ä".repeat(15)));
+        assert_eq!(short.as_str().matches('\u{1b}').count(), 2);
+        assert_eq!(lines.shortened(1_000), lines);
     }
 
     #[test]

@@ -89,8 +89,8 @@ impl RunArguments {
             ));
         }
         let prepared = source::prepare(&draft, scenario, registry)?;
+        terminal::warn_all(&warnings, self.quiet);
         if !self.quiet {
-            warnings.iter().for_each(|warning| terminal::warn(warning));
             prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));
         }
         let scenario = &prepared.scenario;

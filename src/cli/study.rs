@@ -41,7 +41,7 @@ use crate::expect::VerdictState;
 use crate::files::{REPORT, SUMMARY};
 use crate::output::OutputError;
 use crate::runtime::Transport;
-use crate::scenario::Registry;
+use crate::scenario::{Registry, Warning};
 use crate::study::{
     BroughtFiles, Concluded, End, FolderAccess, FolderClaim, NextRun, Plan, PlanError, RunEffort,
     RunWarnings, Search, Shard, SharedRuns, Store, StoreForm, Study, StudyManifest, WorkStep,
@@ -176,6 +176,7 @@ impl StudyArguments {
 impl StudyRunArguments {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study.expect("clap requires STUDY"), self.out)?;
+        let registry = &folder::registry(&path, registry);
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
         // A process that joins may do any run of the study: its shard is the whole study, shared
         // with other processes.
@@ -262,6 +263,8 @@ pub(super) struct StudySession<'r> {
     failed: Vec<String>,
     /// The number of workers at the same time.
     workers: usize,
+    /// The warnings about the studies, as far as the user has seen them.
+    warned: Vec<Warning>,
     /// The warnings of the runs.
     doubts: RunWarnings,
     began: Instant,
@@ -293,6 +296,7 @@ impl<'r> StudySession<'r> {
             done: 0,
             failed: Vec::new(),
             workers: 0,
+            warned: Vec::new(),
             doubts: RunWarnings::default(),
             began: outcome::now(),
         })
@@ -344,21 +348,32 @@ impl<'r> StudySession<'r> {
         done
     }
 
-    /// Plans a study.
-    fn plan(&self, study: &Study) -> Result<Plan, Failure> {
+    /// Plans a study, and prints the warnings about it that the user has not seen.
+    ///
+    /// # Errors
+    /// Also if runs are missing whose policy is a program that may not be started.
+    fn plan(&mut self, study: &Study, quiet: bool) -> Result<Plan, Failure> {
         let plan = Plan::new(study, self.registry)?;
         if self.pace.drive.transport == Transport::Bare && !plan.is_repeatable() {
             return Err(Failure::input(
                 "`--drive bare` needs `clock: virtual`, and runs of this study have another clock",
             ));
         }
+        let new = plan.warnings.iter().filter(|warning| !self.warned.contains(warning));
+        let new: Vec<Warning> = new.cloned().collect();
+        terminal::warn_all(&new, quiet);
+        self.warned.extend(new);
+        if !self.registry.may_start() {
+            let missing = plan.missing(&self.store, self.shard.unwrap_or(Shard::WHOLE));
+            plan.program(&missing).map_or(Ok(()), |command| Err(unstartable(&command)))?;
+        }
         Ok(plan)
     }
 
     fn run_missing(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
-        let plan = self.plan(study)?;
+        let plan = self.plan(study, quiet)?;
         if !quiet {
-            warn(&plan);
+            warn_of_clock(&plan);
         }
         let sheet = StudyManifest::new(study, &plan);
         if self.claim.is_none() {
@@ -636,15 +651,30 @@ fn workers(plan: &Plan, jobs: Option<NonZero<usize>>, runs: usize) -> usize {
     most.min(runs)
 }
 
-/// Prints the warnings of a plan.
-fn warn(plan: &Plan) {
-    plan.warnings.iter().for_each(|warning| terminal::warn(warning));
+/// Prints the warnings of a plan; with `quiet` only those that a user must not miss.
+fn warn(plan: &Plan, quiet: bool) {
+    terminal::warn_all(&plan.warnings, quiet);
+    if !quiet {
+        warn_of_clock(plan);
+    }
+}
+
+fn warn_of_clock(plan: &Plan) {
     if !plan.is_repeatable() {
         terminal::warn(
             &"runs on a scaled clock cannot be repeated exactly; they go one at a time, since others \
               beside them would make them late",
         );
     }
+}
+
+/// Returns the failure of a study whose runs need a program that may not be started.
+fn unstartable(command: &[String]) -> Failure {
+    Failure::input(format!(
+        "the policy of runs that are left to do is a program, `{}`, which may not be started here\n   \
+         = with `--external` Mumakil starts it",
+        command.join(" ")
+    ))
 }
 
 /// Parses a shard, such as `2/5`.

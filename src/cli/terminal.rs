@@ -13,7 +13,12 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use clap::error::ErrorKind;
 
-use super::lines::{TerminalLines, plain, plain_file};
+use super::lines::{TerminalLines, plain, plain_file, shortened};
+use crate::scenario::Warning;
+
+/// How many characters of a line of a message are shown.
+// Chosen: a value that somebody typed is seen whole, and a few such lines fit a terminal.
+const LONGEST: usize = 1_000;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -87,6 +92,12 @@ pub(super) fn warn(message: &dyn Display) {
     say(WARNING, "warning", lines);
 }
 
+/// Prints the warnings about a scenario; with `quiet` only those that a user must not miss.
+pub(super) fn warn_all(warnings: &[Warning], quiet: bool) {
+    let shown = warnings.iter().filter(|warning| !quiet || warning.is_urgent());
+    shown.for_each(|warning| warn(warning));
+}
+
 /// Prints a line to stderr: from an external policy, or about the progress.
 pub(super) fn pass_on(line: &str) {
     // If stderr is closed, the error cannot be reported anywhere.
@@ -99,20 +110,21 @@ pub(super) fn is_watched() -> bool {
 }
 
 /// Prints an error about the command line, or the help that it asks for. clap quotes arguments
-/// unchanged; if they have control characters, `of` makes the error again, from escaped arguments.
+/// unchanged; if they are long or have control characters, `of` makes the error again, from arguments
+/// that are shortened and escaped.
 pub(super) fn print_usage(
     error: clap::Error,
     arguments: Vec<OsString>,
     of: impl FnOnce(Vec<OsString>) -> Option<clap::Error>,
 ) {
     // clap repeats wrong arguments in its message, so they need escapes like names.
-    let is_harmless =
-        |argument: &OsString| plain(&argument.to_string_lossy()) == *argument.to_string_lossy();
+    let safe =
+        |argument: &OsString| shortened(&plain(&argument.to_string_lossy()), LONGEST).into_owned();
+    let is_harmless = |argument: &OsString| safe(argument) == *argument.to_string_lossy();
     let error = if arguments.iter().all(is_harmless) {
         error
     } else {
-        let shown = |argument: OsString| plain(&argument.to_string_lossy()).into_owned().into();
-        match of(arguments.into_iter().map(shown).collect()) {
+        match of(arguments.iter().map(|argument| safe(argument).into()).collect()) {
             Some(error) => error,
             // The escaped arguments give no error, so print only the kind of the first error.
             None => return self::error(&error.kind().to_string()),
@@ -142,7 +154,7 @@ fn say(style: Style, word: &str, message: TerminalLines) {
     let mut lines = TerminalLines::default();
     lines.part(style, word);
     lines.part(Style::new(), ": ");
-    lines += message;
+    lines += message.shortened(LONGEST);
     // If stderr is closed, the error cannot be reported anywhere.
     let _ = anstream::stderr().write_all(lines.as_str().as_bytes());
 }

@@ -14,5 +14,5 @@ pub mod template;
 mod words;
 
 pub use groups::end_all;
-pub use options::{ExternalOptions, find, title};
+pub use options::{ExternalOptions, command, find, title};
 pub use policy::External;

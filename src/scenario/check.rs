@@ -54,8 +54,21 @@ pub enum Warning {
     },
     /// Settings that were removed with the choice or preset that they belong to.
     Displaced(DisplacedSettings),
+    /// A policy is a program. The scenario may come from another person, so its user should know
+    /// which program a run of it starts.
+    Program {
+        /// The program and its arguments.
+        command: String,
+    },
     /// Any other warning, in words.
     Doubt(String),
+}
+
+impl Warning {
+    /// Returns whether the user has to see the warning even if only errors are wanted.
+    pub fn is_urgent(&self) -> bool {
+        matches!(self, Self::Program { .. })
+    }
 }
 
 impl fmt::Display for Warning {
@@ -76,6 +89,11 @@ impl fmt::Display for Warning {
                     shown.join("`, `")
                 )
             }
+            Self::Program { command } => write!(
+                f,
+                "the policy is a program: `{command}`; `--no-external` forbids to start it, and \
+                 `--external` starts it without this warning"
+            ),
             Self::Idle { message, .. } | Self::Doubt(message) => f.write_str(message),
         }
     }

@@ -36,6 +36,12 @@ impl SchedulerChoice {
         }
     }
 
+    /// Returns the command of the program that the policy is; `None` if Mumakil has the policy in
+    /// itself.
+    pub fn program(&self) -> Option<Vec<String>> {
+        external::command(&self.name, &self.options)
+    }
+
     /// Returns the name that reports show: the name of the policy, or of the program if the policy
     /// is a program.
     pub fn title(&self) -> String {

@@ -262,6 +262,9 @@ impl Draft {
                 // find a policy.
                 entry.scheduler = choice.or(entry.scheduler.take());
             }
+            if !registry.trusts_programs() {
+                warnings.extend(self.programs(&scenario));
+            }
             if intact("later") && intact("scheduler") {
                 problems.extend(complete_allocations(&mut scenario, registry, &mut warnings));
             }
@@ -295,6 +298,25 @@ impl Draft {
             }
             _ => Err(ScenarioError::invalid(findings)),
         }
+    }
+
+    /// Returns warnings about the policies that are programs, each program once; none about a
+    /// program that the user has named on the command line.
+    fn programs(&self, scenario: &Scenario) -> Vec<Warning> {
+        let first = (Path::default(), &scenario.scheduler);
+        let later = scenario.later.iter().enumerate().filter_map(|(number, later)| {
+            Some((Path::of(&format!("later[{number}]")), later.scheduler.as_ref()?))
+        });
+        let mut warnings = Vec::new();
+        for (at, choice) in std::iter::once(first).chain(later) {
+            let Some(command) = choice.program() else { continue };
+            let at = at.join(&Path::of("scheduler").key(&choice.name).key("command").0);
+            let warning = Warning::Program { command: command.join(" ") };
+            if !self.document.origin(&at).is_argument() && !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+        warnings
     }
 
     /// Returns the scenario as [`Self::resolve`] does, and also checks that its files with jobs and

@@ -48,7 +48,16 @@ pub struct Registry {
     /// exchange with other programs.
     tell: PolicyWords,
     overhear: Option<PolicyDialogue>,
-    may_start: bool,
+    programs: ProgramRule,
+}
+
+/// Whether policies may start the programs that scenarios name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProgramRule {
+    Forbidden,
+    /// They may, and a scenario that names one has a warning.
+    Announced,
+    Trusted,
 }
 
 impl fmt::Debug for Registry {
@@ -136,7 +145,7 @@ impl Registry {
             has_own_formats: false,
             tell: Arc::new(|_: &str| {}),
             overhear: None,
-            may_start: true,
+            programs: ProgramRule::Announced,
         };
         registry.add_source::<ListSource>().add_source::<Mix>();
         registry.add_source::<Rumen>().add_source::<Swim>().add_source::<Sls>();
@@ -219,7 +228,13 @@ impl Registry {
 
     /// Forbids policies to start other programs.
     pub fn forbid_programs(&mut self) -> &mut Self {
-        self.may_start = false;
+        self.programs = ProgramRule::Forbidden;
+        self
+    }
+
+    /// Lets policies start other programs, and spares the warnings about them.
+    pub fn trust_programs(&mut self) -> &mut Self {
+        self.programs = ProgramRule::Trusted;
         self
     }
 
@@ -236,7 +251,12 @@ impl Registry {
 
     /// Returns whether policies may start other programs.
     pub fn may_start(&self) -> bool {
-        self.may_start
+        self.programs != ProgramRule::Forbidden
+    }
+
+    /// Returns whether users trust the programs that scenarios name as policies.
+    pub fn trusts_programs(&self) -> bool {
+        self.programs == ProgramRule::Trusted
     }
 
     /// Returns the formats of trace files.

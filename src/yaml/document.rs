@@ -79,6 +79,11 @@ impl Origin {
         Self(OriginText::Argument(argument.into()))
     }
 
+    /// Returns whether the value was written on the command line.
+    pub fn is_argument(&self) -> bool {
+        matches!(self.0, OriginText::Argument(_))
+    }
+
     /// Returns the text of the argument, or the name of the file.
     fn name(&self) -> &str {
         match &self.0 {

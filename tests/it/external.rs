@@ -60,7 +60,7 @@ fn a_good_neighbour_is_heard_and_leaves() {
     let (code, told) = run(&room, &format!("echo 'I begin' >&2\n{GOOD}"));
     assert_eq!(code, Some(0), "{told}");
     assert!(told.contains("policy.sh: I begin"), "{told}");
-    assert!(told.contains("warning: the policy is a program: `sh policy.sh`"), "{told}");
+    assert!(!told.contains("is a program"), "the command line has named it: {told}");
     let tasks = fs::read_to_string(room.path("out/tasks.csv")).unwrap();
     assert!(tasks.contains("its policy gave no reason"), "{tasks}");
     let resolved = fs::read_to_string(room.path("out/scenario.resolved.yaml")).unwrap();
@@ -175,6 +175,96 @@ fn an_instant_is_named_and_programs_can_be_forbidden() {
     assert!(told.contains("--no-external forbids to start it"), "{told}");
     let output = mumakil("check small.yaml --no-external");
     assert_eq!(output.status.code(), Some(0), "it can be read");
+}
+
+/// A scenario of somebody else names a program, which notes each start.
+fn with_program(more: &str) -> Room {
+    let room = Room::new();
+    let note = room.path("starts").display().to_string();
+    room.write("policy.sh", &format!("echo start >> {note}\n{GOOD}"));
+    let scheduler = "scheduler: {external: {command: [sh, policy.sh]}}";
+    room.write("small.yaml", &format!("{SCENARIO}{scheduler}\n"));
+    room.write("study.yaml", &format!("{SCENARIO}{scheduler}\nsweep: {{seeds: 2}}\n{more}"));
+    room
+}
+
+/// Calls `mumakil`; returns the exit code, the output, and how often the program was started.
+fn starts(room: &Room, words: &str) -> (Option<i32>, String, usize) {
+    let _ = fs::remove_file(room.path("starts"));
+    let output = room.mumakil(words).output().unwrap();
+    let told = [output.stdout, output.stderr].concat();
+    let starts = fs::read_to_string(room.path("starts")).unwrap_or_default();
+    (output.status.code(), String::from_utf8(told).unwrap(), starts.lines().count())
+}
+
+#[test]
+fn a_program_is_announced_whatever_runs_it_and_however_quietly() {
+    let room = with_program("");
+    let warning = "the policy is a program: `sh policy.sh`; `--no-external` forbids to start it";
+    for (words, count) in [
+        ("run small.yaml --quiet --out quiet", 1),
+        ("branch small.yaml --at 1s --set scheduler=fifo --out branch", 2),
+        ("study study.yaml --quiet --jobs 1 --out study", 2),
+    ] {
+        let (code, told, started) = starts(&room, words);
+        assert_eq!((code, started), (Some(0), count), "{words}: {told}");
+        assert_eq!(told.matches(warning).count(), 1, "{words}: {told}");
+    }
+    let (_, told, started) = starts(&room, "run small.yaml --external --out trusted");
+    assert_eq!((told.contains("is a program"), started), (false, 1), "{told}");
+}
+
+#[test]
+fn reading_starts_nothing() {
+    let room = with_program("record: {events: true}");
+    assert_eq!(starts(&room, "run small.yaml --quiet --out one").2, 1);
+    let fifo = "run small.yaml --quiet --set scheduler=fifo --out two";
+    assert_eq!(starts(&room, fifo).2, 0);
+    for words in [
+        "check small.yaml",
+        "compare one two --first",
+        "compare one two --first --json",
+        "explain one",
+        "study plan study.yaml --out planned",
+    ] {
+        let (code, told, started) = starts(&room, words);
+        assert_eq!((code, started), (Some(0), 0), "{words}: {told}");
+    }
+    let (code, told, started) = starts(&room, "study plan study.yaml --out planned --external");
+    assert!(code == Some(0) && 0 < started && told.contains("time     about"), "{told}");
+    // The results of somebody else's study lack a run.
+    assert_eq!(starts(&room, "study study.yaml --jobs 1 --keep folders --out study").2, 2);
+    let runs = room.path("study/runs");
+    let run = fs::read_dir(&runs).unwrap().next().unwrap().unwrap().path();
+    fs::remove_dir_all(run).unwrap();
+    for words in ["study study", "study plan study"] {
+        let (_, told, started) = starts(&room, words);
+        assert_eq!(started, 0, "{words}: {told}");
+        assert!(told.contains("with `--external`"), "{words}: {told}");
+    }
+    let (code, told, started) = starts(&room, "study study --external");
+    assert_eq!((code, started), (Some(0), 1), "{told}");
+    assert_eq!(starts(&room, "study study").0, Some(0), "nothing is left to run");
+}
+
+#[test]
+fn a_long_value_is_not_repeated_whole() {
+    let room = Room::new();
+    room.write("small.yaml", SCENARIO);
+    let long = "n".repeat(70_000);
+    for set in [format!("cluster.nodes={long}"), format!("{long}=1"), long.clone()] {
+        let output = room.mumakil("run small.yaml --out out").args(["--set", &set]).output();
+        let told = String::from_utf8(output.unwrap().stderr).unwrap();
+        assert!(told.contains(" … "), "{told}");
+        assert!(told.len() < 5_000, "{} bytes", told.len());
+    }
+    let output = room.mumakil(&format!("run small.yaml --time-limit {long}")).output().unwrap();
+    assert!(output.stderr.len() < 5_000, "{} bytes", output.stderr.len());
+    let why = format!("{{\"map\":{{\"job\":0,\"why\":{{\"code\":\"{long}\"}}}}}}");
+    let answer = format!("{{\"answer\":{{\"number\":1,\"do\":[{why}]}}}}");
+    let (code, told) = run(&room, &format!("read l; {HELLO} read l; echo '{answer}'; sleep 60"));
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.len() < 10_000, "{} bytes: {}", told.len(), &told[..2_000]);
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn a_folder_goes_on_with_its_study_wherever_it_is() {
     let plan = plan.current_dir(room.path("here")).output().unwrap();
     let said = String::from_utf8(plan.stdout).unwrap();
     assert!(said.contains("4 in 2 cells, of which 2 are left to do"), "{said}");
-    let mut rest = room.mumakil("study ../far/away");
+    let mut rest = room.mumakil("study ../far/away --external");
     let rest = rest.current_dir(room.path("here")).output().unwrap();
     let said = String::from_utf8(rest.stdout).unwrap() + &String::from_utf8(rest.stderr).unwrap();
     assert!(said.contains("2 runs in"), "{said}");
@@ -181,7 +181,7 @@ fn a_folder_goes_on_with_its_study_wherever_it_is() {
     crate::studies::assert_same(&room.path("whole"), &room.path("far/away"));
     // Shards that are called with a study's folder can be merged.
     for part in 1..=2 {
-        room.mumakil(&format!("study whole --quiet --shard {part}/2 --out part-{part}"))
+        room.mumakil(&format!("study whole --external --quiet --shard {part}/2 --out part-{part}"))
             .assert()
             .success();
     }
@@ -202,7 +202,7 @@ fn a_folder_with_its_files_needs_no_others() {
     let kept = crate::names(&room.path("given/files"));
     assert_eq!(kept.len(), 3, "{kept:?}");
     fs::remove_dir_all(room.path("mine")).unwrap();
-    let (code, said) = told(&room, "study given");
+    let (code, said) = told(&room, "study given --external");
     assert_eq!(code, Some(0), "{said}");
     // Now the links in the folder `whole` are broken.
     assert!(told(&room, "study whole").1.contains("cannot read"), "{said}");

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
 use crate::files::{STUDY, STUDY_RESOLVED};
+use crate::scenario::Registry;
 use crate::study::BringError;
 
 /// Returns the file or name of a study, and the folder of its results if that is known already.
@@ -31,6 +32,16 @@ pub(super) fn find(
              study, or the folder of its results"
         ),
     }))
+}
+
+/// Returns the registry for a study from [`find`]. If the study comes from a folder of results, no
+/// program that it names is started unless the user trusts it: the results may be somebody else's.
+pub(super) fn registry(study: &Path, registry: &Registry) -> Registry {
+    let mut registry = registry.clone();
+    if study.ends_with(STUDY_RESOLVED) && !registry.trusts_programs() {
+        registry.forbid_programs();
+    }
+    registry
 }
 
 /// Returns the command line of this process, in a form that can be typed again.

@@ -187,9 +187,7 @@ impl ElsewhereArguments {
             ));
         }
         let plan = Plan::new(study, registry)?;
-        if !quiet {
-            warn(&plan);
-        }
+        warn(&plan, quiet);
         let earlier = SubmittedArray::read(out)?;
         // Refuse a second submission while the first is in the queue: the second would overwrite
         // the note about the first.
@@ -204,9 +202,14 @@ impl ElsewhereArguments {
         let store = Store::of(out)?;
         pace.expect_own_model(out, &store)?;
         let missing = match pace.anew {
-            true => plan.distinct().len(),
-            false => plan.missing(&store, Shard::WHOLE).len(),
+            true => plan.distinct(),
+            false => plan.missing(&store, Shard::WHOLE),
         };
+        let program = plan.program(&missing);
+        if let Some(command) = program.as_ref().filter(|_| !registry.may_start()) {
+            return Err(super::unstartable(command));
+        }
+        let missing = missing.len();
         let most = (self.tasks.unwrap_or(TASKS) as usize).min(engine.most_tasks());
         let here = std::path::absolute(out);
         let folder = here.map_err(|source| OutputError::Read { path: out.to_owned(), source })?;
@@ -217,7 +220,7 @@ impl ElsewhereArguments {
             // missing, use one task, to have an order that can be shown.
             count: most.min(missing).max(1),
             number: 1 + earlier.as_ref().map_or(0, SubmittedArray::number),
-            words: task_words(pace),
+            words: task_words(pace, program.is_some()),
         };
         // Refuse wrong options before any file is written.
         let order = engine.order(&tasks, &self)?;
@@ -371,14 +374,18 @@ fn ask_engine(words: &[impl AsRef<OsStr>]) -> Result<String, String> {
     ask(words, PathBuf::from("."))
 }
 
-/// Returns the command line of a task in the study's folder.
-fn task_words(pace: PaceOptions) -> String {
+/// Returns the command line of a task in the study's folder. The task may start a program that the
+/// study names, as the user was told at the submission.
+fn task_words(pace: PaceOptions, starts_program: bool) -> String {
     let mut words = format!("{}/{} study . --join --jobs 1", BINARY[0], BINARY[1]);
     if let Some(limit) = pace.time_limit {
         words += &format!(" --time-limit {limit}");
     }
     if pace.drive.transport == Transport::Bare {
         words += " --drive bare";
+    }
+    if starts_program {
+        words += " --external";
     }
     words
 }
@@ -417,7 +424,7 @@ mod tests {
             anew: false,
             drive: DriveOption { transport: Transport::Bare },
         };
-        let (folder, words) = (Path::new("/data/it's a study"), task_words(pace));
+        let (folder, words) = (Path::new("/data/it's a study"), task_words(pace, false));
         let tasks = EngineTasks { study: "Two_nodes.v1", folder, count: 8, number: 2, words };
         let order = engine.order(&tasks, &on()).unwrap();
         let shown = order.shown(engine, Path::new("out/small"));

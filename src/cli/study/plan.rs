@@ -23,7 +23,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Count the runs of a study, and estimate their time and disk space
 ///
 /// Up to eight runs are tried, evenly spread from the first to the last; no further run begins
-/// after a minute. Their results are not kept.
+/// after a minute. Their results are not kept. No run is tried under a policy that is a program,
+/// unless `--external` allows to start it.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct StudyPlanArguments {
     /// A file, the name of a study that Mumakil brings, or the folder of a study
@@ -48,7 +49,7 @@ impl StudyPlanArguments {
         let probes = study.search.as_ref().map_or(1, |search| search.begin().most());
         let study = study.first();
         let plan = Plan::new(&study, registry)?;
-        warn(&plan);
+        warn(&plan, false);
         plan.overload(registry)?.iter().for_each(|warning| terminal::warn(warning));
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let missing = plan.missing(&Store::of(&out)?, Shard::WHOLE);
@@ -74,7 +75,15 @@ impl StudyPlanArguments {
                 "  search   the same for {probes} values at most; the first stands for all here"
             ));
         }
-        if !missing.is_empty() {
+        // A plan asks for no run, so it starts no program that the study names.
+        let program = plan.program(&missing).filter(|_| !registry.trusts_programs());
+        if let Some(command) = program {
+            lines.line(format!(
+                "  time     unknown, since the policy is a program, `{}`; with `--external` a few \
+                 runs are tried",
+                command.join(" ")
+            ));
+        } else if !missing.is_empty() {
             let Forecast { samples, seconds, longest_s, bytes } =
                 forecast(&plan, &missing, registry)?;
             let runs = missing.len() as f64;

@@ -26,7 +26,7 @@ impl StudySession<'_> {
     /// Does the missing runs of a sabotaged study, beside those of the study itself; returns the
     /// states of its verdicts.
     fn run_beside(&mut self, study: &Study) -> Result<Vec<VerdictState>, Failure> {
-        let plan = self.plan(study)?;
+        let plan = self.plan(study, true)?;
         self.work_alone(&plan)?;
         if !self.failed.is_empty() {
             self.bar.clear();

@@ -100,10 +100,6 @@ impl ExternalOptions {
             complaints.push(Complaint::error(&["files"], message, hint));
         }
         self.files = files;
-        // The scenario may come from another person, so show which program a run of it starts.
-        let message = format!("the policy is a program: `{}`", self.command.join(" "));
-        let hint = "`--no-external` forbids to start it";
-        complaints.push(Complaint::warning(&["command"], message, hint));
         complaints
     }
 
@@ -125,13 +121,23 @@ impl ExternalOptions {
     }
 }
 
+/// Returns the command of a policy that is a program, read from its unparsed options. `None` for
+/// other policies.
+pub fn command(policy: &str, options: &serde_yaml::Value) -> Option<Vec<String>> {
+    if policy != External::NAME {
+        return None;
+    }
+    let command = options.get("command").and_then(serde_yaml::Value::as_sequence);
+    let words = command.into_iter().flatten().filter_map(serde_yaml::Value::as_str);
+    Some(words.map(ToOwned::to_owned).collect())
+}
+
 /// Returns the name that reports show for a policy that is a program, read from its unparsed
 /// options. `None` for other policies.
 pub fn title(policy: &str, options: &serde_yaml::Value) -> Option<String> {
-    let options = options.as_mapping().filter(|_| policy == External::NAME)?;
+    let command = command(policy, options)?;
     let name = options.get("name").and_then(serde_yaml::Value::as_str);
-    let command = options.get("command").and_then(serde_yaml::Value::as_sequence);
-    called(name, command.into_iter().flatten().filter_map(serde_yaml::Value::as_str))
+    called(name, command.iter().map(String::as_str))
 }
 
 /// Returns the name that reports show: `name`, or the first argument that looks like a script, or
@@ -172,8 +178,7 @@ mod tests {
 
     fn said(options: &mut ExternalOptions, folder: &Path) -> Vec<String> {
         let complaints = options.settle(folder).into_iter();
-        let wrong = complaints.filter(|complaint| !complaint.is_warning);
-        wrong.map(|complaint| complaint.message).collect()
+        complaints.map(|complaint| complaint.message).collect()
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! A policy that the user has built in may change while the version stays the same. So the hash of
 //! a run with such a policy also covers the program file, and the run is repeated after each build.
 
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path as FsPath, PathBuf};
@@ -173,6 +174,16 @@ impl Plan {
     /// Returns the scenario of a run.
     pub fn scenario(&self, run: &PlannedRun) -> Scenario {
         Scenario { seed: run.seed, ..self.cells[run.cell].scenario.scenario() }
+    }
+
+    /// Returns the command of the first policy of these runs that is a program; `None` if none is.
+    pub fn program(&self, runs: &[usize]) -> Option<Vec<String>> {
+        let cells: BTreeSet<usize> = runs.iter().map(|run| self.runs[*run].cell).collect();
+        cells.into_iter().find_map(|cell| {
+            let ScenarioParts { scheduler, rest, .. } = &self.cells[cell].scenario;
+            let later = rest.later.iter().filter_map(|later| later.scheduler.as_ref());
+            std::iter::once(&**scheduler).chain(later).find_map(SchedulerChoice::program)
+        })
     }
 
     /// Returns the seeds of each cell.
