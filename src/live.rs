@@ -8,9 +8,10 @@
 //! ```
 //! The [`gate`](gate::Gate) pauses the run between two instants. The
 //! [`picture`](picture::LivePicture) is made from the run's events. A [`session`](session::Session)
-//! repeats the run with each [`user_action`], the [`server`] serves the page, and `what_if` keeps
-//! the pages that compare two futures.
+//! repeats the run with each [`user_action`], the [`server`] serves the page to the browsers among
+//! its `connections`, and `what_if` keeps the pages that compare two futures.
 
+mod connections;
 pub mod gate;
 mod holdings;
 pub mod picture;

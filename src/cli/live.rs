@@ -56,7 +56,8 @@ pub(super) struct LiveArguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     port: u16,
     /// The address to listen at. With any other than the default, everybody who can reach it and
-    /// has seen the token can watch and act; the token travels unencrypted
+    /// has seen the token can watch and act; the token travels unencrypted. It starts no program
+    /// that the scenario does not name
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
     /// Write the results of the finished session into a folder, as `mumakil run` does
@@ -161,11 +162,13 @@ impl LiveArguments {
             ));
         }
         let prepared = source::prepare(&draft, scenario, registry)?;
-        warnings.iter().for_each(|warning| terminal::warn(warning));
+        terminal::warn_all(&warnings, false);
         let server = Server::listen(self.host, self.port)?;
         if !self.host.is_loopback() {
             terminal::warn(&format!(
-                "anyone who reaches {} and has the token can watch and act; nothing is encrypted",
+                "nothing is encrypted: everybody who reads the traffic to {} sees the token, and can watch \
+                 and act on the run with it, but starts no program that the scenario does not name; \
+                 to keep it secret, leave --host out and reach the port through `ssh -L`",
                 self.host
             ));
         }

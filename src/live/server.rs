@@ -1,7 +1,7 @@
 //! The HTTP server for the page of a session, for browsers on the same machine.
 //!
-//! Anyone with the token may watch and act; the console shows the token in the page's address. Each
-//! request passes three checks:
+//! Anyone with the token may watch and act on the run, but starts no program that the scenario does
+//! not name; the console shows the token in the page's address. Each request passes three checks:
 //! ```text
 //! GET /picture?token=5f3a…          wrong token                  -> 403
 //! Host: 127.0.0.1:4040              a name but `localhost`       -> 403 (DNS may point any name here)
@@ -35,9 +35,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Deserialize;
 use serde_yaml::Value;
 use sha2::{Digest as _, Sha256};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::connections::{ImpatientStream, ListedConnection, OpenConnections};
 use super::gate::{LiveStep, Speed};
 use super::session::{Session, SessionRefusal, TwoFutures};
 use super::user_action::UserAction;
@@ -46,11 +47,8 @@ use crate::units::{SimSpan, SimTime};
 /// The largest body of a command, in bytes.
 // Chosen: the largest command is a job or a policy with its options, some hundred bytes.
 const LARGEST: usize = 64 << 10;
-/// The most connections served at once; further ones wait.
-// Chosen below the usual limit of 256 to 1024 open files; a browser opens six at most.
-const CONNECTIONS: usize = 128;
-/// The time within which a request must arrive.
-// Chosen: without a limit, a connection that sends nothing would keep its place for ever.
+/// The time within which a request must arrive, and a browser must take some of an answer.
+// Chosen: without a limit, a connection that sends or takes nothing would keep its place for ever.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The time without a picture after which a browser gets a comment. Sending the comment fails if
 /// the browser has closed.
@@ -200,28 +198,30 @@ fn page() -> (Bytes, HeaderValue) {
 }
 
 async fn accept(listener: tokio::net::TcpListener, site: Arc<RequestContext>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let open = Arc::new(OpenConnections::default());
     loop {
-        let Ok(place) = places.clone().acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
             // There may be too many open files: wait until other connections end, rather than spin.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
         let site = site.clone();
-        tokio::spawn(async move {
+        let connection = Arc::new(open.next());
+        let number = connection.number();
+        let task = tokio::spawn(async move {
             let answer = service_fn(move |request| {
-                let site = site.clone();
-                async move { Ok::<_, Infallible>(site.answer(request).await) }
+                let (site, connection) = (site.clone(), connection.clone());
+                async move { Ok::<_, Infallible>(site.answer(request, &connection).await) }
             });
             // An error here is a broken connection, such as a closed browser, and does no harm.
             let _ = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(PATIENCE)
-                .serve_connection(TokioIo::new(stream), answer)
+                .serve_connection(TokioIo::new(ImpatientStream::new(stream, PATIENCE)), answer)
                 .await;
-            drop(place);
         });
+        // The task begins at the next `await`, so it is in the list before it can leave it.
+        open.add(number, task.abort_handle());
     }
 }
 
@@ -332,20 +332,24 @@ fn foresee(
 }
 
 impl RequestContext {
-    async fn answer(&self, request: Request<Incoming>) -> Response<HttpAnswer> {
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        connection: &ListedConnection,
+    ) -> Response<HttpAnswer> {
         // The comparison has scripts of its own. The browser gives it a separate origin: its
         // scripts can read the token in the address, but can send nothing to this server.
         let policy = match request.uri().path() {
             "/outlook" => HeaderValue::from_static(PAGE_POLICY),
             _ => self.policy.clone(),
         };
-        let mut response = match self.reply(request).await {
+        let mut response = match self.reply(request, connection).await {
             Ok(response) => response,
             Err((status, words)) => {
                 let words = serde_json::json!({ "error": words });
                 let mut response = whole("application/json", words.to_string());
                 *response.status_mut() = status;
-                // Close the connection, or strangers could hold all 128 connections.
+                // Close the connection: it is of no use to a stranger.
                 if status == StatusCode::FORBIDDEN {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
@@ -370,6 +374,7 @@ impl RequestContext {
     async fn reply(
         &self,
         request: Request<Incoming>,
+        connection: &ListedConnection,
     ) -> Result<Response<HttpAnswer>, (StatusCode, String)> {
         let no = |status: StatusCode, words: &str| Err((status, words.to_owned()));
         let query = Query(request.uri().query().unwrap_or_default().to_owned());
@@ -386,6 +391,7 @@ impl RequestContext {
             let words = "the token is missing or wrong: open the address that Mumakil has printed";
             return no(StatusCode::FORBIDDEN, words);
         }
+        connection.admit();
         let path = request.uri().path().to_owned();
         // Only `/command` changes the session. A `GET` must change nothing, since any page or image
         // can cause a `GET`.

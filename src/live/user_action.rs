@@ -9,8 +9,9 @@ use serde_yaml::Value;
 use super::session::SessionRefusal;
 use crate::cluster::TrackerId;
 use crate::emulation::{EmulationError, Prepared};
-use crate::scenario::{Draft, Registry, Scenario, Warning};
+use crate::scenario::{Draft, Registry, Scenario, SchedulerChoice, Warning};
 use crate::units::SimTime;
+use crate::units::tell::listed;
 
 /// An action of the user on the cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +75,48 @@ impl UserAction {
     }
 }
 
+/// Checks that a policy from the page reads no file and starts no program but one that the scenario
+/// names: the token of a session is permission to act on the run, not on the machine.
+fn expect_harmless(choice: &Value, scenario: &Scenario) -> Result<(), SessionRefusal> {
+    let wrong = |words: String| Err(SessionRefusal::Wrong(words));
+    let choice: SchedulerChoice = match serde_yaml::from_value(choice.clone()) {
+        Ok(choice) => choice,
+        Err(error) => return wrong(error.to_string()),
+    };
+    // The policies with `allocations` read a file there if it is given as a text.
+    let allocations = choice.options.get("allocations").unwrap_or(&Value::Null);
+    if !allocations.is_mapping() && !allocations.is_null() {
+        return wrong(
+            "the page reads no files: write the `allocations` themselves, or name the file in the \
+             scenario, under `later`"
+                .to_owned(),
+        );
+    }
+    let Some(command) = choice.program() else { return Ok(()) };
+    // `options`, `name` and `timeout` may differ. With another `environment` the program would get
+    // variables that its user keeps from it.
+    let is_that = |known: &SchedulerChoice| {
+        let same = |key| {
+            let given = choice.options.get(key);
+            given.is_none() || given == known.options.get(key)
+        };
+        choice.options.get("command") == known.options.get("command")
+            && ["environment", "files"].into_iter().all(same)
+    };
+    let known = || scenario.policies().filter(|known| known.program().is_some());
+    if known().any(is_that) {
+        return Ok(());
+    }
+    let those = known().filter_map(|known| Some(format!("`{}`", known.program()?.join(" "))));
+    let those: Vec<String> = those.collect();
+    let those = if those.is_empty() { "it names none".to_owned() } else { listed(those, "and") };
+    wrong(format!(
+        "the page starts only programs that the scenario names, with the same `command` and \
+         `environment` ({those}); to have `{}` take over, put it into the scenario, under `later`",
+        command.join(" ")
+    ))
+}
+
 /// An action, and the instant when it takes effect.
 pub(super) type TimedAction = (SimTime, UserAction);
 
@@ -93,6 +136,9 @@ pub(super) fn with(
     let mut tree: Value =
         serde_yaml::from_str(&scenario.to_yaml()).map_err(|error| wrong(&error))?;
     for (at, deed) in done {
+        if let UserAction::Scheduler(choice) = deed {
+            expect_harmless(choice, scenario)?;
+        }
         let (list, entry) = deed.entry(*at);
         if let Some(root) = tree.as_mapping_mut() {
             let list = root.entry(list.into()).or_insert_with(|| Value::Sequence(Vec::new()));
@@ -107,7 +153,10 @@ pub(super) fn with(
     let draft = Draft::of(&file, &text).map_err(|error| wrong(&error))?;
     let loaded = draft.resolve(registry).map_err(|error| wrong(&error))?;
     let prepared = Prepared::new(loaded.scenario, registry);
-    Ok((prepared.map_err(|error: EmulationError| wrong(&error))?, loaded.warnings))
+    let prepared = prepared.map_err(|error: EmulationError| wrong(&error))?;
+    // The user was told of the scenario's programs when the session began.
+    let warnings = loaded.warnings.into_iter().filter(|warning| !warning.is_urgent());
+    Ok((prepared, warnings.collect()))
 }
 
 #[cfg(test)]
@@ -139,5 +188,48 @@ mod tests {
         ] {
             assert!(with(&first, &[(at, wrong.clone())], &registry).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn the_page_reads_no_file_and_starts_no_program_but_the_scenarios() {
+        let registry = Registry::builtin();
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("mine.py"), "").unwrap();
+        let yaml = ONE_JOB.replace("{cluster", "{later: [{at: 1h, scheduler: MINE}], cluster");
+        let yaml = yaml.replace("MINE", "{external: {command: [python3, mine.py]}}");
+        let file = folder.path().join("one.yaml").display().to_string();
+        let [one, other] = [ONE_JOB, &*yaml]
+            .map(|yaml| scenario::parse(&file, yaml, &[], &registry).unwrap().scenario);
+        let said = |first: &Scenario, choice: &str| {
+            let choice = UserAction::Scheduler(serde_yaml::from_str(choice).unwrap());
+            let made = with(first, &[(SimTime::ZERO, choice)], &registry);
+            made.map(|(_, warnings)| warnings).map_err(|refusal| refusal.to_string())
+        };
+        let mine = "{external: {command: [python3, mine.py], options: {rate: 2}}}";
+        assert_eq!(said(&other, mine), Ok(Vec::new()));
+        let words = said(&one, mine).unwrap_err();
+        assert!(words.contains("(it names none); to have `python3 mine.py` take over"), "{words}");
+        for (choice, words) in [
+            (
+                "{external: {command: [python3, mine.py, more]}}",
+                "(`python3 mine.py`); to have `python3 mine.py more` take over",
+            ),
+            ("{external: {command: [touch, PWNED]}}", "to have `touch PWNED` take over"),
+            ("{external: {command: python3}}", "(`python3 mine.py`); to have"),
+            (
+                "{external: {command: [python3, mine.py], environment: [SECRET]}}",
+                "(`python3 mine.py`); to have",
+            ),
+            ("!external {command: [touch, PWNED]}", "policy"),
+            ("{external: !a {command: [touch, PWNED]}}", "to have `touch PWNED` take over"),
+            ("external", "(`python3 mine.py`); to have"),
+            ("{fair: {allocations: /etc/passwd}}", "the page reads no files"),
+            ("{fair: {allocations: !a /etc/passwd}}", "the page reads no files"),
+            ("{capacity: {allocations: mine.py}}", "the page reads no files"),
+        ] {
+            let told = said(&other, choice).unwrap_err();
+            assert!(told.contains(words), "{choice}: {told}");
+        }
+        assert!(said(&other, "{fair: {allocations: {pools: {a: {}}}}}").is_ok());
     }
 }

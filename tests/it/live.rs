@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -280,6 +280,58 @@ fn who_does_not_know_the_token_or_comes_from_elsewhere_is_turned_away() {
     );
     assert_eq!(live.send(&two).0, 403);
     assert_eq!(live.ask("GET", &page, &format!("Origin: http://{host}\r\n"), "").0, 200);
+}
+
+/// Requests of strangers that are never whole, and streams of pictures that nobody reads, do not
+/// keep a browser out.
+#[test]
+fn who_sends_half_a_request_or_reads_nothing_keeps_nobody_out() {
+    let room = Room::new();
+    let live = Live::new(&room, &[]);
+    let open = |request: &str| -> Vec<TcpStream> {
+        let one = |_| {
+            let mut stream = TcpStream::connect(&live.host).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            stream
+        };
+        (0..150).map(one).collect()
+    };
+    let began = Instant::now();
+    let half = open(&format!("GET /picture HTTP/1.1\r\nHost: {}\r\n", live.host));
+    assert_eq!(live.stands()["now_us"], 0);
+    let Live { host, token, .. } = &live;
+    let unread = open(&format!("GET /pictures?token={token} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    assert_eq!(live.stands()["now_us"], 0);
+    // The server waits ten seconds for a request, and as long for a reader.
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    drop((half, unread));
+}
+
+/// The token lets a browser act on the run, not on the machine.
+#[test]
+fn the_page_starts_no_program_and_reads_no_file() {
+    let room = Room::new();
+    let live = Live::new(&room, &[]);
+    live.stands();
+    let starter = json!({"external": {"command": ["touch", "PWNED"]}});
+    for (scheduler, words) in [
+        (starter.clone(), "the page starts only programs that the scenario names"),
+        (
+            json!("{external: {command: [touch, PWNED]}}"),
+            "the page starts only programs that the scenario names",
+        ),
+        (json!({"fair": {"allocations": "/etc/passwd"}}), "the page reads no files"),
+        (json!({"fair": {"allocations": "/no/such/file"}}), "the page reads no files"),
+    ] {
+        let deed = json!({"do": "scheduler", "scheduler": scheduler});
+        for command in [deed.clone(), json!({"do": "what_if", "deed": deed})] {
+            let (status, answer) = live.post(&command.to_string());
+            assert_eq!(status, 400, "{command}: {answer}");
+            assert!(answer.contains(words), "{command}: {answer}");
+        }
+    }
+    live.stands();
+    assert!(!room.path("PWNED").exists());
 }
 
 #[test]
