@@ -155,6 +155,7 @@ fn a_busy_neighbour_ends_with_mumakil_whatever_ends_it() {
 }
 
 /// Waits until a condition holds, for some seconds.
+#[expect(clippy::disallowed_methods, reason = "a process takes real time to end")]
 fn soon(holds: impl Fn() -> bool) -> bool {
     (0..1_000).any(|_| {
         std::thread::sleep(Duration::from_millis(10));

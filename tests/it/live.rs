@@ -285,6 +285,7 @@ fn who_does_not_know_the_token_or_comes_from_elsewhere_is_turned_away() {
 /// Requests of strangers that are never whole, and streams of pictures that nobody reads, do not
 /// keep a browser out.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "time-outs of the server are in real time")]
 fn who_sends_half_a_request_or_reads_nothing_keeps_nobody_out() {
     let room = Room::new();
     let live = Live::new(&room, &[]);
