@@ -272,7 +272,7 @@ demo   20 trackers · 12 jobs · fifo · seed 1
   sojourn  mean 1 min 45 s   median 1 min 32 s   p95 6 min 01 s
   wait     mean 4.3 s
   locality node 96.2 %   rack 3.8 %
-  slots    map 50.0 %   reduce 25.0 %
+  slots    map 50.0 %   reduce 25.0 %   40.0 % of that waits for maps
   load     map 0.455   stable
   ran      14 min 08 s of cluster time in 40 ms
   digest   jetaniro
