@@ -1,4 +1,5 @@
-//! How the cost of a run grows: with nodes, with runnable jobs, and with tasks.
+//! How the cost of a run grows: with nodes, with runnable jobs, with tasks, and with jobs that come
+//! all at once.
 //!
 //! - By nodes: the trackers only run long maps and send heartbeats. No heartbeat looks at other
 //!   nodes, so the time per message should grow only by cache misses and by the logarithm of the
@@ -9,6 +10,8 @@
 //! - By tasks: all jobs are there from the beginning. The time per task and per heartbeat should
 //!   stay the same, since no code goes through all tasks; memory should grow by a fixed number of
 //!   bytes for each task.
+//! - By jobs at once: all jobs are submitted at one instant. The time per job should grow at most
+//!   like the logarithm of the number of jobs, since no message moves those that are due with it.
 //!
 //! Times are processor times of all threads, so that other programs hardly matter; only the times
 //! of offers are wall times. Each time is of a single run: differences of ten per cent mean
@@ -200,6 +203,19 @@ fn row_of_tasks(tasks: u64) {
     );
 }
 
+/// Prints the time per job if all jobs, of one map each, are submitted at one instant.
+fn by_instant() {
+    println!("\nby jobs at once: fifo, 1,000 nodes, one map of 10 s each, the first 2 s");
+    println!("{:>11} {:>8} {:>9}", "jobs", "s", "ns/job");
+    for count in [10_000, 80_000, 640_000] {
+        let job = format!("{{name: j, count: {count}, maps: 1, map_time: 10s, submit: 1s}}");
+        let (took, _) = run(&cluster(1_000, "until: 2s", "fifo", &job), Transport::Bare);
+        let seconds = took.as_secs_f64();
+        let count: u64 = count;
+        println!("{:>11} {seconds:>8.2} {:>9.0}", grouped(count), seconds * 1e9 / count as f64);
+    }
+}
+
 fn main() {
     let row = env::args().find_map(|argument| argument.strip_prefix(ROW)?.parse().ok());
     if let Some(tasks) = row {
@@ -208,4 +224,5 @@ fn main() {
     by_nodes();
     by_jobs();
     by_tasks();
+    by_instant();
 }

@@ -12,9 +12,14 @@
 //!
 //! An entry goes to the end of its list, and sorting keeps the order of equal entries. So the queue
 //! need not store the order in which entries were added.
+//!
+//! A message that is sent now and arrives within the reached slot is inserted into the sorted list,
+//! usually a few places from its end. If thousands of entries are due at one instant, it would move
+//! all of them, and each of them may send such a message. So an entry that would move more than a
+//! few others goes into a second list, by its instant.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::mem::{self, ManuallyDrop};
 
 use mumakil_base::units::SimTime;
@@ -29,6 +34,10 @@ const BLOCK: u64 = 2_048;
 /// computed.
 const SLOTS: u64 = 2 * BLOCK;
 
+/// The most entries of the reached slot that a new entry moves.
+// Chosen: moving so many takes about as long as an access to the second list.
+const MOVED: usize = 64;
+
 /// A queue of entries, each due at some instant.
 #[derive(Debug)]
 pub struct Timers<T> {
@@ -36,6 +45,9 @@ pub struct Timers<T> {
     slot: u64,
     /// The entries due in the reached slot; the entry that fires next is last.
     due: Vec<TimerEntry<T>>,
+    /// The entries due in the reached slot that would have moved too many others, by instant. Of
+    /// entries due at the same instant, those in `due` are older.
+    late: BTreeMap<SimTime, VecDeque<TimerEntry<T>>>,
     /// The entries due in the slots after the reached one, to the end of the next block.
     ring: Vec<Vec<TimerEntry<T>>>,
     /// A bit for each slot of the ring: 1 if it has entries.
@@ -61,6 +73,7 @@ impl<T> Default for Timers<T> {
         Self {
             slot: 0,
             due: Vec::new(),
+            late: BTreeMap::new(),
             ring: (0..SLOTS).map(|_| Vec::new()).collect(),
             filled: vec![0; SLOTS as usize / 64],
             spare: Vec::new(),
@@ -76,9 +89,8 @@ impl<T> Timers<T> {
         let slot = slot_of(time);
         let list = if slot <= self.slot {
             // Usually the new entry is the next one: a message that is sent now and arrives soon.
-            if self.due.last().is_some_and(|next| next.time <= time) {
-                let at = self.due.partition_point(|other| time < other.time);
-                return self.due.insert(at, TimerEntry { time, what });
+            if !self.late.is_empty() || self.due.last().is_some_and(|next| next.time <= time) {
+                return self.insert(TimerEntry { time, what });
             }
             &mut self.due
         // The ring holds two blocks, so no two slots share an index.
@@ -90,19 +102,56 @@ impl<T> Timers<T> {
         list.push(TimerEntry { time, what });
     }
 
+    /// Inserts an entry of the reached slot that may not be the next one.
+    fn insert(&mut self, entry: TimerEntry<T>) {
+        let time = entry.time;
+        // In `due` an entry stands for older than those of its instant in `late`.
+        if self.late.first_key_value().is_none_or(|(late, _)| time < *late) {
+            let at = self.due.partition_point(|other| time < other.time);
+            if self.due.len() - at <= MOVED {
+                return self.due.insert(at, entry);
+            }
+        }
+        self.late.entry(time).or_default().push_back(entry);
+    }
+
     /// Returns when the next entry is due; `None` if the queue is empty.
     pub fn next_time(&mut self) -> Option<SimTime> {
         self.reach_next();
-        self.due.last().map(|entry| entry.time)
+        let next = self.due.last().map(|entry| entry.time);
+        if self.late.is_empty() {
+            return next;
+        }
+        let late = self.late.first_key_value().map(|(time, _)| *time);
+        Some(next.into_iter().chain(late).min().expect("`late` has an entry"))
     }
 
     /// Removes and returns the next entry.
     pub fn pop(&mut self) -> Option<T> {
         self.reach_next();
+        if !self.late.is_empty()
+            && let Some(what) = self.pop_late()
+        {
+            return Some(what);
+        }
         let last = self.due.len().checked_sub(1)?;
         // Unlike `Vec::pop`, `swap_remove` copies the entry as a whole: reading a copy right after
         // it was written in parts makes the processor wait.
         Some(ManuallyDrop::into_inner(self.due.swap_remove(last).what))
+    }
+
+    /// Removes and returns the first entry of `late`, if no entry of `due` comes before it.
+    #[cold]
+    fn pop_late(&mut self) -> Option<T> {
+        let mut first = self.late.first_entry()?;
+        if self.due.last().is_some_and(|next| next.time <= *first.key()) {
+            return None;
+        }
+        let entry = first.get_mut().pop_front().expect("a list with an instant has an entry");
+        if first.get().is_empty() {
+            first.remove();
+        }
+        Some(ManuallyDrop::into_inner(entry.what))
     }
 
     /// Moves on to the next slot with entries, if the reached one is used up.
@@ -113,8 +162,11 @@ impl<T> Timers<T> {
         }
     }
 
-    /// Moves on to the next slot with entries.
+    /// Moves on to the next slot with entries, if `late` is used up, too.
     fn turn(&mut self) {
+        if !self.late.is_empty() {
+            return;
+        }
         let next = self.next_filled().or_else(|| {
             // No entry is due before the next block with entries.
             let block = *self.far.first_key_value()?.0;
@@ -242,6 +294,27 @@ mod tests {
         assert_eq!(Rc::strong_count(&what), 1);
     }
 
+    #[test]
+    fn what_answers_thousands_of_one_instant_within_their_slot_moves_none_of_them() {
+        const ALL: u64 = 10_000;
+        let mut timers = Timers::default();
+        (0..ALL).for_each(|number| timers.push(at(1), number));
+        let mut order = Vec::new();
+        while let Some(number) = timers.pop() {
+            order.push(number);
+            // Each is answered at one of two instants of the same slot, the later one first.
+            if number < ALL {
+                timers.push(at(3 - number % 2), ALL + number);
+            }
+            // An answer in the sorted list would have moved all that are still due.
+            let due = ALL.saturating_sub(order.len() as u64) as usize;
+            assert!(timers.due.len() <= due + MOVED, "{} of {due} due", timers.due.len());
+        }
+        let answers = |rest| (0..ALL).filter(move |number| number % 2 == rest).map(|n| ALL + n);
+        let expected: Vec<u64> = (0..ALL).chain(answers(1)).chain(answers(0)).collect();
+        assert!(order == expected, "by instant, then as sent");
+    }
+
     proptest! {
         /// Any mix of pushes and pops gives the order of a sorted list, over slots, ring and later
         /// blocks.
@@ -249,6 +322,7 @@ mod tests {
         fn the_order_is_that_of_a_sorted_list(
             steps in prop::collection::vec(
                 prop_oneof![
+                    6 => (0u64..8).prop_map(Some),
                     3 => (0u64..10_000).prop_map(Some),
                     2 => (0u64..40_000_000).prop_map(Some),
                     1 => (0u64..4_000_000_000).prop_map(Some),
