@@ -46,6 +46,21 @@ fn write(text: &str) -> io::Result<()> {
     seen_enough(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
 }
 
+/// Prints a file as [`print_file`] does, while `write` writes it: off a terminal, no part of it need be
+/// in memory.
+pub(super) fn print_written(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let stdout = io::stdout();
+    if stdout.is_terminal() {
+        let mut text = Vec::new();
+        write(&mut text)?;
+        return print_file(&String::from_utf8_lossy(&text));
+    }
+    let mut to = io::BufWriter::new(stdout.lock());
+    seen_enough(write(&mut to).and_then(|()| to.flush()))
+}
+
 fn seen_enough(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -129,10 +129,7 @@ impl TraceOutput {
     /// Writes a trace.
     fn write(&self, trace: &Trace) -> Result<(), Failure> {
         if self.out == Path::new("-") {
-            let mut text = Vec::new();
-            // Write into memory first: on a terminal, control characters in names must be escaped.
-            trace.write_to(&mut text).map_err(|error| file::cannot(&self.out, error))?;
-            return Ok(terminal::print_file(&String::from_utf8_lossy(&text))?);
+            return Ok(terminal::print_written(|to| trace.write_to(to))?);
         }
         // Write to a device or pipe directly; only a file is written hidden and then renamed.
         let is_stream = fs::metadata(&self.out).is_ok_and(|at| !at.is_file() && !at.is_dir());

@@ -181,7 +181,11 @@ mod tests {
         let yaml = made.scenario.to_yaml();
         assert!(yaml.contains("stop: node-2") && yaml.contains("at: 10000001us"), "{yaml}");
         assert_eq!((made.scenario.faults.len(), made.scenario.later.len()), (1, 2));
+        // A typing error away from ten jobs: memory would not hold their tasks, and the page would
+        // wait for ever.
+        let many = "{name: d, maps: 10000000, count: 20, map_time: 1s}";
         for wrong in [
+            UserAction::Submit(serde_yaml::from_str(many).unwrap()),
             UserAction::Stop(7),
             UserAction::Kill("x".to_owned()),
             UserAction::Scheduler("none".into()),

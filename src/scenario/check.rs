@@ -19,7 +19,9 @@ use super::spec::{ClockSpec, Scenario};
 use crate::fault::Fault;
 use crate::fault::known::FaultContext;
 use crate::workload::ArrivalPace;
-use crate::workload::jobs::{JobEntry, LATEST, MOST_JOBS, cycle};
+use crate::workload::jobs::{
+    FEWER_TASKS, JobEntry, LATEST, MOST_JOBS, cycle, tasks_of, too_many_tasks,
+};
 use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
 use crate::workload::source::Source;
 use crate::workload::spec::WorkloadSpec;
@@ -35,11 +37,6 @@ use mumakil_yaml::{DisplacedSettings, Path, PathStep, YamlProblem};
 /// The largest speed of a node. Virtual time counts whole microseconds, and at a million times the
 /// usual speed an attempt of one second takes one microsecond.
 const FASTEST: f64 = 1e6;
-
-/// The most tasks of a workload. Each attempt is a row of `tasks.csv`: with more tasks the table
-/// would have hundreds of gigabytes, and the state of the tasks would not fit into the memory of a
-/// usual machine.
-const MOST_TASKS: u64 = 1 << 32;
 
 /// A setting that is allowed in a scenario but probably a mistake.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -473,16 +470,10 @@ fn check_names(jobs: &[JobEntry], found: &mut Checked) {
     }
 }
 
-/// Checks that the number of all tasks fits 32 bits.
+/// Checks that memory holds the tasks of all jobs.
 fn check_total(jobs: &[JobEntry], block: Bytes, at: Path, found: &mut Checked) {
-    let tasks = |job: &JobEntry| {
-        let each = u64::from(job.map_count(block)) + u64::from(job.reduces.get());
-        each * u64::from(job.count.get())
-    };
-    let tasks: u64 = jobs.iter().map(tasks).fold(0, u64::saturating_add);
-    if MOST_TASKS < tasks {
-        let message = format!("{tasks} tasks are more than {MOST_TASKS}");
-        found.problems.push(YamlProblem::value(at, message));
+    if let Some(message) = too_many_tasks(tasks_of(jobs, block)) {
+        found.problems.push(YamlProblem::value(at, message).hint(FEWER_TASKS));
     }
 }
 

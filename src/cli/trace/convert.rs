@@ -5,7 +5,7 @@ use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::units::tell::counted;
 use crate::workload::Formats;
-use crate::workload::exchange::converted;
+use crate::workload::exchange::{check_listed, converted};
 use crate::workload::format::{FormatContents, Trace, TraceJob};
 
 /// Convert a trace into another format
@@ -51,6 +51,7 @@ impl TraceConvertArguments {
             return self.output.write(&trace);
         }
         let entries = trace.entries(self.input.block);
+        check_listed(&entries, format, self.input.block).map_err(Failure::input)?;
         let left_out = trace.jobs.len() - entries.len();
         let (made, lost) = converted(&entries, format, self.input.block).ok_or_else(unknown)?;
         self.output.write(&made)?;

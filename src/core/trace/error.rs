@@ -79,6 +79,14 @@ pub enum TraceError {
         /// The kinds of file that could be used.
         expected: &'static str,
     },
+    /// The file can be read, but a run cannot use it.
+    #[error("{what}\n  hint: {hint}")]
+    Unusable {
+        /// Why not.
+        what: String,
+        /// What to do about it.
+        hint: Cow<'static, str>,
+    },
     /// The file's content does not match the digest in the scenario.
     #[error(
         "{} has changed: its SHA-256 is {found}, the scenario says {expected}\n  \

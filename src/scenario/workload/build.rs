@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::arrivals::{Arrival, BatchId, SubmissionWay, Workload};
-use super::jobs::JobEntry;
+use super::jobs::{JobEntry, tasks_of, too_many_tasks};
 use super::shared::TakenNames;
 use super::site::WorkloadSite;
 use super::source::FoundJobs;
@@ -42,6 +42,11 @@ impl Workload {
         }
         left_out.extend(found.notes);
         let mut entries = found.jobs;
+        // Jobs in the scenario's text are counted by its check, and those of a list by its reader.
+        if let Some(message) = too_many_tasks(tasks_of(&entries, site.cluster.hdfs.block)) {
+            const A_PART: &str = "take a part of the trace (`mumakil trace sample`)";
+            return Err(TraceError::Unusable { what: message, hint: A_PART.into() });
+        }
         let mut start = first_submission(spec, site);
         let mut warm_up = SimSpan::ZERO;
         if site.hadoop.behaviour().reads_like_mumak && spec.submission != Submission::Replay {

@@ -16,7 +16,7 @@ use std::io;
 use std::path::Path;
 
 use super::format::{ForeignJob, Format, FormatContents, Formats, Trace, TraceJob, other};
-use super::jobs::JobEntry;
+use super::jobs::{JobEntry, tasks_of};
 use super::shared::TakenNames;
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::trace::{FirstFew, Notes, Record, Records, Strictness, TraceError};
@@ -186,6 +186,28 @@ impl Trace {
     }
 }
 
+/// Checks that memory holds the records of all tasks of jobs in a format that lists tasks. A record of
+/// Rumen takes about 400 bytes, and its text as many again.
+///
+/// # Errors
+/// If there are too many; the error says what to do.
+pub fn check_listed(
+    entries: &[JobEntry],
+    format: &'static dyn Format,
+    block: Bytes,
+) -> Result<(), String> {
+    // Chosen: 4 GB, which a usual machine has.
+    const MOST: u64 = 10_000_000;
+    let tasks = tasks_of(entries, block);
+    match format.lists_tasks() && MOST < tasks {
+        true => Err(format!(
+            "{tasks} tasks are more than {MOST}, and {format} have a record for each; convert a \
+             part of the jobs (`mumakil trace sample`), or write a list (`--to csv`)"
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Returns jobs in another format, and the fields that it cannot express, each with the number of
 /// jobs that lose it; `None` if the format cannot hold jobs.
 pub fn converted(
@@ -308,6 +330,22 @@ mod tests {
             let (back, lost) = through(&list, "swim");
             assert_eq!((said(&back), lost), (said(&trace), vec![]));
         }
+    }
+
+    #[test]
+    fn more_tasks_than_memory_holds_are_not_converted_one_by_one() {
+        let job = |maps, count| {
+            let list = format!("name,maps,map_time,count\na,{maps},1s,{count}\n");
+            read(list.as_bytes()).entries(BLOCK)
+        };
+        let check = |jobs: &[JobEntry], to| check_listed(jobs, format(to), BLOCK);
+        let many = job(10_000_000, 2);
+        let error = check(&many, "rumen").unwrap_err();
+        assert!(error.contains("20000000 tasks are more than 10000000"), "{error}");
+        assert!(check(&many, "sls").is_err());
+        // A line of SWIM is a job, whatever its tasks.
+        assert_eq!(check(&many, "csv"), Ok(()));
+        assert_eq!(check(&job(10_000_000, 1), "rumen"), Ok(()));
     }
 
     #[test]

@@ -53,6 +53,11 @@ pub trait Format: Send + Sync {
         None
     }
 
+    /// Returns whether its files have a record for each task of a job.
+    fn lists_tasks(&self) -> bool {
+        false
+    }
+
     /// Returns whether times are those of a wall clock. A run then counts time from the first job.
     fn is_wall_clock(&self) -> bool {
         false

@@ -28,6 +28,12 @@ pub(crate) const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
 /// The most maps of a job, as in the field `maps`. Chosen: less than the 16 million tasks that the
 /// 24 bits of a random stream can number.
 const MOST_MAPS: u64 = 10_000_000;
+/// The most tasks of all jobs together. A task takes about 90 bytes, more while it runs, so these
+/// take about 9 GB: a machine with 16 GB has room for them, and for nothing ten times as large.
+// Chosen: published traces have at most some ten million tasks.
+const MOST_TASKS: u64 = 100_000_000;
+/// The hint for [`too_many_tasks`].
+pub(crate) const FEWER_TASKS: &str = "lower `count`, `maps` or `reduces`";
 /// A number of maps or reduces of a job.
 pub type TaskCount = Count<0, 10_000_000>;
 
@@ -246,6 +252,12 @@ impl JobEntry {
     pub fn named(name: &str) -> Self {
         let fields = Mapping::from_iter([("name".into(), name.into())]);
         yaml::read_whole(&Value::Mapping(fields)).expect("a job needs only a name")
+    }
+
+    /// Returns how many tasks the jobs of this entry have.
+    pub(crate) fn tasks(&self, block: Bytes) -> u64 {
+        let each = u64::from(self.map_count(block)) + u64::from(self.reduces.get());
+        each * u64::from(self.count.get())
     }
 
     /// Returns the entry's jobs, each as an entry of its own.
@@ -576,6 +588,19 @@ impl Workload {
             looks_twice: false,
         }
     }
+}
+
+/// Returns how many tasks jobs have, with all copies.
+pub(crate) fn tasks_of(jobs: &[JobEntry], block: Bytes) -> u64 {
+    jobs.iter().map(|job| job.tasks(block)).fold(0, u64::saturating_add)
+}
+
+/// Returns the words of a complaint about more tasks than a run's memory holds; `None` if it holds
+/// them.
+pub(crate) fn too_many_tasks(tasks: u64) -> Option<String> {
+    (MOST_TASKS < tasks).then(|| {
+        format!("{tasks} tasks are more than {MOST_TASKS}, which take about 9 GB of memory")
+    })
 }
 
 /// Returns the bytes of each task if `tasks` tasks share them evenly.

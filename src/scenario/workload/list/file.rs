@@ -15,7 +15,7 @@ use serde_yaml::{Mapping, Value};
 
 use super::record::{ListEntry, Row};
 use crate::workload::format::{Format, Trace};
-use crate::workload::jobs::{JobEntry, LATEST, MOST_JOBS, in_order};
+use crate::workload::jobs::{FEWER_TASKS, JobEntry, LATEST, MOST_JOBS, in_order, too_many_tasks};
 use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::trace::{
@@ -156,9 +156,10 @@ struct ListReader {
     names: TakenNames,
     /// The latest submission so far of a job without `after`.
     last: SimSpan,
-    /// The number of jobs so far, with all copies; and the latest time at which any of them could
+    /// The numbers of jobs and of their tasks so far, with all copies; and the latest time at which any of them could
     /// be submitted.
     total: u64,
+    tasks: u64,
     latest: u128,
     skipped: FirstFew<TraceError>,
     suspicious: FirstFew<Suspicion>,
@@ -176,6 +177,7 @@ impl ListReader {
             names: TakenNames::default(),
             last: SimSpan::ZERO,
             total: 0,
+            tasks: 0,
             latest: 0,
             skipped: FirstFew::default(),
             suspicious: FirstFew::default(),
@@ -236,9 +238,15 @@ impl ListReader {
         if MOST_JOBS < self.total + u64::from(copies) {
             return Err(JobFlaw::new("count", format!("more than {MOST_JOBS} jobs in all")));
         }
+        let tasks = self.tasks.saturating_add(job.tasks(self.block));
+        if let Some(message) = too_many_tasks(tasks) {
+            let field = if 1 < copies { "count" } else { "maps" };
+            return Err(JobFlaw::new(field, message).hint(FEWER_TASKS));
+        }
         // This check comes last, so that a job that is left out for another reason takes no name.
         self.names.take(&job).map_err(|message| JobFlaw::new("name", message))?;
         (self.latest, self.total) = (latest, self.total + u64::from(copies));
+        self.tasks = tasks;
         Ok(job)
     }
 
@@ -441,6 +449,17 @@ mod tests {
             Records::from_reader("t.yaml", Cursor::new(text.to_owned()), strictness).unwrap();
         Trace::of_yaml(&JobList, rows, Path::new("t.yaml"), Bytes::from_mib(64), strictness)
             .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_file_lists_no_more_tasks_than_memory_holds() {
+        let jobs = |count| format!("name,maps,map_time,count\na,1,1s,1\nb,10000000,1s,{count}\n");
+        assert!(table(&jobs(9), Strictness::Strict).is_ok());
+        let error = table(&jobs(1_000_000), Strictness::Strict).map(drop).unwrap_err();
+        assert!(error.starts_with("t.csv:3: job \"b\": count: 10000000000001 tasks"), "{error}");
+        assert!(error.contains("hint: lower `count`"), "{error}");
+        let error = yaml("- {name: b, maps: 10000000, map_time: 1s, count: 11}").map(drop);
+        assert!(error.unwrap_err().contains("110000000 tasks are more than 100000000"));
     }
 
     const ALL: &str = r#"

@@ -41,6 +41,10 @@ impl Format for RumenJobs {
         FormatContents::Jobs(jobs_of)
     }
 
+    fn lists_tasks(&self) -> bool {
+        true
+    }
+
     fn target(&self) -> Option<ConversionTarget> {
         let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
         Some(ConversionTarget { key: "rumen", about: "Rumen's jobs", make })

@@ -39,6 +39,10 @@ impl Format for SlsJobs {
         FormatContents::Jobs(Trace::of::<SlsJob>)
     }
 
+    fn lists_tasks(&self) -> bool {
+        true
+    }
+
     fn target(&self) -> Option<ConversionTarget> {
         let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
         Some(ConversionTarget {
