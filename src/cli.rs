@@ -20,7 +20,7 @@
 //! | 130, 143 | ended by Ctrl-C (130) or by SIGTERM (143) |
 
 use std::ffi::OsString;
-use std::panic::{self, AssertUnwindSafe};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
@@ -31,6 +31,7 @@ use parking_lot::Mutex;
 use self::failure::Failure;
 use crate::MODEL;
 use crate::nearest::nearest;
+use crate::panics::{self, NotedPanic};
 use crate::runtime::words_of_panic;
 use crate::scenario::Registry;
 
@@ -166,9 +167,20 @@ pub fn run(mut registry: Registry) -> ExitCode {
         registry.trust_programs();
     }
     match guarded(|| arguments.command.run(&registry)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        // A panic in another thread may have ended it half-way, so the results may be wrong.
+        Ok(()) => left_panic().map_or(ExitCode::SUCCESS, Failure::report),
+        Err(failure @ Failure::Bug { .. }) => failure.report(),
+        Err(failure) => {
+            let code = failure.report();
+            left_panic().map_or(code, Failure::report)
+        }
     }
+}
+
+/// Returns the failure of a thread whose panic no code has reported.
+fn left_panic() -> Option<Failure> {
+    let NotedPanic { words, place } = panics::unanswered()?;
+    Some(Failure::Bug { words, place })
 }
 
 /// Adds the most similar command to an error about an unknown command. clap itself suggests nothing
@@ -251,14 +263,16 @@ fn called() -> String {
 fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let last = Arc::new(Mutex::new(None));
     // Keep the default hook, to print the backtrace if RUST_BACKTRACE is set.
-    let (noted, print) = (last.clone(), panic::take_hook());
-    panic::set_hook(Box::new(move |info| {
+    let (noted, print) = (last.clone(), take_hook());
+    set_hook(Box::new(move |info| {
         if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
             print(info);
         }
-        *noted.lock() = info.location().map(ToString::to_string);
+        let place = info.location().map(ToString::to_string);
+        panics::note(NotedPanic { words: words_of_panic(info.payload()), place: place.clone() });
+        *noted.lock() = place;
     }));
-    match panic::catch_unwind(AssertUnwindSafe(work)) {
+    match catch_unwind(AssertUnwindSafe(work)) {
         // The run caught the panic but does not know its place; the hook has noted it.
         Ok(Err(Failure::Bug { words, .. })) => {
             Err(Failure::Bug { words, place: last.lock().take() })
@@ -346,6 +360,13 @@ mod tests {
         let matches = command(&registry).try_get_matches_from(words()).unwrap();
         Arguments::from_arg_matches(&matches).unwrap().command.run(&registry).unwrap();
         assert_eq!(std::fs::read_to_string(names).unwrap(), "a\nb\n");
+    }
+
+    #[test]
+    fn a_thread_that_panics_alone_is_no_success() {
+        let lonely = || std::thread::spawn(|| panic!("nobody listens")).join();
+        assert!(guarded(|| lonely().map_or(Ok(()), |()| panic!("it has panicked"))).is_ok());
+        assert!(matches!(left_panic(), Some(Failure::Bug { .. })));
     }
 
     #[test]

@@ -71,6 +71,7 @@
 //! | [`theory`] | closed forms: the expected results of a run |
 //! | [`dense`] | lists indexed by dense numbers, which grow on demand |
 //! | [`nearest`] | the known name that a misspelt one may mean |
+//! | [`panics`] | the panics that no code has answered for |
 //! | [`files`] | the names of a run's files |
 //! | [`disk`] | all operations that change the disk |
 //! | [`trace`] | files of records: read exactly, with the place of every mistake |
@@ -99,7 +100,9 @@
 //! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
 //! unit test calls the cores directly, and the actors around them are a few lines.
 
-pub use mumakil_base::{dense, disk, files, nearest, random, statistics, text_form, theory, units};
+pub use mumakil_base::{
+    dense, disk, files, nearest, panics, random, statistics, text_form, theory, units,
+};
 pub use mumakil_core::{cluster, mapred, trace};
 pub use mumakil_draw::{chart, page};
 pub use mumakil_policies::{external, scheduler};

@@ -5,6 +5,7 @@
 //! random       the random stream of each purpose
 //! statistics   means, intervals, tests
 //! theory       closed forms and fluid models to compare with runs
+//! panics       the panics that no code has answered for
 //! files, disk  the names of a run's files, and all changes of the disk
 //! ```
 //!
@@ -14,6 +15,7 @@ pub mod dense;
 pub mod disk;
 pub mod files;
 pub mod nearest;
+pub mod panics;
 pub mod random;
 pub mod statistics;
 pub mod theory;

@@ -13,9 +13,10 @@
 //! value, so a resolved scenario loses no digit. [`tell`] prints numbers for people, who want fewer
 //! digits.
 
-/// Lets amounts in whole units be added and subtracted.
+/// Lets amounts in whole units be added and subtracted. A sum that does not fit is the largest amount:
+/// of bytes, 16 EiB; of time, longer than any run, which ends it ([`SimTime::LAST`]).
 macro_rules! amounts {
-    ($Amount:ident, $fits:literal) => {
+    ($Amount:ident) => {
         impl $Amount {
             /// Zero.
             pub const ZERO: Self = Self(0);
@@ -29,7 +30,7 @@ macro_rules! amounts {
         impl std::ops::Add for $Amount {
             type Output = Self;
             fn add(self, other: Self) -> Self {
-                Self(self.0.checked_add(other.0).expect($fits))
+                Self(self.0.saturating_add(other.0))
             }
         }
 

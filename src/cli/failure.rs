@@ -139,11 +139,12 @@ impl From<TraceError> for Failure {
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
         match error {
-            // These count as invalid input: the user can name another folder or use `--force`.
+            // These count as invalid input: the user can name another folder, use `--force`, or mend a file.
             // Other errors, such as a full disk, count as the environment's.
-            OutputError::Exists { .. } | OutputError::Foreign { .. } | OutputError::Busy { .. } => {
-                Self::Input(error.into())
-            }
+            OutputError::Exists { .. }
+            | OutputError::Foreign { .. }
+            | OutputError::Busy { .. }
+            | OutputError::Damaged { .. } => Self::Input(error.into()),
             OutputError::Write { .. } | OutputError::Read { .. } => Self::Environment(error.into()),
         }
     }
@@ -165,6 +166,7 @@ impl From<EmulationError> for Failure {
             EmulationError::ReadBack(error) => Self::Environment(error.into()),
             EmulationError::PolicyFailed { .. }
             | EmulationError::Policy { .. }
+            | EmulationError::BeyondTime
             | EmulationError::GivenUp => Self::Run(error.into()),
             EmulationError::Bug { words } => Self::Bug { words, place: None },
         }
@@ -175,5 +177,20 @@ impl From<EmulationError> for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Environment(anyhow::Error::new(error).context("cannot write to stdout"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_file_is_bad_input_and_an_unreadable_one_is_the_systems() {
+        let path = std::path::PathBuf::from("study.json");
+        let source = serde_json::from_str::<u32>("{").unwrap_err();
+        let damaged = OutputError::Damaged { path: path.clone(), source };
+        assert!(matches!(Failure::from(damaged), Failure::Input(_)));
+        let unread = OutputError::Read { path, source: io::Error::other("broken") };
+        assert!(matches!(Failure::from(unread), Failure::Environment(_)));
     }
 }

@@ -32,6 +32,7 @@ use crate::record::{
     LaterPolicy, OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher,
 };
 use crate::verify::{Verifier, VerifierRules};
+use mumakil_base::panics;
 use mumakil_base::random::mumak::JavaRandom;
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::tell::{self, Detail};
@@ -202,7 +203,7 @@ pub enum EmulationError {
     },
     /// A trace cannot be read.
     #[error(transparent)]
-    Trace(#[from] TraceError),
+    Trace(#[from] NamedTraceError),
     /// The results cannot be written.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -215,6 +216,13 @@ pub enum EmulationError {
     /// The person who paused the run has cancelled it.
     #[error("the run was given up")]
     GivenUp,
+    /// The run comes to times that are later than it can tell.
+    #[error(
+        "the run goes on beyond {} years, which is more than a run can tell; end it with `until`, \
+         or lower the times of its jobs and intervals",
+        SimTime::LAST.as_micros() / (365 * 86_400 * 1_000_000)
+    )]
+    BeyondTime,
     /// The policy reported an error and cannot go on.
     #[error("the policy failed: {words}")]
     PolicyFailed {
@@ -235,6 +243,26 @@ pub enum EmulationError {
         /// The panic's message.
         words: String,
     },
+}
+
+/// An error in a trace, and the key of the scenario that names the trace.
+#[derive(Debug)]
+pub struct NamedTraceError {
+    key: String,
+    error: TraceError,
+}
+
+impl fmt::Display for NamedTraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n  in `{}` of the scenario", self.error, self.key)
+    }
+}
+
+impl std::error::Error for NamedTraceError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // The message includes that of the trace's error.
+        std::error::Error::source(&self.error)
+    }
 }
 
 impl EmulationError {
@@ -290,6 +318,7 @@ impl Prepared {
         rules: VerifierRules,
         recast: impl FnOnce(RunCores) -> RunCores,
     ) -> Result<Emulated, EmulationError> {
+        let begun = kept::now();
         let Self { scenario, topology, workload, .. } = self;
         let around = options.around;
         let setting = Setting {
@@ -313,6 +342,7 @@ impl Prepared {
                 Ok::<_, EmulationError>((policy, begun))
             }));
             let (policy, begun) = built.unwrap_or_else(|panic| {
+                panics::answered();
                 let words = runtime::words_of_panic(&*panic);
                 Err(EmulationError::Policy { policy: choice.title(), words })
             })?;
@@ -381,7 +411,9 @@ impl Prepared {
             opening,
             events: Box::new(events),
             until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
-            time_limit: options.time_limit,
+            // The time to read and build the cluster and the jobs counts, too.
+            time_limit: (options.time_limit)
+                .map(|limit| limit.saturating_sub(self.took + begun.elapsed())),
             outlasts: options.outlasts,
             pace: options.pace,
         };
@@ -413,6 +445,7 @@ impl Prepared {
                 Ending::Stopped(stop) => Some(stop.clone()),
                 Ending::PolicyFailed(_)
                 | Ending::Panicked(_)
+                | Ending::BeyondTime
                 | Ending::SinkBroke
                 | Ending::GivenUp => None,
             },
@@ -466,6 +499,7 @@ impl Prepared {
             }
             Ending::Panicked(words) => Err(EmulationError::Bug { words }),
             Ending::GivenUp => Err(EmulationError::GivenUp),
+            Ending::BeyondTime => Err(EmulationError::BeyondTime),
             // This point is reached only if `finish` above had no error to report.
             Ending::SinkBroke => {
                 Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })

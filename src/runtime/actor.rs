@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use actix::{Actor, Context, Handler, MessageResult};
+use actix::{Actor, Context, Handler};
 
-use super::drive::{SeatedCore, caught};
+use super::drive::SeatedCore;
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{Event, Message, Outbox, ToJobTracker};
+use mumakil_core::mapred::Message;
 
 /// The clock of a drive, as an actor uses it.
 pub(super) trait ActorClock: Unpin + 'static {
@@ -25,18 +25,10 @@ pub(super) struct Delivery<M> {
     pub(super) msg: M,
 }
 
-/// Asks the JobTracker for the events that it has held back, at the end of the run.
-#[derive(actix::Message)]
-#[rtype(result = "Vec<Event>")]
-pub(super) struct HearOut {
-    /// The instant at which the run has ended.
-    pub(super) at: SimTime,
-}
-
 /// An actor that runs a core.
 pub(super) struct CoreActor<M, C> {
-    body: Rc<RefCell<SeatedCore<M>>>,
-    clock: C,
+    pub(super) body: Rc<RefCell<SeatedCore<M>>>,
+    pub(super) clock: C,
 }
 
 impl<M, C> CoreActor<M, C> {
@@ -55,18 +47,5 @@ impl<M: Message, C: ActorClock> Handler<Delivery<M>> for CoreActor<M, C> {
 
     fn handle(&mut self, Delivery { at, msg }: Delivery<M>, _: &mut Self::Context) {
         self.clock.run(at, &msg, &self.body);
-    }
-}
-
-impl<C: ActorClock> Handler<HearOut> for CoreActor<ToJobTracker, C> {
-    type Result = MessageResult<HearOut>;
-
-    fn handle(&mut self, HearOut { at }: HearOut, _: &mut Self::Context) -> Self::Result {
-        let mut out = Outbox::default();
-        // The run is over, so letters in this outbox are dropped; only its events are wanted.
-        let handle = || self.body.borrow_mut().handle(at, &ToJobTracker::Over, &mut out);
-        // A panic changes nothing here: how the run ended is already known.
-        let _ = caught(handle);
-        MessageResult(out.events)
     }
 }

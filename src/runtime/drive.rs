@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use super::link::{Address, Link, Links};
 use super::timers::Timers;
 use super::{ClockPace, Ending, EventSink, RunCores, RunPlan, RunStats};
+use mumakil_base::panics;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     Core, Event, Fact, IdleState, Letter, Mail, Message, MessageEffect, Outbox, PolicyFailed,
@@ -21,10 +22,11 @@ use mumakil_core::mapred::{
     ToTracker, TrackerFact, TrackerId,
 };
 
-/// The number of messages between two looks at the wall clock. So many messages take milliseconds,
-/// which is precise enough for a limit in seconds.
-// Chosen: a look at each message would cost as much as the message.
-const LOOK_EVERY: u64 = 1 << 14;
+/// The number of messages between two looks at the wall clock, if the run has a limit of real time.
+/// Usually so many messages take microseconds, but a job of ten million tasks takes a second to
+/// begin.
+// Chosen: a look takes about as long as a message, and so costs a tenth at most.
+const LOOK_EVERY: u64 = 1 << 4;
 
 #[expect(clippy::disallowed_methods, reason = "a limit of real time is about the wall")]
 fn wall_clock() -> Instant {
@@ -145,6 +147,7 @@ impl<M: Message> SeatedCore<M> {
 /// panicked must not be called again: it has stopped half-way.
 pub(super) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, Ending> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        panics::answered();
         match panic.downcast_ref::<PolicyFailed>() {
             Some(PolicyFailed(words)) => Ending::PolicyFailed(words.clone()),
             None => Ending::Panicked(words_of_panic(&*panic)),
@@ -227,7 +230,7 @@ impl Agenda {
             timers: Timers::default(),
             witness: FactListeners { events, pace, machines: 0 },
             outbox: Outbox::default(),
-            until,
+            until: until.min(SimTime::LAST),
             now: SimTime::ZERO,
             messages: 0,
             taken: 0,
@@ -257,7 +260,7 @@ impl Agenda {
         // A message that is due exactly at the end still counts.
         if self.until < at {
             self.now = self.until;
-            self.end(Ending::Stopped(StopReason::TimeUp));
+            self.end_at_until();
             return None;
         }
         if let Some(pace) = &mut self.witness.pace
@@ -274,6 +277,15 @@ impl Agenda {
             self.check_wall_clock();
         }
         self.timers.pop()
+    }
+
+    /// Ends the run at its last instant.
+    fn end_at_until(&mut self) {
+        // No scenario's `until` is as late as the last instant of all runs.
+        self.end(match self.until {
+            SimTime::LAST => Ending::BeyondTime,
+            _ => Ending::Stopped(StopReason::TimeUp),
+        });
     }
 
     /// Returns the present instant.
@@ -299,7 +311,7 @@ impl Agenda {
     pub(super) fn next_due(&mut self, now: SimTime) -> Option<(SimTime, Mail)> {
         // The wall clock has reached the end: messages that still wait are too late for this run.
         if self.until <= now {
-            self.end(Ending::Stopped(StopReason::TimeUp));
+            self.end_at_until();
         }
         if self.ending.is_some() {
             return None;
@@ -412,8 +424,10 @@ impl Agenda {
     /// Lets the JobTracker emit the events that it has held back, at the end of the run.
     pub(super) fn flush_job_tracker(&mut self, job_tracker: &mut SeatedCore<ToJobTracker>) {
         if let Some(at) = self.stopped_at() {
-            // A panic changes nothing here: how the run ended is already known.
-            let _ = caught(|| self.step(at, &ToJobTracker::Over, job_tracker));
+            if let Err(ending) = caught(|| self.step(at, &ToJobTracker::Over, job_tracker)) {
+                // A panic is the reason that counts: the events are not whole without it.
+                self.ending = Some(ending);
+            }
         }
     }
 

@@ -143,6 +143,8 @@ pub enum Ending {
     PolicyFailed(String),
     /// A core panicked; the text is the panic's message.
     Panicked(String),
+    /// The next message is due after [`SimTime::LAST`].
+    BeyondTime,
     /// The run's events have no listener any more.
     SinkBroke,
     /// The run's [`ClockPace`] has cancelled it.

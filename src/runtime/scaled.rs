@@ -12,20 +12,21 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use actix::{Actor, Addr, Arbiter, System, SystemRunner};
+use actix::{Actor, Addr, Arbiter, Handler, MessageResult, System, SystemRunner};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use hdrhistogram::Histogram;
 
-use super::actor::{ActorClock, CoreActor, Delivery, HearOut};
+use super::actor::{ActorClock, CoreActor, Delivery};
 use super::drive::{Agenda, CoreSeats, Drive, SeatedCore, caught};
 use super::link::Address;
 use super::{Ending, RunPlan, RunStats};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{Event, IdleState, Mail, Message, Outbox, StopReason};
+use mumakil_core::mapred::{Event, IdleState, Mail, Message, Outbox, StopReason, ToJobTracker};
 
 /// The pacer sleeps only if the next message is further away than this: waking up takes as long.
 const NAP: Duration = Duration::from_micros(200);
@@ -34,24 +35,41 @@ const NAP: Duration = Duration::from_micros(200);
 /// run's time is up.
 pub fn run_scaled(mut play: RunPlan, factor: f64) -> (RunStats, Ending) {
     let agenda = Agenda::new(&mut play);
-    let RunPlan { cast, links, .. } = play;
+    let RunPlan { cast, links, until, .. } = play;
     // The arbiters, which are actix's threads, belong to the system of this thread.
     let system = System::new();
     // Unbounded: an actor that had to wait for room in the channel could wait for ever.
     let (pacer, parcels) = unbounded();
     let wall = Wall::new(factor);
-    let threads =
-        Threads::start(ScaledClock { wall: wall.clone(), pacer, is_over: Cell::default() });
+    let end =
+        Arc::new(SharedEnd { until, is_closed: AtomicBool::new(false), broke: OnceLock::new() });
+    let clock =
+        ScaledClock { wall: wall.clone(), end: end.clone(), pacer, is_over: Cell::default() };
+    let threads = Threads::start(clock);
     let pacer = Pacer {
         wall,
         seats: CoreSeats::new(cast, links, &threads),
         threads: &threads,
+        end: &end,
         agenda,
         parcels,
         under_way: 0,
         lag: Histogram::new(3).expect("three digits are within the crate's limits"),
     };
-    pacer.run(&system)
+    let (stats, ending) = pacer.run(&system);
+    // An actor may still have been at work when the run ended. Wait for it: its panic counts.
+    drop(threads);
+    let broke = end.broke.get().cloned().filter(|_| matches!(ending, Ending::Stopped(_)));
+    (stats, broke.unwrap_or(ending))
+}
+
+/// How the run ends, as the actors and the pacer share it.
+struct SharedEnd {
+    until: SimTime,
+    /// Whether the pacer has ended the run.
+    is_closed: AtomicBool,
+    /// How the first panic of a core ends the run.
+    broke: OnceLock<Ending>,
 }
 
 /// The wall clock in virtual time.
@@ -87,6 +105,7 @@ impl Wall {
 #[derive(Clone)]
 struct ScaledClock {
     wall: Wall,
+    end: Arc<SharedEnd>,
     pacer: Sender<ActorOutput>,
     /// Whether the actor has found that the run is over: the actor itself or the pacer has ended
     /// it.
@@ -106,12 +125,14 @@ struct ActorOutput {
 
 impl ActorClock for ScaledClock {
     fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>) {
-        // Messages that were in the mailbox at the end of the run are not part of the run.
-        if self.is_over.get() {
-            return;
-        }
         // A core must not get a message before it is due, however the wall clock is rounded.
         let now = self.wall.now().max(due);
+        // Messages that were in the mailbox at the end of the run are not part of the run. Look
+        // after reading the clock: the pacer closes the run first and then reads when it ended, so
+        // no core has handled a message later than that.
+        if self.is_over.get() || self.end.until < now || self.end.is_closed.load(Ordering::SeqCst) {
+            return;
+        }
         let handled = (now, msg.effect().moves);
         let mut outbox = Outbox::default();
         let mut letters = Vec::new();
@@ -124,6 +145,8 @@ impl ActorClock for ScaledClock {
         let ending = match caught(handle) {
             Ok(ending) => ending,
             Err(ending) => {
+                // The pacer may no longer take this actor's parcels.
+                self.end.broke.get_or_init(|| ending.clone());
                 // The core has stopped half-way: its letters and events may contradict each other.
                 outbox = Outbox::default();
                 letters.clear();
@@ -136,6 +159,31 @@ impl ActorClock for ScaledClock {
         let sent = self.pacer.send(ActorOutput { lag, letters, events, ending, handled, calm });
         // Messages that are still in the mailbox are not part of the run.
         self.is_over.set(ends || sent.is_err());
+    }
+}
+
+/// Asks the JobTracker for the events that it has held back, at the end of the run.
+#[derive(actix::Message)]
+#[rtype(result = "Vec<Event>")]
+struct HearOut {
+    /// The instant at which the run has ended.
+    at: SimTime,
+}
+
+impl Handler<HearOut> for CoreActor<ToJobTracker, ScaledClock> {
+    type Result = MessageResult<HearOut>;
+
+    fn handle(&mut self, HearOut { at }: HearOut, _: &mut Self::Context) -> Self::Result {
+        let mut out = Outbox::default();
+        let broke = &self.clock.end.broke;
+        // A core that has panicked must not be called again.
+        if broke.get().is_none() {
+            let handle = || self.body.borrow_mut().handle(at, &ToJobTracker::Over, &mut out);
+            if let Err(ending) = caught(handle) {
+                broke.get_or_init(|| ending);
+            }
+        }
+        MessageResult(out.events)
     }
 }
 
@@ -199,6 +247,7 @@ impl Drive for Threads {
 struct Pacer<'a> {
     wall: Wall,
     threads: &'a Threads,
+    end: &'a SharedEnd,
     seats: CoreSeats<Threads>,
     agenda: Agenda,
     parcels: Receiver<ActorOutput>,
@@ -220,6 +269,7 @@ impl Pacer<'_> {
         }
         // From here on actors find that the run is over, and their parcels are lost.
         drop(self.parcels);
+        self.end.is_closed.store(true, Ordering::SeqCst);
         self.agenda.reach(self.wall.now());
         if let Some(at) = self.agenda.stopped_at() {
             let told = system.block_on(self.seats.job_tracker.send(HearOut { at }));
@@ -437,6 +487,26 @@ mod tests {
         assert_eq!(ending, Ending::Stopped(StopReason::Done));
         assert_eq!(stats.messages, 50 + 50 * 200 + 50, "all were in their mailboxes");
         assert_eq!(*handled.lock(), 1);
+    }
+
+    #[test]
+    fn the_last_message_of_all_is_not_older_than_what_was_heard() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let mut play = RunPlan { until: ms(1_000), ..play(0) };
+        let (last, mut calls) = (heard.clone(), 0);
+        play.cast.job_tracker = core(move |_, out| {
+            last.lock().push(out.now);
+            calls += 1;
+            if calls == 1 {
+                // Ten virtual seconds: the end of the run comes while the second call waits.
+                hold_up(Duration::from_millis(10));
+            }
+        });
+        play.opening = vec![(ms(1), call(0)), (ms(1), call(1))];
+        let (stats, ending) = factor(1_000.0)(play);
+        assert_eq!((stats.end, ending), (ms(1_000), Ending::Stopped(StopReason::TimeUp)));
+        let heard = heard.lock();
+        assert!(heard.is_sorted() && heard.last() == Some(&ms(1_000)), "{heard:?}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::testing::{
 use super::testing::{job_tracker, links, witness};
 use super::*;
 use mumakil_base::random::Dist;
+use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{Fact, FlowRate, IdleState, Outbox, TrackerFact, TrackerId};
 use parking_lot::Mutex;
 
@@ -118,6 +119,51 @@ fn a_run_ends_when_its_real_time_is_up() {
         play.time_limit = Some(Duration::from_millis(20));
         let (_, ending) = run(play);
         assert_eq!(ending, Ending::Stopped(StopReason::TimeLimit), "{drive}");
+    }
+}
+
+#[test]
+fn a_limit_of_real_time_holds_for_a_few_slow_messages() {
+    for (drive, run) in DRIVES {
+        let mut play = play(1);
+        // Each message takes longer than the limit, as the beginning of a job with many tasks may.
+        let (_nobody, nothing) = crossbeam_channel::unbounded::<()>();
+        play.cast.job_tracker = job_tracker(move |_, out| {
+            let _ = nothing.recv_timeout(Duration::from_millis(20));
+            out.plan(MS, ToJobTracker::Expire);
+        });
+        play.opening = vec![(SimTime::ZERO, ToJobTracker::Expire.into())];
+        (play.until, play.time_limit) = (ms(500), Some(Duration::from_millis(10)));
+        let (stats, ending) = run(play);
+        let ends = [StopReason::TimeLimit, StopReason::TimeUp].map(Ending::Stopped);
+        assert!(ends.contains(&ending), "{drive}: {ending:?}");
+        // On a scaled clock half a second of the run is soon over by itself.
+        assert!(stats.end < ms(100) || drive == SCALED, "{drive}: {}", stats.end);
+    }
+}
+
+#[test]
+fn a_panic_in_the_last_message_of_all_ends_the_run() {
+    for (drive, run) in DRIVES {
+        let mut play = play(1);
+        play.cast.job_tracker = core(|msg, out| match msg {
+            ToJobTracker::Over => panic!("at the end"),
+            _ => out.stop = Some(StopReason::Done),
+        });
+        play.opening = vec![(ms(1), call(0))];
+        let (_, ending) = run(play);
+        assert_eq!(ending, Ending::Panicked("at the end".to_owned()), "{drive}");
+    }
+}
+
+#[test]
+fn a_run_beyond_the_last_instant_ends_with_an_error() {
+    for (drive, run) in DRIVES.into_iter().filter(|(drive, _)| *drive != SCALED) {
+        let mut play = play(1);
+        play.cast.job_tracker = job_tracker(|_, out| out.plan(SimSpan::LONGEST, recall(1)));
+        play.opening = vec![(SimTime::ZERO, recall(0))];
+        let (stats, ending) = run(play);
+        assert_eq!((stats.end, ending), (SimTime::LAST, Ending::BeyondTime), "{drive}");
     }
 }
 

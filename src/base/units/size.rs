@@ -32,7 +32,7 @@ impl Bytes {
     }
 }
 
-amounts!(Bytes, "a size fits in u64 bytes");
+amounts!(Bytes);
 
 impl Quantity for Bytes {
     fn as_f64(self) -> f64 {

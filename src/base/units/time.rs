@@ -23,6 +23,10 @@ impl SimTime {
     pub const ZERO: Self = Self(0);
     /// Later than any event of a run.
     pub const NEVER: Self = Self(u64::MAX);
+    /// The last instant that a run can tell: 200,000 years. A run that comes to a later one ends
+    /// with an error. So instants can be added up in pairs, and the longest spans added to them,
+    /// without an overflow; a sum that still does not fit is [`Self::NEVER`], and so beyond this.
+    pub const LAST: Self = Self(2_000 * SimSpan::LONGEST.0);
 
     /// Returns the instant this many microseconds after the beginning.
     pub const fn from_micros(micros: u64) -> Self {
@@ -105,7 +109,7 @@ impl SimSpan {
 impl Add<SimSpan> for SimTime {
     type Output = Self;
     fn add(self, span: SimSpan) -> Self {
-        Self(self.0.checked_add(span.0).expect("virtual time fits in u64 microseconds"))
+        Self(self.0.saturating_add(span.0))
     }
 }
 
@@ -122,7 +126,7 @@ impl Sub for SimTime {
     }
 }
 
-amounts!(SimSpan, "a span fits in u64 microseconds");
+amounts!(SimSpan);
 
 impl AddAssign for SimSpan {
     fn add_assign(&mut self, other: Self) {
@@ -140,7 +144,7 @@ impl Sub for SimSpan {
 impl Mul<u64> for SimSpan {
     type Output = Self;
     fn mul(self, times: u64) -> Self {
-        Self(self.0.checked_mul(times).expect("a span fits in u64 microseconds"))
+        Self(self.0.saturating_mul(times))
     }
 }
 
@@ -245,6 +249,17 @@ mod tests {
         assert!(refused("100000").contains("a duration with a unit"));
         let read = serde_yaml::from_str::<SimSpan>("100000d").unwrap_err().to_string();
         assert!(read.contains("the longest time is 36500d"), "{read}");
+    }
+
+    #[test]
+    fn a_sum_that_does_not_fit_is_beyond_the_last_instant() {
+        assert_eq!(SimTime::from_micros(u64::MAX - 1) + SimSpan::LONGEST, SimTime::NEVER);
+        assert!(SimTime::LAST < SimTime::ZERO + SimSpan::LONGEST * 10_000);
+        let whole = (0..10_000).map(|_| SimSpan::LONGEST).sum::<SimSpan>();
+        assert_eq!((whole, SimSpan::LONGEST * 10_000).0.as_micros(), u64::MAX);
+        // Two of the latest instants and the longest span fit.
+        let latest = SimTime::LAST.as_micros();
+        assert!(latest.checked_mul(2).unwrap().checked_add(SimSpan::LONGEST.0).is_some());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::refused::RefusedTime;
 use super::story::JobAttempt;
 use crate::tables::{
     AttemptEnd, AttemptRow, CellText, Decided, DecisionRow, FaultRow, JobEnd, JobRow, ReadError,
-    Results, TableRow,
+    Results, TableCell as _, TableRow,
 };
 use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Incident, Precedence, Reason, TaskKind};
@@ -98,7 +98,7 @@ pub fn read(
     let ended = (number("virtual_s")? * 1e3) as u64;
     // The approximate number of milliseconds between two heartbeats of a tracker. The summary has
     // no interval, so compute it from the number of heartbeats in the run.
-    let heartbeat = ended * whole("nodes")? / whole("heartbeats")?.max(1);
+    let heartbeat = ended.saturating_mul(whole("nodes")?) / whole("heartbeats")?.max(1);
     let mut told = RunToExplain {
         jobs: Vec::new(),
         orders,
@@ -321,8 +321,8 @@ fn after(started: u64, ran: u64, stops: &[(u64, u64)]) -> u64 {
 fn stops(text: &str, end: u64) -> Result<Vec<(u64, u64)>, String> {
     let stop = |stop: &str| {
         let (from, to) = stop.split_once('-')?;
-        let from = from.parse().ok()?;
-        let to: u64 = if to.is_empty() { end } else { to.parse().ok()? };
+        let from = u64::read(from).ok()?;
+        let to = if to.is_empty() { end } else { u64::read(to).ok()? };
         Some((from, to.max(from)))
     };
     let all: Option<Vec<_>> = text.split_whitespace().map(stop).collect();
@@ -343,6 +343,9 @@ mod tests {
         assert_eq!(after(1_000, 2_500, &stops), 5_000);
         assert_eq!(after(1_000, 5_000, &stops), 9_500);
         assert_eq!(super::stops("", 9_000), Ok(Vec::new()));
+        // Times of an edited file must not overflow when they are added up.
+        assert!(super::stops("3000-18446744073709551615", 9_000).is_err());
+        assert!(u64::read("18446744073709551615").unwrap_err().contains("up to 2^60"));
         assert!(super::stops("3000", 9_000).unwrap_err().contains("`3000` are no suspensions"));
     }
 }

@@ -92,11 +92,19 @@ impl TableCell for u32 {
     }
 }
 
+/// The largest number that a cell may have, apart from slot time: an exbibyte in bytes, and more
+/// milliseconds than a run can tell. So a few of them can be added up.
+const MOST: u64 = 1 << 60;
+
 impl TableCell for u64 {
     const KIND: CellKind = CellKind::Whole;
 
     fn read(text: &str) -> Result<Self, &'static str> {
-        text.parse().map_err(|_| "a whole number")
+        match text.parse() {
+            Ok(number) if number <= MOST => Ok(number),
+            Ok(_) => Err("a whole number up to 2^60"),
+            Err(_) => Err("a whole number"),
+        }
     }
 
     fn value(&self) -> CellValue<'_> {
@@ -112,7 +120,7 @@ impl TableCell for SlotMillis {
     const KIND: CellKind = CellKind::SlotTime;
 
     fn read(text: &str) -> Result<Self, &'static str> {
-        u64::read(text).map(Self)
+        text.parse().map(Self).map_err(|_| "a whole number")
     }
 
     fn value(&self) -> CellValue<'_> {

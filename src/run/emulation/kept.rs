@@ -148,7 +148,7 @@ impl Prepared {
 }
 
 #[expect(clippy::disallowed_methods, reason = "users wait by the wall clock")]
-fn now() -> Instant {
+pub(super) fn now() -> Instant {
     Instant::now()
 }
 
@@ -246,6 +246,39 @@ faults: [{at: 2min, stop: node-6}]
         let kept = keep(Some(Duration::ZERO), "short");
         assert_eq!(kept.alone, Some(StopReason::TimeLimit));
         assert!(kept.lacks_alone().unwrap().contains("--time-limit"));
+    }
+
+    #[test]
+    fn the_time_to_build_the_jobs_counts_for_the_time_limit() {
+        let registry = Registry::builtin();
+        let sets = ["workload.jobs[0].map_time=10h".to_owned()];
+        let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
+        let mut prepared = Prepared::new(scenario, &registry).unwrap();
+        let minutes = |count: u64| Duration::from_secs(60 * count);
+        let stop = |prepared: &Prepared| {
+            let options = Options { time_limit: Some(minutes(10)), ..Options::default() };
+            prepared.emulate(&registry, options).unwrap().stop
+        };
+        assert_eq!(stop(&prepared), StopReason::Done);
+        prepared.took = minutes(11);
+        assert_eq!(stop(&prepared), StopReason::TimeLimit);
+    }
+
+    #[test]
+    fn a_trace_that_cannot_be_used_is_named_by_its_key() {
+        let registry = Registry::builtin();
+        let room = TempDir::new().unwrap();
+        let error = |name: &str, text: &str| {
+            let path = room.path().join(name);
+            fs::write(&path, text).unwrap();
+            let yaml = format!("workload: {{jobs: {}}}", path.display());
+            let scenario = scenario::parse("test.yaml", &yaml, &[], &registry).unwrap().scenario;
+            Prepared::new(scenario, &registry).map(drop).unwrap_err().to_string()
+        };
+        let wrong = error("wrong.csv", "name,maps,map_time\na,x,1s\n");
+        assert!(wrong.ends_with("\n  in `workload.jobs` of the scenario"), "{wrong}");
+        let empty = error("empty.csv", "name,maps,map_time\n");
+        assert!(empty.contains("workload.jobs"), "{empty}");
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::EmulationError;
+use super::{EmulationError, NamedTraceError, kept};
 use crate::record::NodeLabel;
 use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes};
 use mumakil_core::mapred::{self, ExpectedJob, JobId};
@@ -14,7 +15,7 @@ use mumakil_core::trace::{TraceError, TraceFile};
 use mumakil_results::expect::KnownWords;
 use mumakil_scenario::fault::{Effects, FaultContext, FaultSite};
 use mumakil_scenario::workload::format::{FormatContents, HostFile, other};
-use mumakil_scenario::workload::{Formats, Workload, WorkloadSite};
+use mumakil_scenario::workload::{Formats, Workload, WorkloadSite, WorkloadSpec};
 use mumakil_scenario::{AlteredJob, LaterChange, Registry, Scenario};
 
 /// A scenario that is ready to run: every file that it names has been read.
@@ -29,17 +30,24 @@ pub struct Prepared {
     /// Warnings of the policy about jobs and nodes that come from files, and a warning about names
     /// that a spreadsheet would read as formulas.
     pub doubts: Vec<String>,
+    /// How long it took to read and build all this, in real time.
+    pub(super) took: Duration,
 }
 
 /// Returns the nodes of a scenario's cluster, which the scenario describes by numbers or in a file.
-fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, TraceError> {
+fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, NamedTraceError> {
     let Scenario { cluster, hadoop, workload, folder, .. } = scenario;
     // The file is a field of the cluster. Take it out, since the calls below borrow both.
     let mut own = cluster.topology.take();
+    let key = match workload.sources.iter().find_map(|of| Some((of.key(), of.hosts_key()?))) {
+        Some((source, hosts)) => format!("workload.{source}.{hosts}"),
+        None => "cluster.topology".to_owned(),
+    };
     let topology = match workload.hosts_mut().or(own.as_mut()) {
         Some(file) => {
             let (hosts, absent) =
-                hosts_of(file, folder, formats, hadoop.behaviour().reads_like_mumak)?;
+                hosts_of(file, folder, formats, hadoop.behaviour().reads_like_mumak)
+                    .map_err(|error| NamedTraceError { key, error })?;
             let named = named(&hosts);
             let topology = Topology::of_hosts(cluster, &named);
             match absent {
@@ -107,6 +115,7 @@ impl Prepared {
     /// # Errors
     /// If a file cannot be read, or if its content is wrong.
     pub fn new(mut scenario: Scenario, registry: &Registry) -> Result<Self, EmulationError> {
+        let begun = kept::now();
         let topology = Arc::new(topology(&mut scenario, registry.formats())?);
         // Take the workload out: `site` borrows the scenario while checksums of files are written
         // into the workload.
@@ -123,18 +132,22 @@ impl Prepared {
             formats: registry.formats(),
             class_of: &class_of,
         };
-        let mut workload = Workload::new(&mut spec, &site)?;
+        let key = key_of(&mut spec);
+        let workload = Workload::new(&mut spec, &site);
+        let mut workload = workload.map_err(|error| NamedTraceError { key, error })?;
         // Later jobs are added last, so that the other jobs keep their numbers and thus their
         // random draws.
         workload.add_later(LaterChange::jobs(&scenario.later), &site);
         // Put the workload back, now with the paths and checksums of its files.
         scenario.workload = spec;
-        let mut prepared = Self { scenario, topology, workload, doubts: Vec::new() };
+        let (doubts, took) = (Vec::new(), Duration::ZERO);
+        let mut prepared = Self { scenario, topology, workload, doubts, took };
         prepared.note_slots();
         // Check this before asking the policy: the policy may rely on slots and jobs.
         prepared.check()?;
         prepared.doubts = prepared.ask_policy(registry)?;
         prepared.doubts.extend(prepared.formulas());
+        prepared.took = begun.elapsed();
         Ok(prepared)
     }
 
@@ -154,7 +167,8 @@ impl Prepared {
     fn check(&self) -> Result<(), EmulationError> {
         let unfit = |what: String| Err(EmulationError::Unfit { what });
         if self.workload.arrivals.is_empty() {
-            return unfit("the workload has no job to run".to_owned());
+            let key = key_of(&mut self.scenario.workload.clone());
+            return unfit(format!("{key}: the workload has no job to run; name another file"));
         }
         let slots = self.topology.slots();
         for job in self.workload.arrivals.iter().map(|arrival| &arrival.spec) {
@@ -277,6 +291,14 @@ impl Prepared {
         };
         self.topology.nodes().map(|(id, _)| id).map(label).collect()
     }
+}
+
+/// Returns the key that names the jobs: that of their file, or that of their source.
+fn key_of(spec: &mut WorkloadSpec) -> String {
+    let source = spec.sources.first().map(|source| format!("workload.{}", source.key()));
+    // The first file of a source has the jobs; another one has hosts.
+    let file = spec.files_mut().next().map(|(key, _)| key);
+    file.or(source).unwrap_or_else(|| "workload".to_owned())
 }
 
 /// Returns whether a spreadsheet reads a cell as a formula; a number such as `-1` is no formula.

@@ -34,6 +34,14 @@ pub enum OutputError {
         /// The system's error.
         source: io::Error,
     },
+    /// A file of an earlier run or study does not hold what Mumakil wrote into it.
+    #[error("{} is damaged; restore it, or name another folder", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
     /// A file or folder cannot be read.
     #[error("cannot read {}", path.display())]
     Read {

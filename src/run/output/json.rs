@@ -1,6 +1,5 @@
 //! JSON files beside results, read and replaced as a whole.
 
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -8,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{OutputError, write_file};
+use mumakil_base::files;
 
 /// Writes a value as indented JSON into a file of a folder.
 ///
@@ -28,8 +28,10 @@ pub(super) fn text_of(value: &impl Serialize) -> String {
 /// # Errors
 /// If the file does not exist or has other content.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, OutputError> {
-    let read = || -> io::Result<T> { Ok(serde_json::from_str(&fs::read_to_string(path)?)?) };
-    read().map_err(|source| OutputError::Read { path: path.to_owned(), source })
+    let text = files::open(path).and_then(io::read_to_string);
+    let text = text.map_err(|source| OutputError::Read { path: path.to_owned(), source })?;
+    serde_json::from_str(&text)
+        .map_err(|source| OutputError::Damaged { path: path.to_owned(), source })
 }
 
 /// Reads a value that [`write_json`] wrote; returns `None` if there is no file.
@@ -42,5 +44,21 @@ pub fn read_json_if_there<T: DeserializeOwned>(path: &Path) -> Result<Option<T>,
         // error.
         Err(OutputError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
         read => read.map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_other_content_is_damaged_and_a_missing_one_is_not() {
+        let room = tempfile::TempDir::new().unwrap();
+        let path = room.path().join("study.json");
+        assert!(matches!(read_json::<u32>(&path), Err(OutputError::Read { .. })));
+        std::fs::write(&path, "{\"study\": ").unwrap();
+        let found = read_json_if_there::<u32>(&path).unwrap_err();
+        assert!(matches!(found, OutputError::Damaged { .. }), "{found:?}");
+        assert!(found.to_string().ends_with("restore it, or name another folder"), "{found}");
     }
 }

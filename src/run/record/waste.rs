@@ -83,7 +83,8 @@ pub struct PerFate<T>([T; 7]);
 struct WasteAccount {
     name: Arc<str>,
     /// The slot time of each fate, in slots times microseconds.
-    sums: PerFate<u64>,
+    // Hundreds of attempts may each last a century: the sum needs 128 bits.
+    sums: PerFate<u128>,
     /// The number of speculative attempts.
     second_attempts: u32,
     /// The number of speculative attempts that succeeded.
@@ -176,8 +177,8 @@ impl<T> IndexMut<AttemptFate> for PerFate<T> {
     }
 }
 
-impl PerFate<u64> {
-    fn sum(&self, fates: &[AttemptFate]) -> u64 {
+impl PerFate<u128> {
+    fn sum(&self, fates: &[AttemptFate]) -> u128 {
         fates.iter().map(|&fate| self[fate]).sum()
     }
 }
@@ -385,8 +386,8 @@ impl Waste {
         };
         task.end = None;
         if let Some(account) = self.account(attempt.job()) {
-            account.sums[AttemptFate::Useful] -= held;
-            account.sums[AttemptFate::Lost] += held;
+            account.sums[AttemptFate::Useful] -= u128::from(held);
+            account.sums[AttemptFate::Lost] += u128::from(held);
             account.harmed += 1;
         }
     }
@@ -470,14 +471,16 @@ impl Waste {
             AttemptFate::Useful | AttemptFate::Preempted if is_in_vain => AttemptFate::Killed,
             other => other,
         };
-        account.sums[fate] += held;
+        account.sums[fate] += u128::from(held);
     }
 
     /// Completes all accounts at the end of the run, writes the table, and returns the sums.
     pub(super) fn finish(&mut self, end: &RunEnd<'_>) -> Result<WasteSummary, RecordError> {
         for (attempt, mut open) in mem::take(&mut self.open) {
             // If the run stops early, count slots up to its last instant, as utilisation does.
-            open.holds.drain(..).for_each(|hold| open.held += hold.until(end.run.ended));
+            for hold in open.holds.drain(..) {
+                open.held = open.held.saturating_add(hold.until(end.run.ended));
+            }
             self.add(attempt, open.held, open.fate.unwrap_or(AttemptFate::Unfinished));
         }
         if let Some(table) = &mut self.table {
@@ -496,14 +499,14 @@ impl WasteAttempt {
         let is_it = |hold: &WasteHold| hold.tracker == tracker && hold.role == role;
         // An attempt that ends while it is suspended holds no slot.
         if let Some(place) = self.holds.iter().position(is_it) {
-            self.held += self.holds.swap_remove(place).until(at);
+            self.held = self.held.saturating_add(self.holds.swap_remove(place).until(at));
         }
     }
 }
 
 impl WasteHold {
     fn until(&self, at: SimTime) -> u64 {
-        at.saturating_since(self.since).as_micros() * u64::from(self.slots)
+        at.saturating_since(self.since).as_micros().saturating_mul(self.slots.into())
     }
 }
 
@@ -559,16 +562,16 @@ impl WasteAccount {
     }
 }
 
-const fn millis(micros: u64) -> u64 {
-    micros / 1_000
+/// Returns whole milliseconds, at most as many as a cell holds.
+fn millis(micros: u128) -> u64 {
+    u64::try_from(micros / 1_000).unwrap_or(u64::MAX)
 }
 
 impl WasteSummary {
     fn of<'a>(accounts: impl Iterator<Item = &'a Box<WasteAccount>> + Clone) -> Self {
         let sum = |fates: &[AttemptFate]| {
             // Add up integers, so that the order of jobs cannot change the last digit.
-            let micros: u128 =
-                accounts.clone().map(|account| u128::from(account.sums.sum(fates))).sum();
+            let micros: u128 = accounts.clone().map(|account| account.sums.sum(fates)).sum();
             rounded(micros as f64 / 1e6)
         };
         let by_fate = PerFate(AttemptFate::ALL.map(|fate| sum(&[fate])));
@@ -643,7 +646,7 @@ mod tests {
         (waste, summary)
     }
 
-    fn of_job(waste: &Waste, job: usize) -> [u64; 7] {
+    fn of_job(waste: &Waste, job: usize) -> [u128; 7] {
         waste.jobs[job].as_ref().unwrap().sums.0.map(|sum| sum / 1_000_000)
     }
 
@@ -706,6 +709,20 @@ mod tests {
         assert_eq!(of_job(&waste, 0), [11, 2, 10, 7, 4, 0, 0]);
         assert_eq!((summary.second_attempts, summary.second_attempts_won), (1, 1));
         assert_eq!((summary.held_s, summary.goodput), (34.0, Some(rounded(11.0 / 34.0))));
+    }
+
+    #[test]
+    fn the_slot_time_of_thousands_of_centuries_fits() {
+        const CENTURY: u64 = 36_500 * 86_400_000;
+        // Six thousand maps last a century each: 1.9 x 10^19 microseconds are more than 64 bits hold.
+        let begun = Stream::default().up(0, 6_000, 1).submit(JobSpec::bare(0, 6_000, 0));
+        let start = |stream: Stream, number| {
+            stream.assign(map(0, number), 0, (1, 1)).start(map(0, number), 0)
+        };
+        let end = |stream: Stream, number| stream.ends(map(0, number), 0, Succeeded);
+        let run = (0..6_000).fold((0..6_000).fold(begun, start).at(CENTURY), end);
+        let (_, summary) = waste(&run);
+        assert_eq!(summary.held_s, 6_000.0 * CENTURY as f64 / 1e3);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use super::judge::CaseFlaw;
 use super::starvation::WatchedPolicy;
 use super::{HuntTally, Subject, draw, now};
+use mumakil_base::panics;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     AttemptFact, Event, Fact, MemberFact, Outcome, StopReason, TaskId, WorldFact,
@@ -126,6 +127,7 @@ impl<'h> Trial<'h> {
         });
         // The run catches panics of actors; only its preparation can panic here.
         let result = catch_unwind(run).unwrap_or_else(|_| {
+            panics::answered();
             Err(EmulationError::Bug { words: "a panic before the run began".to_owned() })
         });
         RunEvidence { result, real: began.elapsed(), seen: std::mem::take(&mut *seen.lock()) }

@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use crate::plan::runs::Plan;
 use crate::run::failed;
 use crate::run::store::{FolderClaim, Store};
+use mumakil_base::panics;
 use mumakil_base::units::tell::span;
 use mumakil_core::mapred::StopReason;
 use mumakil_run::emulation::{EmulationError, Options, Prepared, RunWarning, TimesAlone};
@@ -181,7 +182,10 @@ impl Plan {
         let kept = catch_unwind(AssertUnwindSafe(|| {
             keep(self.scenario(planned), claim, &planned.id, registry, effort, alone)
         }));
-        let panicked = |panic: Box<dyn Any + Send>| format!("a panic: {}", words_of_panic(&*panic));
+        let panicked = |panic: Box<dyn Any + Send>| {
+            panics::answered();
+            format!("a panic: {}", words_of_panic(&*panic))
+        };
         match kept.unwrap_or_else(|panic| Ok(Err(panicked(panic)))) {
             Ok(Ok(warnings)) => {
                 // An earlier process may have noted this run as failed.
