@@ -85,7 +85,7 @@ impl BranchArguments {
         let targets = [RUN, BRANCH].map(|name| target.join(name));
         let until = SimTime::ZERO + self.at;
         let bar = RunBar::new();
-        interrupt::guard(&bar, ", no results were written");
+        interrupt::guard_results(&bar);
         let prepared = [
             source::prepare(&draft, scenario, registry)?,
             source::prepare(&set_draft, branch, registry)?,

@@ -16,7 +16,7 @@ use std::io;
 use super::progress::RunBar;
 use super::terminal;
 use crate::external::end_all;
-use crate::output::{HIDDEN, remove_unfinished};
+use crate::output::{HIDDEN, last_put, remove_unfinished};
 
 /// From now on, handles the signals that end the process. The message on stderr ends with `after`,
 /// which says what happened to the results.
@@ -24,8 +24,31 @@ pub(super) fn guard(bar: &RunBar, after: &'static str) {
     guard_with(bar, after, || {});
 }
 
+/// Handles signals like [`guard`], for commands that write the results of a run at their end.
+pub(super) fn guard_results(bar: &RunBar) {
+    watch_with(bar, told_of_results, || {});
+}
+
+/// Returns what happened to the results of a run.
+fn told_of_results() -> String {
+    match last_put() {
+        // The signal came while the old results were removed, or while the lines about the new ones
+        // were printed.
+        Some(folder) => format!(", but the results in {} are whole", folder.display()),
+        None => ", no results were written".to_owned(),
+    }
+}
+
 /// Handles signals like [`guard`], but first calls `last` when a signal comes.
 pub(super) fn guard_with(bar: &RunBar, after: &'static str, last: impl Fn() + Send + 'static) {
+    watch_with(bar, move || after.to_owned(), last);
+}
+
+fn watch_with(
+    bar: &RunBar,
+    after: impl Fn() -> String + Send + 'static,
+    last: impl Fn() + Send + 'static,
+) {
     let bar = bar.clone();
     let end = move |signal: Signal| {
         last();
@@ -34,7 +57,7 @@ pub(super) fn guard_with(bar: &RunBar, after: &'static str, last: impl Fn() + Se
         // Clear the bar: otherwise the message would begin in the bar's line, after the terminal's
         // `^C`.
         bar.clear();
-        terminal::error(&format!("{}{after}", signal.told()));
+        terminal::error(&format!("{}{}", signal.told(), after()));
         // Programs that are policies end with Mumakil, whatever they are doing. Do this last: their
         // runs fail with it, and a thread could report that.
         end_all();
@@ -133,6 +156,19 @@ pub(super) fn outlive_limits() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn results_that_are_in_their_place_are_not_called_unwritten() {
+        // Other tests of this process may have put a folder before, so begin with one.
+        let room = tempfile::TempDir::new().unwrap();
+        let target = room.path().join("whole");
+        crate::output::AsideFolder::create(&target, crate::output::ReplacedFiles::Nothing)
+            .unwrap()
+            .put()
+            .unwrap();
+        let told = told_of_results();
+        assert!(told.ends_with("are whole") && !told.contains("no results"), "{told}");
+    }
 
     #[test]
     fn who_interrupts_and_who_tells_to_end_are_told_apart() {

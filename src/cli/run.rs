@@ -106,7 +106,7 @@ impl RunArguments {
         }
         let bar = RunBar::new();
         // Handle signals before the folder exists: Ctrl-C removes the hidden, half-written folder.
-        interrupt::guard(&bar, ", no results were written");
+        interrupt::guard_results(&bar);
         // Create the folder before the run, to refuse an existing folder now rather than after
         // hours of work.
         let folder = RunFolder::create(&target, self.force)?;

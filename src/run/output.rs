@@ -25,8 +25,8 @@ pub mod report;
 pub mod results;
 
 pub use aside::{
-    AsideFile, AsideFolder, HIDDEN, HiddenOutput, ReplacedFiles, copy_file, remove_unfinished,
-    write_file,
+    AsideFile, AsideFolder, HIDDEN, HiddenOutput, ReplacedFiles, copy_file, last_put,
+    remove_unfinished, write_file,
 };
 pub use digest::Digest;
 pub use error::OutputError;

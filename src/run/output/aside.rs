@@ -26,6 +26,9 @@ pub const HIDDEN: &str = ".mumakil-";
 /// The hidden files and folders that this process is filling; a signal handler removes them all.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// The folder that this process has put in its place last.
+static LAST_PUT: Mutex<Option<PathBuf>> = Mutex::new(None);
+
 /// The existing files that a new file may replace.
 #[derive(Clone, Copy, Debug)]
 pub enum ReplacedFiles {
@@ -208,7 +211,12 @@ impl AsideFolder {
             }
         });
         match placed {
-            Ok(()) => Ok(target),
+            Ok(()) => {
+                // Note this before a signal may end the process: the old folder, which may be
+                // large, is removed only after this.
+                *LAST_PUT.lock() = Some(target.clone());
+                Ok(target)
+            }
             Err(source) => Err(OutputError::Write { path: target, source }),
         }
     }
@@ -282,6 +290,11 @@ pub fn copy_file(from: &Path, to: &Path) -> Result<(), OutputError> {
     // Set the permissions last: a read-only copy could not be filled.
     aside.permit(file.metadata().map_err(unread)?.permissions()).map_err(unwritten)?;
     aside.put().map(drop)
+}
+
+/// Returns the folder that this process has put in its place last, if any.
+pub fn last_put() -> Option<PathBuf> {
+    LAST_PUT.lock().clone()
 }
 
 /// Removes all hidden files and folders that this process is filling. Returns a guard: until the
