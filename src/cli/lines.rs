@@ -167,8 +167,8 @@ fn shown(text: &str, is_shown: fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns whether a character controls the terminal: control characters, ends of lines and
-/// paragraphs, and marks that turn the direction of text.
+/// Returns whether a character controls the terminal, or hides in it: control characters, ends of
+/// lines and paragraphs, marks that turn the direction of text, and characters without width.
 fn controls_terminal(c: char) -> bool {
     // The separators of lines and paragraphs; Unicode does not count them as control characters.
     const ENDS: std::ops::RangeInclusive<char> = '\u{2028}'..='\u{2029}';
@@ -178,7 +178,13 @@ fn controls_terminal(c: char) -> bool {
     // (CVE-2021-42574).
     const EMBEDDINGS: std::ops::RangeInclusive<char> = '\u{202a}'..='\u{202e}';
     const ISOLATES: std::ops::RangeInclusive<char> = '\u{2066}'..='\u{2069}';
+    // Characters that nobody sees: the byte order mark, spaces without width, operators that are not
+    // shown. A joiner stays, since it makes one emoji of several.
+    const UNSEEN: [char; 2] = ['\u{feff}', '\u{200b}'];
+    const OPERATORS: std::ops::RangeInclusive<char> = '\u{2060}'..='\u{2064}';
     c.is_control()
+        || UNSEEN.contains(&c)
+        || OPERATORS.contains(&c)
         || ENDS.contains(&c)
         || MARKS.contains(&c)
         || EMBEDDINGS.contains(&c)
@@ -197,6 +203,7 @@ mod tests {
             "a\\u{1b}[2J\\r\\n\\t\\u{7f}\\u{9b}1m\\u{2028}\\u{202e}\\u{2066}\\u{200f}b"
         );
         assert_eq!(plain_file("a\tb\r\n"), "a\tb\\r\n");
+        assert_eq!(plain("\u{feff}a\u{200b}\u{2060}"), "\\u{feff}a\\u{200b}\\u{2060}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) use self::submitted::SubmittedArray;
 use super::{PaceOptions, folder, merge, warn};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::cli::lines::TerminalLines;
+use crate::cli::lines::{TerminalLines, plain};
 use crate::cli::progress::StudyBar;
 use crate::cli::terminal;
 use crate::disk;
@@ -288,7 +288,9 @@ impl EngineOrder {
     fn shown(&self, engine: &dyn Engine, out: &Path) -> String {
         let words: Vec<String> = self.command.iter().map(|word| folder::quoted(word)).collect();
         let path = out.join(engine.word()).join(self.file);
-        let (path, out, text) = (path.display(), out.display(), &self.text);
+        // A line end in the name of the folder would end the comment.
+        let [path, out] = [&*path, out].map(|path| plain(&path.to_string_lossy()).into_owned());
+        let text = &self.text;
         format!("### {path}\n{text}\n### in {out}\n$ {}\n", words.join(" "))
     }
 
@@ -429,6 +431,13 @@ mod tests {
         let order = engine.order(&tasks, &on()).unwrap();
         let shown = order.shown(engine, Path::new("out/small"));
         (order, shown)
+    }
+
+    #[test]
+    fn a_line_end_in_the_folder_ends_no_comment() {
+        let shown = order(&Slurm).0.shown(&Slurm, Path::new("a\n$ rm -r b"));
+        assert!(shown.contains("\n### in a\\n$ rm -r b\n"), "{shown}");
+        assert!(!shown.contains("\n$ rm"), "{shown}");
     }
 
     #[test]

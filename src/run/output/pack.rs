@@ -92,7 +92,12 @@ impl Packs {
     fn refresh_one(&mut self, path: &Path) -> io::Result<()> {
         // Read the length once: the next call finds the runs that another process appends after
         // that.
-        let length = fs::metadata(path)?.len();
+        let found = fs::metadata(path)?;
+        // Opening a named pipe could wait for ever.
+        if !found.is_file() {
+            return Err(io::Error::other("it is not a regular file; move it elsewhere"));
+        }
+        let length = found.len();
         let place = match self.packs.iter().position(|pack| *pack.path == *path) {
             Some(place) => place,
             None => {

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{OutputError, PackedRun};
-use mumakil_base::disk;
+use mumakil_base::{disk, files};
 
 /// The place of a run's files.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl RunPlace {
     /// If the file does not exist or cannot be read.
     pub fn open(&self, name: &str) -> io::Result<Box<dyn Read>> {
         Ok(match self {
-            Self::Folder(folder) => Box::new(File::open(folder.join(name))?),
+            Self::Folder(folder) => Box::new(files::open(&folder.join(name))?),
             Self::Packed(run) => Box::new(run.open(name)?),
         })
     }

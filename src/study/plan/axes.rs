@@ -550,6 +550,13 @@ fn unnamed(mut value: Value) -> Value {
 fn distinct(at: &Path, axis: Axis) -> Result<Axis, YamlProblem> {
     let mut labels = FxHashSet::default();
     for value in &axis.values {
+        // Line ends and tabs may be in the text of a value; nothing else of this kind is of use.
+        let controls = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+        if value.label.contains(controls) {
+            let place = value.puts.first().map_or(at, |put| &put.written);
+            let message = format!("the name `{}` has a control character", value.label);
+            return Err(YamlProblem::value(place.clone(), message).hint("leave it out"));
+        }
         if !labels.insert(&value.label) {
             let place = value.puts.first().map_or(at, |put| &put.written);
             let message = format!("two values of this axis are called `{}`", value.label);
@@ -679,6 +686,10 @@ mod tests {
             ("{x: []}", "sweep.x: an axis has at least one value"),
             ("{x: [1, 1]}", "sweep.x[1]: two values of this axis are called `1`"),
             ("{x: [fifo, {fifo: {}}]}", "sweep.x[1]: two values of this axis are called `fifo`"),
+            (
+                "{x: [{as: \"a\\eb\", fifo: {}}, hfsp]}",
+                "sweep.x[0]: the name `a\u{1b}b` has a control character",
+            ),
             ("{x: {from: 1, to: 2}}", "sweep.x: a range has a `step`, or so many `points`"),
             ("{x: {from: 3, to: 2, step: 1}}", "sweep.x.to: a range rises"),
             (

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use crate::run::store::{AT_WORK, clear, visible};
 use crate::watch::life_sign::{Life, SILENT_AFTER, SignLock, SlowRun, WallInstant, WriterState};
+use mumakil_base::files;
 use mumakil_run::output::{AsideFile, OutputError, ReplacedFiles, lock_of, machine};
 
 /// A sign of life, and the state of its process.
@@ -102,7 +103,7 @@ fn read(path: &Path) -> Option<(Life, SignLock)> {
     if path.extension().is_none_or(|ending| ending != "json") {
         return None;
     }
-    let (mut file, mut text) = (fs::File::open(path).ok()?, String::new());
+    let (mut file, mut text) = (files::open(path).ok()?, String::new());
     file.read_to_string(&mut text).ok()?;
     let life = serde_json::from_str(&text).ok()?;
     let hold = match lock_of(&file) {
@@ -156,6 +157,23 @@ mod tests {
         last.ends(End::Done, None);
         write_sign(room.path(), ALONE, &last).unwrap();
         assert_eq!(fate(), [WriterState::Ended(End::Done)]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_named_pipe_is_no_sign_of_life() {
+        let room = TempDir::new().unwrap();
+        std::fs::create_dir(room.path().join(AT_WORK)).unwrap();
+        let pipe = room.path().join(AT_WORK).join("whole.json");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let (told, tells) = crossbeam_channel::bounded(1);
+        let folder = room.path().to_owned();
+        std::thread::spawn(move || {
+            let found = signs(&folder, WallInstant::of_millis(0)).map(|signs| signs.len());
+            told.send(found.ok())
+        });
+        let found = tells.recv_timeout(std::time::Duration::from_secs(10));
+        assert_eq!(found, Ok(Some(0)), "the pipe has no writer, so opening it waits for ever");
     }
 
     #[test]

@@ -49,6 +49,18 @@ fn packs(room: &Path) -> Packs {
     packs
 }
 
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_no_pack() {
+    let room = TempDir::new().unwrap();
+    fs::create_dir(runs(room.path())).unwrap();
+    let pipe = runs(room.path()).join("x.zip");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let found = Packs::default().refresh(&runs(room.path()), &["x.zip".to_owned()]);
+    let Err(OutputError::Read { source, .. }) = found else { panic!("{found:?}") };
+    assert!(source.to_string().contains("not a regular file"), "{source}");
+}
+
 fn text(run: &PackedRun, name: &str) -> io::Result<String> {
     io::read_to_string(run.open(name)?)
 }
