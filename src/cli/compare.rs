@@ -27,6 +27,7 @@ use super::lines::TerminalLines;
 use super::packed::Folders;
 use super::{file, terminal};
 use crate::files::{RESOLVED, STUDY, SUMMARY};
+use crate::output::results::RunResults;
 use crate::scenario::Registry;
 use crate::tables::{AttemptRow, ReadError, TableRow};
 use crate::units::SimSpan;
@@ -269,8 +270,17 @@ fn names(folders: &[PathBuf]) -> Vec<String> {
     }
 }
 
+/// Checks that the files of a run's folder are as the run wrote them.
+pub(super) fn check(folder: &Path) -> Result<(), Failure> {
+    RunResults::new(folder).check(None).map_err(unreadable)
+}
+
 /// Returns the failure for an unreadable file: invalid input, since the user has named its folder.
 pub(super) fn unreadable(error: ReadError) -> Failure {
+    if let ReadError::Changed { .. } = error {
+        let next = "bring the file back as it was, or remove the folder and run it again";
+        return Failure::input(format!("{error}\n   = {next}"));
+    }
     Failure::Input(anyhow::Error::new(error))
 }
 

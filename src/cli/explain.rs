@@ -87,6 +87,7 @@ impl ExplainArguments {
 /// Reads the run in a folder, with its explanations.
 fn read(folder: &Path) -> Result<RunToExplain, Failure> {
     compare::expect_run(folder)?;
+    compare::check(folder)?;
     compare::expect_tasks(folder, "explain reads there what jobs waited for")?;
     RunResults::new(folder).told().map_err(compare::unreadable)
 }

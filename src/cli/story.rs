@@ -49,6 +49,8 @@ impl RunStory<'_> {
                 named("mean", summary.mean_sojourn_s.map(span)),
                 named("median", summary.median_sojourn_s.map(span)),
                 named("p95", summary.p95_sojourn_s.map(span)),
+                // Nothing is left out of a mean that there is not.
+                summary.mean_sojourn_s.and(summary.left_out()).map(|told| format!("({told})")),
             ],
         );
         line(&mut lines, "wait", &[named("mean", summary.mean_wait_s.map(span))]);
@@ -159,7 +161,7 @@ fn by_group(word: &str, groups: &[GroupSummary]) -> TerminalLines {
         vec![
             group.name.clone(),
             tell::count(group.jobs),
-            time(group.mean_sojourn_s),
+            time(group.mean_sojourn_s) + &left_out(group),
             time(group.p95_sojourn_s),
             time(group.mean_wait_s),
             group.slots.map_or_else(|| "–".to_owned(), percent),
@@ -181,6 +183,12 @@ fn by_group(word: &str, groups: &[GroupSummary]) -> TerminalLines {
         lines.line(format!("  … and {} more in summary.json", counted(more as u64, word)));
     }
     lines
+}
+
+/// Returns how many jobs the sojourns of a group leave out, to stand behind its mean.
+fn left_out(group: &GroupSummary) -> String {
+    let left_out = group.jobs_left_out;
+    if left_out == 0 { String::new() } else { format!(" ({} left out)", tell::count(left_out)) }
 }
 
 fn told((count, word): (u64, &str)) -> String {
@@ -236,7 +244,7 @@ mod tests {
             mean_wait_s: Some(4.3),
             locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
             slot_utilisation: PerSlot { map: Some(0.5), reduce: Some(0.25) },
-            maps_wait: Some(0.4),
+            maps_wait: None,
             load: LoadSummary {
                 verdict: LoadVerdict::Stable,
                 reason: VerdictReason::SpareTime,
@@ -278,6 +286,25 @@ demo   20 trackers · 12 jobs · fifo · seed 1
   digest   jetaniro
 "
         );
+    }
+
+    #[test]
+    fn jobs_that_sojourns_leave_out_stand_beside_the_mean() {
+        let (jobs_succeeded, jobs_failed, jobs_killed) = (10, 1, 1);
+        let group = |name: &str, jobs_left_out| GroupSummary {
+            name: name.to_owned(),
+            jobs: 6,
+            jobs_left_out,
+            mean_sojourn_s: Some(90.0),
+            p95_sojourn_s: Some(100.0),
+            mean_wait_s: Some(1.0),
+            slots: Some(0.5),
+        };
+        let pools = vec![group("a", 2), group("b", 0)];
+        let text = tell(&Summary { jobs_succeeded, jobs_failed, jobs_killed, pools, ..summary() });
+        let line = "p95 6 min 01 s   (2 of 12 left out: 1 failed, 1 killed)\n";
+        assert!(text.contains(line), "{text}");
+        assert!(text.contains("1 min 30 s (2 left out)   1 min 40 s"), "{text}");
     }
 
     #[test]

@@ -70,11 +70,11 @@ pub use unit::Unit;
 pub use verdict::{ExpectationVerdict, VerdictState};
 pub use words::{capital, in_words};
 
-/// Returns the name of each quantity, its shape in words, such as `a number for each job`, and its
+/// Returns the name of each quantity, what it is in words, such as `a number for each job`, and its
 /// description.
 pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let told = |quantity: &'static quantity::NamedQuantity| {
-        (quantity.name, quantity.shape.word(), &*quantity.about)
+        (quantity.name, quantity.word(), &*quantity.about)
     };
     quantity::QUANTITIES.iter().map(told)
 }

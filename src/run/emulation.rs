@@ -86,6 +86,8 @@ pub struct Options {
     /// The times that jobs take alone, as far as other runs have found them. Runs that share it
     /// share these times.
     pub alone: TimesAlone,
+    /// The name of the run in its study, kept in `perf.json`; `None` outside of studies.
+    pub name_in_study: Option<String>,
 }
 
 /// Wraps a policy in another policy that forwards all calls to the first.

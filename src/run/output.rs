@@ -9,9 +9,11 @@
 //! ```
 //!
 //! [`Digest`] is a hash of the results, printed as eight letters that two people can compare by
-//! telephone.
+//! telephone. `perf.json` keeps it, and the checksum of each file ([`RunChecksums`]), by which a
+//! reader notices an edited or swapped run.
 
 mod aside;
+mod checksums;
 mod digest;
 mod error;
 mod folder;
@@ -28,6 +30,7 @@ pub use aside::{
     AsideFile, AsideFolder, HIDDEN, HiddenOutput, ReplacedFiles, copy_file, last_put,
     remove_unfinished, write_file,
 };
+pub use checksums::RunChecksums;
 pub use digest::Digest;
 pub use error::OutputError;
 pub use folder::RunFolder;

@@ -284,6 +284,8 @@ fn a_seed_that_stands_apart_is_told_and_its_runs_are_named() {
     let makespan = summary["makespan_s"].as_f64().unwrap();
     summary["makespan_s"] = (makespan * 50.0).into();
     fs::write(&path, summary.to_string()).unwrap();
+    // As a run of an earlier version: with its checksums the edited file would be noticed.
+    fs::remove_file(path.with_file_name("perf.json")).unwrap();
     let told = room.mumakil("study study.yaml --out out").output().unwrap();
     let told = String::from_utf8(told.stdout).unwrap();
     let seed = sheet.seeds[3];
@@ -690,14 +692,78 @@ fn a_run_that_cannot_be_read_is_told_with_its_folder() {
     room.write("study.yaml", STUDY);
     study(&room, "--out out");
     let run = crate::names(&room.path("out/runs")).remove(0);
+    // A run of an earlier version has no checksums.
+    room.write(&format!("out/runs/{run}/perf.json"), "{}");
     room.write(&format!("out/runs/{run}/jobs.csv"), "");
-    let broken = room.mumakil("study study.yaml --out out").output().unwrap();
-    assert_eq!(broken.status.code(), Some(3));
-    let told = String::from_utf8(broken.stderr).unwrap();
+    let told = complaint(&room, "study study.yaml --out out", 3);
     let expected = format!("remove out/runs/{run} and start the study again");
     assert!(told.contains(&expected), "{told}");
     fs::remove_dir_all(room.path(&format!("out/runs/{run}"))).unwrap();
     study(&room, "--out out");
+}
+
+/// Returns what a command writes to stderr that ends with this exit code.
+fn complaint(room: &Room, arguments: &str, code: i32) -> String {
+    let output = room.mumakil(arguments).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {told}");
+    told
+}
+
+#[test]
+fn swapped_and_edited_runs_are_told_with_what_to_do() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out out");
+    study(&room, "--keep packed --out packed");
+    let runs = crate::names(&room.path("out/runs"));
+    let [one, other] = [0, 1].map(|place| format!("out/runs/{}", runs[place]));
+    let swap = || {
+        fs::rename(room.path(&one), room.path("aside")).unwrap();
+        fs::rename(room.path(&other), room.path(&one)).unwrap();
+        fs::rename(room.path("aside"), room.path(&other)).unwrap();
+    };
+    swap();
+    let again = |folder: &str| format!("\n   = remove {folder} and start the study again");
+    for command in
+        ["study out --quiet", "study study.yaml --out out --quiet", "study merge out --out new"]
+    {
+        let told = complaint(&room, command, 2);
+        assert!(told.contains("it has the files of another run, "), "{told}");
+        assert!(told.contains(&again(&one)) || told.contains(&again(&other)), "{told}");
+    }
+    swap();
+    room.mumakil("study out --quiet").assert().success();
+    for file in ["jobs.csv", "scenario.resolved.yaml"] {
+        let whole = fs::read_to_string(room.path(&one).join(file)).unwrap();
+        room.write(&format!("{one}/{file}"), &whole.replace('4', "5"));
+        for command in
+            ["study out".to_owned(), format!("explain {one}"), format!("compare {one} {other}")]
+        {
+            let told = complaint(&room, &command, 2);
+            assert!(
+                told.contains(&format!("{one}: `{file}` is not as the run wrote it")),
+                "{told}"
+            );
+        }
+        room.write(&format!("{one}/{file}"), &whole);
+    }
+    room.mumakil("study out --quiet").assert().success();
+    // Swap the names of two runs in a pack, as if it had been packed again.
+    let pack = crate::names(&room.path("packed/runs")).remove(0);
+    let path = room.path("packed/runs").join(&pack);
+    let mut bytes = fs::read(&path).unwrap();
+    let names = [0, 1].map(|place: usize| runs[place].as_bytes());
+    for place in 0..bytes.len() - 16 {
+        let name = &mut bytes[place..place + 16];
+        if let Some(which) = names.iter().position(|known| name == *known) {
+            name.copy_from_slice(names[1 - which]);
+        }
+    }
+    fs::write(&path, bytes).unwrap();
+    let told = complaint(&room, "study packed --quiet", 2);
+    assert!(told.contains("it has the files of another run, "), "{told}");
+    assert!(told.contains(&format!("`zip -d packed/runs/{pack} '")), "{told}");
 }
 
 #[test]
@@ -847,4 +913,33 @@ metrics: [makespan]
     let done = room.mumakil("papers DS-F1 --scenarios papers --out out").output().unwrap();
     let err = String::from_utf8(done.stderr).unwrap();
     assert!(err.contains("warning: DS-F1: in 2 runs: no job came after the warm-up"), "{err}");
+}
+
+#[test]
+fn jobs_that_are_killed_do_not_improve_the_numbers() {
+    let room = Room::new();
+    let jobs = "cluster: {nodes: 2}\n\
+                workload: {jobs: [{name: a, maps: 20, map_time: 30s}, {name: b, maps: 20, map_time: 30s}]}\n";
+    let expect = "record: {alone: true}\n\
+                  expect: [min(slowdown) >= 1, mean(sojourn) >= 2min, \"mean(sojourn, outcome=killed) <= 30s\"]\n";
+    room.write("run.yaml", &format!("{jobs}{expect}faults: [{{at: 10s, kill: b}}]\n"));
+    let ran = room.mumakil("run run.yaml --out run").output().unwrap();
+    let told = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{told}");
+    assert!(told.contains("   (1 of 2 left out: 1 killed)\n"), "{told}");
+    let study = "sweep: {faults: [{as: none, value: []}, {as: kill, value: [{at: 10s, kill: b}]}]}\n\
+                 metrics: [mean(sojourn), p99(job_sojourn)]\n";
+    room.write("study.yaml", &format!("{jobs}{study}"));
+    let ran = room.mumakil("study study.yaml --out study").output().unwrap();
+    let told = String::from_utf8(ran.stdout).unwrap();
+    let warning = "In 1 of 2 runs jobs were killed. Sojourns, slowdowns and other times of jobs leave them \
+                   out: 1 of 2 jobs with faults=kill.";
+    assert!(told.contains(warning), "{told}");
+    assert!(fs::read_to_string(room.path("study/report.html")).unwrap().contains("leave them out"));
+    room.mumakil("run run.yaml --set faults=[] --out all --quiet").assert().code(1);
+    let compared = room.mumakil("compare all run").output().unwrap();
+    let told = String::from_utf8(compared.stdout).unwrap();
+    let left_out = ["jobs", "left", "out", "of", "these", "0", "1", "–"];
+    assert!(told.lines().any(|line| line.split_whitespace().eq(left_out)), "{told}");
+    assert!(told.contains("1 job succeeded in both"), "{told}");
 }

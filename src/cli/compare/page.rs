@@ -124,7 +124,7 @@ fn sojourns(runs: &[ComparedRun], parties: &JobGroups) -> Drawing {
     };
     let sample = |run: &ComparedRun| EcdfSample {
         name: run.name.clone(),
-        values: run.jobs.counted().filter_map(JobRow::sojourn_s).collect(),
+        values: run.jobs.counted().filter_map(JobRow::measured_s).collect(),
         look: parties.look(&run.name),
         published: Vec::new(),
     };

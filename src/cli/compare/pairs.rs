@@ -1,11 +1,11 @@
-//! Job by job: the sojourn time of each job in two runs.
+//! Job by job: the sojourn time of each job in two runs, of the jobs that succeeded in both.
 
 use indexmap::IndexMap;
 
 use crate::statistics::quantile_of_sorted;
 use crate::tables::{JobRow, RunJobs};
 
-/// A job that ended in both runs, with its sojourn times in seconds.
+/// A job that succeeded in both runs, with its sojourn times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct JobPair<'a> {
     /// Its name.
@@ -16,7 +16,7 @@ pub(super) struct JobPair<'a> {
     pub(super) other: f64,
 }
 
-/// The jobs that ended in both of two runs.
+/// The jobs that succeeded in both of two runs.
 #[derive(Clone, Debug)]
 pub(super) struct Pairs<'a>(pub(super) Vec<JobPair<'a>>);
 
@@ -41,7 +41,7 @@ impl<'a> Pairs<'a> {
     /// warm-up. Expressions of a study pair jobs in the same way.
     pub(super) fn new(first: &'a RunJobs, other: &'a RunJobs) -> Self {
         let sojourns = |jobs: &'a RunJobs| {
-            jobs.counted().filter_map(|job| Some((job, job.sojourn_s()?))).collect::<Vec<_>>()
+            jobs.counted().filter_map(|job| Some((job, job.measured_s()?))).collect::<Vec<_>>()
         };
         let by_name = |jobs: &'a RunJobs| -> IndexMap<&str, u32> {
             jobs.all.iter().map(|job| (job.name.as_str(), job.job)).collect()
@@ -99,6 +99,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::tables::JobEnd;
     use crate::units::SimTime;
 
     fn jobs(sojourns: &[(&str, f64)]) -> RunJobs {
@@ -106,6 +107,7 @@ mod tests {
             job,
             name: (*name).into(),
             sojourn_ms: Some((sojourn * 1e3).round() as u64),
+            outcome: JobEnd::Succeeded,
             ..JobRow::default()
         };
         RunJobs { all: (0..).zip(sojourns).map(job).collect(), ..RunJobs::default() }
@@ -127,12 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_end_or_does_not_count_has_no_pair() {
-        let mut first = jobs(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]);
+    fn what_did_not_succeed_or_does_not_count_has_no_pair() {
+        let mut first = jobs(&[("a", 1.0), ("b", 1.0), ("c", 1.0), ("d", 1.0)]);
         first.all[0].sojourn_ms = None;
         first.warm_up = SimTime::from_micros(1);
         first.all[2].submit_ms = 1;
-        let other = jobs(&[("a", 1.0), ("b", 1.0), ("c", 3.0)]);
+        first.all[3].submit_ms = 1;
+        first.all[3].outcome = JobEnd::Killed;
+        let other = jobs(&[("a", 1.0), ("b", 1.0), ("c", 3.0), ("d", 1.0)]);
         assert_eq!(Pairs::new(&first, &other).0.len(), 1);
     }
 

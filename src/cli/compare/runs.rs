@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::pairs::{Pairs, Spread};
 use super::side::{SideBySideTable, SideRow, ratio};
-use super::unreadable;
+use super::{check, unreadable};
 use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
@@ -82,6 +82,7 @@ pub(super) struct RunDescription {
 impl ComparedRun {
     /// Reads the folder of a run.
     pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
+        check(folder)?;
         let path = folder.join(SUMMARY);
         let text = fs::read_to_string(&path)
             .map_err(|source| unreadable(ReadError::Read { path: path.clone(), source }))?;
@@ -130,7 +131,17 @@ pub(super) fn headline(runs: &[ComparedRun]) -> SideBySideTable {
         unit,
         values: runs.iter().map(|run| run.number(path)).collect(),
     };
-    side(runs, "The runs in numbers", "metric", METRICS.map(row).into())
+    let mut rows: Vec<SideRow> = METRICS.map(row).into();
+    // Sojourns are of the jobs that succeeded: say beside them how many are not in them.
+    let left_out = |run: &ComparedRun| Some(run.number("jobs")? - run.number("jobs_succeeded")?);
+    let values: Vec<Option<f64>> = runs.iter().map(left_out).collect();
+    let after = METRICS.iter().position(|(_, path, _)| *path == "p95_sojourn_s");
+    if values.iter().any(|left_out| left_out.is_some_and(|jobs| 0.0 < jobs)) {
+        let keys = vec!["jobs left out of these".to_owned()];
+        let row = SideRow { keys, unit: Unit::PLAIN, values };
+        rows.insert(after.map_or(0, |place| place + 1), row);
+    }
+    side(runs, "The runs in numbers", "metric", rows)
 }
 
 /// Returns the table of node-local maps, by the size of their jobs.
@@ -182,7 +193,7 @@ fn tell_pairs(first: &ComparedRun, other: &ComparedRun) -> TerminalLines {
     lines.bold(&other.name, format!(" beside {}, job by job", first.name));
     let mut line = |word: &str, what: &str| lines.line(format!("  {word:<12}{what}"));
     let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) else {
-        line("jobs", "none that ended in both");
+        line("jobs", "none that succeeded in both");
         return lines;
     };
     line("jobs", &outcome(&pairs));
@@ -215,7 +226,7 @@ pub(super) fn outcome(pairs: &Pairs<'_>) -> String {
     let (all, faster, slower) = (pairs.0.len(), pairs.faster(), pairs.slower());
     let same = all - faster - slower;
     format!(
-        "{} ended in both: {faster} faster, {slower} slower, {same} the same",
+        "{} succeeded in both: {faster} faster, {slower} slower, {same} the same",
         counted(all as u64, "job")
     )
 }
@@ -295,7 +306,7 @@ mod tests {
           2–10               75.0 %    75.0 %   0.0 points
 
         fair beside fifo, job by job
-          jobs        2 jobs ended in both: 1 faster, 1 slower, 0 the same
+          jobs        2 jobs succeeded in both: 1 faster, 1 slower, 0 the same
           ratio       p5 0.55×   median 1.00×   p95 1.45×
           difference  p5 -8.0 s   median +10.0 s   p95 +28.0 s
           largest changes         fifo         fair   difference   ratio

@@ -281,18 +281,18 @@ SIZES = [(1, "1 map"), (10, "2–10"), (100, "11–100"), (1_000, "101–1,000")
 
 
 def cdf(runs: Run | Mapping[str, Run]) -> Figure:
-    """Draws the share of jobs that took at most so long: a line for each named run, or for each class of jobs of
-    a single run."""
+    """Draws the share of jobs that took at most so long, of those that succeeded: a line for each named run, or for
+    each class of jobs of a single run."""
     figure, axes = _figure("Sojourns of jobs", "Sojourn (s)", "Share of jobs")
     if isinstance(runs, Run):
         lines: dict[str, list[float]] = {}
-        for name, time in _rows(runs.jobs, "class", "sojourn_s"):
+        for name, time in _succeeded(runs, "class", "sojourn_s"):
             lines.setdefault("all", []).append(time)
             lines.setdefault(name or "no class", []).append(time)
         if len(lines) == 2:
             lines = {"all": lines["all"]}
     else:
-        lines = {name: [row[0] for row in _rows(run.jobs, "sojourn_s")] for name, run in runs.items()}
+        lines = {name: [row[0] for row in _succeeded(run, "sojourn_s")] for name, run in runs.items()}
     for place, (name, times) in enumerate(lines.items()):
         times = sorted(time for time in times if time is not None)
         if times:
@@ -361,12 +361,12 @@ def locality(run: Run) -> Figure:
 
 
 def slowdown(run: Run) -> Figure:
-    """Draws the slowdowns of jobs (the sojourn divided by that alone on the empty cluster), by their size; needs
-    `record: {alone: true}`. Boxes are from quartile to quartile, whiskers from the 5th percentile to the 95th."""
+    """Draws the slowdowns of jobs that succeeded (the sojourn divided by that alone on the empty cluster), by their
+    size; needs `record: {alone: true}`. Boxes are from quartile to quartile, whiskers from the 5th percentile to the 95th."""
     figure, axes = _figure("Slowdown of jobs", "Maps of the job", "Slowdown (sojourn ÷ time alone)")
     alone = dict(_rows(run.table("alone"), "job", "alone_s"))
     sizes: dict[str, list[float]] = {}
-    for job, maps, sojourn in _rows(run.jobs, "job", "maps", "sojourn_s"):
+    for job, maps, sojourn in _succeeded(run, "job", "maps", "sojourn_s"):
         if sojourn is not None and alone.get(job):
             sizes.setdefault(_size(maps), []).append(sojourn / alone[job])
     names = [name for _, name in SIZES if name in sizes]
@@ -537,6 +537,11 @@ def _parties(run: Run) -> dict[int, str]:
 
 def _rows(frame: Frame, *columns: str) -> Iterable[tuple[Any, ...]]:
     return zip(*(_values(frame, column) for column in columns), strict=True)
+
+
+def _succeeded(run: Run, *columns: str) -> Iterable[tuple[Any, ...]]:
+    """Returns these columns of the jobs that succeeded: the time until a job failed is no sojourn to be drawn."""
+    return (row[1:] for row in _rows(run.jobs, "outcome", *columns) if row[0] == "succeeded")
 
 
 def _look(place: int) -> dict[str, Any]:

@@ -99,6 +99,8 @@ impl StudyMergeArguments {
                 continue;
             }
             if let Some(run) = parts.iter().find_map(|part| part.find(id)) {
+                // Check it here, where its place is the one that the user knows.
+                run.check(Some(id)).map_err(outcome::unreadable)?;
                 claim.take(id, &run)?;
                 failed::forget(store, id);
             } else if let Some((part, _)) = told.iter().find(|(_, told)| told.contains_key(id)) {

@@ -138,11 +138,30 @@ pub(super) fn failed(
     Ok(Failure::run(text))
 }
 
-/// Returns the failure of a run with unreadable results, for example after a loss of power.
+/// Returns the failure of a run with unreadable results, for example after a loss of power, or of a
+/// run that is not the one that the study has done.
 pub(super) fn unreadable(error: ReadError) -> Failure {
-    let folder = error.path().parent().unwrap_or(Path::new("")).display().to_string();
-    let words = format!("a run cannot be read; remove {folder} and start the study again");
-    Failure::Environment(anyhow::Error::new(error).context(words))
+    let next = format!("{} and start the study again", removal(error.folder()));
+    match error {
+        ReadError::Changed { .. } => Failure::input(format!("{error}\n   = {next}")),
+        error => {
+            let words = format!("a run cannot be read; {next}");
+            Failure::Environment(anyhow::Error::new(error).context(words))
+        }
+    }
+}
+
+/// Returns what a user has to do to remove the run in a folder. The folder of a packed run is not
+/// there: it is in the file of the pack.
+fn removal(folder: &Path) -> String {
+    let Some(pack) = folder.ancestors().find(|path| path.is_file()) else {
+        return format!("remove {}", folder.display());
+    };
+    // A file of a run may be in a folder of the run, such as its histograms.
+    let run = folder.strip_prefix(pack).ok().and_then(|inside| inside.iter().next());
+    let run = run.unwrap_or_default().to_string_lossy();
+    let pack = pack.display();
+    format!("take it out with `zip -d {pack} '{run}/*'`, or remove {pack} with all its runs,")
 }
 
 impl From<ConcludeError> for Failure {
@@ -163,6 +182,24 @@ pub(super) fn now() -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_packed_run_is_removed_from_its_pack() {
+        let room = tempfile::TempDir::new().unwrap();
+        let at = |path: &str| room.path().join(path).display().to_string();
+        std::fs::write(at("whole.zip"), "").unwrap();
+        let removal = |path: &str| removal(&room.path().join(path));
+        assert_eq!(removal("40bc"), format!("remove {}", at("40bc")));
+        let zip = at("whole.zip");
+        for inside in ["whole.zip/40bc", "whole.zip/40bc/histograms"] {
+            assert_eq!(
+                removal(inside),
+                format!(
+                    "take it out with `zip -d {zip} '40bc/*'`, or remove {zip} with all its runs,"
+                )
+            );
+        }
+    }
 
     #[test]
     fn an_interval_is_told_as_it_lies_and_missing_seeds_are_told() {

@@ -62,6 +62,13 @@ impl PartialEq for NamedQuantity {
     }
 }
 
+/// The quantities that say how long a job takes. A job that did not succeed has no such time
+/// ([`JobEnd::is_measured`]), unless a filter for `outcome` chooses jobs by their ends.
+///
+/// [`JobEnd::is_measured`]: crate::tables::JobEnd::is_measured
+const OF_SUCCEEDED: [&str; 6] =
+    ["sojourn", "run", "map_phase", "reduce_time", "slowdown", "chain.sojourn"];
+
 /// A function that returns a value of a row.
 pub(super) type ValueOf<R> = fn(&R) -> CellValue<'_>;
 
@@ -450,6 +457,25 @@ impl NamedQuantity {
     /// Returns the quantity of this name; `None` if it is unknown.
     pub(super) fn find(name: &str) -> Option<&'static Self> {
         QUANTITIES.iter().find(|quantity| quantity.name == name)
+    }
+
+    /// Returns whether only jobs that succeeded have the quantity, unless a filter for `outcome`
+    /// chooses jobs by their ends.
+    pub(super) fn is_of_succeeded(&self) -> bool {
+        OF_SUCCEEDED.contains(&self.name)
+    }
+
+    /// Returns what the quantity is in words: `a number for each job`.
+    pub(super) fn word(&self) -> &'static str {
+        match self.shape {
+            QuantityShape::Jobs if self.is_of_succeeded() => {
+                "a number for each job that succeeded; a filter for `outcome` chooses others"
+            }
+            QuantityShape::Chains => {
+                "a number for each chain whose jobs succeeded; a filter for `outcome` chooses others"
+            }
+            shape => shape.word(),
+        }
     }
 
     /// Returns the file of the table that the quantity reads, besides `jobs.csv`; `None` for a

@@ -7,8 +7,8 @@ use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, Val
 use super::unit::Unit;
 use super::value::{Evaluated, NoNumber, StepFunction, Value, ValueKey};
 use crate::tables::{
-    AloneRow, AttemptEnd, AttemptKind, AttemptRow, CellText, ChainRow, Column, JobRow, NodeRow,
-    ReadError, Results, SizeRow, SlotsRow, TableRow, WasteRow,
+    AloneRow, AttemptEnd, AttemptKind, AttemptRow, CellText, ChainRow, Column, JobEnd, JobRow,
+    NodeRow, ReadError, Results, SizeRow, SlotsRow, TableRow, WasteRow,
 };
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::PerSlot;
@@ -41,7 +41,9 @@ pub(super) fn read(
     run: &dyn Results,
     names: &mut JobNumbers,
 ) -> Evaluated<Value> {
-    let mut reader = QuantityReader { quantity, selection, run, names };
+    let chooses = |filter: &Filter| (filter.key.name, filter.key.file) == ("outcome", JobRow::FILE);
+    let takes_all = !quantity.is_of_succeeded() || selection.rows.iter().any(chooses);
+    let mut reader = QuantityReader { quantity, selection, takes_all, run, names };
     match quantity.source {
         QuantitySource::Summary(path) => match run.number(path)? {
             Some(number) => Ok(Value::One(number)),
@@ -65,6 +67,8 @@ pub(super) fn read(
 struct QuantityReader<'a> {
     quantity: &'a NamedQuantity,
     selection: &'a Selection,
+    /// Whether jobs that did not succeed have the quantity, too.
+    takes_all: bool,
     run: &'a dyn Results,
     names: &'a mut JobNumbers,
 }
@@ -116,8 +120,18 @@ impl<'a> QuantityReader<'a> {
 
     fn jobs_value(&mut self, of: ValueOf<JobRow>) -> Evaluated<Value> {
         let scale = self.scale();
-        let number = |job: ChosenJob| (job.key, of(&job.row).number().unwrap_or(f64::NAN) * scale);
-        Ok(by_job(self.jobs()?.into_iter().map(number)))
+        let jobs = self.jobs()?;
+        let number = |job: ChosenJob| {
+            let number = of(&job.row).number().filter(|_| self.takes(job.row.outcome));
+            // Without a number NaN: means leave the job out, and it meets no condition.
+            (job.key, number.unwrap_or(f64::NAN) * scale)
+        };
+        Ok(by_job(jobs.into_iter().map(number)))
+    }
+
+    /// Returns whether a job with this end has the quantity.
+    const fn takes(&self, end: JobEnd) -> bool {
+        self.takes_all || end.is_measured()
     }
 
     fn slowdown(&mut self) -> Evaluated<Value> {
@@ -127,19 +141,24 @@ impl<'a> QuantityReader<'a> {
         let repeated = !rows.iter().all(|row| names.insert(&row.name));
         let alone: FxHashMap<u32, Option<u64>> =
             rows.iter().map(|row| (self.key(repeated, &row.name, row.job), row.alone_ms)).collect();
+        let jobs = self.jobs()?;
         let slowdown = |job: ChosenJob| {
+            let sojourn = job.row.sojourn_ms.filter(|_| self.takes(job.row.outcome));
             // NaN if either time is missing: aggregates leave the job out.
-            let [sojourn, alone] = [job.row.sojourn_ms, alone.get(&job.key).copied().flatten()]
+            let [sojourn, alone] = [sojourn, alone.get(&job.key).copied().flatten()]
                 .map(|millis| millis.map_or(f64::NAN, |millis| millis as f64));
             (job.key, sojourn / alone)
         };
-        Ok(by_job(self.jobs()?.into_iter().map(slowdown)))
+        Ok(by_job(jobs.into_iter().map(slowdown)))
     }
 
     fn chains(&mut self) -> Evaluated<Value> {
         let mut sojourns: FxHashMap<u32, f64> = FxHashMap::default();
         self.run.rows(|row: ChainRow| {
-            let sojourn = row.sojourn_ms.map_or(f64::NAN, |millis| millis as f64 / 1e3);
+            // A table of an earlier version has no outcome.
+            let takes = row.outcome.is_none_or(|outcome| self.takes(outcome));
+            let sojourn = row.sojourn_ms.filter(|_| takes);
+            let sojourn = sojourn.map_or(f64::NAN, |millis| millis as f64 / 1e3);
             sojourns.insert(row.job, sojourn);
             Ok(())
         })?;
@@ -190,9 +209,12 @@ impl<'a> QuantityReader<'a> {
             }
             Ok(())
         })?;
-        let time =
-            |job: ChosenJob| spans.get(&job.row.job).map(|(from, to)| (job.key, (to - from) / 1e3));
-        Ok(by_job(self.jobs()?.into_iter().filter_map(time).filter(|(_, time)| time.is_finite())))
+        let jobs = self.jobs()?;
+        let time = |job: ChosenJob| {
+            let span = spans.get(&job.row.job).filter(|_| self.takes(job.row.outcome));
+            span.map(|(from, to)| (job.key, (to - from) / 1e3))
+        };
+        Ok(by_job(jobs.into_iter().filter_map(time).filter(|(_, time)| time.is_finite())))
     }
 
     /// Reads the chosen attempts. Setup and cleanup tasks and removals of outputs count only if a

@@ -11,7 +11,7 @@ table! {
         job: u32,
         /// Its name.
         name: CellText,
-        /// How long it takes; empty if it did not end.
+        /// How long it takes; empty if it did not succeed.
         alone_ms: Option<u64>,
     }
 }

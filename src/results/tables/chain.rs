@@ -1,6 +1,7 @@
 //! `chains.csv`.
 
 use super::cell::CellText;
+use super::job::JobEnd;
 use crate::table;
 
 table! {
@@ -19,5 +20,7 @@ table! {
         finish_ms: Option<u64>,
         /// From the first arrival to the last end.
         sojourn_ms: Option<u64>,
+        /// How it ended: as the first of its jobs that did not succeed, or `succeeded`.
+        outcome: Option<JobEnd>,
     }
 }

@@ -99,6 +99,15 @@ worded! {
 
 words!(JobEnd: Succeeded Failed Killed Refused Unfinished);
 
+impl JobEnd {
+    /// Returns whether the time that the job took counts in means, slowdowns and comparisons. Only
+    /// the time of a job that succeeded does: otherwise a policy under which jobs fail early would
+    /// look better than one under which they succeed.
+    pub const fn is_measured(self) -> bool {
+        matches!(self, Self::Succeeded)
+    }
+}
+
 impl From<Outcome> for JobEnd {
     fn from(outcome: Outcome) -> Self {
         match outcome {
@@ -123,6 +132,12 @@ impl JobRow {
     /// Returns the seconds from its submission to its end; `None` if it has not ended.
     pub fn sojourn_s(&self) -> Option<f64> {
         self.sojourn_ms.map(|millis| millis as f64 / 1e3)
+    }
+
+    /// Returns the seconds from its submission to its end if they count in statistics
+    /// ([`JobEnd::is_measured`]); otherwise `None`.
+    pub fn measured_s(&self) -> Option<f64> {
+        self.sojourn_s().filter(|_| self.outcome.is_measured())
     }
 
     /// Returns the numbers of its maps that read on their node, in their rack and from another
@@ -161,9 +176,9 @@ impl RunJobs {
     pub fn sojourns_by_class(&self) -> IndexMap<&str, Vec<f64>> {
         let mut classes: IndexMap<&str, Vec<f64>> = IndexMap::new();
         for job in self.counted() {
-            classes.entry(&job.class).or_default().extend(job.sojourn_s());
+            classes.entry(&job.class).or_default().extend(job.measured_s());
         }
-        // Leave out classes without a job that ended.
+        // Leave out classes without a job that succeeded.
         classes.retain(|_, sojourns| !sojourns.is_empty());
         classes
     }
@@ -173,16 +188,23 @@ impl RunJobs {
 mod tests {
     use super::*;
 
+    fn job(class: &str, sojourn: u64, submit_ms: u64) -> JobRow {
+        let (class, sojourn_ms, outcome) = (class.into(), Some(sojourn), JobEnd::Succeeded);
+        JobRow { class, sojourn_ms, submit_ms, outcome, ..JobRow::default() }
+    }
+
     #[test]
     fn a_job_of_the_warm_up_is_in_no_class() {
-        let job = |class: &str, sojourn, submit_ms| JobRow {
-            class: class.into(),
-            sojourn_ms: Some(sojourn),
-            submit_ms,
-            ..JobRow::default()
-        };
         let all = vec![job("small", 1_000, 4_999), job("large", 90_000, 5_000)];
         let jobs = RunJobs { all, warm_up: SimTime::from_micros(5_000_000) };
         assert_eq!(jobs.sojourns_by_class(), IndexMap::from([("large", vec![90.0])]));
+    }
+
+    #[test]
+    fn only_jobs_that_succeeded_have_a_time_that_counts() {
+        let ends = [JobEnd::Succeeded, JobEnd::Failed, JobEnd::Killed];
+        let all = ends.map(|outcome| JobRow { outcome, ..job("small", 1_000, 0) }).to_vec();
+        let jobs = RunJobs { all, warm_up: SimTime::ZERO };
+        assert_eq!(jobs.sojourns_by_class(), IndexMap::from([("small", vec![1.0])]));
     }
 }

@@ -143,6 +143,14 @@ pub enum ReadError {
         /// The system's error.
         source: io::Error,
     },
+    /// The files of a run are not those that the run wrote.
+    #[error("{}: {why}", folder.display())]
+    Changed {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
     /// A line of a file is wrong.
     #[error("{}:{line}: {message}", path.display())]
     Row {
@@ -161,10 +169,13 @@ impl ReadError {
         Self::Row { path: path.to_owned(), line, message: message.into() }
     }
 
-    /// Returns the file that cannot be read.
-    pub fn path(&self) -> &Path {
+    /// Returns the folder of the run, or of the part of it, that cannot be read.
+    pub fn folder(&self) -> &Path {
         match self {
-            Self::Read { path, .. } | Self::Row { path, .. } => path,
+            Self::Read { path, .. } | Self::Row { path, .. } => {
+                path.parent().unwrap_or(Path::new(""))
+            }
+            Self::Changed { folder, .. } => folder,
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::{Emulated, EmulationError, Options, Prepared};
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
-use crate::output::{Digest, RunFolder, write_perf};
+use crate::output::{Digest, RunChecksums, RunFolder, write_perf};
 use crate::record::{chains_table, nodes_table, sizes_table};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
@@ -57,6 +57,7 @@ impl Prepared {
         options: Options,
     ) -> Result<KeptRun, EmulationError> {
         let began = now();
+        let name = options.name_in_study.clone();
         let (transport, limit, known) =
             (options.transport, options.time_limit, options.alone.clone());
         let mut options = Options { folder: Some(folder.path().to_owned()), ..options };
@@ -92,9 +93,11 @@ impl Prepared {
             )?;
         }
         let Emulated { summary, decision_time, external_work, .. } = &emulated;
-        // Write `perf.json` last: the digest leaves it out, since wall times differ from run to
-        // run.
-        write_perf(folder, real, summary.messages, decision_time, *external_work)?;
+        // Write `perf.json` last: it has the checksums of the other files. The digest leaves it out,
+        // since wall times differ from run to run.
+        let checksums = RunChecksums::of(folder.path(), name)?;
+        let kept = (digest, &checksums);
+        write_perf(folder, real, summary.messages, decision_time, *external_work, kept)?;
         Ok(KeptRun { emulated, digest, alone, verdicts, real })
     }
 

@@ -150,6 +150,17 @@ impl PackedRun {
         self.find(name).map(|found| found.is_some())
     }
 
+    /// Returns the names of the run's files, each with the CRC-32 of its content. Readers of a file
+    /// check that the content has it.
+    pub(super) fn crcs(&self) -> io::Result<Vec<(String, u32)>> {
+        let mut file = File::open(&self.pack)?;
+        let of = |entry: ZipEntry| {
+            let name = entry.name.split_once('/').map_or("", |(_, name)| name);
+            (name.to_owned(), entry.crc)
+        };
+        self.entries(&mut file).map(|entry| entry.map(of)).collect()
+    }
+
     fn find(&self, name: &str) -> io::Result<Option<(File, ZipEntry)>> {
         let mut file = File::open(&self.pack)?;
         let wanted = format!("{:016x}/{name}", self.id);

@@ -1,5 +1,5 @@
 //! `perf.json`: the cost of the run on this machine. It is the one file that differs from run to
-//! run.
+//! run. It also keeps the digest and the checksums of the other files.
 
 use std::fs;
 use std::time::Duration;
@@ -7,13 +7,14 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
-use super::{OutputError, RunFolder};
+use super::{Digest, OutputError, RunChecksums, RunFolder};
 use crate::MODEL;
 use mumakil_base::files::PERF;
 use mumakil_core::mapred::ExternalWork;
 
 /// Writes the cost of a run that has just ended in this process: wall time, messages, the time of
-/// decisions in nanoseconds, and the time of a policy that is another program.
+/// decisions in nanoseconds, and the time of a policy that is another program; with the digest and
+/// the checksums of the run's files.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -23,8 +24,15 @@ pub fn write_perf(
     messages: u64,
     decisions: &Histogram<u64>,
     external_work: Option<ExternalWork>,
+    (digest, checksums): (Digest, &RunChecksums),
 ) -> Result<(), OutputError> {
     let mut perf = cost(wall, messages, decisions);
+    perf["digest"] = digest.to_string().into();
+    perf["sha256"] = digest.hex().into();
+    let kept = serde_json::to_value(checksums).expect("texts are JSON");
+    for (key, value) in kept.as_object().into_iter().flatten() {
+        perf[key] = value.clone();
+    }
     if let Some(external_work) = external_work {
         perf["elsewhere"] = external_cost(wall, external_work);
     }
@@ -87,7 +95,10 @@ mod tests {
         let mut decisions = Histogram::new(3).unwrap();
         (1..=1_000).for_each(|nanos| decisions.record(nanos).unwrap());
         let wall = Duration::from_millis(500);
-        write_perf(&folder, wall, 1_000_000, &decisions, None).unwrap();
+        fs::write(folder.path().join("jobs.csv"), "job\n").unwrap();
+        let digest = Digest::of(folder.path()).unwrap();
+        let checksums = RunChecksums::of(folder.path(), Some("81c2".to_owned())).unwrap();
+        write_perf(&folder, wall, 1_000_000, &decisions, None, (digest, &checksums)).unwrap();
         let text = fs::read_to_string(folder.path().join(PERF)).unwrap();
         let is_memory = |line: &&str| line.contains("peak_memory_bytes");
         assert_eq!(text.lines().filter(is_memory).count(), 1);
@@ -104,6 +115,12 @@ mod tests {
             "p99": 990,
             "p999": 999,
             "max": 1000
+          },
+          "digest": "baheviso",
+          "sha256": "a3e3042a91ac444010d8ef1d711ce93620b8c269a886633c8dc58eab0d5d234e",
+          "run": "81c2",
+          "checksums": {
+            "jobs.csv": "814aa45d"
           }
         }
         "#);

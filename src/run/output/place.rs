@@ -25,6 +25,11 @@ impl RunPlace {
         }
     }
 
+    /// Returns the path of the run's folder, for messages.
+    pub fn folder(&self) -> PathBuf {
+        self.path("").components().collect()
+    }
+
     /// Opens a file of the run.
     ///
     /// # Errors

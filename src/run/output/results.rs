@@ -54,6 +54,15 @@ impl RunResults {
         Self { place, number, recent }
     }
 
+    /// Checks that the files are as the run wrote them, and, if `name` is given, that the run had
+    /// this name in its study.
+    ///
+    /// # Errors
+    /// [`ReadError::Changed`] if they are not; another error if a file cannot be read.
+    pub fn check(&self, name: Option<&str>) -> Result<(), ReadError> {
+        self.place.check(name)
+    }
+
     fn summary(&self) -> Result<Rc<Value>, ReadError> {
         self.recent.get(self.number, || {
             let path = || self.place.path(SUMMARY);

@@ -17,7 +17,7 @@ use mumakil_results::tables::AloneRow;
 pub fn alone_table(folder: &Path) -> Result<Box<dyn Watcher>, RecordError> {
     TableAtEnd::create(folder, |books, table| {
         books.jobs().try_for_each(|job| {
-            let alone_ms = job.sojourn().map(SimSpan::as_millis);
+            let alone_ms = job.measured().map(SimSpan::as_millis);
             let name = (&*job.spec.name).into();
             table.row(&AloneRow { job: job.spec.id.0, name, alone_ms })
         })

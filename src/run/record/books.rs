@@ -516,6 +516,12 @@ impl BookedJob {
         ended.map(|(at, _)| at.saturating_since(self.submitted))
     }
 
+    /// Returns the time from its arrival to its end if it counts in statistics
+    /// ([`JobEnd::is_measured`]); otherwise `None`.
+    pub fn measured(&self) -> Option<SimSpan> {
+        self.sojourn().filter(|_| self.ended.is_some_and(|(_, outcome)| outcome.is_measured()))
+    }
+
     /// Returns the time from its arrival to its first launch; `None` before that.
     pub fn wait(&self) -> Option<SimSpan> {
         self.first_launch.map(|at| at.saturating_since(self.submitted))

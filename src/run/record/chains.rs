@@ -10,7 +10,7 @@ use super::table::TableAtEnd;
 use super::{RecordError, RunBooks, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::JobId;
-use mumakil_results::tables::ChainRow;
+use mumakil_results::tables::{ChainRow, JobEnd};
 
 /// Creates `chains.csv` for the given chains, each of which has at least one job.
 ///
@@ -47,5 +47,14 @@ fn row(chain: &[JobId], books: &RunBooks) -> Option<ChainRow> {
         submit_ms: submitted.as_millis(),
         finish_ms: finish.map(SimTime::as_millis),
         sojourn_ms: finish.map(|at| at.saturating_since(submitted)).map(SimSpan::as_millis),
+        outcome: Some(outcome(chain, books)),
     })
+}
+
+/// Returns the end of the first job of a chain that did not succeed; `Succeeded` if all did.
+fn outcome(chain: &[JobId], books: &RunBooks) -> JobEnd {
+    // A job that has not arrived has no end either.
+    let end = |job: &JobId| books.job(*job)?.ended.map(|(_, outcome)| outcome);
+    let mut ends = chain.iter().map(|job| end(job).unwrap_or(JobEnd::Unfinished));
+    ends.find(|end| *end != JobEnd::Succeeded).unwrap_or(JobEnd::Succeeded)
 }

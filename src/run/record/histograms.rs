@@ -192,7 +192,7 @@ impl Histograms {
             if let Some(wait) = job.wait() {
                 note("job_wait".into(), wait);
             }
-            if let Some(sojourn) = job.sojourn() {
+            if let Some(sojourn) = job.measured() {
                 note("job_sojourn".into(), sojourn);
                 // A job without a class is only in `job_sojourn`.
                 if !job.spec.class.is_empty() {

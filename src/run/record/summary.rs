@@ -1,8 +1,7 @@
 //! `summary.json`: a run in some thirty numbers, which callers also get as a [`Summary`].
 //!
 //! Jobs of the warm-up and their attempts are left out; slots and messages cover the whole run.
-//! Sojourn times cover all jobs that have ended, whether or not they succeeded, but no refused jobs;
-//! waits cover the jobs that have launched a task. The median and the 95th percentile are interpolated linearly
+//! Sojourn times cover the jobs that succeeded; waits cover the jobs that have launched a task. The median and the 95th percentile are interpolated linearly
 //! between two jobs, as in spreadsheets and NumPy. Numbers are rounded to six decimals.
 
 use std::io::Write;
@@ -20,7 +19,7 @@ use super::{
 use mumakil_base::dense::grown;
 use mumakil_base::files;
 use mumakil_base::statistics;
-use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::units::{SimSpan, SimTime, tell};
 use mumakil_core::mapred::{
     Event, Fact, PerSlot, Precedence, SlotKind, StopReason, TaskKind, TrackerFact, TrackerId,
     WorldFact,
@@ -81,11 +80,11 @@ pub struct Summary {
     pub reduces: u64,
     /// Seconds from the first submission to the last end of a job; `None` if a job has not ended.
     pub makespan_s: Option<f64>,
-    /// Mean seconds from a job's submission to its end.
+    /// Mean seconds from a job's submission to its end, of the jobs that succeeded.
     pub mean_sojourn_s: Option<f64>,
-    /// Median seconds from a job's submission to its end.
+    /// Their median.
     pub median_sojourn_s: Option<f64>,
-    /// The 95th percentile of the seconds from a job's submission to its end.
+    /// Their 95th percentile.
     pub p95_sojourn_s: Option<f64>,
     /// Mean seconds from a job's submission to its first launch.
     pub mean_wait_s: Option<f64>,
@@ -143,9 +142,12 @@ pub struct GroupSummary {
     pub name: String,
     /// How many jobs were submitted.
     pub jobs: u64,
-    /// Mean seconds from a job's submission to its end.
+    /// How many of them did not succeed; left out if all did.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub jobs_left_out: u64,
+    /// Mean seconds from a job's submission to its end, of the jobs that succeeded.
     pub mean_sojourn_s: Option<f64>,
-    /// The 95th percentile of the seconds from a job's submission to its end.
+    /// Their 95th percentile.
     pub p95_sojourn_s: Option<f64>,
     /// Mean seconds from a job's submission to its first launch.
     pub mean_wait_s: Option<f64>,
@@ -250,12 +252,13 @@ impl SummaryTally {
         };
         let all: u128 = groups.values().flatten().map(|job| held(job)).sum();
         let group = |(name, jobs): (&str, Vec<&super::BookedJob>)| {
-            let mut sojourns: Vec<SimSpan> = jobs.iter().filter_map(|job| job.sojourn()).collect();
+            let mut sojourns: Vec<SimSpan> = jobs.iter().filter_map(|job| job.measured()).collect();
             sojourns.sort_unstable();
             let waits: Vec<SimSpan> = jobs.iter().filter_map(|job| job.wait()).collect();
             GroupSummary {
                 name: name.to_owned(),
                 jobs: jobs.len() as u64,
+                jobs_left_out: (jobs.len() - sojourns.len()) as u64,
                 mean_sojourn_s: mean(&sojourns),
                 p95_sojourn_s: quantile(&sojourns, 0.95),
                 mean_wait_s: mean(&waits),
@@ -274,7 +277,7 @@ impl SummaryTally {
         };
         let sum =
             |of: fn(&super::BookedJob) -> u32| books.counted().map(|job| u64::from(of(job))).sum();
-        let mut sojourns: Vec<SimSpan> = books.counted().filter_map(|job| job.sojourn()).collect();
+        let mut sojourns: Vec<SimSpan> = books.counted().filter_map(|job| job.measured()).collect();
         // The quantiles below need ascending order.
         sojourns.sort_unstable();
         let waits: Vec<SimSpan> = books.counted().filter_map(|job| job.wait()).collect();
@@ -396,6 +399,18 @@ impl Summary {
             (jobs_refused, "refused"),
             (left, "left"),
         ]
+    }
+
+    /// Returns how many jobs sojourns leave out, and why: `2 of 12 left out: 1 failed, 1 killed`;
+    /// `None` if all jobs succeeded.
+    pub fn left_out(&self) -> Option<String> {
+        let [_, others @ ..] = self.outcomes();
+        let all: u64 = others.iter().map(|(count, _)| count).sum();
+        let why = others.iter().filter(|(count, _)| 0 < *count);
+        let why: Vec<String> =
+            why.map(|(count, word)| format!("{} {word}", tell::count(*count))).collect();
+        let (left_out, jobs) = (tell::count(all), tell::count(self.jobs));
+        (0 < all).then(|| format!("{left_out} of {jobs} left out: {}", why.join(", ")))
     }
 
     /// Returns the numbers of attempts that failed, were killed or were suspended, each with its

@@ -182,6 +182,30 @@ fn a_refused_job_counts_only_as_refused() {
     assert!(decisions.ends_with(&row), "{decisions}");
 }
 
+/// A job that is killed early must not make the mean of its pool, or of all jobs, better.
+#[test]
+fn sojourns_are_of_jobs_that_succeeded() {
+    let in_pool = |id, pool: &str| JobSpec { pool: pool.into(), ..JobSpec::bare(id, 1, 0) };
+    let stream = Stream::default()
+        .submit(in_pool(0, "one"))
+        .submit(in_pool(1, "one"))
+        .submit(in_pool(2, "other"))
+        .at(1_000)
+        .job_ended(1, Outcome::Killed)
+        .at(4_000)
+        .job_ended(0, Outcome::Succeeded)
+        .job_ended(2, Outcome::Failed);
+    let left = record(stream, everything(), 10_000);
+    let summary = &left.summary;
+    let sojourns = [summary.mean_sojourn_s, summary.median_sojourn_s, summary.p95_sojourn_s];
+    assert_eq!(sojourns, [Some(4.0); 3]);
+    assert_eq!(summary.left_out().unwrap(), "2 of 3 left out: 1 failed, 1 killed");
+    let pools = summary.pools.iter().map(|pool| (pool.mean_sojourn_s, pool.jobs_left_out));
+    assert_eq!(pools.collect::<Vec<_>>(), [(Some(4.0), 1), (None, 1)]);
+    let sojourns = left.read("histograms/job_sojourn.hgrm");
+    assert!(sojourns.contains("Total count    =            1"), "{sojourns}");
+}
+
 /// The second chain begins with the job that has the higher number, the third chain never ends, and
 /// no job of the last chain has arrived.
 #[test]
@@ -208,10 +232,10 @@ fn chains_take_from_their_first_arrival_to_their_last_end() {
     let table = |folder: &Path| vec![chains_table(folder, chains.to_vec()).unwrap()];
     let left = record_with(table, stream, everything(), 10_000);
     assert_snapshot!(left.read("chains.csv"), @r"
-    job,name,jobs,submit_ms,finish_ms,sojourn_ms
-    0,job-0,1,100,4000,3900
-    1,job-1,3,100,9000,8900
-    4,job-4,2,200,,
+    job,name,jobs,submit_ms,finish_ms,sojourn_ms,outcome
+    0,job-0,1,100,4000,3900,succeeded
+    1,job-1,3,100,9000,8900,failed
+    4,job-4,2,200,,,unfinished
     ");
 }
 

@@ -6,10 +6,14 @@ use crate::conclude::study_runs::StudyRuns;
 use crate::plan::manifest::StudyManifest;
 use crate::plan::overloaded::marked_cells;
 use mumakil_base::statistics::{Estimate, interval, quantile, standard_deviation};
-use mumakil_base::units::tell::counted;
+use mumakil_base::units::tell::{count, counted, listed};
 use mumakil_results::expect::{ExpectationVerdict, Expr, ExprComplaint, Unit};
 use mumakil_results::tables::{ReadError, Results as _};
 use mumakil_run::output::results::RunResults;
+
+/// The most cells whose left-out jobs a sentence tells.
+// Chosen: about two lines on a terminal.
+const MOST_TOLD: usize = 4;
 
 /// The numbers of a study.
 #[derive(Debug)]
@@ -29,8 +33,12 @@ pub struct StudyFindings {
 /// The numbers of unsuccessful jobs in a run, and whether the cluster kept up with them.
 #[derive(Clone, Copy, Debug)]
 pub struct JobsOfRun {
+    /// All jobs.
+    pub jobs: u64,
     /// Jobs that failed.
     pub failed: u64,
+    /// Jobs that were killed.
+    pub killed: u64,
     /// Jobs that the policy refused.
     pub refused: u64,
     /// Jobs that had not ended when the run did.
@@ -115,6 +123,7 @@ impl StudyFindings {
         // Read all metrics of a cell before the next cell: the summaries of a cell stay in memory
         // only until the next cells need the room.
         for (place, cell) in sheet.cells.iter().enumerate() {
+            runs.check(place)?;
             jobs.push(runs.of(place).map(JobsOfRun::read).collect::<Result<_, _>>()?);
             digests.push(runs.of(place).map(same_runs::digest).collect::<Result<_, _>>()?);
             for (plan, metric) in &mut metrics {
@@ -165,11 +174,49 @@ impl StudyFindings {
         let unserved = ": numbers of jobs are of the others";
         let warnings = [
             warn("were left", |run| run.left, so),
-            warn("failed", |run| run.failed, ""),
+            self.left_out(sheet),
             warn("were refused", |run| run.refused, unserved),
         ];
         let warnings = warnings.into_iter().flatten();
         warnings.chain(self.overload(sheet)).chain(self.same.iter().cloned()).collect()
+    }
+
+    /// Returns sentences about the jobs that failed or were killed, and that sojourns therefore leave
+    /// out; `None` without any. The cells with the most come first.
+    fn left_out(&self, sheet: &StudyManifest) -> Option<String> {
+        let lost = |runs: &[JobsOfRun], of: fn(&JobsOfRun) -> u64| runs.iter().map(of).sum::<u64>();
+        let runs: Vec<&JobsOfRun> = self.jobs.iter().flatten().collect();
+        let found = runs.iter().filter(|run| 0 < run.failed + run.killed).count();
+        let ends = [
+            ("failed", runs.iter().any(|run| 0 < run.failed)),
+            ("were killed", runs.iter().any(|run| 0 < run.killed)),
+        ];
+        let ends = ends.into_iter().filter(|(_, is_so)| *is_so).map(|(end, _)| end.to_owned());
+        let space = sheet.space();
+        let axes: Vec<usize> =
+            (0..space.axes.len()).filter(|axis| 1 < space.axes[*axis].values.len()).collect();
+        let cells = sheet.cells.iter().zip(&self.jobs).map(|(cell, runs)| {
+            let place = space.describe(&cell.values, &axes);
+            let at = if place.is_empty() { place } else { format!(" with {place}") };
+            (lost(runs, |run| run.failed + run.killed), lost(runs, |run| run.jobs), at)
+        });
+        let mut cells: Vec<(u64, u64, String)> = cells.filter(|(lost, ..)| 0 < *lost).collect();
+        cells.sort_by_key(|(lost, ..)| std::cmp::Reverse(*lost));
+        let more = cells.len().saturating_sub(MOST_TOLD);
+        let told = cells.into_iter().take(MOST_TOLD);
+        let told =
+            told.map(|(lost, all, at)| format!("{} of {}{at}", count(lost), counted(all, "job")));
+        let told: Vec<String> =
+            told.chain((0 < more).then(|| counted(more as u64, "more cell"))).collect();
+        (0 < found).then(|| {
+            format!(
+                "In {found} of {} runs jobs {}. Sojourns, slowdowns and other times of jobs leave \
+                 them out: {}.",
+                runs.len(),
+                listed(ends, "or"),
+                told.join("; ")
+            )
+        })
     }
 
     /// Returns a sentence about the overloaded cells; `None` without any.
@@ -190,13 +237,13 @@ impl StudyFindings {
 impl JobsOfRun {
     fn read(run: &RunResults) -> Result<Self, ReadError> {
         let count = |path: &str| Ok(run.number(path)?.unwrap_or_default() as u64);
-        let failed = count("jobs_failed")?;
+        let (jobs, failed, killed) = (count("jobs")?, count("jobs_failed")?, count("jobs_killed")?);
         let refused = run.number_or_zero("jobs_refused")? as u64;
-        let ended = failed + refused + count("jobs_succeeded")? + count("jobs_killed")?;
+        let ended = failed + refused + count("jobs_succeeded")? + killed;
         // `jobs` also counts the jobs that were unfinished at the end of the run; the counts of
         // outcomes do not.
         // A run of an earlier version says nothing about its load.
         let is_overloaded = run.number_or_zero("load.overloaded")? == 1.0;
-        Ok(Self { failed, refused, left: count("jobs")?.saturating_sub(ended), is_overloaded })
+        Ok(Self { jobs, failed, killed, refused, left: jobs.saturating_sub(ended), is_overloaded })
     }
 }

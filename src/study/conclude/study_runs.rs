@@ -49,6 +49,12 @@ impl<'s> StudyRuns<'s> {
             run.get_or_init(|| of(self.store.place(&self.sheet.cells[place].runs[seed])))
         })
     }
+
+    /// Checks that the runs of a cell, given by its index, are those of the study, and unchanged.
+    pub(crate) fn check(&self, place: usize) -> Result<(), ReadError> {
+        let names = self.sheet.cells[place].runs.iter();
+        names.zip(self.of(place)).try_for_each(|(name, run)| run.check(Some(name)))
+    }
 }
 
 impl Runs for StudyRuns<'_> {
@@ -78,6 +84,8 @@ impl Search {
         store: &Store,
     ) -> Result<ExpectationVerdict, ReadError> {
         let plan = self.plan().expect("the study was checked");
-        plan.judge(&StudyRuns::new(sheet, store), false)
+        let runs = StudyRuns::new(sheet, store);
+        (0..sheet.cells.len()).try_for_each(|place| runs.check(place))?;
+        plan.judge(&runs, false)
     }
 }

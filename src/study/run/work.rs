@@ -230,7 +230,8 @@ fn keep(
     let prepared = Prepared::new(scenario, registry)?;
     let RunEffort { time_limit, transport, .. } = effort;
     let alone = alone.clone();
-    let options = Options { time_limit, transport, alone, ..Options::default() };
+    let name_in_study = Some(id.to_owned());
+    let options = Options { time_limit, transport, alone, name_in_study, ..Options::default() };
     let kept = prepared.fill(&folder, registry, options)?;
     let after = span(kept.emulated.summary.virtual_s);
     match &kept.emulated.stop {

@@ -54,6 +54,49 @@ fn measures(text: &str, expected: impl Into<Option<f64>>) {
 }
 
 #[test]
+fn jobs_that_did_not_succeed_have_no_times_unless_a_filter_chooses_them() {
+    const JOBS: &str =
+        "job,name,maps,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,outcome
+             0,a,2,0,1000,5000,8000,8000,1000,succeeded
+             1,b,2,0,1000,1000,2000,2000,1000,killed
+             2,c,2,0,1000,1000,1500,1500,1000,failed";
+    const ATTEMPTS: &str = "job,kind,task,attempt,start_ms,finish_ms,outcome
+             0,reduce,0,0,5000,8000,succeeded
+             1,reduce,0,0,1000,2000,killed";
+    let run = || {
+        Run::default()
+            .table::<JobRow>(JOBS)
+            .table::<AttemptRow>(ATTEMPTS)
+            .table::<ChainRow>(
+                "job,name,jobs,submit_ms,finish_ms,sojourn_ms,outcome
+                 0,a,1,0,8000,8000,succeeded\n1,b,2,0,2000,2000,killed",
+            )
+            .table::<AloneRow>("job,name,alone_ms\n0,a,4000\n1,b,4000\n2,c,4000")
+    };
+    for (text, expected) in [
+        ("mean(sojourn)", 8.0),
+        ("min(slowdown)", 2.0),
+        ("mean(run)", 7.0),
+        ("mean(map_phase)", 5.0),
+        ("mean(reduce_time)", 3.0),
+        ("mean(chain.sojourn)", 8.0),
+        ("count(sojourn)", 1.0),
+        // A job without a time meets no condition, as one that has not ended.
+        ("share(sojourn <= 1h)", 1.0 / 3.0),
+        ("mean(sojourn, outcome=killed)", 2.0),
+        ("mean(sojourn, outcome=[succeeded, killed, failed])", 11.5 / 3.0),
+        ("mean(slowdown[outcome=killed])", 0.5),
+        ("mean(reduce_time, outcome=killed)", 1.0),
+        ("mean(chain.sojourn, outcome=killed)", 2.0),
+        ("count(wait)", 3.0),
+        ("max(finish)", 8.0),
+        ("mean(attempt.time)", 2.0),
+    ] {
+        assert_eq!(measure_of(run(), text), Some(expected), "{text}");
+    }
+}
+
+#[test]
 fn numbers_of_jobs_are_aggregated_and_filtered() {
     measures("mean(sojourn)", 8.0);
     measures("count(sojourn)", 2.0);

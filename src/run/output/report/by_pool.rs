@@ -13,11 +13,18 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
 
 fn table(word: &str, groups: &[GroupSummary]) -> PageTable {
     let seconds = |value| PageCell::maybe(value, |seconds| AxisUnit::Seconds.text(seconds));
+    let sojourn = |group: &GroupSummary| {
+        let left_out = match group.jobs_left_out {
+            0 => String::new(),
+            jobs => format!(" ({} left out)", count(jobs as f64)),
+        };
+        PageCell::maybe(group.mean_sojourn_s, |seconds| AxisUnit::Seconds.text(seconds) + &left_out)
+    };
     let row = |group: &GroupSummary| {
         vec![
             PageCell::text(&*group.name),
             PageCell::number(group.jobs as f64, count(group.jobs as f64)),
-            seconds(group.mean_sojourn_s),
+            sojourn(group),
             seconds(group.p95_sojourn_s),
             seconds(group.mean_wait_s),
             PageCell::maybe(group.slots, |share| AxisUnit::Share.text(share)),

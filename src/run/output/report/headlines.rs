@@ -19,7 +19,7 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
     let waiting = waiting.map_or_else(String::new, |share| format!(", {share} waiting for maps"));
     let numbers = [
         ("Jobs", Some(count(summary.jobs as f64)), outcomes(summary)),
-        ("Mean sojourn", seconds(summary.mean_sojourn_s), String::new()),
+        ("Mean sojourn", seconds(summary.mean_sojourn_s), summary.left_out().unwrap_or_default()),
         ("Median sojourn", seconds(summary.median_sojourn_s), String::new()),
         ("95th percentile", seconds(summary.p95_sojourn_s), "of sojourn".to_owned()),
         ("Mean wait", seconds(summary.mean_wait_s), "for the first slot".to_owned()),

@@ -20,10 +20,12 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     if classes.is_empty() {
         return Ok(Vec::new());
     }
+    let of = run.summary.left_out().map_or_else(String::new, |told| format!(" ({told})"));
+    let of = of.as_str();
     let caption = Caption {
         id: "sojourn".to_owned(),
         title: "How long jobs take".to_owned(),
-        description: "The distribution of the jobs' sojourn times, by class.".to_owned(),
+        description: format!("The distribution of the jobs' sojourn times, by class{of}."),
         ..Caption::default()
     };
     // A single class needs no legend and no second chart.
@@ -35,7 +37,7 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
         published: Vec::new(),
     };
     let distribution = distribution(caption, "Sojourn time", classes.iter().map(sample).collect());
-    Ok(charted([distribution].into_iter().chain(several.then(|| boxes(&classes, parties)))))
+    Ok(charted([distribution].into_iter().chain(several.then(|| boxes(&classes, parties, of)))))
 }
 
 /// Returns a chart of the distribution of the times of several samples.
@@ -57,11 +59,11 @@ fn axis<'v>(title: &str, values: impl Iterator<Item = &'v f64>) -> ChartAxis {
 }
 
 /// Returns a chart with a box plot of the sojourn times of each class.
-fn boxes(classes: &IndexMap<&str, Vec<f64>>, parties: &JobGroups) -> Drawing {
+fn boxes(classes: &IndexMap<&str, Vec<f64>>, parties: &JobGroups, of: &str) -> Drawing {
     let caption = Caption {
         id: "sojourn-boxes".to_owned(),
         title: "Sojourn time by class".to_owned(),
-        description: "A box plot of the jobs' sojourn times for each class.".to_owned(),
+        description: format!("A box plot of the jobs' sojourn times for each class{of}."),
         ..Caption::default()
     };
     let samples = classes.values().cloned().collect();
