@@ -244,7 +244,7 @@ mod tests {
             mean_wait_s: Some(4.3),
             locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
             slot_utilisation: PerSlot { map: Some(0.5), reduce: Some(0.25) },
-            maps_wait: None,
+            maps_wait: Some(0.4),
             load: LoadSummary {
                 verdict: LoadVerdict::Stable,
                 reason: VerdictReason::SpareTime,

@@ -251,7 +251,8 @@ pub enum EmulationError {
 #[derive(Debug)]
 pub struct NamedTraceError {
     key: String,
-    error: TraceError,
+    // Boxed, since every function of a run returns it.
+    error: Box<TraceError>,
 }
 
 impl fmt::Display for NamedTraceError {
@@ -263,7 +264,7 @@ impl fmt::Display for NamedTraceError {
 impl std::error::Error for NamedTraceError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         // The message includes that of the trace's error.
-        std::error::Error::source(&self.error)
+        std::error::Error::source(&*self.error)
     }
 }
 

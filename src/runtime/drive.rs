@@ -423,11 +423,11 @@ impl Agenda {
 
     /// Lets the JobTracker emit the events that it has held back, at the end of the run.
     pub(super) fn flush_job_tracker(&mut self, job_tracker: &mut SeatedCore<ToJobTracker>) {
-        if let Some(at) = self.stopped_at() {
-            if let Err(ending) = caught(|| self.step(at, &ToJobTracker::Over, job_tracker)) {
-                // A panic is the reason that counts: the events are not whole without it.
-                self.ending = Some(ending);
-            }
+        if let Some(at) = self.stopped_at()
+            && let Err(ending) = caught(|| self.step(at, &ToJobTracker::Over, job_tracker))
+        {
+            // A panic is the reason that counts: the events are not whole without it.
+            self.ending = Some(ending);
         }
     }
 

@@ -13,6 +13,7 @@
 
 mod draw;
 mod judge;
+mod recount;
 mod shrink;
 mod starvation;
 mod subject;

@@ -1,12 +1,13 @@
 //! A run whose results, scenario and cost are kept in a folder.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{Emulated, EmulationError, Options, Prepared};
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, RunChecksums, RunFolder, write_perf};
-use crate::record::{chains_table, nodes_table, sizes_table};
+use crate::record::{RecordError, Watcher, chains_table, nodes_table, sizes_table};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
@@ -65,8 +66,7 @@ impl Prepared {
             options.watchers.push(chains_table(folder.path(), self.workload.chains())?);
         }
         if self.scenario.record.by_node {
-            let topology = self.topology.clone();
-            options.watchers.push(nodes_table(folder.path(), self.labels(), topology)?);
+            options.watchers.push(self.nodes_table(folder.path())?);
         }
         if self.scenario.record.sizes {
             options.watchers.push(sizes_table(folder.path())?);
@@ -99,6 +99,14 @@ impl Prepared {
         let kept = (digest, &checksums);
         write_perf(folder, real, summary.messages, decision_time, *external_work, kept)?;
         Ok(KeptRun { emulated, digest, alone, verdicts, real })
+    }
+
+    /// Creates `nodes.csv` in a folder.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn nodes_table(&self, folder: &Path) -> Result<Box<dyn Watcher>, RecordError> {
+        nodes_table(folder, self.labels(), self.topology.clone())
     }
 
     /// Judges the expectations from the files in the folder, and writes the verdicts.
