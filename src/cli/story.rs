@@ -348,6 +348,7 @@ demo   20 trackers · 12 jobs · fifo · seed 1
             median_sojourn_s: None,
             p95_sojourn_s: None,
             mean_wait_s: None,
+            maps_wait: None,
             ..summary()
         };
         let text = tell(&nothing);

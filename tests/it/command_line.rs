@@ -150,7 +150,7 @@ fn a_chain_takes_from_the_arrival_of_its_first_job_to_the_end_of_its_last() {
     room.mumakil("run chain.yaml --set record.chains=true").assert().success();
     let table = fs::read_to_string(room.path("out/chain-42/chains.csv")).unwrap();
     let firsts: Vec<&str> =
-        table.lines().map(|line| line.rsplitn(4, ',').last().unwrap()).collect();
+        table.lines().map(|line| line.rsplitn(5, ',').last().unwrap()).collect();
     assert_eq!(firsts, ["job,name,jobs", "0,scan,2", "1,query,1"]);
 }
 

@@ -57,10 +57,11 @@ fn room() -> Room {
     room.write(
         "study.yaml",
         &format!(
-            "base: fine.yaml\nname: study\ndescription: {name}\nsweep:\n  scheduler: [{{as: {name}, fifo: {{}}}}, fair]\n\
+            "base: fine.yaml\nname: study\ndescription: {name}\nsweep:\n  scheduler: [{{as: line, fifo: {{}}}}, fair]\n\
              metrics: [makespan]\nexpect: [{{that: makespan > 0s, what: {name}}}]\n"
         ),
     );
+    room.write("axis.yaml", &format!("base: fine.yaml\nname: study\nsweep: {{scheduler: [{{as: {name}, fifo: {{}}}}, fair]}}\n"));
     room.write("list.csv", &format!("name,maps\n\"{}\",3\nb,x\n", NAME.replace(['\r', '\n'], "")));
     room.write("good.csv", &format!("name,maps\n\"{}\",3\n", NAME.replace(['\r', '\n'], "")));
     let trace = |id: &str| {
@@ -126,7 +127,7 @@ fn in_pipe(mut command: Command) -> (Option<i32>, String) {
 
 /// Commands, each with its exit code. The flag says whether the command prints a file: then a pipe
 /// gets the file's exact bytes. `@` stands for the name.
-const CALLS: [(&str, i32, bool); 31] = [
+const CALLS: [(&str, i32, bool); 32] = [
     ("check fine.yaml", 0, false),
     ("check @.yaml", 0, false),
     ("check named.yaml", 2, false),
@@ -151,6 +152,7 @@ const CALLS: [(&str, i32, bool); 31] = [
     ("compare @ second", 0, false),
     ("compare @ nowhere", 2, false),
     ("study study.yaml --out @-study", 0, false),
+    ("check axis.yaml", 2, false),
     ("study plan study.yaml", 0, false),
     ("trace inspect list.csv", 2, false),
     ("trace inspect good.csv", 0, false),
