@@ -441,6 +441,7 @@ fn the_summary_has_its_keys_in_order() {
       },
       "seed": 7,
       "version": "0.1.0",
+      "model": 0,
       "nodes": 2,
       "map_slots": 4,
       "reduce_slots": 2,

@@ -28,7 +28,7 @@ fn secs(jobs: &[JobEntry]) -> Vec<u64> {
 }
 
 fn of_class(jobs: &[JobEntry], class: &str) -> usize {
-    jobs.iter().filter(|job| job.class.as_deref() == Some(class)).count()
+    jobs.iter().filter(|job| job.drawn_type.as_deref() == Some(class)).count()
 }
 
 /// Returns the jobs of a mix with one type of one map; `rest` has further fields of the mix.
@@ -45,7 +45,7 @@ fn counts_are_exact_round_after_round() {
     for round in three.chunks(10) {
         assert_eq!((of_class(round, "a"), of_class(round, "b")), (3, 7));
     }
-    let order = |round: &[JobEntry]| round.iter().map(|job| job.class.clone()).collect::<Vec<_>>();
+    let order = |round: &[JobEntry]| round.iter().map(|job| job.drawn_type.clone()).collect::<Vec<_>>();
     assert_ne!(order(&three[..10]), order(&three[10..20]), "each round has its own order");
     assert_eq!(three[..10], one);
 }
@@ -159,7 +159,7 @@ fn users_and_pools_come_in_turn_by_weight_or_one_for_each() {
           pool: {in_turn: [x, y]}}",
     );
     for job in jobs {
-        match job.class.as_deref() {
+        match job.drawn_type.as_deref() {
             Some("a") => assert!(["a-1", "a-2"].contains(&job.user.as_str())),
             _ => assert_eq!(job.pool.as_deref(), Some("own")),
         }
