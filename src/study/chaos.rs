@@ -13,6 +13,7 @@
 
 mod draw;
 mod judge;
+#[cfg(test)]
 mod recount;
 mod shrink;
 mod starvation;

@@ -45,7 +45,8 @@ fn counts_are_exact_round_after_round() {
     for round in three.chunks(10) {
         assert_eq!((of_class(round, "a"), of_class(round, "b")), (3, 7));
     }
-    let order = |round: &[JobEntry]| round.iter().map(|job| job.drawn_type.clone()).collect::<Vec<_>>();
+    let order =
+        |round: &[JobEntry]| round.iter().map(|job| job.drawn_type.clone()).collect::<Vec<_>>();
     assert_ne!(order(&three[..10]), order(&three[10..20]), "each round has its own order");
     assert_eq!(three[..10], one);
 }
