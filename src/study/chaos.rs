@@ -13,7 +13,6 @@
 
 mod draw;
 mod judge;
-#[cfg(test)]
 mod recount;
 mod shrink;
 mod starvation;

@@ -2,6 +2,7 @@
 //! ```text
 //! breaks_down             a policy or an actor panicked
 //! breaks_invariants       the checker has found a forbidden event
+//! miscounts               the results do not agree with each other
 //! could_go_on             the run was ended as stalled, but moves if it goes on
 //! has_no_end              30 days have passed, without a recurring fault
 //! differs_without_actors  the same case without actors has other events
@@ -13,6 +14,7 @@ use serde_yaml::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::HuntTally;
+use super::recount::miscount;
 use super::starvation::starves;
 use super::trial::{Case, RunEvidence, RunObservations, Trial};
 use mumakil_base::random::{Dist, Shape};
@@ -49,8 +51,8 @@ const FOR_EVER: [&str; 8] = [
 /// kind.
 pub(super) type CaseJudge = fn(&Trial<'_>, &mut Case<'_>) -> Option<CaseFlaw>;
 
-pub(super) const OF_MUMAKIL: [CaseJudge; 5] =
-    [breaks_down, breaks_invariants, could_go_on, has_no_end, differs_without_actors];
+pub(super) const OF_MUMAKIL: [CaseJudge; 6] =
+    [breaks_down, breaks_invariants, miscounts, could_go_on, has_no_end, differs_without_actors];
 
 pub(super) const OF_A_PROGRAM: [CaseJudge; 4] =
     [breaks_down, breaks_invariants, starves, answers_differently];
@@ -109,6 +111,13 @@ fn broken_down(run: &RunEvidence) -> Option<CaseFlaw> {
         _ => return None,
     };
     Some(CaseFlaw { said: run.seen.said.clone(), ..CaseFlaw::new(&words, &words) })
+}
+
+/// Finds results that do not agree with each other.
+fn miscounts(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
+    let folder = case.first.folder.as_ref().filter(|_| case.first.result.is_ok())?;
+    let words = miscount(folder.path())?;
+    Some(CaseFlaw::new(&words, format!("the results of the run do not agree: {words}")))
 }
 
 fn breaks_invariants(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {

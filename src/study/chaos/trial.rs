@@ -8,19 +8,20 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_yaml::Value;
 use sha2::{Digest as _, Sha256};
+use tempfile::TempDir;
 
 use super::judge::CaseFlaw;
 use super::starvation::WatchedPolicy;
 use super::{HuntTally, Subject, draw, now};
 use mumakil_base::panics;
-use mumakil_base::units::SimTime;
+use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptFact, Event, Fact, MemberFact, Outcome, StopReason, TaskId, WorldFact,
+    AttemptFact, AutoSpan, Event, Fact, MemberFact, Outcome, StopReason, TaskId, WorldFact,
 };
 use mumakil_run::emulation::{Emulated, EmulationError, Options, Prepared, rules};
 use mumakil_run::record::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_runtime::RunCores;
-use mumakil_scenario::{Registry, Scenario};
+use mumakil_scenario::{RecordSpec, Registry, Scenario};
 
 /// The longest real time of a run: a hundred times as long as most cases take.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
@@ -54,6 +55,8 @@ pub(super) struct Case<'t> {
 pub(super) struct RunEvidence {
     pub(super) result: Result<Emulated, EmulationError>,
     pub(super) seen: RunObservations,
+    /// Its results; `None` if they are not kept.
+    pub(super) folder: Option<TempDir>,
     real: Duration,
 }
 
@@ -79,7 +82,7 @@ impl<'h> Trial<'h> {
         };
         let hash = self.repeats.then(Sha256::new);
         let seen = RunObservations { hash, ..RunObservations::default() };
-        let first = self.run(&scenario, seen, Options::default());
+        let first = self.run_kept(&scenario, seen);
         let mut case = Case { tree, scenario, first, again: None };
         let wrong = self.subject.judges().iter().find_map(|judge| judge(self, &mut case));
         let Case { first, again, .. } = case;
@@ -97,6 +100,20 @@ impl<'h> Trial<'h> {
                 run.result.ok().and_then(|run| run.external_work).unwrap_or_default();
         }
         (tally, wrong)
+    }
+
+    /// Runs a scenario under the invariant checker, and keeps the results for a judge.
+    fn run_kept(&self, scenario: &Scenario, seen: RunObservations) -> RunEvidence {
+        // Without a folder, as on a full disk, this judge has nothing to judge.
+        let Ok(folder) = TempDir::new() else {
+            return self.run(scenario, seen, Options::default());
+        };
+        let mut scenario = scenario.clone();
+        let sample = SimSpan::ZERO;
+        let warm_up = AutoSpan::Fixed(SimSpan::ZERO);
+        scenario.record = RecordSpec { sample, warm_up, waste: true, ..RecordSpec::default() };
+        let options = Options { folder: Some(folder.path().to_owned()), ..Options::default() };
+        RunEvidence { folder: Some(folder), ..self.run(&scenario, seen, options) }
     }
 
     /// Runs a scenario under the invariant checker.
@@ -123,6 +140,9 @@ impl<'h> Trial<'h> {
         let began = now();
         let run = AssertUnwindSafe(|| {
             let prepared = Prepared::new(scenario.clone(), &registry)?;
+            if let Some(folder) = &options.folder {
+                options.watchers.push(prepared.nodes_table(folder)?);
+            }
             prepared.emulate_as(&registry, options, rules(scenario), self.recast)
         });
         // The run catches panics of actors; only its preparation can panic here.
@@ -131,7 +151,7 @@ impl<'h> Trial<'h> {
             Err(EmulationError::Bug { words: "a panic before the run began".to_owned() })
         });
         let seen = std::mem::take(&mut *seen.lock());
-        RunEvidence { result, real: began.elapsed(), seen }
+        RunEvidence { result, real: began.elapsed(), seen, folder: None }
     }
 }
 
