@@ -157,7 +157,7 @@ pub struct RecordSpec {
     pub tasks: bool,
     /// Slots over time, in `timeline.csv`.
     pub timeline: bool,
-    /// What each node did, and the bytes that came to it, in `nodes.csv`.
+    /// The work of each node, and the bytes that came to it, in `nodes.csv`.
     pub by_node: bool,
     /// Every event, one on each line, in `events.jsonl`. This file can be very large.
     pub events: bool,

@@ -24,7 +24,7 @@ workload:
 record: {events: true, decisions: true, waste: true, chains: true, sizes: true, alone: true, report: false}
 ";
 
-/// What is set in the runs beside each policy: a setting for each part of the model.
+/// The settings of further runs: one for each part of the model.
 const SETS: [&[&str]; 19] = [
     &["hadoop=0.21"],
     &["hadoop=1.x"],

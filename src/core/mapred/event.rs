@@ -249,7 +249,7 @@ pub enum WorldFact {
     Reloaded,
 }
 
-/// What it took to make a copy of a block.
+/// The copying of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyMade {
     /// The bytes of the block.

@@ -84,7 +84,7 @@ pub enum TraceError {
     Unusable {
         /// Why not.
         what: String,
-        /// What to do about it.
+        /// The way to mend it.
         hint: Cow<'static, str>,
     },
     /// The file's content does not match the digest in the scenario.

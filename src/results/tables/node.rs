@@ -4,7 +4,7 @@ use super::cell::{CellText, SlotMillis};
 use crate::table;
 
 table! {
-    /// What each node did, and the bytes that came to it. Slot time is in slots times
+    /// The work of each node, and the bytes that came to it. Slot time is in slots times
     /// milliseconds. Bytes are of maps and reduces that succeeded, and of copies that HDFS made
     /// again. A reduce fetches from the nodes where the job's maps ran, from each map equally much.
     #[derive(Default)]

@@ -148,7 +148,7 @@ pub enum ReadError {
     Changed {
         /// The folder of the run.
         folder: PathBuf,
-        /// What is wrong.
+        /// The reason, in words.
         why: String,
     },
     /// A line of a file is wrong.

@@ -90,7 +90,7 @@ impl Prepared {
         // The jobs of `later` need a row in `alone.csv` too, but its changes of policy do not
         // apply.
         scenario.later.retain(|later| later.submit.is_some());
-        // What is only told of a run does not change it; runs that differ in it share their times.
+        // Names and expectations only tell of a run; runs that differ in them share their times.
         scenario.name = Name::from_text("alone");
         scenario.description.clear();
         scenario.experiment = None;

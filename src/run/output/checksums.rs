@@ -16,7 +16,7 @@ use super::{OutputError, RunPlace};
 use mumakil_base::files::{PERF, REPORT};
 use mumakil_results::tables::ReadError;
 
-/// What a run's `perf.json` says about its files. A run of an earlier version says nothing, and is
+/// The part of a run's `perf.json` about its files. A run of an earlier version says nothing, and is
 /// not checked.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunChecksums {

@@ -39,7 +39,7 @@ pub enum OutputError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The mistake in it.
         source: serde_json::Error,
     },
     /// A file or folder cannot be read.

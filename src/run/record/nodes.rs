@@ -1,4 +1,4 @@
-//! `nodes.csv`: what each node did, and the bytes that came to it.
+//! `nodes.csv`: the work of each node, and the bytes that came to it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ struct Nodes {
     outputs: Vec<Option<Box<MapPlaces>>>,
 }
 
-/// What one node did.
+/// The work of one node.
 #[derive(Debug, Default)]
 struct NodeTally {
     row: NodeRow,

@@ -7,7 +7,7 @@ use mumakil_results::expect::{
 use mumakil_scenario::{misplaced, unusable};
 use mumakil_yaml::{Path, YamlProblem};
 
-/// What the expressions of a study ask of its runs.
+/// The demands of a study's expressions on its runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StudyExpressions {
     /// The data that the runs must record.

@@ -44,7 +44,7 @@ pub struct Study {
     pub expect: Vec<Expectation>,
     /// Wrong policies and settings under which expectations must fail.
     pub sabotages: Vec<Sabotage>,
-    /// What its metrics, charts and expectations ask of the runs.
+    /// The demands of its metrics, charts and expectations on the runs.
     pub(crate) expressions: StudyExpressions,
     /// The scenario to which the axes' values are applied.
     pub(crate) base: Draft,

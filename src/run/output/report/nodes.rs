@@ -1,4 +1,4 @@
-//! What the nodes did, by group and by rack, if nodes were recorded and there are several.
+//! The work of the nodes, by group and by rack, if nodes were recorded and there are several.
 
 use indexmap::IndexMap;
 
