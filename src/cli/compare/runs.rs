@@ -15,6 +15,7 @@ use crate::cli::table::{Align, table};
 use crate::expect::Unit;
 use crate::files::{RESOLVED, SUMMARY};
 use crate::mapred::{PerSlot, PromisedSlots};
+use crate::output::RunPlace;
 use crate::output::report::{SIZES, locality_by_size};
 use crate::output::results::RunResults;
 use crate::scenario::Registry;
@@ -84,7 +85,8 @@ impl ComparedRun {
     pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
         check(folder)?;
         let path = folder.join(SUMMARY);
-        let text = fs::read_to_string(&path)
+        let text = RunPlace::Folder(folder.to_owned())
+            .text(SUMMARY)
             .map_err(|source| unreadable(ReadError::Read { path: path.clone(), source }))?;
         let broken = |error: serde_json::Error| {
             unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))

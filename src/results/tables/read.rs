@@ -10,6 +10,11 @@ use hdrhistogram::Histogram;
 use super::table::{Cells, Column, ColumnInfo, TableRow};
 use mumakil_base::units::SimTime;
 
+/// The most bytes of a row.
+// Chosen: rows have some hundred bytes. Without a limit, a damaged file could be one row, in memory as
+// a whole.
+const LARGEST_ROW: u64 = 1 << 20;
+
 /// The files of a run.
 pub trait Results {
     /// Opens a file of the run.
@@ -104,20 +109,29 @@ pub fn read_rows<R: TableRow>(
     path: &Path,
     mut see: impl FnMut(R) -> Result<(), String>,
 ) -> Result<(), ReadError> {
-    let mut reader = csv::Reader::from_reader(from);
+    let mut reader = csv::Reader::from_reader(from.take(LARGEST_ROW));
     let heading = reader.headers().map_err(|error| ReadError::table(path, error))?;
     // Look up the columns by their names, once for each file: a file of another version may have
     // other columns.
     let places = places::<R>(heading).map_err(|message| ReadError::row(path, 1, message))?;
     let mut record = csv::StringRecord::new();
-    while reader.read_record(&mut record).map_err(|error| ReadError::table(path, error))? {
+    loop {
+        let is_row =
+            reader.read_record(&mut record).map_err(|error| ReadError::table(path, error))?;
         // Report the number of the line, not of the row: a quoted name may contain line breaks.
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = record.position().map_or(1, csv::Position::line);
+        if reader.get_ref().limit() == 0 {
+            let message = format!("the row is larger than {} MiB", LARGEST_ROW >> 20);
+            return Err(ReadError::row(path, line, message));
+        }
+        if !is_row {
+            return Ok(());
+        }
+        reader.get_mut().set_limit(LARGEST_ROW);
         R::read(Cells::new(&record, &places))
             .and_then(&mut see)
             .map_err(|message| ReadError::row(path, line, message))?;
     }
-    Ok(())
 }
 
 /// Returns the index of each column in the file; `None` for a missing column that may be empty.

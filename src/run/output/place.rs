@@ -7,6 +7,11 @@ use std::path::{Path, PathBuf};
 use super::{OutputError, PackedRun};
 use mumakil_base::{disk, files};
 
+/// The most bytes of a file that is read as a whole: a summary, the log of the histograms.
+// Chosen: they grow with the pools and users, of which ten thousand need a tenth of this. A pack can
+// have a file that is a thousand times as large as the pack.
+const LARGEST_TEXT: u64 = 32 << 20;
+
 /// The place of a run's files.
 #[derive(Clone, Debug)]
 pub enum RunPlace {
@@ -44,9 +49,14 @@ impl RunPlace {
     /// Reads a file of the run as text.
     ///
     /// # Errors
-    /// If the file does not exist or cannot be read.
+    /// If the file does not exist, cannot be read, or is larger than any that a run writes.
     pub fn text(&self, name: &str) -> io::Result<String> {
-        io::read_to_string(self.open(name)?)
+        let text = io::read_to_string(self.open(name)?.take(LARGEST_TEXT + 1))?;
+        if LARGEST_TEXT < text.len() as u64 {
+            let most = LARGEST_TEXT >> 20;
+            return Err(io::Error::other(format!("it is larger than {most} MiB; no run wrote it")));
+        }
+        Ok(text)
     }
 
     /// Returns whether the run has a file of this name.

@@ -279,6 +279,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_larger_than_any_run_writes_is_refused_before_it_fills_the_memory() {
+        let long = format!("job,alone_ms,name\n0,3,a\n1,,\"{}\"\n", "b\n".repeat(1 << 20));
+        let (_folder, one) = results(&[("alone.csv", &long)]);
+        assert_eq!(names(&one).unwrap_err(), "alone.csv:3: the row is larger than 1 MiB");
+        let long = format!("{{{}}}", " ".repeat(32 << 20));
+        let (_folder, one) = results(&[("summary.json", &long)]);
+        let ReadError::Read { source, .. } = one.facts().unwrap_err() else { panic!() };
+        assert_eq!(source.to_string(), "it is larger than 32 MiB; no run wrote it");
+    }
+
+    #[test]
     fn errors_name_the_file_and_the_line() {
         for (table, error) in [
             (

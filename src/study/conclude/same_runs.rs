@@ -1,10 +1,10 @@
 //! Cells whose runs are the same: what tells these cells apart has no effect.
 
-use std::hash::BuildHasher as _;
+use std::hash::Hasher as _;
 use std::io::Read as _;
 
 use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHasher;
 
 use crate::plan::manifest::StudyManifest;
 use mumakil_base::units::tell::listed;
@@ -21,14 +21,19 @@ pub(super) type JobsDigest = u64;
 
 /// Returns the hash of a run's jobs.
 pub(super) fn digest(run: &RunResults) -> Result<JobsDigest, ReadError> {
-    // A table has at most some megabytes for each 10,000 jobs.
-    let mut bytes = Vec::new();
-    run.open(JobRow::FILE)
-        .and_then(|mut file| file.read_to_end(&mut bytes))
-        .map_err(|source| ReadError::Read { path: run.path(JobRow::FILE), source })?;
     // With 64 bits, the chance that two of a million runs share a hash by chance is one in 37
     // million; and cells share the hashes of all their seeds.
-    Ok(FxBuildHasher.hash_one(&bytes))
+    let hash = || {
+        let (mut file, mut part, mut hasher) =
+            (run.open(JobRow::FILE)?, Vec::new(), FxHasher::default());
+        // The hash depends on the borders of the parts, so each but the last has the same length.
+        while file.by_ref().take(1 << 16).read_to_end(&mut part)? != 0 {
+            hasher.write(&part);
+            part.clear();
+        }
+        Ok(hasher.finish())
+    };
+    hash().map_err(|source| ReadError::Read { path: run.path(JobRow::FILE), source })
 }
 
 /// Returns sentences about the cells whose runs are the same with every seed. `digests` has a hash
