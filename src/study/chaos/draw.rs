@@ -128,6 +128,7 @@ impl<'s> CaseDrawer<'s> {
             }
         }
         let workload = self.workload(of("workload"));
+        let workload = self.mix(of("workload")).unwrap_or(workload);
         tree.insert("workload".into(), workload);
         if self.rng.random_bool(0.5) {
             let faults = self.faults(of("faults"));
@@ -213,6 +214,43 @@ impl<'s> CaseDrawer<'s> {
             }
         }
         Value::Mapping(workload)
+    }
+
+    /// Draws jobs of types in place of a list, in some of the cases. They have their own random
+    /// stream, so that old seeds still draw the rest of the case that they drew before.
+    fn mix(&mut self, schema: &Json) -> Option<Value> {
+        let own = stream(self.seed, Purpose::Chaos, 3);
+        let rng = std::mem::replace(&mut self.rng, own);
+        let drawn = self.rng.random_bool(0.15).then(|| {
+            let fields = find(schema, "types").expect("a workload has types");
+            let entry = &fields["types"]["additionalProperties"];
+            let mut types = Mapping::new();
+            for name in ["small", "large"] {
+                let drawn = self.value(entry, "job").unwrap_or_default();
+                let mut kind = drawn.as_mapping().cloned().unwrap_or_default();
+                let most = self.rng.random_range(1..=12);
+                for (field, least) in [("maps", 1), ("reduces", 0)] {
+                    let bounds =
+                        [("from", least), ("to", most)].map(|(at, of)| (at.into(), of.into()));
+                    let bounds = Value::Mapping(bounds.into_iter().collect());
+                    let uniform = Mapping::from_iter([("uniform".into(), bounds)]);
+                    kind.insert(field.into(), Value::Mapping(uniform));
+                }
+                // Which jobs there are is drawn below.
+                kind.remove("count");
+                types.insert(name.into(), Value::Mapping(kind));
+            }
+            let mut mix = Mapping::from_iter([("types".into(), Value::Mapping(types))]);
+            mix.insert("jobs".into(), self.rng.random_range(1..=5).into());
+            if self.uses("arrivals")
+                && let Some(arrivals) = self.value(&fields["arrivals"], "arrivals")
+            {
+                mix.insert("arrivals".into(), arrivals);
+            }
+            Value::Mapping(Mapping::from_iter([("mix".into(), Value::Mapping(mix))]))
+        });
+        self.rng = rng;
+        drawn
     }
 
     fn faults(&mut self, schema: &Json) -> Value {

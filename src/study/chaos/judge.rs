@@ -1,6 +1,7 @@
 //! Judges: each looks for one kind of mistake in a case, and may run the case again.
 //! ```text
 //! breaks_down             a policy or an actor panicked
+//! resolves_otherwise      its resolved scenario, resolved again, is another one
 //! breaks_invariants       the checker has found a forbidden event
 //! miscounts               the results do not agree with each other
 //! could_go_on             the run was ended as stalled, but moves if it goes on
@@ -24,7 +25,7 @@ use mumakil_core::mapred::{Scheduler, StopReason, Wrapper};
 use mumakil_policies::external::protocol::WireFromPolicy;
 use mumakil_run::emulation::{EmulationError, Options};
 use mumakil_runtime::Transport;
-use mumakil_scenario::Scenario;
+use mumakil_scenario::{Scenario, parse};
 
 /// The virtual time for which a stalled run is watched: longer than any timeout of a policy or the
 /// JobTracker.
@@ -51,8 +52,15 @@ const FOR_EVER: [&str; 8] = [
 /// kind.
 pub(super) type CaseJudge = fn(&Trial<'_>, &mut Case<'_>) -> Option<CaseFlaw>;
 
-pub(super) const OF_MUMAKIL: [CaseJudge; 6] =
-    [breaks_down, breaks_invariants, miscounts, could_go_on, has_no_end, differs_without_actors];
+pub(super) const OF_MUMAKIL: [CaseJudge; 7] = [
+    breaks_down,
+    resolves_otherwise,
+    breaks_invariants,
+    miscounts,
+    could_go_on,
+    has_no_end,
+    differs_without_actors,
+];
 
 pub(super) const OF_A_PROGRAM: [CaseJudge; 4] =
     [breaks_down, breaks_invariants, starves, answers_differently];
@@ -111,6 +119,19 @@ fn broken_down(run: &RunEvidence) -> Option<CaseFlaw> {
         _ => return None,
     };
     Some(CaseFlaw { said: run.seen.said.clone(), ..CaseFlaw::new(&words, &words) })
+}
+
+/// Finds a resolved scenario that stands for another run.
+fn resolves_otherwise(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
+    let resolved = case.scenario.to_yaml();
+    let again = parse("resolved.yaml", &resolved, &[], trial.registry);
+    let what = match again {
+        Ok(again) if again.scenario.to_yaml() == resolved => return None,
+        Ok(_) => "it resolves to another one".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let words = format!("the resolved scenario is not itself: {what}");
+    Some(CaseFlaw::new("the resolved scenario is not itself", words))
 }
 
 /// Finds results that do not agree with each other.

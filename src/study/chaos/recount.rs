@@ -4,7 +4,7 @@
 //! ```text
 //! tasks.csv ── succeeded attempts, localities, times ──┐
 //! jobs.csv ─── sojourns, waits, outcomes ──────────────┼─ must be what summary.json, nodes.csv,
-//! timeline.csv, waste.csv, nodes.csv ── slot time ─────┘  waste.csv and expressions say
+//! timeline.csv, waste.csv, nodes.csv ── slot time ─────┘  waste.csv, expressions, explain say
 //! ```
 //!
 //! This file reads the tables by their headings alone. It uses neither the types with which they are
@@ -17,6 +17,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use mumakil_results::expect::{Expr, Space};
+use mumakil_results::explain::ExplainedJob;
 use mumakil_run::output::results::RunResults;
 
 /// How far two times may be apart, in milliseconds: both ends of each are cut to milliseconds.
@@ -48,7 +49,9 @@ pub(super) fn miscount(folder: &Path) -> Option<String> {
         all.count_groups()?;
         all.count_attempts()?;
         all.count_slot_time()?;
-        all.ask_expressions()
+        all.ask_expressions()?;
+        all.add_up_explanations()?;
+        all.follow_jobs()
     };
     counted().err()
 }
@@ -314,6 +317,46 @@ impl Recount<'_> {
         }
         Ok(())
     }
+
+    /// Compares the parts into which a job's time is explained with its sojourn.
+    fn add_up_explanations(&self) -> Miscount {
+        let told = RunResults::new(self.folder).told().map_err(|error| error.to_string())?;
+        let holders = told.holders();
+        for (place, job) in self.jobs.iter().enumerate() {
+            let Some(took) = number(job, "sojourn_ms") else { continue };
+            let parts = ExplainedJob::of(&told, place, &holders).sums;
+            let parts: u64 = parts.iter().map(|part| part.ms).sum();
+            let what = format!("the explained time of {}", job["name"]);
+            same(&what, Some(parts as f64), Some(took), 0.0)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that a job arrives only after the ends of the jobs that it follows (`after`).
+    fn follow_jobs(&self) -> Miscount {
+        let text = fs::read_to_string(self.folder.join("scenario.resolved.yaml"));
+        let text = text.map_err(|error| error.to_string())?;
+        let scenario: serde_yaml::Value =
+            serde_yaml::from_str(&text).map_err(|error| error.to_string())?;
+        let written = scenario["workload"]["jobs"].as_sequence().into_iter().flatten();
+        for entry in written {
+            let (name, leaders) = (&entry["name"], &entry["after"]);
+            let called = |row: &&CsvRow| name.as_str() == Some(&row["name"]);
+            let Some(job) = self.jobs.iter().find(called) else { continue };
+            for leader in leaders.as_sequence().into_iter().flatten() {
+                let called = |row: &&CsvRow| leader.as_str() == Some(&row["name"]);
+                let Some(leader) = self.jobs.iter().find(called) else { continue };
+                let ended = number(leader, "finish_ms");
+                if ended.is_none_or(|ended| number(job, "submit_ms") < Some(ended)) {
+                    let [job, leader] = [job, leader].map(|job| &job["name"]);
+                    return Err(format!(
+                        "{job} arrives before the end of {leader}, which it follows"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -334,6 +377,7 @@ workload:
     - {name: a, maps: 12, reduces: 2, shuffle: 20MB, pool: p, user: ann, map_time: 20s, reduce_time: 9s}
     - {name: b, submit: 5s, maps: 6, pool: q, user: bob, map_time: 30s}
     - {name: c, submit: 20s, maps: 3, pool: q, user: ann, map_time: 10s}
+    - {name: d, after: [c], maps: 1, pool: p, user: ann, map_time: 5s}
 faults: [{at: 30s, kill: b}]
 ";
 
@@ -375,8 +419,8 @@ faults: [{at: 30s, kill: b}]
     #[test]
     fn planted_mistakes_of_the_results_are_found() {
         type Change = fn(&str) -> String;
-        let planted: [(&str, Change, &str); 11] = [
-            ("jobs.csv", |text| without(text, |line| line.contains(",c,ann,")), "jobs is 3"),
+        let planted: [(&str, Change, &str); 12] = [
+            ("jobs.csv", |text| without(text, |line| line.contains(",c,ann,")), "jobs is 4"),
             ("tasks.csv", |text| without(text, |line| line.starts_with("0,map,3,")), "attempts is"),
             ("tasks.csv", |text| text.replace("0,map,3,0,", "0,map,4,0,"), "maps of a"),
             ("tasks.csv", |text| text.replacen(",node,1,", ",rack,1,", 1), "maps with input"),
@@ -409,6 +453,11 @@ faults: [{at: 30s, kill: b}]
                     others.map(|line| format!("{line}\n")).collect()
                 },
                 "timeline",
+            ),
+            (
+                "scenario.resolved.yaml",
+                |text| text.replace("after:\n    - c", "after:\n    - a"),
+                "d arrives before the end of a",
             ),
         ];
         for (file, change, words) in planted {
