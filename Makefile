@@ -4,7 +4,8 @@ CARGO ?= cargo
 MUMAKIL = target/release/mumakil
 FUZZ_SECONDS ?= 60
 RUNS ?= 1000
-FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations protocol
+FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations protocol study pack session
+FUZZ_SANITIZER ?= address
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test chaos papers picture outsiders fuzz bench instructions lint format doc transcripts install guided clean help
@@ -26,15 +27,15 @@ chaos: ## Run RUNS (1000) random scenarios under the checker, with the cores' ow
 outsiders: build ## Check a run's outputs with other people's tools; needs Python
 	tests/outsiders/run $(MUMAKIL)
 
-# Coverage takes unstable flags of the compiler. Memory is safe without a sanitizer: there is no
-# unsafe code here.
-fuzz: ## Fuzz each reader of files and arguments for FUZZ_SECONDS (60); needs `cargo install cargo-fuzz`
+# Coverage takes unstable flags of the compiler. There is no unsafe code here, but the crates below
+# have some: YAML is read by C made into Rust. FUZZ_SANITIZER=none is faster.
+fuzz: ## Fuzz each reader of files, arguments and requests for FUZZ_SECONDS (60); needs `cargo install cargo-fuzz`
 	@mkdir -p target/fuzz
 	@for target in $(FUZZ_TARGETS); do \
 	    mkdir -p target/fuzz/corpus/$$target; \
 	    RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir tests/fuzz --target-dir target/fuzz \
-	        --sanitizer none $$target target/fuzz/corpus/$$target tests/fuzz/seeds/$$target -- \
-	        -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=512 -artifact_prefix=target/fuzz/$$target- \
+	        --sanitizer $(FUZZ_SANITIZER) $$target target/fuzz/corpus/$$target tests/fuzz/seeds/$$target -- \
+	        -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -artifact_prefix=target/fuzz/$$target- \
 	        || exit 1; \
 	done
 

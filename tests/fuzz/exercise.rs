@@ -1,5 +1,8 @@
-//! Properties that the readers of traces and of handwritten files must have for any bytes. The fuzz
-//! targets and `tests/it/traces.rs` check these properties.
+//! Properties that the readers of traces, of handwritten files, of results (`folders`) and of
+//! requests (`session`) must have for any bytes. The fuzz targets and `tests/it` check them.
+
+pub(crate) mod folders;
+pub(crate) mod session;
 
 use std::fmt::Debug;
 use std::fs;

@@ -6,9 +6,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::Room;
+use crate::traces::{exercise, mutated, mutation, seeds};
 
 const SCENARIO: &str = "
 name: small
@@ -423,4 +425,19 @@ fn a_port_that_is_taken_and_a_clock_of_its_own_are_said() {
     assert!(told.contains("clock=virtual"), "{told}");
     let output = room.mumakil("live small.yaml --speed fast").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn the_seeds_of_the_fuzzer_leave_the_server_alive() {
+    seeds("session").iter().for_each(|seed| exercise::session::session(seed));
+}
+
+proptest! {
+    #[test]
+    fn any_request_leaves_the_server_alive(
+        seed in prop::sample::select(seeds("session")),
+        mutations in prop::collection::vec(mutation(), 0..6),
+    ) {
+        exercise::session::session(&mutated(seed, mutations));
+    }
 }

@@ -35,29 +35,32 @@ fn exercise_all(bytes: &[u8]) {
     exercise::allocations(bytes);
 }
 
-/// Returns the seeds of the fuzzer, and the inputs that it has found.
-fn seeds() -> Vec<Vec<u8>> {
-    let folder = root().join("tests/fuzz/seeds");
+/// Returns the seeds of the fuzzer, and the inputs that it has found: those of one target, or of all
+/// (`""`).
+pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let folder = root().join("tests/fuzz/seeds").join(target);
     files(&folder).iter().map(|file| fs::read(folder.join(file)).unwrap()).collect()
 }
 
 #[test]
 fn every_seed_of_the_fuzzer_is_read_or_refused() {
-    assert!(!seeds().is_empty());
-    for seed in seeds() {
+    assert!(!seeds("").is_empty());
+    for seed in seeds("") {
         exercise_all(&seed);
     }
+    seeds("study").iter().for_each(|seed| exercise::folders::study(seed));
+    seeds("pack").iter().for_each(|seed| exercise::folders::pack(seed));
 }
 
 /// A change of a seed: a piece of it is replaced.
 #[derive(Clone, Debug)]
-struct Mutation {
+pub(crate) struct Mutation {
     at: prop::sample::Index,
     removed: usize,
     added: Vec<u8>,
 }
 
-fn mutation() -> impl Strategy<Value = Mutation> {
+pub(crate) fn mutation() -> impl Strategy<Value = Mutation> {
     // Draw more often the bytes that have a meaning in the formats.
     let byte =
         prop_oneof![prop::sample::select(b"{}[]\",:\\\t\n-019eE.\0\xff".to_vec()), any::<u8>()];
@@ -69,6 +72,16 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     })
 }
 
+/// Returns a seed with changes.
+pub(crate) fn mutated(mut bytes: Vec<u8>, mutations: Vec<Mutation>) -> Vec<u8> {
+    for Mutation { at, removed, added } in mutations {
+        let start = at.index(bytes.len() + 1);
+        let end = (start + removed).min(bytes.len());
+        bytes.splice(start..end, added);
+    }
+    bytes
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..500)) {
@@ -77,16 +90,20 @@ proptest! {
 
     #[test]
     fn a_trace_with_mistakes_is_read_or_refused(
-        seed in prop::sample::select(seeds()),
+        seed in prop::sample::select(seeds("")),
         mutations in prop::collection::vec(mutation(), 1..6),
     ) {
-        let mut bytes = seed;
-        for Mutation { at, removed, added } in mutations {
-            let start = at.index(bytes.len() + 1);
-            let end = (start + removed).min(bytes.len());
-            bytes.splice(start..end, added);
-        }
-        exercise_all(&bytes);
+        exercise_all(&mutated(seed, mutations));
+    }
+}
+
+proptest! {
+    // A case reads a whole study; the fuzzer tries more.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn edited_results_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 6..200)) {
+        exercise::folders::study(&bytes);
+        exercise::folders::pack(&bytes);
     }
 }
 
