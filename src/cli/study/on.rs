@@ -34,6 +34,7 @@ use crate::disk;
 use crate::output::{OutputError, copy_file, write_file};
 use crate::runtime::Transport;
 use crate::scenario::Registry;
+use crate::shell;
 use crate::study::{
     BroughtFiles, FolderAccess, Plan, Shard, Store, StoreForm, Study, StudyManifest, failed, keep,
     write_manifest,
@@ -196,7 +197,7 @@ impl ElsewhereArguments {
             return Err(Failure::input(format!(
                 "the study is in the queue already ({state}); `mumakil study status {0}` tells how far it \
                  is, `mumakil study cancel {0}` ends it",
-                out.display()
+                shell::quoted_path(out)
             )));
         }
         let store = Store::of(out)?;
@@ -256,8 +257,8 @@ impl ElsewhereArguments {
                 counted(missing as u64, "run"),
                 counted(tasks.count as u64, "task")
             ));
-            lines.line(format!("  look     mumakil study status {}", out.display()));
-            lines.line(format!("  cancel   mumakil study cancel {}", out.display()));
+            lines.line(format!("  look     mumakil study status {}", shell::quoted_path(out)));
+            lines.line(format!("  cancel   mumakil study cancel {}", shell::quoted_path(out)));
             terminal::print(&lines)?;
         }
         if self.wait { wait(&submitted, &plan, &sheet, &store, quiet) } else { Ok(()) }
@@ -286,7 +287,7 @@ impl ElsewhereArguments {
 impl EngineOrder {
     /// Returns the file and the command, for readers.
     fn shown(&self, engine: &dyn Engine, out: &Path) -> String {
-        let words: Vec<String> = self.command.iter().map(|word| folder::quoted(word)).collect();
+        let words: Vec<String> = self.command.iter().map(|word| shell::quoted(word)).collect();
         let path = out.join(engine.word()).join(self.file);
         // A line end in the name of the folder would end the comment.
         let [path, out] = [&*path, out].map(|path| plain(&path.to_string_lossy()).into_owned());
@@ -466,7 +467,7 @@ mod tests {
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let job: Value = serde_yaml::from_str(&order(&Kubernetes).0.text).unwrap();
         let command = &job["spec"]["template"]["spec"]["containers"][0]["command"];
-        let here = folder::quoted(&room.path().display().to_string());
+        let here = shell::quoted(&room.path().display().to_string());
         let script = command[2].as_str().unwrap().replace("cd /study", &format!("cd {here}"));
         let ended = Command::new("sh").args(["-c", &script]).status().unwrap().code();
         (ended, fs::read_to_string(room.path().join("said")).unwrap())
