@@ -80,12 +80,16 @@ trait Engine: Sync {
     /// Returns the name of the submitted job, from the output of the command that submitted it.
     fn job(&self, printed: &str) -> Option<String>;
 
-    /// Returns how many tasks of a job run and how many wait; `None` if the queue has none of them
-    /// any more.
-    fn state(&self, job: &str) -> Result<Option<[u64; 2]>, String>;
+    /// Returns the options, each with a value, that say which cluster is meant: the queries about a job
+    /// need those of its submission.
+    fn place_options(&self) -> &'static [&'static str];
 
-    /// Returns the command that cancels a job.
-    fn cancel(&self, job: &str) -> Vec<String>;
+    /// Returns how many tasks of a job run and how many wait; `None` if the queue has none of them
+    /// any more. `place` has the options of its place.
+    fn state(&self, job: &str, place: &[String]) -> Result<Option<[u64; 2]>, String>;
+
+    /// Returns the command that cancels a job; `place` has the options of its place.
+    fn cancel(&self, job: &str, place: &[String]) -> Vec<String>;
 }
 
 /// All engines.
@@ -247,7 +251,8 @@ impl ElsewhereArguments {
         // lock.
         drop(claim);
         let job = order.submit(engine, out)?;
-        let submitted = SubmittedArray::new(engine.word(), job, &tasks);
+        let place = place(&self.options, engine.place_options());
+        let submitted = SubmittedArray::new(engine.word(), job, &tasks, place);
         submitted.write(out)?;
         if !quiet {
             let mut lines = TerminalLines::default();
@@ -342,6 +347,25 @@ fn wait(
     // that this command reports the failed runs.
     write_manifest(sheet, store.folder())?;
     merge::conclude_all(&claim, quiet)
+}
+
+/// Returns the options with one of these names, with their values: `-n a`, `-na`, `--name a` and
+/// `--name=a`.
+fn place(options: &[String], names: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        if names.contains(&&**option) {
+            found.push(option.clone());
+            found.extend(options.next().cloned());
+        } else if names.iter().any(|name| {
+            let rest = option.strip_prefix(name);
+            rest.is_some_and(|rest| !name.starts_with("--") || rest.starts_with('='))
+        }) {
+            found.push(option.clone());
+        }
+    }
+    found
 }
 
 /// Copies this program into a study's folder: tasks may run where Mumakil is not installed, and a
@@ -479,6 +503,18 @@ mod tests {
         for (code, ended) in [(0, 0), (1, 0), (3, 3), (137, 137)] {
             assert_eq!(pod(code), (Some(ended), words.to_owned()));
         }
+    }
+
+    #[test]
+    fn the_options_of_the_place_go_to_all_queries() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let options =
+            words("--mem=2G -M east --comment --clustersx --clusters=west -Mnorth --wait");
+        let place = place(&options, Slurm.place_options());
+        assert_eq!(place, words("-M east --clusters=west -Mnorth"));
+        assert_eq!(Slurm.cancel("1", &place[..2]), words("scancel -M east 1"));
+        let cancel = Kubernetes.cancel("a", &words("-n mine"));
+        assert_eq!(cancel, words("kubectl delete job a --ignore-not-found -n mine"));
     }
 
     #[test]
