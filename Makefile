@@ -8,7 +8,7 @@ FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations
 FUZZ_SANITIZER ?= address
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test chaos papers picture outsiders fuzz bench instructions lint format doc transcripts install guided clean help
+.PHONY: build demo test chaos papers picture outsiders fuzz bench instructions lint deps format doc transcripts install guided clean help
 
 build: ## Build the binary target/release/mumakil, quickly; `make install` takes longer and runs faster
 	@[ -e $(MUMAKIL) ] || echo "Building $(MUMAKIL): about five minutes of processor time, half of that on two cores."
@@ -59,6 +59,9 @@ instructions: build ## Count the instructions of the most used paths and compare
 lint: ## Check format and lints; warnings are errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --all-targets -- -D warnings
+
+deps: ## Check licences, sources and versions of all packages by deny.toml
+	tests/dependencies/run
 
 format: ## Format the sources
 	$(CARGO) fmt --all

@@ -24,7 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use parking_lot::Mutex;
 
@@ -153,10 +153,15 @@ pub fn run(mut registry: Registry) -> ExitCode {
         Ok(arguments) => arguments,
         Err(mut message) => {
             suggest_command(&mut message, &command(&registry), &arguments);
+            suggest_path(&mut message, &arguments);
             // clap returns the texts of `--help` and `--version` as errors, too. They go to stdout,
             // with code 0.
             let code = if message.use_stderr() { failure::INPUT } else { 0 };
-            let again = |arguments| parse(command(&registry), arguments).err();
+            let again = |arguments: Vec<OsString>| {
+                let mut message = parse(command(&registry), arguments.clone()).err()?;
+                suggest_path(&mut message, &arguments);
+                Some(message)
+            };
             terminal::print_usage(message, arguments, again);
             return ExitCode::from(code);
         }
@@ -201,6 +206,21 @@ fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[Os
     {
         let near = ContextValue::Strings(vec![near.to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, near);
+    }
+}
+
+/// Says how to write the path of a file whose name begins with a dash. clap itself suggests `-- -a`,
+/// but after `--` come the options of another program.
+fn suggest_path(error: &mut clap::Error, arguments: &[OsString]) {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return };
+    if error.kind() != ErrorKind::UnknownArgument || option.starts_with("--") {
+        return;
+    }
+    // clap names only the first letter of what it takes for short options.
+    let mut words = arguments.iter().map(|argument| argument.to_string_lossy());
+    if let Some(word) = words.find(|word| word.starts_with(&**option)) {
+        let tip = format!("a file or folder of this name is written './{word}'");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }
 
@@ -321,6 +341,20 @@ mod tests {
         let Failure::Run(error) = failure else { panic!("{failure:?}") };
         assert_eq!(error.to_string(), "the policy `fragile` panicked: out of ideas");
         assert_eq!(std::fs::read_dir(room.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_path_that_looks_like_an_option_is_suggested_as_a_path() {
+        let arguments = ["mumakil", "study", "-x.yaml"].map(OsString::from);
+        let mut error =
+            command(&Registry::builtin()).try_get_matches_from(arguments.clone()).unwrap_err();
+        suggest_path(&mut error, &arguments);
+        let said = error.to_string();
+        assert!(
+            said.contains("tip: a file or folder of this name is written './-x.yaml'"),
+            "{said}"
+        );
+        assert!(!said.contains("-- -x"), "{said}");
     }
 
     #[test]

@@ -74,6 +74,7 @@
 //! | [`panics`] | the panics that no code has answered for |
 //! | [`files`] | the names of a run's files |
 //! | [`disk`] | all operations that change the disk |
+//! | [`shell`] | words of a command that is shown, quoted for a shell |
 //! | [`trace`] | files of records: read exactly, with the place of every mistake |
 //! | [`cluster`] | the hardware: nodes, racks, disks, links, and the blocks of HDFS |
 //! | [`mapred`] | the protocol and its cores without I/O, such as JobTracker and TaskTracker |
@@ -101,7 +102,7 @@
 //! unit test calls the cores directly, and the actors around them are a few lines.
 
 pub use mumakil_base::{
-    dense, disk, files, nearest, panics, random, statistics, text_form, theory, units,
+    dense, disk, files, nearest, panics, random, shell, statistics, text_form, theory, units,
 };
 pub use mumakil_core::{cluster, mapred, trace};
 pub use mumakil_draw::{chart, page};

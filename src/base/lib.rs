@@ -7,6 +7,7 @@
 //! theory       closed forms and fluid models to compare with runs
 //! panics       the panics that no code has answered for
 //! files, disk  the names of a run's files, and all changes of the disk
+//! shell        words of a command that is shown, quoted
 //! ```
 //!
 //! This crate depends on no other crate of Mumakil; all others depend on it.
@@ -17,6 +18,7 @@ pub mod files;
 pub mod nearest;
 pub mod panics;
 pub mod random;
+pub mod shell;
 pub mod statistics;
 pub mod theory;
 pub mod units;

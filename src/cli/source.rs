@@ -10,6 +10,7 @@ use crate::scenario::{
     ClockSpec, Draft, LoadedScenario, Registry, STARTERS, Scenario, ScenarioError, Starter,
     unusable,
 };
+use crate::shell::quoted_path;
 use crate::yaml::Path as Address;
 
 /// Settings of the command line that override those of the scenario.
@@ -36,8 +37,9 @@ pub(super) fn load(
     // A study has no single scenario to run; the message names the right command.
     if draft.is_study() {
         return Err(Failure::input(format!(
-            "{0} is a study, of many runs; run it with `mumakil study {0}`",
-            scenario.display()
+            "{} is a study, of many runs; run it with `mumakil study {}`",
+            scenario.display(),
+            quoted_path(scenario)
         )));
     }
     overrides.put_over(&mut draft);
@@ -74,8 +76,9 @@ pub(super) fn open_study(study: &Path, sets: &[String]) -> Result<Draft, Failure
     // reader report that.
     if !draft.is_study() && !draft.says("base") {
         return Err(Failure::input(format!(
-            "{0} has no `sweep`, so it is a scenario, of one run; run it with `mumakil run {0}`",
-            study.display()
+            "{} has no `sweep`, so it is a scenario, of one run; run it with `mumakil run {}`",
+            study.display(),
+            quoted_path(study)
         )));
     }
     Ok(draft)

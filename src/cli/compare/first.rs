@@ -14,6 +14,7 @@ use crate::expect::Unit;
 use crate::first_difference::{ChangedJob, FirstDifference, GivenSlot, changed_jobs, other_jobs};
 use crate::output::results::RunResults;
 use crate::page::{PageBlock, PageCell, PageColumn, PageTable, Section};
+use crate::shell::quoted_path;
 use crate::units::SimSpan;
 use crate::units::tell::{counted, grouped};
 
@@ -191,7 +192,7 @@ impl<'a> FirstDifferenceReport<'a> {
         // This is called only if a job has changed. The first of `changed` ended first, so it is
         // nearest to the cause.
         let job = self.changed[0].job.job;
-        let explain = |folder: &PathBuf| format!("`mumakil explain {} {job}`", folder.display());
+        let explain = |folder: &PathBuf| format!("`mumakil explain {} {job}`", quoted_path(folder));
         let commands: Vec<String> = folders.iter().map(explain).collect();
         let lacks = |run: &&ComparedRun| !RunResults::new(&run.folder).has_decisions();
         let more = match self.runs.iter().any(lacks) {

@@ -14,6 +14,7 @@ use crate::cli::run::real;
 use crate::cli::terminal;
 use crate::output::write_file;
 use crate::scenario::Registry;
+use crate::shell::{quoted, quoted_path};
 use crate::units::SimSpan;
 use crate::units::tell::{count, counted, percent};
 
@@ -87,8 +88,11 @@ impl PolicyRehearseArguments {
             None => serde_yaml::Value::Null,
         };
         let again = |seed| match &self.file {
-            Some(file) => format!("{} --seed {seed} --runs 1", file.display()),
-            None => format!("--seed {seed} --runs 1 -- {}", self.command.join(" ")),
+            Some(file) => format!("{} --seed {seed} --runs 1", quoted_path(file)),
+            None => {
+                let command: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
+                format!("--seed {seed} --runs 1 -- {}", command.join(" "))
+            }
         };
         let subject = Subject::Program { command, options, timeout: self.timeout };
         let mut flaws = Vec::new();
@@ -117,7 +121,7 @@ fn show(flaw: &HuntCatch, again: &str, folder: Option<&Path>) -> Result<(), Fail
     if let Some(folder) = folder {
         let name = format!("try-{seed}.yaml");
         write_file(folder, &name, yaml.as_bytes())?;
-        lines.line(format!("  or       mumakil run {} --verify", folder.join(name).display()));
+        lines.line(format!("  or       mumakil run {} --verify", quoted_path(&folder.join(name))));
     } else {
         lines.line("  scenario");
         yaml.lines().for_each(|line| lines.line(format!("    {line}")));

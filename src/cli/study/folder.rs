@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::failure::Failure;
 use crate::files::{STUDY, STUDY_RESOLVED};
 use crate::scenario::Registry;
+use crate::shell::{quoted, quoted_path};
 use crate::study::BringError;
 
 /// Returns the file or name of a study, and the folder of its results if that is known already.
@@ -25,7 +26,8 @@ pub(super) fn find(
     Err(Failure::input(match study.join(STUDY).is_file() {
         true => format!(
             "{shown} has a study's results, but no {STUDY_RESOLVED}, which says how to go on; start it \
-             with the study's file: `mumakil study STUDY.yaml --out {shown}`"
+             with the study's file: `mumakil study STUDY.yaml --out {}`",
+            quoted_path(&study)
         ),
         false => format!(
             "{shown} is a folder without a study: there is no {STUDY_RESOLVED} in it; give the file of a \
@@ -53,40 +55,11 @@ pub(in crate::cli) fn command() -> String {
     words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a word quoted for a POSIX shell.
-pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 impl From<BringError> for Failure {
     fn from(error: BringError) -> Self {
         match error {
             BringError::File(error) => error.into(),
             BringError::Output(error) => error.into(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_typed_as_a_shell_reads_them() {
-        for (word, typed) in [
-            ("--set", "--set"),
-            ("sweep.seeds=20", "sweep.seeds=20"),
-            ("", "''"),
-            ("a b", "'a b'"),
-            ("jobs[0]", "'jobs[0]'"),
-            ("it's", r"'it'\''s'"),
-            ("~/x", "'~/x'"),
-        ] {
-            assert_eq!(quoted(word), typed);
         }
     }
 }

@@ -34,6 +34,7 @@ use crate::disk;
 use crate::output::{OutputError, copy_file, write_file};
 use crate::runtime::Transport;
 use crate::scenario::Registry;
+use crate::shell;
 use crate::study::{
     BroughtFiles, FolderAccess, Plan, Shard, Store, StoreForm, Study, StudyManifest, failed, keep,
     write_manifest,
@@ -79,12 +80,16 @@ trait Engine: Sync {
     /// Returns the name of the submitted job, from the output of the command that submitted it.
     fn job(&self, printed: &str) -> Option<String>;
 
-    /// Returns how many tasks of a job run and how many wait; `None` if the queue has none of them
-    /// any more.
-    fn state(&self, job: &str) -> Result<Option<[u64; 2]>, String>;
+    /// Returns the options, each with a value, that say which cluster is meant: the queries about a job
+    /// need those of its submission.
+    fn place_options(&self) -> &'static [&'static str];
 
-    /// Returns the command that cancels a job.
-    fn cancel(&self, job: &str) -> Vec<String>;
+    /// Returns how many tasks of a job run and how many wait; `None` if the queue has none of them
+    /// any more. `place` has the options of its place.
+    fn state(&self, job: &str, place: &[String]) -> Result<Option<[u64; 2]>, String>;
+
+    /// Returns the command that cancels a job; `place` has the options of its place.
+    fn cancel(&self, job: &str, place: &[String]) -> Vec<String>;
 }
 
 /// All engines.
@@ -196,7 +201,7 @@ impl ElsewhereArguments {
             return Err(Failure::input(format!(
                 "the study is in the queue already ({state}); `mumakil study status {0}` tells how far it \
                  is, `mumakil study cancel {0}` ends it",
-                out.display()
+                shell::quoted_path(out)
             )));
         }
         let store = Store::of(out)?;
@@ -246,7 +251,8 @@ impl ElsewhereArguments {
         // lock.
         drop(claim);
         let job = order.submit(engine, out)?;
-        let submitted = SubmittedArray::new(engine.word(), job, &tasks);
+        let place = place(&self.options, engine.place_options());
+        let submitted = SubmittedArray::new(engine.word(), job, &tasks, place);
         submitted.write(out)?;
         if !quiet {
             let mut lines = TerminalLines::default();
@@ -256,8 +262,8 @@ impl ElsewhereArguments {
                 counted(missing as u64, "run"),
                 counted(tasks.count as u64, "task")
             ));
-            lines.line(format!("  look     mumakil study status {}", out.display()));
-            lines.line(format!("  cancel   mumakil study cancel {}", out.display()));
+            lines.line(format!("  look     mumakil study status {}", shell::quoted_path(out)));
+            lines.line(format!("  cancel   mumakil study cancel {}", shell::quoted_path(out)));
             terminal::print(&lines)?;
         }
         if self.wait { wait(&submitted, &plan, &sheet, &store, quiet) } else { Ok(()) }
@@ -286,7 +292,7 @@ impl ElsewhereArguments {
 impl EngineOrder {
     /// Returns the file and the command, for readers.
     fn shown(&self, engine: &dyn Engine, out: &Path) -> String {
-        let words: Vec<String> = self.command.iter().map(|word| folder::quoted(word)).collect();
+        let words: Vec<String> = self.command.iter().map(|word| shell::quoted(word)).collect();
         let path = out.join(engine.word()).join(self.file);
         // A line end in the name of the folder would end the comment.
         let [path, out] = [&*path, out].map(|path| plain(&path.to_string_lossy()).into_owned());
@@ -341,6 +347,25 @@ fn wait(
     // that this command reports the failed runs.
     write_manifest(sheet, store.folder())?;
     merge::conclude_all(&claim, quiet)
+}
+
+/// Returns the options with one of these names, with their values: `-n a`, `-na`, `--name a` and
+/// `--name=a`.
+fn place(options: &[String], names: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        if names.contains(&&**option) {
+            found.push(option.clone());
+            found.extend(options.next().cloned());
+        } else if names.iter().any(|name| {
+            let rest = option.strip_prefix(name);
+            rest.is_some_and(|rest| !name.starts_with("--") || rest.starts_with('='))
+        }) {
+            found.push(option.clone());
+        }
+    }
+    found
 }
 
 /// Copies this program into a study's folder: tasks may run where Mumakil is not installed, and a
@@ -466,7 +491,7 @@ mod tests {
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let job: Value = serde_yaml::from_str(&order(&Kubernetes).0.text).unwrap();
         let command = &job["spec"]["template"]["spec"]["containers"][0]["command"];
-        let here = folder::quoted(&room.path().display().to_string());
+        let here = shell::quoted(&room.path().display().to_string());
         let script = command[2].as_str().unwrap().replace("cd /study", &format!("cd {here}"));
         let ended = Command::new("sh").args(["-c", &script]).status().unwrap().code();
         (ended, fs::read_to_string(room.path().join("said")).unwrap())
@@ -478,6 +503,18 @@ mod tests {
         for (code, ended) in [(0, 0), (1, 0), (3, 3), (137, 137)] {
             assert_eq!(pod(code), (Some(ended), words.to_owned()));
         }
+    }
+
+    #[test]
+    fn the_options_of_the_place_go_to_all_queries() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let options =
+            words("--mem=2G -M east --comment --clustersx --clusters=west -Mnorth --wait");
+        let place = place(&options, Slurm.place_options());
+        assert_eq!(place, words("-M east --clusters=west -Mnorth"));
+        assert_eq!(Slurm.cancel("1", &place[..2]), words("scancel -M east 1"));
+        let cancel = Kubernetes.cancel("a", &words("-n mine"));
+        assert_eq!(cancel, words("kubectl delete job a --ignore-not-found -n mine"));
     }
 
     #[test]

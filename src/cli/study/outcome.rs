@@ -10,6 +10,7 @@ use crate::cli::verdicts;
 use crate::expect::Unit;
 use crate::files::REPORT;
 use crate::output::OutputError;
+use crate::shell::quoted_path;
 use crate::statistics::{Band, Estimate};
 use crate::study::{
     self, CELLS, COMPARISONS, ComparisonOddity, ConcludeError, FAILED, FindingsError, ManifestAxis,
@@ -129,7 +130,7 @@ pub(super) fn failed(
     for run in failed.iter().take(SHOWN) {
         let file = study::failed::path(store, run);
         text += &format!("\n  {}", told.get(*run).map_or("a run", String::as_str));
-        text += &format!("\n    repeat it with `mumakil run {}`", file.display());
+        text += &format!("\n    repeat it with `mumakil run {}`", quoted_path(&file));
     }
     if SHOWN < failed.len() {
         let more = tell::count((failed.len() - SHOWN) as u64);

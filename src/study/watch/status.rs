@@ -22,6 +22,7 @@ use crate::watch::life_sign::{self, Life, LiveRun, SlowRun, WallInstant, WriterS
 use crate::watch::pace::remaining_s;
 use crate::watch::sign_files::{LifeSign, signs};
 use mumakil_base::files::SUMMARY;
+use mumakil_base::shell::quoted_path;
 use mumakil_run::output::OutputError;
 
 /// The progress of a study. Every run is done, running, failed or left.
@@ -107,7 +108,7 @@ impl Status {
         let signs = signs(folder, now)?;
         let store = Store::of(folder)?;
         let failures = failed::read(&store)?.into_iter().map(|(run, why)| {
-            let repeat = format!("mumakil run {}", failed::path(&store, &run).display());
+            let repeat = format!("mumakil run {}", quoted_path(&failed::path(&store, &run)));
             (run.clone(), Failed { run, why, repeat })
         });
         let failures = failures.collect();

@@ -4,6 +4,7 @@
 //! the folder, or change the script and submit it without Mumakil.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, LOGS, ask_engine};
 use crate::cli::failure::Failure;
@@ -50,6 +51,7 @@ impl Engine for Slurm {
         tasks: &EngineTasks<'_>,
         options: &ElsewhereArguments,
     ) -> Result<EngineOrder, Failure> {
+        check_folder(tasks.folder)?;
         let mut command = vec!["sbatch".to_owned(), "--parsable".to_owned()];
         command.extend(options.options.iter().cloned());
         command.push(format!("{}/array.sh", self.word()));
@@ -63,15 +65,22 @@ impl Engine for Slurm {
         is_number.then(|| job.to_owned())
     }
 
-    fn state(&self, job: &str) -> Result<Option<[u64; 2]>, String> {
+    fn place_options(&self) -> &'static [&'static str] {
+        &["-M", "--clusters", "--cluster"]
+    }
+
+    fn state(&self, job: &str, place: &[String]) -> Result<Option<[u64; 2]>, String> {
         // `-r` prints a line for each task of the array.
-        let told = match ask_engine(&["squeue", "-h", "-r", "-j", job, "-o", "%T"]) {
+        let words = ["squeue", "-h", "-r", "-j", job, "-o", "%T"].map(str::to_owned);
+        let told = match ask_engine(&[&words[..], place].concat()) {
             Ok(told) => told,
             // Slurm forgets a job a few minutes after its end (`MinJobAge`).
             Err(why) if why.contains("Invalid job id") => return Ok(None),
             Err(why) => return Err(why),
         };
-        let states = || told.lines().map(str::trim).filter(|line| !line.is_empty());
+        // With `--clusters` a line with the cluster's name comes first.
+        let is_state = |line: &&str| !line.is_empty() && !line.starts_with("CLUSTER:");
+        let states = || told.lines().map(str::trim).filter(is_state);
         let waiting = states().filter(|state| *state == "PENDING").count();
         let all = states().count();
         // Tasks in other states than PENDING, such as COMPLETING, hold a node: count them as
@@ -79,8 +88,8 @@ impl Engine for Slurm {
         Ok((0 < all).then_some([(all - waiting) as u64, waiting as u64]))
     }
 
-    fn cancel(&self, job: &str) -> Vec<String> {
-        vec!["scancel".to_owned(), job.to_owned()]
+    fn cancel(&self, job: &str, place: &[String]) -> Vec<String> {
+        [&["scancel".to_owned()][..], place, &[job.to_owned()]].concat()
     }
 }
 
@@ -142,6 +151,25 @@ exit "$code"
     ))
 }
 
+/// Refuses a folder whose path Slurm would change: it reads patterns such as `%a` in the whole path of
+/// a task's log, not only in our part, and takes backslashes out. The tasks could not write their
+/// logs, and would end at once without a word.
+fn check_folder(folder: &Path) -> Result<(), Failure> {
+    let path = format!("{}/", folder.display());
+    let has_pattern = path.split('%').skip(1).any(|rest| {
+        // `%%` is a pattern, too; it leaves an empty text between two signs.
+        rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_alphanumeric())
+    });
+    match has_pattern || path.contains('\\') {
+        false => Ok(()),
+        true => Err(Failure::input(format!(
+            "Slurm cannot write logs in {}: it gives a meaning to `\\`, and to `%` before a letter; choose \
+             another folder with --out",
+            folder.display()
+        ))),
+    }
+}
+
 /// Parses the longest time of a task, in Slurm's form or in Mumakil's.
 fn time(text: &str) -> Result<String, Failure> {
     if let Ok(span) = text.parse::<SimSpan>() {
@@ -175,6 +203,16 @@ fn plain(name: &str) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_refused_if_slurm_would_read_its_path_otherwise() {
+        for path in ["/data/a%ab", "/data/%3a", "/100%%", r"/data/a\b", "/%j/out"] {
+            assert!(check_folder(Path::new(path)).is_err(), "{path}");
+        }
+        for path in ["/data/100% load", "/data/50 %", "/a 'b\" $(c) `d`; * ? [e] é\nf"] {
+            assert!(check_folder(Path::new(path)).is_ok(), "{path}");
+        }
+    }
 
     #[test]
     fn times_are_written_in_both_ways() {

@@ -26,6 +26,9 @@ pub(in crate::cli::study) struct SubmittedArray {
     tasks: usize,
     /// The number of this submission, from 1.
     number: usize,
+    /// The options that say on which cluster the job is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    place: Vec<String>,
     /// The time of the submission.
     at: WallInstant,
     /// The command of Mumakil that submitted the job.
@@ -33,10 +36,16 @@ pub(in crate::cli::study) struct SubmittedArray {
 }
 
 impl SubmittedArray {
-    pub(super) fn new(engine: &str, job: String, tasks: &EngineTasks<'_>) -> Self {
+    pub(super) fn new(
+        engine: &str,
+        job: String,
+        tasks: &EngineTasks<'_>,
+        place: Vec<String>,
+    ) -> Self {
         let EngineTasks { count: tasks, number, .. } = *tasks;
         let engine = engine.to_owned();
-        Self { engine, job, tasks, number, at: WallInstant::now(), command: folder::command() }
+        let command = folder::command();
+        Self { engine, job, tasks, number, place, at: WallInstant::now(), command }
     }
 
     /// Returns the number of this submission, from 1.
@@ -81,7 +90,7 @@ impl SubmittedArray {
     /// tasks.
     pub(in crate::cli::study) fn state(&self) -> Option<String> {
         let told = self.told();
-        match self.engine().state(&self.job) {
+        match self.engine().state(&self.job, &self.place) {
             Ok(tasks) => tasks.map(|tasks| {
                 let [running, waiting] = tasks.map(count);
                 format!("{told}: {running} running, {waiting} waiting")
@@ -93,7 +102,7 @@ impl SubmittedArray {
 
     /// Cancels the job in the queue.
     pub(in crate::cli::study) fn cancel(&self) -> Result<(), Failure> {
-        let ended = ask_engine(&self.engine().cancel(&self.job));
+        let ended = ask_engine(&self.engine().cancel(&self.job, &self.place));
         let failed = |why| Failure::run(format!("{} is not cancelled: {why}", self.told()));
         ended.map(drop).map_err(failed)
     }
