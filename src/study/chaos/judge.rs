@@ -137,7 +137,7 @@ fn resolves_otherwise(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw
 /// Finds results that do not agree with each other.
 fn miscounts(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let folder = case.first.folder.as_ref().filter(|_| case.first.result.is_ok())?;
-    let words = miscount(folder.path())?;
+    let words = miscount(folder.path(), &case.scenario.to_yaml())?;
     Some(CaseFlaw::new(&words, format!("the results of the run do not agree: {words}")))
 }
 

@@ -37,8 +37,9 @@ type CsvRow = BTreeMap<String, String>;
 /// A difference between two counts, in words.
 type Miscount = Result<(), String>;
 
-/// Returns the first difference between a run's results, in words; `None` if all agree.
-pub(super) fn miscount(folder: &Path) -> Option<String> {
+/// Returns the first difference between a run's results, in words; `None` if all agree. `resolved` is
+/// its resolved scenario.
+pub(super) fn miscount(folder: &Path, resolved: &str) -> Option<String> {
     let counted = || {
         let text = fs::read_to_string(folder.join("summary.json"));
         let summary = text.map_err(|error| format!("summary.json: {error}"))?;
@@ -51,7 +52,7 @@ pub(super) fn miscount(folder: &Path) -> Option<String> {
         all.count_slot_time()?;
         all.ask_expressions()?;
         all.add_up_explanations()?;
-        all.follow_jobs()
+        all.follow_jobs(resolved)
     };
     counted().err()
 }
@@ -333,11 +334,9 @@ impl Recount<'_> {
     }
 
     /// Checks that a job arrives only after the ends of the jobs that it follows (`after`).
-    fn follow_jobs(&self) -> Miscount {
-        let text = fs::read_to_string(self.folder.join("scenario.resolved.yaml"));
-        let text = text.map_err(|error| error.to_string())?;
+    fn follow_jobs(&self, resolved: &str) -> Miscount {
         let scenario: serde_yaml::Value =
-            serde_yaml::from_str(&text).map_err(|error| error.to_string())?;
+            serde_yaml::from_str(resolved).map_err(|error| error.to_string())?;
         let written = scenario["workload"]["jobs"].as_sequence().into_iter().flatten();
         for entry in written {
             let (name, leaders) = (&entry["name"], &entry["after"]);
@@ -392,7 +391,8 @@ faults: [{at: 30s, kill: b}]
         let path = folder.path().join(file);
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, change(&text)).unwrap();
-        let found = miscount(folder.path());
+        let resolved = fs::read_to_string(folder.path().join("scenario.resolved.yaml")).unwrap();
+        let found = miscount(folder.path(), &resolved);
         (room, found)
     }
 
