@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 use mumakil_base::disk;
-use mumakil_base::files::{RESOLVED, STUDY};
+use mumakil_base::files::{self, RESOLVED, STUDY};
 use mumakil_run::output::{HIDDEN, OutputError, Packer, Packs, RunFolder, RunPlace, seal};
 
 /// The folder of the runs, in a study's folder.
@@ -324,7 +324,7 @@ fn name(folder: &Path) -> Option<String> {
     struct Named {
         study: String,
     }
-    let text = fs::read_to_string(folder.join(STUDY)).ok()?;
+    let text = files::own_text(&folder.join(STUDY)).ok()?;
     Some(serde_json::from_str::<Named>(&text).ok()?.study)
 }
 
