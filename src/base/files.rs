@@ -82,3 +82,24 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
     File::open(path)
 }
+
+/// Opens a file that Mumakil has written itself. Anything else in its place is refused: a device
+/// may have no end, and a named pipe no writer.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open_own(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() {
+        File::open(path)
+    } else {
+        Err(io::Error::other("it is not a regular file; move it elsewhere"))
+    }
+}
+
+/// Reads the text of a file that Mumakil has written itself.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn own_text(path: &Path) -> io::Result<String> {
+    io::read_to_string(open_own(path)?)
+}

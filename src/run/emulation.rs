@@ -255,6 +255,13 @@ pub struct NamedTraceError {
     error: Box<TraceError>,
 }
 
+impl NamedTraceError {
+    /// Returns an error in a trace that this key of the scenario names.
+    pub fn new(key: String, error: TraceError) -> Self {
+        Self { key, error: error.into() }
+    }
+}
+
 impl fmt::Display for NamedTraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\n  in `{}` of the scenario", self.error, self.key)

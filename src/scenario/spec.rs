@@ -95,7 +95,7 @@ impl Scenario {
     }
 
     /// Returns the files that the scenario names, each with its key.
-    pub(super) fn keyed_files_mut(&mut self) -> impl Iterator<Item = (String, &mut TraceFile)> {
+    pub fn keyed_files_mut(&mut self) -> impl Iterator<Item = (String, &mut TraceFile)> {
         let nodes =
             self.cluster.topology.as_mut().map(|file| ("cluster.topology".to_owned(), file));
         self.workload.files_mut().chain(nodes)

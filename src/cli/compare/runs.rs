@@ -1,6 +1,5 @@
 //! Runs side by side: their headline numbers, their locality, and their jobs one by one.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -13,7 +12,7 @@ use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
-use crate::files::{RESOLVED, SUMMARY};
+use crate::files::{self, RESOLVED, SUMMARY};
 use crate::mapred::{PerSlot, PromisedSlots};
 use crate::output::RunPlace;
 use crate::output::report::{SIZES, locality_by_size};
@@ -108,7 +107,7 @@ impl ComparedRun {
     /// cannot be read, for example because an older version wrote it.
     pub(super) fn promised(&self, registry: &Registry) -> PromisedSlots {
         let read = || {
-            let text = fs::read_to_string(self.folder.join(RESOLVED)).ok()?;
+            let text = files::own_text(&self.folder.join(RESOLVED)).ok()?;
             let scenario: serde_yaml::Value = serde_yaml::from_str(&text).ok()?;
             let choice = serde_yaml::from_value(scenario.get("scheduler")?.clone()).ok()?;
             let slots = |name| self.number(name).map(|slots| slots as u64);
@@ -246,6 +245,8 @@ pub(super) fn longer(seconds: f64) -> String {
 
 #[cfg(test)]
 pub(super) mod fixture {
+    use std::fs;
+
     use super::*;
     use crate::tables::testing::complete;
     use crate::tables::{JobRow, TableRow};
@@ -275,6 +276,8 @@ pub(super) mod fixture {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::fixture::run;
     use super::*;
 

@@ -1,7 +1,6 @@
 //! Studies side by side: the mean of each metric, in the cells that all studies have.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -11,7 +10,7 @@ use super::unreadable;
 use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
 use crate::expect::{Expr, Unit, in_words};
-use crate::files::SUMMARY;
+use crate::files::{self, SUMMARY};
 use crate::page::{HtmlPage, PageBlock, Section};
 use crate::study::{StudyManifest, read_manifest};
 use crate::tables::ReadError;
@@ -58,7 +57,7 @@ impl ComparedStudy {
     pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
         let sheet = read_manifest(folder)?;
         let path = folder.join(SUMMARY);
-        let text = fs::read_to_string(&path).map_err(|_| {
+        let text = files::own_text(&path).map_err(|_| {
             Failure::input(format!(
                 "{} has no results yet; start its study again to go on with it",
                 folder.display()

@@ -146,8 +146,10 @@ pub(super) fn unreadable(error: ReadError) -> Failure {
     match error {
         ReadError::Changed { .. } => Failure::input(format!("{error}\n   = {next}")),
         error => {
+            let is_damaged = matches!(error, ReadError::Row { .. });
             let words = format!("a run cannot be read; {next}");
-            Failure::Environment(anyhow::Error::new(error).context(words))
+            let error = anyhow::Error::new(error).context(words);
+            if is_damaged { Failure::Input(error) } else { Failure::Environment(error) }
         }
     }
 }
@@ -183,6 +185,16 @@ pub(super) fn now() -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_damaged_table_is_bad_input_and_an_unreadable_one_is_the_systems() {
+        let path = Path::new("runs/1/jobs.csv");
+        let damaged = unreadable(ReadError::row(path, 2, "broken"));
+        assert!(matches!(damaged, Failure::Input(_)), "{damaged:?}");
+        let source = std::io::Error::other("broken");
+        let unread = unreadable(ReadError::Read { path: path.to_owned(), source });
+        assert!(matches!(unread, Failure::Environment(_)), "{unread:?}");
+    }
 
     #[test]
     fn a_packed_run_is_removed_from_its_pack() {

@@ -47,7 +47,7 @@ fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, Name
         Some(file) => {
             let (hosts, absent) =
                 hosts_of(file, folder, formats, hadoop.behaviour().reads_like_mumak)
-                    .map_err(|error| NamedTraceError { key, error: error.into() })?;
+                    .map_err(|error| NamedTraceError::new(key, error))?;
             let named = named(&hosts);
             let topology = Topology::of_hosts(cluster, &named);
             match absent {
@@ -134,8 +134,7 @@ impl Prepared {
         };
         let key = key_of(&mut spec);
         let workload = Workload::new(&mut spec, &site);
-        let mut workload =
-            workload.map_err(|error| NamedTraceError { key, error: error.into() })?;
+        let mut workload = workload.map_err(|error| NamedTraceError::new(key, error))?;
         // Later jobs are added last, so that the other jobs keep their numbers and thus their
         // random draws.
         workload.add_later(LaterChange::jobs(&scenario.later), &site);

@@ -152,6 +152,17 @@ mod tests {
         assert_eq!(complaint(&folder, Some("40bc")).as_deref(), Some(why));
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_device_in_place_of_a_file_is_not_read() {
+        let folder = run(None);
+        fs::remove_file(folder.path().join("jobs.csv")).unwrap();
+        std::os::unix::fs::symlink("/dev/null", folder.path().join("jobs.csv")).unwrap();
+        let error = RunPlace::Folder(folder.path().to_owned()).check(None).unwrap_err();
+        let ReadError::Read { source, .. } = error else { panic!("{error}") };
+        assert_eq!(source.to_string(), "it is not a regular file; move it elsewhere");
+    }
+
     #[test]
     fn what_is_missing_or_was_added_is_left_alone() {
         let folder = run(None);

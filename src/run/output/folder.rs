@@ -94,7 +94,7 @@ fn check_run(target: &Path) -> Result<(), OutputError> {
         return stranger(format!("{HISTOGRAMS}/{name}"));
     }
     // Names alone do not make a run: a user's folder may hold a `jobs.csv` and nothing else.
-    if !fs::read_to_string(target.join(RESOLVED)).is_ok_and(|text| text.starts_with(MARKER)) {
+    if !files::own_text(&target.join(RESOLVED)).is_ok_and(|text| text.starts_with(MARKER)) {
         return foreign(format!("it has no {RESOLVED} that Mumakil wrote"));
     }
     Ok(())

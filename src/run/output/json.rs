@@ -1,6 +1,6 @@
 //! JSON files beside results, read and replaced as a whole.
 
-use std::io::{self, ErrorKind};
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use serde::Serialize;
@@ -28,9 +28,11 @@ pub(super) fn text_of(value: &impl Serialize) -> String {
 /// # Errors
 /// If the file does not exist or has other content.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, OutputError> {
-    let text = files::open(path).and_then(io::read_to_string);
-    let text = text.map_err(|source| OutputError::Read { path: path.to_owned(), source })?;
-    serde_json::from_str(&text)
+    let mut bytes = Vec::new();
+    files::open_own(path)
+        .and_then(|mut file| file.read_to_end(&mut bytes))
+        .map_err(|source| OutputError::Read { path: path.to_owned(), source })?;
+    serde_json::from_slice(&bytes)
         .map_err(|source| OutputError::Damaged { path: path.to_owned(), source })
 }
 
@@ -59,6 +61,8 @@ mod tests {
         std::fs::write(&path, "{\"study\": ").unwrap();
         let found = read_json_if_there::<u32>(&path).unwrap_err();
         assert!(matches!(found, OutputError::Damaged { .. }), "{found:?}");
+        std::fs::write(&path, b"\"\xff\"").unwrap();
+        assert!(matches!(read_json::<String>(&path), Err(OutputError::Damaged { .. })));
         assert!(found.to_string().ends_with("restore it, or name another folder"), "{found}");
     }
 }

@@ -1,6 +1,6 @@
 //! The place of a run's files: a folder of their own, or a pack.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ impl RunPlace {
     /// If the file does not exist or cannot be read.
     pub fn open(&self, name: &str) -> io::Result<Box<dyn Read>> {
         Ok(match self {
-            Self::Folder(folder) => Box::new(files::open(&folder.join(name))?),
+            Self::Folder(folder) => Box::new(files::open_own(&folder.join(name))?),
             Self::Packed(run) => Box::new(run.open(name)?),
         })
     }
@@ -86,7 +86,7 @@ fn copy_all(from: &Path, to: &Path) -> Result<(), OutputError> {
         let (source, target) = (from.join(&name), to.join(&name));
         let unwritten = |source| OutputError::Write { path: target.clone(), source };
         disk::create_dir_all(target.parent().unwrap_or(to)).map_err(unwritten)?;
-        let open = File::open(&source);
+        let open = files::open_own(&source);
         let mut open = open.map_err(|why| OutputError::Read { path: source, source: why })?;
         let mut copy = disk::File::create(&target).map_err(unwritten)?;
         io::copy(&mut open, &mut copy).map_err(unwritten)?;

@@ -21,7 +21,7 @@ use crate::plan::axes;
 use crate::plan::brought_files::{BringError, BroughtFiles, bring};
 use crate::plan::runs::Plan;
 use crate::plan::spec::Study;
-use mumakil_base::files::{KEPT, STUDY_RESOLVED};
+use mumakil_base::files::{self, KEPT, STUDY_RESOLVED};
 use mumakil_run::output::{OutputError, copy_file, write_file};
 
 /// Writes a study into its folder, with the files that its scenarios name; `command` is the command
@@ -41,7 +41,7 @@ pub fn keep(
     let (head, body) = (head(plan, command), body(study, plan));
     let version =
         |text: &str| text.lines().find(|line| line.starts_with("# Mumakil")).map(str::to_owned);
-    let said = fs::read_to_string(folder.join(STUDY_RESOLVED)).unwrap_or_default();
+    let said = files::own_text(&folder.join(STUDY_RESOLVED)).unwrap_or_default();
     // Keep the file if only the command differs: the file shows the command that began the study,
     // not one that continued it.
     let is_known = version(&said) == version(&head) && without_comments(&said) == body;

@@ -25,7 +25,7 @@ use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::trace::{TraceError, hex, sha256_of};
 use mumakil_results::expect::{KnownWords, combinations};
 use mumakil_run::MODEL;
-use mumakil_run::emulation::{EmulationError, Prepared};
+use mumakil_run::emulation::{EmulationError, NamedTraceError, Prepared};
 use mumakil_scenario::workload::WorkloadSpec;
 use mumakil_scenario::{
     ClockSpec, Draft, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice, Warning,
@@ -600,9 +600,10 @@ impl Hashes {
 
     /// Pins each trace in a scenario by the hash of its content, and notes the files that the
     /// scenario names.
-    fn pin_files(&mut self, scenario: &mut Scenario) -> Result<(), TraceError> {
+    fn pin_files(&mut self, scenario: &mut Scenario) -> Result<(), EmulationError> {
         let folder = scenario.folder.clone();
-        for file in scenario.files_mut() {
+        for (key, file) in scenario.keyed_files_mut() {
+            let named = |error| NamedTraceError::new(key.clone(), error);
             let name = file.path.clone();
             // If a study is continued in its folder, its files lie in `files/`, and it has an entry
             // with the hash of each file.
@@ -612,8 +613,8 @@ impl Hashes {
                 *file = said.pinned();
             }
             let place = file.find(&folder);
-            let hash = self.of(place.clone())?;
-            file.pin(&folder, Some(&hash))?;
+            let hash = self.of(place.clone()).map_err(named)?;
+            file.pin(&folder, Some(&hash)).map_err(named)?;
             // Set the entry again: `pin` has put this machine's path into `file`.
             if let Some(said) = said {
                 *file = said.pinned();
@@ -720,6 +721,13 @@ mod tests {
             let text = format!("{version}\0{MODEL}\0\0{}\0", scenario.to_yaml());
             assert_eq!(run.id, hex(&Sha256::digest(text)[..8]));
         }
+    }
+
+    #[test]
+    fn a_missing_trace_is_told_with_its_key() {
+        let yaml = "sweep: {workload: [{swim: {file: no-such.tsv}}], seeds: 1}";
+        let wrong = plan(yaml).unwrap_err();
+        assert!(wrong.ends_with("in `workload.swim.file` of the scenario"), "{wrong}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 use mumakil_base::disk;
-use mumakil_base::files::{RESOLVED, STUDY};
+use mumakil_base::files::{self, RESOLVED, STUDY};
 use mumakil_run::output::{HIDDEN, OutputError, Packer, Packs, RunFolder, RunPlace, seal};
 
 /// The folder of the runs, in a study's folder.
@@ -308,9 +308,12 @@ impl FolderClaim {
     }
 }
 
-/// Checks that a folder contains the study of this name, or only hidden files.
+/// Checks that a folder contains the study of this name, or nothing but hidden files and signs of
+/// life.
 pub(crate) fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
-    if visible(folder)?.is_empty() || name(folder).as_deref() == Some(study) {
+    // A process that is told to end at its very start leaves a sign, and no study yet.
+    let holds_nothing = visible(folder)?.iter().all(|name| name == AT_WORK);
+    if holds_nothing || name(folder).as_deref() == Some(study) {
         return Ok(());
     }
     let why = format!("it holds something other than the study `{study}`; choose another folder");
@@ -324,7 +327,7 @@ fn name(folder: &Path) -> Option<String> {
     struct Named {
         study: String,
     }
-    let text = fs::read_to_string(folder.join(STUDY)).ok()?;
+    let text = files::own_text(&folder.join(STUDY)).ok()?;
     Some(serde_json::from_str::<Named>(&text).ok()?.study)
 }
 
@@ -395,6 +398,14 @@ mod tests {
                 .claim("a", FolderAccess::Alone, StoreForm::Folders)
                 .is_ok()
         );
+    }
+
+    #[test]
+    fn a_folder_with_nothing_but_signs_of_life_is_claimed() {
+        let (room, store) = store(&[(LOCK, "")]);
+        fs::create_dir(room.path().join(AT_WORK)).unwrap();
+        fs::write(room.path().join(AT_WORK).join("whole.json"), "{}").unwrap();
+        store.claim("a", FolderAccess::Alone, StoreForm::Folders).unwrap();
     }
 
     #[test]

@@ -385,7 +385,8 @@ fn cell(column: &str, value: &Value) -> String {
     match value {
         Value::String(text) if TEXTS.contains(&column) => {
             let is_plain = text.trim() == text && !text.contains(char::is_control);
-            if text.is_empty() || text.starts_with('"') || !is_plain {
+            // A reader drops a byte order mark at the beginning of a row.
+            if text.is_empty() || text.starts_with(['"', '\u{feff}']) || !is_plain {
                 serde_json::to_string(text).unwrap_or_default()
             } else {
                 text.clone()
@@ -486,7 +487,7 @@ mod tests {
   penalty: {rack: 1.5, off_rack: 3.0}
   map_memory: 1GiB
   reduce_memory: 300B
-- name: next
+- name: "\uFEFFnext"
   after: ["first, \"of\" all"]
   input: 1GiB
   map_rate: 9MB/s
