@@ -91,6 +91,11 @@ fn job(line: &str, columns: &[&str]) -> Result<SwimJob, RecordFault> {
     if id.is_empty() {
         return Err(RecordFault::new("the id, column 1, is empty"));
     }
+    // At the beginning of a file the mark is no part of the id, so the job could not be written back.
+    if id.starts_with('\u{feff}') {
+        return Err(RecordFault::new("the line begins with a byte order mark")
+            .hint("remove it: it belongs at the beginning of a file"));
+    }
     let path = |index: usize| paths.get(index).map(|path| (*path).to_owned());
     let bytes = |what, text| number(what, text, Bytes::LARGEST.get()).map(Bytes::new);
     Ok(SwimJob {
@@ -182,6 +187,11 @@ mod tests {
             ("job1\t9\t9\t1\t2", "t:2: job \"job1\": 5 columns, expected 6 to 8"),
             ("job1\t9\t9\t1\t2\t3\t4\t5\t6", "t:2: job \"job1\": 9 columns, expected 6 to 8"),
             ("\t9\t9\t1\t2\t3", "t:2: job \"\": the id, column 1, is empty"),
+            (
+                "\u{feff}job1\t9\t9\t1\t2\t3",
+                "t:2: job \"\\u{feff}job1\": the line begins with a byte order mark\n  \
+                 hint: remove it: it belongs at the beginning of a file",
+            ),
             (
                 "job1\t-9\t9\t1\t2\t3",
                 "t:2: job \"job1\": the submission, column 2, is `-9`, \
