@@ -163,8 +163,8 @@ fn removal(folder: &Path) -> String {
     // A file of a run may be in a folder of the run, such as its histograms.
     let run = folder.strip_prefix(pack).ok().and_then(|inside| inside.iter().next());
     let run = run.unwrap_or_default().to_string_lossy();
-    let pack = pack.display();
-    format!("take it out with `zip -d {pack} '{run}/*'`, or remove {pack} with all its runs,")
+    let (typed, pack) = (quoted_path(pack), pack.display());
+    format!("take it out with `zip -d {typed} '{run}/*'`, or remove {pack} with all its runs,")
 }
 
 impl From<ConcludeError> for Failure {
