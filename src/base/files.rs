@@ -89,8 +89,18 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 /// If it cannot be opened.
 pub fn open_own(path: &Path) -> io::Result<File> {
-    if fs::metadata(path)?.is_file() {
-        File::open(path)
+    own_length(path)?;
+    File::open(path)
+}
+
+/// Returns the length in bytes of a file that Mumakil has written itself, without opening it.
+///
+/// # Errors
+/// If there is no such file, or something else in its place.
+pub fn own_length(path: &Path) -> io::Result<u64> {
+    let found = fs::metadata(path)?;
+    if found.is_file() {
+        Ok(found.len())
     } else {
         Err(io::Error::other("it is not a regular file; move it elsewhere"))
     }

@@ -127,7 +127,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Reads a study's folder as the commands do. Whatever is wrong must be said in few words.
+/// Reads a study's folder as the commands do. Each error must be told in few words.
 fn read_all(root: &Path) {
     let short = |error: &dyn std::fmt::Display| {
         let words = error.to_string();

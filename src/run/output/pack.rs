@@ -18,7 +18,7 @@
 mod write;
 mod zip;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use zip::{ZipEntry, read_index, read_local};
 
 use super::OutputError;
 use mumakil_base::disk;
-use mumakil_base::files::{RESOLVED, SUMMARY};
+use mumakil_base::files::{RESOLVED, SUMMARY, own_length};
 
 /// The ending of a pack's name.
 const PACK: &str = ".zip";
@@ -92,12 +92,7 @@ impl Packs {
     fn refresh_one(&mut self, path: &Path) -> io::Result<()> {
         // Read the length once: the next call finds the runs that another process appends after
         // that.
-        let found = fs::metadata(path)?;
-        // Opening a named pipe could wait for ever.
-        if !found.is_file() {
-            return Err(io::Error::other("it is not a regular file; move it elsewhere"));
-        }
-        let length = found.len();
+        let length = own_length(path)?;
         let place = match self.packs.iter().position(|pack| *pack.path == *path) {
             Some(place) => place,
             None => {

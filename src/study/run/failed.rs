@@ -10,8 +10,8 @@
 //! later, the file is removed.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
-use std::{fs, io};
 
 use rustc_hash::FxHashSet;
 
@@ -78,7 +78,7 @@ pub fn noted(store: &Store) -> Result<FxHashSet<String>, OutputError> {
 pub fn read(store: &Store) -> Result<BTreeMap<String, String>, OutputError> {
     // Another process may delete a note while we read: its run has succeeded since, so skip it.
     let told = noted(store)?.into_iter().filter_map(|run| {
-        let text = files::open(&path(store, &run)).and_then(io::read_to_string).ok()?;
+        let text = files::own_text(&path(store, &run)).ok()?;
         Some((run, words(&text)))
     });
     Ok(told.filter(|(run, _)| !store.has(run)).collect())
@@ -90,8 +90,8 @@ pub fn read(store: &Store) -> Result<BTreeMap<String, String>, OutputError> {
 /// If the note cannot be read or written.
 pub fn copy(from: &Store, to: &Store, run: &str) -> Result<(), OutputError> {
     let source = path(from, run);
-    let text = files::open(&source).and_then(io::read_to_string);
-    let text = text.map_err(|why| OutputError::Read { path: source, source: why })?;
+    let text =
+        files::own_text(&source).map_err(|why| OutputError::Read { path: source, source: why })?;
     write_file(&to.folder().join(FAILED), &name(run), text.as_bytes())
 }
 

@@ -103,7 +103,7 @@ fn read(path: &Path) -> Option<(Life, SignLock)> {
     if path.extension().is_none_or(|ending| ending != "json") {
         return None;
     }
-    let (mut file, mut text) = (files::open(path).ok()?, String::new());
+    let (mut file, mut text) = (files::open_own(path).ok()?, String::new());
     file.read_to_string(&mut text).ok()?;
     let life = serde_json::from_str(&text).ok()?;
     let hold = match lock_of(&file) {

@@ -1,5 +1,7 @@
 //! Packs that were cut off or damaged, or that another process fills, give only complete runs.
 
+use std::fs;
+
 use tempfile::TempDir;
 
 use super::*;
