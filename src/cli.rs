@@ -60,6 +60,7 @@ mod packed;
 mod pager;
 mod papers;
 mod policy;
+mod predict;
 mod progress;
 mod py;
 mod renamed;
@@ -123,6 +124,7 @@ enum Command {
     Study(Box<study::StudyArguments>),
     Papers(papers::PapersArguments),
     Trace(trace::TraceArguments),
+    Predict(predict::PredictArguments),
     Policy(policy::PolicyArguments),
     Chaos(chaos::ChaosArguments),
     List(list::ListArguments),
@@ -256,6 +258,7 @@ impl Command {
             Self::Study(arguments) => arguments.run(registry),
             Self::Papers(arguments) => arguments.run(registry),
             Self::Trace(arguments) => arguments.run(registry.formats()),
+            Self::Predict(arguments) => arguments.run(registry),
             Self::Policy(arguments) => arguments.run(registry),
             Self::Chaos(arguments) => arguments.run(registry),
             Self::List(arguments) => arguments.run(registry),

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Run and look", &["run", "live", "check", "explain", "py"]),
     ("Compare and study", &["compare", "branch", "study", "papers"]),
-    ("Bring your own", &["trace", "policy", "chaos"]),
+    ("Bring your own", &["trace", "predict", "policy", "chaos"]),
     ("Look up", &["list", "show", "theory", "help", "man", "completions"]),
 ];
 

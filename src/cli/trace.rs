@@ -1,7 +1,8 @@
-//! `mumakil trace`: inspects traces, converts them, and makes smaller ones.
+//! `mumakil trace`: inspects traces, converts them, makes smaller ones, and infers clusters.
 //! ```text
 //! TraceInput -> formats.recognise: SWIM, Rumen, SLS, CSV or YAML, by the file's content -> Trace
 //!   inspect             a screenful about it
+//!   cluster             the cluster that a log shows -> a scenario
 //!   convert             its jobs in another format
 //!   sample, scale, fold another trace of the same format            -> TraceOutput: file, .gz, stdout
 //! ```
@@ -22,14 +23,17 @@ use crate::units::tell::counted;
 use crate::workload::Formats;
 use crate::workload::format::{Format, Trace};
 
+mod cluster;
 mod convert;
 mod inspect;
 mod reshape;
 
-/// Inspect traces, convert them, make smaller ones of them
+pub(super) use cluster::ClusterFiles;
+
+/// Inspect traces, convert and shrink them, infer their cluster
 ///
-/// Traces are files of SWIM, of Rumen, of YARN's Scheduler Load Simulator (SLS), plain or gzipped,
-/// and Mumakil's own lists of jobs: tables (CSV) and YAML. Mumakil recognises a file's format by
+/// Traces are Hadoop's job history, files of Rumen, of SWIM, of YARN's Scheduler Load Simulator (SLS),
+/// plain or gzipped, and Mumakil's own lists of jobs: tables (CSV) and YAML. Mumakil recognises a file's format by
 /// its content.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -41,6 +45,7 @@ pub(super) struct TraceArguments {
 #[derive(Debug, clap::Subcommand)]
 enum TraceCommand {
     Inspect(inspect::TraceInspectArguments),
+    Cluster(cluster::TraceClusterArguments),
     Convert(convert::TraceConvertArguments),
     Sample(reshape::SampleArguments),
     Scale(reshape::ScaleArguments),
@@ -51,6 +56,7 @@ impl TraceArguments {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         match self.command {
             TraceCommand::Inspect(arguments) => arguments.run(formats),
+            TraceCommand::Cluster(arguments) => arguments.run(),
             TraceCommand::Convert(arguments) => arguments.run(formats),
             TraceCommand::Sample(arguments) => arguments.run(formats),
             TraceCommand::Scale(arguments) => arguments.run(formats),

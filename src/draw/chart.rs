@@ -40,6 +40,7 @@ mod percentiles;
 mod published;
 mod ratios;
 mod scale;
+mod scatter;
 mod stack;
 mod steps;
 #[cfg(test)]
@@ -63,5 +64,6 @@ pub use palette::{SeriesLook, SeriesStyles, style};
 pub use percentiles::{Curve, Percentiles};
 pub use ratios::{Ratio, RatioSeries, Ratios};
 pub use scale::{ChartAxis, Spacing};
+pub use scatter::{ScatterPlot, ScatterPoint, ScatterSeries};
 pub use stack::{Stack, StackLayer};
 pub use unit::AxisUnit;

@@ -31,11 +31,13 @@ mod model;
 mod modified_fair;
 mod mumak;
 mod own_format;
+mod own_history;
 #[expect(dead_code, unreachable_pub, reason = "it is a program, of which a test needs the policy")]
 mod own_policy;
 mod own_table;
 mod parting;
 mod picture;
+mod predict;
 mod programs;
 mod python;
 mod real_hadoop;

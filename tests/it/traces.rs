@@ -26,6 +26,7 @@ pub(crate) mod exercise;
 fn exercise_all(bytes: &[u8]) {
     exercise::swim(bytes);
     exercise::rumen(bytes);
+    exercise::log(bytes);
     exercise::topology(bytes);
     exercise::sls(bytes);
     exercise::list(bytes);

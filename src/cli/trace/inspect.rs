@@ -13,7 +13,9 @@ use crate::trace::FirstFew;
 use crate::units::tell::{self, counted, decimal_size, span};
 use crate::units::{Bytes, Count};
 use crate::workload::JobEntry;
-use crate::workload::format::{Endings, FormatContents, Formats, GeneratorSize, HostFile, Trace};
+use crate::workload::format::{
+    Endings, Format, FormatContents, Formats, GeneratorSize, HostFile, Trace,
+};
 
 /// Say what is in a trace: format, jobs, tasks, sizes and times
 #[derive(Debug, clap::Args)]
@@ -33,7 +35,8 @@ impl TraceInspectArguments {
         let parts = match format.contents() {
             FormatContents::Jobs(_) | FormatContents::List { .. } => {
                 let trace = self.input.read(format)?;
-                let lines = told(path, &trace, &trace.entries(self.input.block));
+                let entries = trace.entries(self.input.block);
+                let lines = told(path, format, &trace, &entries);
                 return Ok(terminal::print(&lines)?);
             }
             FormatContents::Hosts(read) => racks_and_nodes(&read(path)?),
@@ -73,7 +76,12 @@ const WIDTH: usize = 80;
 const QUANTILES: [u8; 6] = [50, 75, 90, 95, 99, 100];
 
 /// Returns the lines about a trace.
-fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> TerminalLines {
+fn told(
+    path: &Path,
+    format: &'static dyn Format,
+    trace: &Trace,
+    entries: &[JobEntry],
+) -> TerminalLines {
     let copies = |job: &JobEntry| u64::from(job.count.get());
     let maps = |job: &JobEntry| u64::from(job.maps.map_or(0, Count::get));
     let total =
@@ -82,7 +90,7 @@ fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let about = format!(
         "   {} · {} · {} · {}",
-        trace.format,
+        format,
         counted(jobs, "job"),
         counted(total(&maps), "map"),
         counted(total(&|job| u64::from(job.reduces.get())), "reduce")

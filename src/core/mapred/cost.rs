@@ -159,13 +159,17 @@ impl Costs {
             TaskKind::Map => (Purpose::MapCleanupTime, subject(launch.attempt)),
             TaskKind::Reduce => (Purpose::ReduceCleanupTime, subject(launch.attempt)),
         };
-        let logged = launch.job.traced.as_ref().and_then(|traced| match task.kind {
-            TaskKind::Setup => traced.service.setup,
-            TaskKind::Cleanup => traced.service.cleanup,
-            TaskKind::Map | TaskKind::Reduce => None,
+        let logged = launch.job.traced.as_ref().and_then(|traced| {
+            let of = &traced.service;
+            let time = match task.kind {
+                TaskKind::Setup => of.setup,
+                TaskKind::Cleanup => of.cleanup,
+                TaskKind::Map | TaskKind::Reduce => None,
+            };
+            // A logged time includes the start-up, but not the copying of files before it.
+            Some((of.localisation.unwrap_or(SimSpan::ZERO), time?))
         });
-        // A logged time includes the start-up.
-        let (start_up, work) = logged.map(|logged| (SimSpan::ZERO, logged)).unwrap_or_else(|| {
+        let (start_up, work) = logged.unwrap_or_else(|| {
             let mut rng = stream(self.seed, purpose, subject);
             let start_up = self.hadoop.start_up.sample(&mut rng);
             // Removing an attempt's output takes as long as the cleanup of a job.
@@ -206,8 +210,9 @@ impl Costs {
         let commits = self.commits(&launch.job, task.kind);
         let computing = times.work.ceil_mul(1.0 / node.speed.get());
         AttemptPlan {
-            // The times in a trace include the start-up of the process.
-            start_up: SimSpan::ZERO,
+            // The times in a trace include the start-up of the process, but not the copying of files
+            // before it.
+            start_up: traced.service.localisation.unwrap_or(SimSpan::ZERO),
             // `speed` is the speed of the cores, which does not change fetching.
             shuffle: times.shuffle.into(),
             // The time of a logged shuffle contains the sleeps of its loop.
@@ -230,6 +235,12 @@ impl Costs {
             },
             at_once: self.hadoop.behaviour().passes_empty_phases,
         }
+    }
+
+    /// Returns how long the files of a job are copied to a node.
+    pub(super) fn localisation(&self, job: &JobSpec) -> SimSpan {
+        let logged = job.traced.as_ref().and_then(|traced| traced.service.localisation);
+        logged.unwrap_or(self.hadoop.localisation)
     }
 
     /// Returns whether a task's output needs permission to commit.

@@ -653,7 +653,8 @@ impl TaskTracker {
             let (role, slots) = (attempt.role(), attempt.slots());
             out.emit(Fact::Attempt(id, tracker, AttemptFact::Started { role, slots }));
             let swapping = self.memory.start(id, attempt.memory());
-            let spared = self.localised.spares(id.job(), out.now, self.costs.hadoop.localisation);
+            let whole = self.costs.localisation(attempt.job());
+            let spared = self.localised.spares(id.job(), out.now, whole);
             attempt.start(out.now, swapping, spared)
         };
         self.clockwork.tell_memory(self.memory.left(), out);

@@ -97,6 +97,9 @@ pub struct Traced {
 pub struct TracedService {
     /// How long the JobTracker took to read the job's splits.
     pub init: Option<SimSpan>,
+    /// How long the first attempts of the job on a tracker held their slots before their logged
+    /// start, while its files were copied.
+    pub localisation: Option<SimSpan>,
     /// How long the setup task took, its start-up included.
     pub setup: Option<SimSpan>,
     /// How long the cleanup task took, its start-up included.

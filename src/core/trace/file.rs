@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
 use super::error::TraceError;
+use super::log_files::{configuration_of, is_many, log_files};
 use super::text::hex;
 use mumakil_base::files;
 
@@ -103,15 +104,30 @@ impl TraceFile {
     }
 }
 
-/// Returns the SHA-256 of a file's content, in hexadecimal digits.
+/// Returns the SHA-256 of a file's content, or of the logs in a folder with their configurations, in
+/// hexadecimal digits.
 ///
 /// # Errors
-/// If the file cannot be read.
+/// If a file cannot be read.
 pub fn sha256_of(path: &Path) -> Result<String, TraceError> {
+    let mut hash = Sha256::new();
+    if is_many(path) {
+        let logs = if path.is_dir() { log_files(path)? } else { vec![path.to_owned()] };
+        for log in logs {
+            for file in [Some(&log), configuration_of(&log).as_ref()].into_iter().flatten() {
+                hash.update(content_of(file)?);
+            }
+        }
+        return Ok(hex(&hash.finalize()));
+    }
+    Ok(hex(&content_of(path)?))
+}
+
+fn content_of(path: &Path) -> Result<[u8; 32], TraceError> {
     let mut hash = Sha256::new();
     let read = files::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
     read.map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
-    Ok(hex(&hash.finalize()))
+    Ok(hash.finalize().into())
 }
 
 impl Serialize for TraceFile {

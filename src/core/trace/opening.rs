@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{RecordFault, TextPlace, TraceError};
 use super::json;
+use super::log_files::log_files;
 use super::text::TraceText;
 
 /// The beginning of a file, which shows the file's format.
@@ -31,12 +32,13 @@ const BRACKETS: &str = "write JSON objects one after the other, without `[ , ]`,
     entry of a YAML list with `- ` on a line of its own";
 
 impl Opening {
-    /// Reads the first record of a file, plain or gzipped.
+    /// Reads the first record of a file, plain or gzipped, or of the first log in a folder.
     ///
     /// # Errors
     /// If the file cannot be read.
     pub fn read(path: &Path) -> Result<Self, TraceError> {
-        Self::of(TraceText::open(path)?)
+        let logs = if path.is_dir() { log_files(path)? } else { Vec::new() };
+        Self::of(TraceText::open(logs.last().map_or(path, PathBuf::as_path))?)
     }
 
     fn of(mut text: TraceText) -> Result<Self, TraceError> {

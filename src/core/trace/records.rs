@@ -1,15 +1,18 @@
 //! One pass over a trace: its records, and notes about doubtful ones.
 
+use std::fs::File;
 use std::io::Read;
 use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
 use super::error::{RecordFault, TextPlace, TraceError, clip};
+use super::file::sha256_of;
 use super::first_few::FirstFew;
 use super::json;
-use super::text::TraceText;
+use super::log_files::{configuration_of, is_many, log_files};
+use super::text::{LARGEST_ENTRY, TraceText};
 
 /// The longest id of a job, in bytes. All ids of a trace are kept in memory.
 // Chosen: ids of real traces have some dozen bytes.
@@ -88,8 +91,34 @@ pub enum Framing {
     /// Each record is a JSON object. The value names the attribute that holds a job's id, if
     /// records are jobs.
     Object(Option<&'static str>),
+    /// Each record is a JSON object, whose attribute `id` holds a job's id, or a log: the lines from
+    /// one that begins with one of `heads` up to the next such line. A folder of such files is read
+    /// as if they stood in one file, and the configuration beside a log as if it stood at the end of
+    /// that log.
+    ObjectOrLog {
+        /// The attribute of an object that holds the id.
+        id: &'static str,
+        /// The beginnings of the first lines of logs.
+        heads: &'static [&'static str],
+    },
     /// Each record is an entry of a YAML list.
     Entry,
+}
+
+impl Framing {
+    /// Returns the attribute of an object that holds a job's id; `None` if records are no objects,
+    /// or no jobs.
+    const fn id(self) -> Option<&'static str> {
+        match self {
+            Self::Object(id) => id,
+            Self::ObjectOrLog { id, .. } => Some(id),
+            Self::Line | Self::Entry => None,
+        }
+    }
+
+    const fn has_objects(self) -> bool {
+        matches!(self, Self::Object(_) | Self::ObjectOrLog { .. })
+    }
 }
 
 /// One pass over a trace file, from record to record.
@@ -98,6 +127,12 @@ pub enum Framing {
 /// If a gzip is damaged, a lenient pass keeps the records before the damage.
 pub struct Records<T> {
     text: TraceText,
+    /// The files of a folder that are still to be read; the next is the last.
+    more: Vec<PathBuf>,
+    /// The path of the whole, if it is more than one file.
+    whole: Option<PathBuf>,
+    /// The configuration that stands beside the file, for its first log.
+    beside: Vec<u8>,
     strictness: Strictness,
     notes: Notes,
     ids: FxHashSet<String>,
@@ -149,7 +184,27 @@ impl<T: Record> Records<T> {
     /// # Errors
     /// If the file cannot be read.
     pub fn open(path: &Path, strictness: Strictness) -> Result<Self, TraceError> {
-        Ok(Self::new(TraceText::open(path)?, strictness))
+        let may_be_many = matches!(T::FRAMING, Framing::ObjectOrLog { .. });
+        let mut more = match path.is_dir() && may_be_many {
+            true => log_files(path)?,
+            false => vec![path.to_owned()],
+        };
+        // Use the folder itself if it has no logs: opening it gives the error.
+        let first = more.pop().unwrap_or_else(|| path.to_owned());
+        let mut records = Self::new(TraceText::open(&first)?, strictness);
+        records.read_beside(&first)?;
+        let whole = (may_be_many && is_many(path)).then(|| path.to_owned());
+        Ok(Self { more, whole, ..records })
+    }
+
+    /// Reads what stands beside a file that has just been opened.
+    fn read_beside(&mut self, file: &Path) -> Result<(), TraceError> {
+        self.beside.clear();
+        let may_be_log = matches!(T::FRAMING, Framing::ObjectOrLog { .. });
+        let Some(path) = configuration_of(file).filter(|_| may_be_log) else { return Ok(()) };
+        let read = File::open(&path)
+            .and_then(|file| file.take(LARGEST_ENTRY as u64).read_to_end(&mut self.beside));
+        read.map(drop).map_err(|source| TraceError::Read { path, source })
     }
 
     /// Returns a pass over the bytes of a reader, which messages call `name`.
@@ -167,6 +222,9 @@ impl<T: Record> Records<T> {
     fn new(text: TraceText, strictness: Strictness) -> Self {
         Self {
             text,
+            more: Vec::new(),
+            whole: None,
+            beside: Vec::new(),
             strictness,
             notes: Notes::default(),
             ids: FxHashSet::default(),
@@ -241,6 +299,7 @@ impl<T: Record> Records<T> {
             Err(error) => return Err(self.resumed(error)?),
         };
         self.place = place;
+        self.record.append(&mut self.beside);
         let read = match T::parse(&self.record, &mut self.notes.unknown) {
             Ok(read) => read,
             Err(fault) => {
@@ -270,11 +329,13 @@ impl<T: Record> Records<T> {
         let start = match T::FRAMING {
             Framing::Line => text.line(record),
             Framing::Object(_) => text.object(record),
+            Framing::ObjectOrLog { heads, .. } => text.object_or_log(record, heads),
             Framing::Entry => text.entry(record),
         };
         start.map_err(|error| match error {
             TraceError::Damaged { path, place, source, .. } => {
-                TraceError::Damaged { path, place, after: self.last.clone(), source }
+                let after = self.last.as_deref().map(clip);
+                TraceError::Damaged { path, place, after, source }
             }
             error => error,
         })
@@ -283,7 +344,7 @@ impl<T: Record> Records<T> {
     /// Gives back the text that a record without a clear end has consumed. Returns the error of
     /// that record.
     fn resumed(&mut self, error: TraceError) -> Result<TraceError, TraceError> {
-        if let (Framing::Object(_), TraceError::Malformed { .. }) = (T::FRAMING, &error) {
+        if T::FRAMING.has_objects() && matches!(error, TraceError::Malformed { .. }) {
             self.text.resume(&mut self.record)?;
         }
         Ok(self.named(error))
@@ -291,7 +352,7 @@ impl<T: Record> Records<T> {
 
     /// Adds the job's id to the error of the last record, if the id can be read.
     fn named(&self, mut error: TraceError) -> TraceError {
-        if let Framing::Object(Some(id)) = T::FRAMING
+        if let Some(id) = T::FRAMING.id()
             && let TraceError::Malformed { job: job @ None, .. } = &mut error
         {
             *job = json::text_of(&self.record, id).map(|id| clip(&id));
@@ -348,11 +409,23 @@ impl<T: Record> Iterator for Records<T> {
         while !self.ended {
             match self.read() {
                 Ok(Some(record)) => return Some(Ok(record)),
+                Ok(None) if !self.more.is_empty() => {
+                    let next = self.more.pop().expect("there is one");
+                    let opened = TraceText::open(&next).map(|text| self.text = text);
+                    if let Err(error) = opened.and_then(|()| self.read_beside(&next)) {
+                        self.ended = true;
+                        return Some(Err(error));
+                    }
+                }
                 Ok(None) => {
                     // Set this first: if hashing the rest of the file fails, that error must be the
                     // last item.
                     self.ended = true;
-                    match self.text.sha256() {
+                    let hash = match &self.whole {
+                        Some(whole) => sha256_of(whole),
+                        None => self.text.sha256(),
+                    };
+                    match hash {
                         Ok(sha256) => self.sha256 = Some(sha256),
                         Err(error) => return Some(Err(error)),
                     }

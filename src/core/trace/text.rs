@@ -80,6 +80,8 @@ pub(super) struct TraceText {
     at: TextPlace,
     /// The last object that was read.
     last: FramedObject,
+    /// The first line of the next log, which ended the log before it.
+    head: Option<(TextPlace, Vec<u8>)>,
 }
 
 /// Where an object begins, and whether it broke off before its brackets were closed.
@@ -127,6 +129,7 @@ impl TraceText {
             again: Cursor::default(),
             at: TextPlace::START,
             last: FramedObject { start: TextPlace::START, broke_off: false },
+            head: None,
         })
     }
 
@@ -310,6 +313,52 @@ impl TraceText {
             RecordFault::new("the file ends in the middle of this object")
         };
         Err(fault.within(&self.path, start, &[]))
+    }
+
+    /// Reads an object, or a log: the lines from one that begins with one of `heads` up to the next
+    /// such line. Returns where it begins; `None` at the end of the file.
+    ///
+    /// After an error or a broken object, [`Self::resume`] is called as for [`Self::object`].
+    pub(super) fn object_or_log(
+        &mut self,
+        record: &mut Vec<u8>,
+        heads: &[&str],
+    ) -> Result<Option<TextPlace>, TraceError> {
+        if self.head.is_none() && matches!(self.peek()?, None | Some(b'{')) {
+            return self.object(record);
+        }
+        record.clear();
+        let is_head = |line: &[u8]| heads.iter().any(|head| line.starts_with(head.as_bytes()));
+        let mut line = Vec::new();
+        let start = match self.head.take() {
+            Some((start, head)) => {
+                line = head;
+                start
+            }
+            None => {
+                let Some(start) = self.line(&mut line)? else { return Ok(None) };
+                if !is_head(&line) {
+                    let found = clip(&String::from_utf8_lossy(&line));
+                    let fault = RecordFault::new(format!("`{found}` where a job should begin"));
+                    return Err(fault.within(&self.path, start, &[]));
+                }
+                start
+            }
+        };
+        loop {
+            line.push(b'\n');
+            keep(record, &line, LARGEST_OBJECT);
+            let Some(place) = self.line(&mut line)? else { break };
+            if is_head(&line) {
+                self.head = Some((place, line));
+                break;
+            }
+        }
+        if LARGEST_OBJECT < record.len() {
+            let what = format!("the log is larger than {} GiB", LARGEST_OBJECT >> 30);
+            return Err(RecordFault::new(what).within(&self.path, start, &[]));
+        }
+        Ok(Some(start))
     }
 
     /// Goes on after a broken object, at the first `{` that begins a line. If the object has

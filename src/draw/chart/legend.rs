@@ -35,6 +35,14 @@ impl LegendKey {
         Self::sign(name, sign)
     }
 
+    /// Returns the key of single marks.
+    pub(super) fn mark(name: &str, series: usize) -> Self {
+        let sign = html! {
+            g class={ (colour(series)) " mark" } { (marker(series, 14.0, 0.0)) }
+        };
+        Self::sign(name, sign)
+    }
+
     /// Returns the key of an area with the hatch of its series.
     pub(super) fn area(name: &str, series: usize, hatches: Hatches<'_>) -> Self {
         let fill = hatches.fill(series);

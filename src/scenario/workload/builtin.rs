@@ -2,7 +2,7 @@
 
 use super::format::Formats;
 use super::list::format::{JobList, JobTable};
-use super::rumen::format::{RumenJobs, RumenTopology};
+use super::rumen::format::{JobHistory, RumenJobs, RumenTopology};
 use super::sls::format::{SlsJobs, SlsNodes, SlsSynth};
 use super::swim::format::SwimJobs;
 
@@ -13,6 +13,7 @@ impl Formats {
             &SwimJobs,
             &RumenJobs,
             &RumenTopology,
+            &JobHistory,
             &SlsJobs,
             &SlsNodes,
             &SlsSynth,

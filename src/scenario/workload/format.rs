@@ -311,6 +311,8 @@ mod tests {
             (r#"{"jobID": "j", "submitTime": oops}"#, "Rumen's jobs"),
             (r#"{"jobID": "j", "mapTasks": ["#, "Rumen's jobs"),
             (r#"{"name": "<root>", "children": null}"#, "Rumen's topology"),
+            ("Meta VERSION=\"1\" .\nJob JOBID=\"j\" .\n", "Hadoop's job history"),
+            ("Avro-Json\n{}\n", "Hadoop's job history"),
             (r#"{"am.type": "mapreduce", "job.id": "j"}"#, "the SLS' jobs"),
             (r#"{"num.nodes": 3}"#, "the SLS' jobs"),
             (r#"{"rack": "r", "nodes": []}"#, "the SLS' nodes"),
@@ -361,7 +363,8 @@ mod tests {
     #[test]
     fn what_was_tried_is_said() {
         let hint = "\n  hint: known are SWIM (6 to 8 columns, separated by tabs), Rumen's jobs \
-                    (objects with `jobID`) and topology (`name`, `children`), the SLS' jobs \
+                    (objects with `jobID`) and topology (`name`, `children`), Hadoop's job history \
+                    (`Meta VERSION=` or `Avro-Json` at its head), the SLS' jobs \
                     (`job.tasks`), nodes (`rack`, `nodes`) and generator (`workloads`), and \
                     Mumakil's own lists of jobs (CSV with a column `name`, or YAML)";
         for (text, what) in [

@@ -21,8 +21,9 @@ use sha2::{Digest, Sha256};
 
 use crate::plan::named_files::{self, NamedFile};
 use crate::plan::spec::Study;
+use mumakil_base::shell::quoted_path;
 use mumakil_core::cluster::ClusterSpec;
-use mumakil_core::trace::{TraceError, hex, sha256_of};
+use mumakil_core::trace::{TraceError, hex, is_many, sha256_of};
 use mumakil_results::expect::{KnownWords, combinations};
 use mumakil_run::MODEL;
 use mumakil_run::emulation::{EmulationError, NamedTraceError, Prepared};
@@ -573,6 +574,16 @@ impl Identity {
     }
 }
 
+/// Returns the error for a trace that is more than one file: a study keeps single files.
+fn many_files(path: &FsPath) -> TraceError {
+    let (called, quoted) = (path.display(), quoted_path(path));
+    let word = if path.is_dir() { "a folder" } else { "a log with its configuration beside it" };
+    TraceError::Unusable {
+        what: format!("{called} is {word}, and a study keeps single files"),
+        hint: format!("make one: mumakil trace convert {quoted} --to rumen -o jobs.json.gz").into(),
+    }
+}
+
 /// The hashes of the files and of this program, each computed once.
 #[derive(Default)]
 struct Hashes {
@@ -613,6 +624,9 @@ impl Hashes {
                 *file = said.pinned();
             }
             let place = file.find(&folder);
+            if is_many(&place) {
+                return Err(named(many_files(&place)).into());
+            }
             let hash = self.of(place.clone()).map_err(named)?;
             file.pin(&folder, Some(&hash)).map_err(named)?;
             // Set the entry again: `pin` has put this machine's path into `file`.

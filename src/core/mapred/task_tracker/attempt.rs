@@ -175,6 +175,11 @@ impl Attempt {
         self.id.slot()
     }
 
+    /// Returns its job.
+    pub(super) fn job(&self) -> &JobSpec {
+        &self.job
+    }
+
     pub(super) fn slots(&self) -> u32 {
         self.slots
     }

@@ -7,7 +7,7 @@ use super::admitted::{NumberedTasks, RumenModel, RunnableJob, map_time};
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
 use super::order::{RepeatedIds, sort_by, told_order};
 use super::properties;
-use super::record::{self, LoggedJob};
+use super::record::{self, LOG_HEADS, LoggedJob};
 use super::source::reduce_times;
 use super::survey::LogSurvey;
 use super::topology::LoggedTopology;
@@ -21,6 +21,8 @@ use mumakil_core::trace::{Record, Records, Strictness, TraceError, json};
 
 /// The format of Rumen's jobs.
 pub(in crate::workload) struct RumenJobs;
+/// The format of the logs from which Rumen makes its jobs.
+pub(in crate::workload) struct JobHistory;
 /// The format of Rumen's topology.
 pub(in crate::workload) struct RumenTopology;
 
@@ -52,6 +54,27 @@ impl Format for RumenJobs {
 
     fn is_wall_clock(&self) -> bool {
         true
+    }
+}
+
+impl Format for JobHistory {
+    fn name(&self) -> &'static str {
+        "Hadoop's job history"
+    }
+
+    fn known_by(&self) -> &'static str {
+        "Hadoop's job history (`Meta VERSION=` or `Avro-Json` at its head)"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        LOG_HEADS.iter().any(|head| line.starts_with(head.as_bytes()))
+    }
+
+    fn contents(&self) -> FormatContents {
+        // Its jobs are read into Rumen's records, and are written as such.
+        FormatContents::Jobs(|_, path, block, strictness| {
+            jobs_of(&RumenJobs, path, block, strictness)
+        })
     }
 }
 

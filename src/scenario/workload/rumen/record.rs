@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask};
+use super::history;
+use super::jhist;
 use mumakil_base::units::SimSpan;
 use mumakil_core::trace::json::{self, count, nullable};
 use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
@@ -248,13 +250,20 @@ impl LoggedJob {
     }
 }
 
+/// The beginnings of the first lines of logs.
+pub(super) const LOG_HEADS: [&str; 3] = [history::HEAD, jhist::HEAD, jhist::BINARY_HEAD];
+
 impl Record for LoggedJob {
     const NAME: &'static str = "job of a Rumen trace";
-    const FRAMING: Framing = Framing::Object(Some("jobID"));
+    const FRAMING: Framing = Framing::ObjectOrLog { id: "jobID", heads: &LOG_HEADS };
     const TIME_UNIT: &'static str = "ms";
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
-        let mut job: Self = json::parse(object, unknown)?;
+        let mut job: Self = match object {
+            [b'{', ..] => json::parse(object, unknown)?,
+            log if log.starts_with(b"Avro") => jhist::parse(log, unknown)?,
+            log => history::parse(log, unknown)?,
+        };
         if job.job_id.is_empty() {
             return Err(RecordFault::new("the object has no jobID"));
         }

@@ -8,7 +8,7 @@
 //! of its reduce phase.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -21,7 +21,7 @@ use super::admitted::{
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
 use super::order::{RepeatedIds, sort_by, told_order};
 use super::record::{LoggedCdf, LoggedJob};
-use super::survey::{LogSurvey, success};
+use super::survey::{LogSurvey, median, success};
 use crate::workload::hosts::Hosts;
 use crate::workload::jobs::{JobEntry, yes};
 use crate::workload::site::WorkloadSite;
@@ -487,7 +487,40 @@ fn service(job: &LoggedJob) -> TracedService {
         let mut of_type = job.tasks().filter(|task| task.task_type == Some(of)).filter_map(success);
         of_type.find_map(|attempt| map_time(attempt, RumenModel::Measured))
     };
-    TracedService { init: None, setup: time(TaskType::Setup), cleanup: time(TaskType::Cleanup) }
+    TracedService {
+        init: None,
+        localisation: localisation(job),
+        setup: time(TaskType::Setup),
+        cleanup: time(TaskType::Cleanup),
+    }
+}
+
+/// Returns how long the first attempts of a job on a host usually held their slots before their
+/// logged start, while the job's files were copied.
+///
+/// The start of a task is the assignment of its first attempt, by the JobTracker's clock; the start
+/// of the attempt is by the tracker's clock, once it has the files. Later attempts on the host wait
+/// for messages only, and so do the first ones besides.
+pub(super) fn localisation(job: &LoggedJob) -> Option<SimSpan> {
+    let mut waits: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
+    for task in job.tasks() {
+        let known = |time: Option<u64>| time.filter(|time| 0 < *time);
+        let first = task.attempts.iter().find(|attempt| number_of(&attempt.attempt_id) == Ok(0));
+        let Some((first, assigned)) = first.zip(known(task.start_time)) else { continue };
+        let host_and_start = first.host_name.as_deref().zip(known(first.start_time));
+        let Some((host, started)) = host_and_start else { continue };
+        waits.entry(host).or_default().push((assigned, started.saturating_sub(assigned)));
+    }
+    let (mut firsts, mut others) = (Vec::new(), Vec::new());
+    for of_host in waits.values_mut() {
+        of_host.sort_unstable();
+        let there = of_host[0].0 + of_host[0].1;
+        firsts.push(of_host[0].1);
+        let after = of_host.iter().filter(|(assigned, _)| there <= *assigned);
+        others.extend(after.map(|(_, wait)| *wait));
+    }
+    let for_messages = median(&mut others).unwrap_or(0);
+    Some(SimSpan::from_millis(median(&mut firsts)?.saturating_sub(for_messages)))
 }
 
 fn reduce_try(logged: &LoggedAttempt, maps_ended: u64, is_mumak: bool) -> TracedTry {
@@ -815,7 +848,7 @@ mod tests {
         let traced = found.jobs[1].traced.as_ref().unwrap();
         let (init, setup, cleanup) = (400, 500, 300);
         let [init, setup, cleanup] = [init, setup, cleanup].map(|time| Some(millis(time)));
-        assert_eq!(traced.service, TracedService { init, setup, cleanup });
+        assert_eq!(traced.service, TracedService { init, localisation: Some(SimSpan::ZERO), setup, cleanup });
         // Half of 3 s, half a poll, and the commit itself.
         assert_eq!(traced.commit_wait, millis(1_500 + 500 + 100));
         let reduce = traced.reduces[0][0].unwrap().times.unwrap();

@@ -29,7 +29,7 @@ pub(super) struct LogSurvey {
 
 /// When a log's JobTracker heard of the end of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LogHearing {
+pub(super) enum LogHearing {
     /// With the tracker's next heartbeat, which came within this interval.
     Within(SimSpan),
     /// With an extra (out-of-band) heartbeat, usually after this span.
@@ -99,7 +99,7 @@ impl LogSurvey {
     }
 
     /// Returns when the JobTracker heard of ends; `None` if the log does not show it.
-    fn hearing(&self) -> Option<LogHearing> {
+    pub(super) fn hearing(&self) -> Option<LogHearing> {
         let mut delays = self.delays.clone();
         delays.sort_unstable();
         let at = |percent: usize| delays.get(delays.len() * percent / 100).copied();
@@ -108,8 +108,11 @@ impl LogSurvey {
         let (usual, interval) = (at(50)?, (f64::from(at(95)?) / 0.95) as u64);
         // A tracker's clock may be minutes behind the JobTracker's, and then so is every end on it.
         // But a setup or cleanup lasts from one heartbeat to a later one, both by the JobTracker's
-        // clock.
-        let interval = self.shortest_service.map_or(interval, |span| span.min(interval));
+        // clock. If that is about an interval, it is exactly one.
+        let interval = match self.shortest_service {
+            Some(span) if span <= interval + interval / 10 => span,
+            _ => interval,
+        };
         Some(if u64::from(usual) * 4 < interval {
             LogHearing::AtOnce(SimSpan::from_millis(usual.into()))
         } else {
@@ -219,7 +222,7 @@ fn distance(map: &LoggedTask, attempt: &LoggedAttempt) -> Option<usize> {
 }
 
 /// Returns the middle one of some numbers, which are sorted meanwhile; `None` without numbers.
-fn median(numbers: &mut [u64]) -> Option<u64> {
+pub(super) fn median(numbers: &mut [u64]) -> Option<u64> {
     numbers.sort_unstable();
     numbers.get(numbers.len() / 2).copied()
 }

@@ -1,0 +1,363 @@
+//! `mumakil predict`: a log, replayed on the cluster that it shows, and the error of that.
+//!
+//! ```text
+//! log ─► LogReading ─► cluster.yaml ─► replay ─┬─► errors: each job logged and predicted
+//!          first jobs                          │
+//!                       + --set ─► what-if ────┴─► its mean, with the error as a band
+//! ```
+
+mod errors;
+mod page;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use self::errors::{ErrorBands, ErrorSizes, JudgedJob, PARTS, judged};
+use super::failure::Failure;
+use super::lines::TerminalLines;
+use super::progress::RunBar;
+use super::source::{self, Overrides};
+use super::table::{Align, table};
+use super::trace::ClusterFiles;
+use super::{compare, file, interrupt, run, terminal};
+use crate::emulation::Options;
+use crate::output::RunFolder;
+use crate::output::results::RunResults;
+use crate::scenario::Registry;
+use crate::statistics::mean;
+use crate::tables::{JobRow, RunJobs};
+use crate::trace::Strictness;
+use crate::units::Fraction;
+use crate::units::tell::{counted, percent, span};
+use crate::workload::rumen::LogReading;
+
+/// The files and folders of a prediction.
+const CLUSTER: &str = "cluster.yaml";
+const REPLAY: &str = "replay";
+const WHAT_IF: &str = "what-if";
+const PAGE: &str = "prediction.html";
+
+/// The most jobs that are named as the worst.
+const WORST: usize = 3;
+
+/// Replay a log, tell the error, and ask what would have been
+///
+/// The first jobs of the log show the cluster, as with `mumakil trace cluster`. All jobs are
+/// replayed on it, under the policy of the time. The jobs that were held back judge the prediction:
+/// each job's sojourn, and its parts, in the log and in the replay. With --set, the jobs run once
+/// more, with other settings, and the error of the prediction goes with the answer.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil predict history/done
+  mumakil predict jobs.json.gz --split 70%
+  mumakil predict history/done --set scheduler=fair
+  mumakil predict history/done --json > errors.json
+
+Exit codes:
+  0  done, however large the error
+  1  a run failed, or no job could be judged
+  2  the log or the command line is wrong
+  3  the environment is at fault, such as a full disk, or Mumakil itself")]
+pub(super) struct PredictArguments {
+    /// A job history of Hadoop (a file, or a folder of them), or a job trace of Rumen
+    #[arg(value_name = "LOG")]
+    log: PathBuf,
+    /// The share of the jobs, from the first one on, that shows the cluster; the others judge. With
+    /// 100%, all jobs do both
+    #[arg(long, value_name = "SHARE", default_value = "50%")]
+    split: Fraction,
+    /// Set a value for a second run, such as scheduler=fair
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+    /// The seed of the runs
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// The folder for the cluster, the runs and the page [default: out/LOG-predict]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace an earlier prediction; never anything else
+    #[arg(long)]
+    force: bool,
+    /// Leave broken jobs out instead of stopping at the first
+    #[arg(long)]
+    lenient: bool,
+    /// Print the errors as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A log that was replayed.
+struct Prediction {
+    reading: LogReading,
+    /// The jobs from which the cluster was inferred, and those that were held back.
+    calibrating: Vec<JudgedJob>,
+    held_back: Vec<JudgedJob>,
+    /// How many jobs could not be judged.
+    unjudged: usize,
+    what_if: Option<OtherSettings>,
+}
+
+/// A second run with other settings.
+struct OtherSettings {
+    sets: Vec<String>,
+    jobs: RunJobs,
+    bands: ErrorBands,
+}
+
+impl PredictArguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        let strictness = Strictness::of(self.lenient);
+        let reading = LogReading::read(&self.log, self.split.get(), strictness)?;
+        let name = self.log.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.split('.').next().unwrap_or_default();
+        let out = self.out.clone().unwrap_or_else(|| format!("out/{name}-predict").into());
+        let cluster = out.join(CLUSTER);
+        if let Some(there) =
+            [&cluster, &out.join(PAGE)].into_iter().find(|file| !self.force && file.exists())
+        {
+            return Err(file::exists(there));
+        }
+        let written = ClusterFiles { lenient: self.lenient, force: self.force };
+        written.write(&cluster, &self.log, &reading.cluster)?;
+        let replayed = self.replay(&cluster, &[], &out.join(REPLAY), registry)?;
+        let (first, later) = reading.times.split_at(reading.calibrating);
+        let (calibrating, first_without) = judged(first, &replayed.all);
+        let (held_back, later_without) = judged(later, &replayed.all);
+        let mut prediction = Prediction {
+            reading,
+            calibrating,
+            held_back,
+            unjudged: first_without + later_without,
+            what_if: None,
+        };
+        let bands = ErrorBands::of(prediction.judges()).ok_or_else(|| {
+            Failure::run("no job that judges the prediction succeeded in the log and in the replay")
+        })?;
+        if !self.sets.is_empty() {
+            let jobs = self.replay(&cluster, &self.sets, &out.join(WHAT_IF), registry)?;
+            prediction.what_if = Some(OtherSettings { sets: self.sets.clone(), jobs, bands });
+        }
+        let page = page::of(&self.log, &prediction).html();
+        file::write(&out.join(PAGE), self.force, |to| {
+            std::io::Write::write_all(to, page.as_bytes())
+        })?;
+        if self.json {
+            let text = serde_json::to_string_pretty(&prediction.json()).expect("text and numbers");
+            return Ok(terminal::print_file(&format!("{text}\n"))?);
+        }
+        let mut lines = prediction.tell(&self.log);
+        lines.line(format!("wrote {} (start with {PAGE})", out.display()));
+        Ok(terminal::print(&lines)?)
+    }
+
+    /// Runs the scenario of the cluster with some settings; returns its jobs.
+    fn replay(
+        &self,
+        cluster: &Path,
+        sets: &[String],
+        target: &Path,
+        registry: &Registry,
+    ) -> Result<RunJobs, Failure> {
+        let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };
+        let (draft, loaded) = source::load(cluster, overrides, registry)?;
+        terminal::warn_all(&loaded.warnings, self.json);
+        let prepared = source::prepare(&draft, loaded.scenario, registry)?;
+        let bar = RunBar::new();
+        interrupt::guard_results(&bar);
+        let folder = RunFolder::create(target, self.force)?;
+        let progress = Some(bar.watch(&prepared.scenario, prepared.jobs()));
+        let kept = prepared.fill(&folder, registry, Options { progress, ..Options::default() });
+        bar.clear();
+        let kept = kept?;
+        run::verdict(&prepared, &kept.emulated)?;
+        let target = folder.commit()?;
+        RunJobs::read(&RunResults::new(target)).map_err(compare::unreadable)
+    }
+}
+
+impl Prediction {
+    /// Returns the jobs that judge: those that were held back, or all if none was.
+    fn judges(&self) -> &[JudgedJob] {
+        if self.is_held_back() { &self.held_back } else { &self.calibrating }
+    }
+
+    fn is_held_back(&self) -> bool {
+        self.reading.calibrating < self.reading.times.len()
+    }
+
+    /// Returns rows of the errors' sizes: the sojourn, then its parts.
+    fn sizes(&self) -> Vec<(&'static str, ErrorSizes)> {
+        let jobs = self.judges();
+        let whole = ErrorSizes::of(jobs.iter().map(JudgedJob::error));
+        let part = |part: usize| {
+            let sizes = ErrorSizes::of(jobs.iter().filter_map(|job| job.error_of(part)));
+            Some((PARTS[part], sizes?))
+        };
+        let whole = whole.map(|sizes| ("sojourn", sizes));
+        whole.into_iter().chain((0..PARTS.len()).filter_map(part)).collect()
+    }
+
+    /// Returns the judging jobs, those with the largest errors first.
+    fn worst_first(&self) -> Vec<&JudgedJob> {
+        let mut jobs: Vec<&JudgedJob> = self.judges().iter().collect();
+        jobs.sort_by(|a, b| b.error().abs().total_cmp(&a.error().abs()));
+        jobs
+    }
+
+    /// Returns a sentence about what was done.
+    fn story(&self) -> String {
+        let (all, first) = (self.reading.times.len(), self.reading.calibrating);
+        let jobs = |count: usize| counted(count as u64, "job");
+        let judged = match self.is_held_back() {
+            true => format!("{} show the cluster, the other {} judge", jobs(first), all - first),
+            false => format!("{} show the cluster and judge; none is held back", jobs(all)),
+        };
+        let value = |path: &str| {
+            let setting = self.reading.cluster.settings.iter().find(|one| one.path == path);
+            setting.map(|one| one.value.as_str()).unwrap_or_default()
+        };
+        format!(
+            "{judged} · {} on {} nodes, heartbeat {}",
+            value("scheduler"),
+            value("cluster.nodes"),
+            value("hadoop.heartbeat")
+        )
+    }
+
+    /// Returns what a reader must know before trusting the numbers, each a sentence.
+    fn doubts(&self) -> Vec<String> {
+        let mut doubts: Vec<String> = self.reading.cluster.missing.clone();
+        if 0 < self.unjudged {
+            let jobs = counted(self.unjudged as u64, "job");
+            doubts.push(format!("{jobs} did not succeed in the log and in the replay: not judged"));
+        }
+        doubts
+    }
+
+    fn tell(&self, log: &Path) -> TerminalLines {
+        let mut lines = TerminalLines::default();
+        lines.bold(log.display().to_string(), format!("   {}", self.story()));
+        let head = ["error, of the sojourn", "mean", "median", "p90", "worst"].map(str::to_owned);
+        let row = |(name, sizes): (&str, ErrorSizes)| {
+            let sizes = [sizes.mean, sizes.median, sizes.p90, sizes.worst].map(percent);
+            [name.to_owned()].into_iter().chain(sizes).collect()
+        };
+        let rows: Vec<Vec<String>> =
+            [head.to_vec()].into_iter().chain(self.sizes().into_iter().map(row)).collect();
+        let right = [Align::Right; 4];
+        let columns: Vec<Align> = [Align::Left].into_iter().chain(right).collect();
+        lines += table(&rows, &columns);
+        let worst = self.worst_first().into_iter().filter(|job| job.error() != 0.0);
+        for job in worst.take(WORST) {
+            lines.line(format!("  {}", told(job)));
+        }
+        for doubt in self.doubts() {
+            lines.line(format!("  note: {doubt}"));
+        }
+        if let Some(what_if) = &self.what_if {
+            lines.line(format!("  {}", what_if.tell(self)));
+        }
+        lines
+    }
+
+    fn json(&self) -> Value {
+        let jobs = |jobs: &[JudgedJob]| -> Vec<Value> {
+            let job = |job: &JudgedJob| {
+                json!({
+                    "job": job.name,
+                    "logged_ms": job.logged.sojourn,
+                    "predicted_ms": job.predicted.sojourn,
+                    "error": job.error(),
+                    "parts": PARTS.iter().enumerate().map(|(part, name)| {
+                        ((*name).replace(' ', "_"), job.error_of(part))
+                    }).collect::<BTreeMap<_, _>>(),
+                })
+            };
+            jobs.iter().map(job).collect()
+        };
+        let sizes = |sizes: ErrorSizes| {
+            json!({
+                "mean": sizes.mean, "median": sizes.median, "p90": sizes.p90, "worst": sizes.worst
+            })
+        };
+        let all: Vec<(&str, ErrorSizes)> = self.sizes();
+        let parts = all.iter().skip(1).map(|(name, of)| (name.replace(' ', "_"), sizes(*of)));
+        json!({
+            "jobs": jobs(self.judges()),
+            "error": all.first().map(|(_, of)| sizes(*of)),
+            "parts": parts.collect::<serde_json::Map<_, _>>(),
+            "held_back": self.is_held_back(),
+            "calibrating": jobs(&self.calibrating),
+            "unjudged": self.unjudged,
+            "cluster": self.reading.cluster.settings.iter().map(|setting| json!({
+                "path": setting.path,
+                "value": setting.value,
+                "sure": setting.sure.to_string(),
+                "reason": setting.reason,
+            })).collect::<Vec<_>>(),
+            "missing": self.reading.cluster.missing,
+            "what_if": self.what_if.as_ref().map(|what_if| what_if.json()),
+        })
+    }
+}
+
+/// Returns a line about a job.
+fn told(job: &JudgedJob) -> String {
+    let seconds = |millis: u64| span(millis as f64 / 1e3);
+    let part = job.largest().map_or_else(String::new, |(part, by)| format!(", {part} {by:+.1} s"));
+    format!(
+        "{}: {} logged, {} predicted ({:+.1} %{part})",
+        job.name,
+        seconds(job.logged.sojourn),
+        seconds(job.predicted.sojourn),
+        job.error() * 100.0
+    )
+}
+
+impl OtherSettings {
+    /// Returns the mean sojourn in seconds, and the ends of its band; `None` without jobs.
+    fn mean(&self) -> Option<(f64, Option<[f64; 2]>)> {
+        let sojourns: Vec<f64> = self.jobs.counted().filter_map(JobRow::measured_s).collect();
+        let mean = mean(&sojourns)?;
+        Some((mean, self.bands.mean.map(|band| [mean * band.low, mean * band.high])))
+    }
+
+    fn tell(&self, prediction: &Prediction) -> String {
+        let sets = self.sets.join(", ");
+        let Some((predicted, band)) = self.mean() else {
+            return format!("with {sets}: no job succeeds");
+        };
+        let band = match band {
+            Some([low, high]) => format!(" (by the error above {} to {})", span(low), span(high)),
+            None => " (one job alone gives no band)".to_owned(),
+        };
+        let both = prediction.calibrating.iter().chain(&prediction.held_back);
+        let replayed: Vec<f64> = both.map(|job| job.predicted.sojourn as f64 / 1e3).collect();
+        let beside = mean(&replayed)
+            .map_or_else(String::new, |replayed| format!(", against {} as it was", span(replayed)));
+        format!("with {sets}: mean sojourn {}{band}{beside}", span(predicted))
+    }
+
+    fn json(&self) -> Value {
+        let of_job = self.bands.job;
+        let job = |row: &JobRow| {
+            let predicted = row.sojourn_ms.filter(|_| row.outcome.is_measured())? as f64;
+            Some(json!({
+                "job": row.name.as_str(),
+                "predicted_ms": predicted,
+                "low_ms": predicted * of_job.low,
+                "high_ms": predicted * of_job.high,
+            }))
+        };
+        let mean = self.mean();
+        json!({
+            "sets": self.sets,
+            "mean_s": mean.map(|(mean, _)| mean),
+            "band_s": mean.and_then(|(_, band)| band),
+            "jobs": self.jobs.counted().filter_map(job).collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! ScatterPlot charts: one value over another of the same thing, such as what was predicted over what
+//! was logged.
+
+use maud::{Markup, html};
+
+use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
+use super::legend::LegendKey;
+use super::palette::{colour, marker};
+use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
+use super::text::{Coordinate, tip};
+
+/// A chart of points, with the diagonal on which both values are the same.
+#[derive(Clone, Debug)]
+pub struct ScatterPlot {
+    /// The title and the texts around it.
+    pub caption: Caption,
+    /// The axis of the first value. Both axes have the same ends.
+    pub x: ChartAxis,
+    /// The axis of the second value, in the same unit and spacing.
+    pub y: ChartAxis,
+    /// The points, in the order of the legend.
+    pub series: Vec<ScatterSeries>,
+    /// The name of the diagonal.
+    pub diagonal: String,
+}
+
+/// Points of one kind.
+#[derive(Clone, Debug)]
+pub struct ScatterSeries {
+    /// Its name.
+    pub name: String,
+    /// The points.
+    pub points: Vec<ScatterPoint>,
+}
+
+/// A point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScatterPoint {
+    /// What the point stands for.
+    pub name: String,
+    /// The first value.
+    pub x: f64,
+    /// The second value.
+    pub y: f64,
+}
+
+impl ScatterPlot {
+    /// Returns the chart.
+    pub fn draw(&self) -> Drawing {
+        let (mut xs, mut ys) = (Extent::default(), Extent::default());
+        let mut series: Vec<Vec<&ScatterPoint>> = Vec::new();
+        for one in &self.series {
+            let mut points: Vec<&ScatterPoint> = one.points.iter().collect();
+            // `&` instead of `&&`: both axes must count the values that they cannot show.
+            points.retain(|point| xs.see(&self.x, point.x) & ys.see(&self.y, point.y));
+            series.push(points);
+        }
+        // Give both axes the same ends, so that the diagonal goes from corner to corner.
+        let mut both = Extent::default();
+        for point in series.iter().flatten() {
+            both = both.include(&self.x, point.x).include(&self.x, point.y);
+        }
+        let x = AxisScale::new(&self.x, both, ScaleEnds::Round, 7);
+        let y = AxisScale::new(&self.y, both, ScaleEnds::Round, 7);
+        let mut sheet = ChartSheet::new(&self.caption);
+        let keys = self.series.iter().enumerate();
+        let keys = keys.map(|(number, one)| LegendKey::mark(&one.name, number));
+        let diagonal = LegendKey::line(&self.diagonal, self.series.len(), Some("dash"));
+        sheet.legend(&keys.chain([diagonal]).collect::<Vec<_>>());
+        let area = sheet.axes(&x, &y, 420.0);
+        if series.iter().all(Vec::is_empty) {
+            sheet.nothing(&area);
+        } else {
+            sheet.add(self.line(&area));
+        }
+        for (number, points) in series.iter().enumerate() {
+            let name = &self.series[number].name;
+            let place = |point: &ScatterPoint| (area.x(x.place(point.x)), area.y(y.place(point.y)));
+            let told = |point: &ScatterPoint| {
+                let [x, y] = [self.x.unit.text(point.x), self.y.unit.text(point.y)];
+                format!("{name}, {}: {} {x}, {} {y}", point.name, self.x.title, self.y.title)
+            };
+            sheet.add(html! {
+                g class={ (colour(number)) " mark" } {
+                    @for point in points {
+                        @let (x, y) = place(point);
+                        g { (tip(&told(point))) (marker(number, x, y)) }
+                    }
+                }
+            });
+        }
+        for note in xs.notes(&self.x).chain(ys.notes(&self.y)) {
+            sheet.note(&note);
+        }
+        sheet.finish()
+    }
+
+    fn line(&self, area: &PlotArea) -> Markup {
+        let [left, right, top, bottom] =
+            [area.left, area.right, area.top, area.bottom].map(Coordinate);
+        html! {
+            path class={ "line dash " (colour(self.series.len())) }
+                d={ "M" (left) " " (bottom) "L" (right) " " (top) } { (tip(&self.diagonal)) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unit::AxisUnit;
+    use super::*;
+
+    fn draw(points: &[(f64, f64)]) -> String {
+        let point = |(x, y): &(f64, f64)| ScatterPoint { name: "job_1".to_owned(), x: *x, y: *y };
+        let chart = ScatterPlot {
+            caption: Caption::default(),
+            x: ChartAxis::log("logged", AxisUnit::Seconds),
+            y: ChartAxis::log("predicted", AxisUnit::Seconds),
+            series: vec![ScatterSeries {
+                name: "judged".to_owned(),
+                points: points.iter().map(point).collect(),
+            }],
+            diagonal: "as logged".to_owned(),
+        };
+        chart.draw().inline()
+    }
+
+    #[test]
+    fn a_point_tells_its_name_and_both_values() {
+        let svg = draw(&[(10.0, 90.0)]);
+        assert!(svg.contains("judged, job_1: logged 10 s, predicted 1 min 30 s"), "{svg}");
+        assert!(svg.contains(">as logged<"), "{svg}");
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_left_out_and_said() {
+        let svg = draw(&[(0.0, 5.0), (f64::NAN, 5.0)]);
+        assert!(!svg.contains("job_1"), "{svg}");
+        assert!(svg.contains("Not drawn: 1 value beyond all numbers."), "{svg}");
+        assert!(svg.contains("Not drawn: 1 value of zero or less (logged, logarithmic)."), "{svg}");
+        draw(&[]);
+    }
+}

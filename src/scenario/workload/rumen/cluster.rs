@@ -1,0 +1,599 @@
+//! A cluster as the log of its jobs shows it, and when each job of the log began and ended.
+//!
+//! ```text
+//! log -> ClusterSurvey -> LoggedCluster   settings of a scenario, each with the reason for it
+//!                      -> LoggedTimes     of each job, to hold a replay against
+//! ```
+//! A setting comes from what the log measured, or from the configurations that its jobs were logged
+//! with. Each setting tells how sure it is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+use serde_yaml::{Mapping, Value};
+
+use super::admitted::{RumenModel, RunnableJob};
+use super::attempt::{LoggedAttempt, LoggedOutcome, TaskType};
+use super::order::RepeatedIds;
+use super::record::LoggedJob;
+use super::source::localisation;
+use super::survey::{LogHearing, LogSurvey, median, success};
+use super::topology::LoggedTopology;
+use crate::preset::HADOOP;
+use mumakil_base::units::{Count, SimSpan};
+use mumakil_core::cluster::without_escapes;
+use mumakil_core::mapred::{Hadoop, HadoopLine, SlotKind};
+use mumakil_core::trace::{Record, Records, Strictness, TraceError};
+
+/// A cluster that was inferred from a log.
+#[derive(Clone, Debug)]
+pub struct LoggedCluster {
+    /// What the log shows, in the order of a scenario.
+    pub settings: Vec<InferredSetting>,
+    /// Its racks and hosts.
+    pub topology: LoggedTopology,
+    /// What the log does not show, each a sentence.
+    pub missing: Vec<String>,
+    /// How many jobs it was inferred from.
+    pub jobs: usize,
+}
+
+/// A setting of a scenario that a log shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InferredSetting {
+    /// Its path in a scenario, such as `cluster.map_slots`.
+    pub path: &'static str,
+    /// Its value, as a scenario has it.
+    pub value: String,
+    /// How sure it is.
+    pub sure: InferredBy,
+    /// What shows it.
+    pub reason: String,
+}
+
+/// How a setting was inferred from a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InferredBy {
+    /// The configurations of jobs say it, and nothing that was measured speaks against it.
+    Said,
+    /// It was measured.
+    Measured,
+    /// It was measured, but may be more.
+    AtLeast,
+    /// Nothing shows it.
+    Assumed,
+}
+
+impl fmt::Display for InferredBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Said => "said",
+            Self::Measured => "measured",
+            Self::AtLeast => "at least",
+            Self::Assumed => "assumed",
+        })
+    }
+}
+
+/// When a logged job began and ended, in milliseconds of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedTimes {
+    /// The name that the job has in a run.
+    pub name: String,
+    /// When it was submitted.
+    pub submit: u64,
+    /// When its first map or reduce was assigned.
+    pub first_launch: Option<u64>,
+    /// When the JobTracker heard of the end of its last map.
+    pub maps_done: Option<u64>,
+    /// When it ended.
+    pub finish: Option<u64>,
+    /// How it ended.
+    pub outcome: Option<LoggedOutcome>,
+}
+
+/// A log that was read: when its jobs ran, and the cluster that the first of them show.
+#[derive(Clone, Debug)]
+pub struct LogReading {
+    /// The jobs that a run replays, in the order of their submission.
+    pub times: Vec<LoggedTimes>,
+    /// How many of these jobs, from the first one on, the cluster was inferred from.
+    pub calibrating: usize,
+    /// The cluster.
+    pub cluster: LoggedCluster,
+}
+
+impl LogReading {
+    /// Reads a log: Rumen's jobs, or the job history of a cluster. The first jobs, this share of all,
+    /// show the cluster.
+    ///
+    /// # Errors
+    /// If the log cannot be read, has mistakes, or has no job that runs.
+    pub fn read(path: &Path, share: f64, strictness: Strictness) -> Result<Self, TraceError> {
+        let mut times = Vec::new();
+        each(path, strictness, |job| {
+            times.push(LoggedTimes::of(job.job));
+            Ok(())
+        })?;
+        // Sort as a run does: jobs of the same instant keep the order of the file.
+        times.sort_by_key(|job: &LoggedTimes| job.submit);
+        let unusable = |what: &str, hint: &'static str| TraceError::Unusable {
+            what: format!("{}: {what}", path.display()),
+            hint: hint.into(),
+        };
+        if times.is_empty() {
+            let what = "the log has no job with a map that was not killed";
+            return Err(unusable(what, "name a log with more jobs"));
+        }
+        let calibrating = ((times.len() as f64 * share).ceil() as usize).clamp(1, times.len());
+        let last = times[calibrating - 1].submit;
+        let mut survey = ClusterSurvey::default();
+        each(path, strictness, |job| {
+            survey.meet_hosts(job.job);
+            if job.submitted <= last {
+                survey.add(&job);
+            }
+            Ok(())
+        })?;
+        if survey.hosts.is_empty() {
+            let hint = "a trace that was converted from a list of jobs has none";
+            return Err(unusable("no attempt of the log names its host", hint));
+        }
+        Ok(Self { times, calibrating, cluster: survey.cluster() })
+    }
+}
+
+/// Calls `see` with each job of a log that a run replays.
+fn each(
+    path: &Path,
+    strictness: Strictness,
+    mut see: impl FnMut(RunnableJob<'_>) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
+    let mut records = Records::<LoggedJob>::open(path, strictness)?;
+    records.allow_unordered();
+    records.allow_repeated_ids();
+    let mut repeats = RepeatedIds::default();
+    while let Some(mut job) = records.next().transpose()? {
+        repeats.rename(&mut job);
+        match RunnableJob::of(&job, RumenModel::Measured) {
+            Ok(Some(job)) => see(job)?,
+            Ok(None) => {}
+            Err(_) if strictness == Strictness::Lenient => {}
+            Err(what) => return Err(records.unusable(Some(&job.job_id), what)),
+        }
+    }
+    Ok(())
+}
+
+impl LoggedTimes {
+    fn of(job: &LoggedJob) -> Self {
+        let known = |time: Option<u64>| time.filter(|time| 0 < *time);
+        let work = || job.tasks().filter(|task| !task.is_service());
+        let maps = work().filter(|task| task.task_type == Some(TaskType::Map));
+        Self {
+            name: job.job_id.clone(),
+            submit: job.submitted().unwrap_or(0),
+            first_launch: work().filter_map(|task| known(task.start_time)).min(),
+            maps_done: maps.filter_map(|task| known(task.finish_time)).max(),
+            finish: known(job.finish_time),
+            outcome: job.outcome,
+        }
+    }
+}
+
+/// The names of a property in the configurations of jobs, older and newer.
+type Names = [&'static str; 2];
+
+const POLICY: Names = ["mapred.jobtracker.taskScheduler", "mapreduce.jobtracker.taskscheduler"];
+const HEARTBEATS: Names =
+    ["mapred.heartbeats.in.second", "mapreduce.jobtracker.heartbeats.in.second"];
+const MAP_SLOTS: Names =
+    ["mapred.tasktracker.map.tasks.maximum", "mapreduce.tasktracker.map.tasks.maximum"];
+const REDUCE_SLOTS: Names =
+    ["mapred.tasktracker.reduce.tasks.maximum", "mapreduce.tasktracker.reduce.tasks.maximum"];
+const OUT_OF_BAND: Names =
+    ["mapreduce.tasktracker.outofband.heartbeat", "mapreduce.tasktracker.outofband.heartbeat"];
+const EXPIRY: Names =
+    ["mapred.tasktracker.expiry.interval", "mapreduce.jobtracker.expire.trackers.interval"];
+const BLOCK: Names = ["dfs.block.size", "dfs.blocksize"];
+const MAP_SPECULATION: Names =
+    ["mapred.map.tasks.speculative.execution", "mapreduce.map.speculative"];
+const REDUCE_SPECULATION: Names =
+    ["mapred.reduce.tasks.speculative.execution", "mapreduce.reduce.speculative"];
+
+/// Facts about a cluster, gathered job by job.
+#[derive(Default)]
+struct ClusterSurvey {
+    log: LogSurvey,
+    /// Each host's rack, by the host's name.
+    hosts: BTreeMap<String, String>,
+    /// When attempts ran on a host, of maps and of reduces.
+    ran: [FxHashMap<String, Vec<AttemptSpan>>; 2],
+    inits: Vec<u64>,
+    localisations: Vec<u64>,
+    /// How long setups and cleanups took.
+    services: Vec<u64>,
+    /// The configuration of the last job that has one.
+    settings: BTreeMap<String, String>,
+    configured: usize,
+    speculates: bool,
+    jobs: usize,
+}
+
+/// When an attempt ran, in milliseconds.
+#[derive(Clone, Copy)]
+struct AttemptSpan {
+    start: u64,
+    end: u64,
+    /// Whether it waited for permission to commit at its end.
+    commits: bool,
+}
+
+impl ClusterSurvey {
+    /// Notes the hosts that a job names.
+    fn meet_hosts(&mut self, job: &LoggedJob) {
+        for task in job.tasks() {
+            for attempt in &task.attempts {
+                if let Some((rack, host)) = place_of(attempt) {
+                    self.hosts.entry(host).or_insert(rack);
+                }
+            }
+            for location in &task.preferred_locations {
+                let [.., rack, host] = &location.layers[..] else { continue };
+                let [host, rack] = [host, rack].map(|name| without_escapes(name).into_owned());
+                self.hosts.entry(host).or_insert(rack);
+            }
+        }
+    }
+
+    fn add(&mut self, admitted: &RunnableJob<'_>) {
+        let job = admitted.job;
+        self.jobs += 1;
+        self.log.add(admitted);
+        let init = job.launch_time.zip(job.submit_time);
+        self.inits.extend(init.and_then(|(launch, submit)| launch.checked_sub(submit)));
+        self.localisations.extend(localisation(job).map(SimSpan::as_millis));
+        for task in job.tasks() {
+            let is_reduce = task.task_type == Some(TaskType::Reduce);
+            // Setups and cleanups are left out: they run in slots of either kind.
+            for attempt in task.attempts.iter().filter(|_| !task.is_service()) {
+                let Some((_, host)) = place_of(attempt) else { continue };
+                let span = attempt.start_time.zip(attempt.finish_time);
+                if let Some((start, end)) = span.filter(|(start, end)| 0 < *start && start < end) {
+                    let commits = is_reduce || admitted.reduces.get() == 0;
+                    let span = AttemptSpan { start, end, commits };
+                    self.ran[usize::from(is_reduce)].entry(host).or_default().push(span);
+                }
+            }
+            let service = success(task).filter(|_| task.is_service());
+            let span = service.and_then(|done| done.finish_time?.checked_sub(done.start_time?));
+            self.services.extend(span);
+        }
+        if !job.job_properties.is_empty() {
+            self.configured += 1;
+            self.settings.clone_from(&job.job_properties);
+            self.speculates |= [MAP_SPECULATION, REDUCE_SPECULATION]
+                .iter()
+                .any(|names| self.said(*names).is_some_and(|flag| flag == "true"));
+        }
+    }
+
+    fn said(&self, names: Names) -> Option<&str> {
+        names.iter().find_map(|name| self.settings.get(*name)).map(String::as_str)
+    }
+
+    /// Returns the most attempts that held slots of a host at once, and how many hosts reached that.
+    /// An attempt waits to commit for `longest_wait` at most.
+    fn most_at_once(&self, kind: SlotKind, longest_wait: u64) -> (u32, usize) {
+        let ran = &self.ran[usize::from(kind == SlotKind::Reduce)];
+        let most: Vec<u32> = ran.values().map(|spans| at_once(spans, longest_wait)).collect();
+        let all = most.iter().copied().max().unwrap_or(0);
+        (all, most.iter().filter(|of_host| **of_host == all).count())
+    }
+
+    fn cluster(mut self) -> LoggedCluster {
+        let mut found = LoggedCluster {
+            settings: Vec::new(),
+            topology: self.topology(),
+            missing: Vec::new(),
+            jobs: self.jobs,
+        };
+        let line = self.line(&mut found);
+        let longest_wait = self.heartbeat(line, &mut found);
+        self.times(&mut found);
+        let nodes = self.hosts.len();
+        let racks = self.hosts.values().collect::<BTreeSet<_>>().len();
+        let (s, rack_s) = (plural(nodes), plural(racks));
+        let reason = format!("{nodes} host{s} in {racks} rack{rack_s} ran attempts or held input");
+        found.add("cluster.nodes", nodes, InferredBy::AtLeast, reason.clone());
+        found.add("cluster.racks", racks, InferredBy::AtLeast, reason);
+        for kind in SlotKind::BOTH {
+            self.slots(kind, longest_wait, &mut found);
+        }
+        if let Some(bytes) = self.said(BLOCK).and_then(|text| text.parse::<u64>().ok())
+            && 0 < bytes
+        {
+            let reason = "dfs.block.size of its jobs".to_owned();
+            found.add("cluster.hdfs.block", format!("{bytes}B"), InferredBy::Said, reason);
+        }
+        if let Some(init) = median(&mut self.inits) {
+            let reason = "median from a job's submission to its launch".to_owned();
+            found.add("cluster.jobtracker.init", millis(init), InferredBy::Measured, reason);
+        }
+        self.policy(&mut found);
+        let [rack, off_rack] = self.log.penalties();
+        for (path, factor, at) in [
+            ("workload.rumen.penalty.rack", rack, "in the rack of their input"),
+            ("workload.rumen.penalty.off_rack", off_rack, "in another rack than their input"),
+        ] {
+            let sure = if factor == 1.0 { InferredBy::Assumed } else { InferredBy::Measured };
+            let reason = match sure {
+                InferredBy::Measured => format!("how much longer maps took {at}"),
+                _ => format!("too few maps {at}, or not slower than by chance"),
+            };
+            found.add(path, factor, sure, reason);
+        }
+        if self.configured < self.jobs {
+            found.missing.push(format!(
+                "{} of {} jobs have no logged configuration (`_conf.xml` beside the log): their slow \
+                 start, attempts and second attempts are Hadoop's defaults",
+                self.jobs - self.configured,
+                self.jobs
+            ));
+        }
+        found
+    }
+
+    fn line(&self, found: &mut LoggedCluster) -> HadoopLine {
+        let has = |prefix: &str| self.settings.keys().any(|name| name.starts_with(prefix));
+        let of = |line, sure, reason: &str| (line, sure, reason.to_owned());
+        let (line, sure, reason) = if has("yarn.") {
+            found.missing.push(
+                "the jobs ran in YARN's containers: slots stand for the most containers at once, and \
+                 memory does not limit them"
+                    .to_owned(),
+            );
+            of(HadoopLine::V021, InferredBy::Assumed, "YARN; the nearest line")
+        } else if has("mapreduce.jobtracker.taskscheduler") {
+            of(
+                HadoopLine::V021,
+                InferredBy::Said,
+                "its jobs have `mapreduce.jobtracker.taskscheduler`",
+            )
+        } else if has("mapreduce.job.acl-") {
+            of(HadoopLine::V1, InferredBy::Said, "its jobs have `mapreduce.job.acl-…`")
+        } else if !self.settings.is_empty() {
+            of(HadoopLine::V020, InferredBy::Said, "its jobs have only older settings")
+        } else {
+            of(HadoopLine::V020, InferredBy::Assumed, "no job has a logged configuration")
+        };
+        found.add("hadoop.line", line, sure, reason);
+        line
+    }
+
+    /// Finds the settings of heartbeats and speculation. Returns the longest usual wait for a
+    /// permission to commit, in milliseconds.
+    fn heartbeat(&self, line: HadoopLine, found: &mut LoggedCluster) -> u64 {
+        let mut hadoop = plain(line);
+        let rate = self.said(HEARTBEATS).and_then(|text| text.parse().ok()).and_then(Count::new);
+        hadoop.heartbeats_per_second = rate.unwrap_or(hadoop.heartbeats_per_second);
+        let trackers = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
+        let ruled = hadoop.heartbeat_interval(trackers).as_millis();
+        let measured = match self.log.hearing() {
+            Some(LogHearing::Within(interval)) => Some(interval.as_millis()),
+            Some(LogHearing::AtOnce(_)) | None => None,
+        };
+        let is_out_of_band = matches!(self.log.hearing(), Some(LogHearing::AtOnce(_)));
+        let rule = match rate {
+            Some(rate) => format!("{} heartbeats a second for {trackers} trackers", rate.get()),
+            None => format!("Hadoop's rule for {trackers} trackers"),
+        };
+        let (interval, sure, reason) = match measured {
+            // Tasks end at any instant, so the longest delay is a little short of the interval.
+            Some(measured) if measured.abs_diff(ruled) <= ruled / 10 => {
+                let reason = format!("{rule}, and ends of tasks agree");
+                (ruled, InferredBy::Measured, reason)
+            }
+            Some(measured) => {
+                let reason = "how late the JobTracker heard of ends of tasks".to_owned();
+                (measured, InferredBy::Measured, reason)
+            }
+            None if rate.is_some() => (ruled, InferredBy::Said, rule),
+            None => (ruled, InferredBy::Assumed, rule),
+        };
+        found.add("hadoop.heartbeat", millis(interval), sure, reason);
+        let told = self.said(OUT_OF_BAND).and_then(|text| text.parse::<bool>().ok());
+        if is_out_of_band || told == Some(true) {
+            let (sure, reason) = match is_out_of_band {
+                true => (InferredBy::Measured, "the JobTracker heard of ends at once"),
+                false => (InferredBy::Said, OUT_OF_BAND[0]),
+            };
+            found.add("hadoop.out_of_band", true, sure, reason.to_owned());
+        }
+        if let Some(expiry) = self.said(EXPIRY).and_then(|text| text.parse().ok()) {
+            found.add("hadoop.expiry", millis(expiry), InferredBy::Said, EXPIRY[0].to_owned());
+        }
+        if self.speculates {
+            let rule = if line == HadoopLine::V021 { "hadoop-0.21" } else { "hadoop-0.20" };
+            let reason = "jobs are configured to get second attempts".to_owned();
+            found.add("hadoop.speculation", rule, InferredBy::Said, reason);
+        }
+        interval + (hadoop.poll + hadoop.commit_time).as_millis()
+    }
+
+    fn times(&mut self, found: &mut LoggedCluster) {
+        let localisation = median(&mut self.localisations);
+        if let Some(copying) = localisation {
+            let reason = "median from a job's first assignment to a host to the start there";
+            let value = millis(copying);
+            found.add("hadoop.localisation", value, InferredBy::Measured, reason.to_owned());
+        }
+        if let Some(service) = median(&mut self.services) {
+            // A setup does next to nothing, so its time is its start-up.
+            let start_up = service + localisation.unwrap_or(0);
+            let reason = "median time of setups and cleanups, after the copying of files";
+            let value = millis(start_up);
+            found.add("hadoop.start_up", value, InferredBy::Measured, reason.to_owned());
+        }
+    }
+
+    fn slots(&self, kind: SlotKind, longest_wait: u64, found: &mut LoggedCluster) {
+        let (path, names) = match kind {
+            SlotKind::Map => ("cluster.map_slots", MAP_SLOTS),
+            SlotKind::Reduce => ("cluster.reduce_slots", REDUCE_SLOTS),
+        };
+        let (most, reached) = self.most_at_once(kind, longest_wait);
+        let hosts = self.hosts.len();
+        let word = kind.word();
+        let seen = format!(
+            "at most {most} {word} attempt{} at once, on {reached} of {hosts} host{}",
+            plural(most as usize),
+            plural(hosts)
+        );
+        let said = self.said(names).and_then(|text| text.parse::<u32>().ok());
+        let (slots, sure, reason) = match said {
+            Some(said) if most <= said => (said, InferredBy::Said, format!("{}; {seen}", names[0])),
+            Some(said) => {
+                let reason = format!("{seen}, though {} is {said}", names[0]);
+                (most, InferredBy::AtLeast, reason)
+            }
+            // If most hosts never ran more, that is hardly by chance.
+            None if hosts <= 2 * reached => (most, InferredBy::Measured, seen),
+            None => (most, InferredBy::AtLeast, seen),
+        };
+        found.add(path, slots, sure, reason);
+    }
+
+    fn policy(&self, found: &mut LoggedCluster) {
+        let class = self.said(POLICY).map(|class| class.rsplit('.').next().unwrap_or(class));
+        let (policy, sure) = match class {
+            Some("JobQueueTaskScheduler") => ("fifo", InferredBy::Said),
+            Some("FairScheduler") => ("fair", InferredBy::Said),
+            Some("CapacityTaskScheduler") => ("capacity", InferredBy::Said),
+            _ => ("fifo", InferredBy::Assumed),
+        };
+        let reason = match (class, sure) {
+            (Some(class), InferredBy::Said) => class.to_owned(),
+            (Some(class), _) => format!("{class} is not known"),
+            (None, _) => "no job names its policy; FIFO is Hadoop's default".to_owned(),
+        };
+        if matches!(policy, "fair" | "capacity") {
+            found.missing.push(format!(
+                "a log does not hold the settings of pools and queues: all are alike (set \
+                 scheduler.{policy}.allocations)"
+            ));
+        }
+        found.add("scheduler", policy, sure, reason);
+    }
+
+    fn topology(&self) -> LoggedTopology {
+        let node = |name: &str| LoggedTopology { name: name.to_owned(), children: Vec::new() };
+        let mut racks: BTreeMap<&str, Vec<LoggedTopology>> = BTreeMap::new();
+        for (host, rack) in &self.hosts {
+            racks.entry(rack).or_default().push(node(host));
+        }
+        let racks = racks
+            .into_iter()
+            .map(|(rack, hosts)| LoggedTopology { name: rack.to_owned(), children: hosts });
+        LoggedTopology { name: "<root>".to_owned(), children: racks.collect() }
+    }
+}
+
+/// Returns the settings of a line of Hadoop.
+fn plain(line: HadoopLine) -> Hadoop {
+    let preset = HADOOP.get(&line.to_string()).expect("each line has a preset");
+    serde_yaml::from_value(preset).expect("a preset has all settings")
+}
+
+/// Returns the rack and the name of an attempt's host; without a rack, Hadoop's default one.
+fn place_of(attempt: &LoggedAttempt) -> Option<(String, String)> {
+    let named = attempt.host_name.as_deref().filter(|name| !name.is_empty())?;
+    let (path, host) = named.rsplit_once('/').unwrap_or(("", named));
+    let rack = path.rsplit('/').next().filter(|rack| !rack.is_empty()).unwrap_or("default-rack");
+    let [rack, host] = [rack, host].map(|name| without_escapes(name).into_owned());
+    (!host.is_empty()).then_some((rack, host))
+}
+
+/// Returns the most attempts that held slots at once. An attempt that waits to commit counts as
+/// without a slot: its tracker may run another one beside it.
+fn at_once(spans: &[AttemptSpan], longest_wait: u64) -> u32 {
+    let mut changes: Vec<(u64, i32)> = Vec::with_capacity(2 * spans.len());
+    for AttemptSpan { start, end, commits } in spans {
+        let wait = if *commits { longest_wait } else { 0 };
+        // An attempt that starts at the end of another one takes over its slot.
+        changes.extend([(*start, 1), (end.saturating_sub(wait).max(*start), -1)]);
+    }
+    changes.sort_unstable();
+    let (mut now, mut most) = (0, 0);
+    for (_, change) in changes {
+        now += change;
+        most = most.max(now);
+    }
+    most.unsigned_abs()
+}
+
+fn millis(millis: u64) -> String {
+    SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis())).to_string()
+}
+
+const fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+impl LoggedCluster {
+    fn add(
+        &mut self,
+        path: &'static str,
+        value: impl fmt::Display,
+        sure: InferredBy,
+        reason: String,
+    ) {
+        self.settings.push(InferredSetting { path, value: value.to_string(), sure, reason });
+    }
+
+    /// Returns a scenario, in YAML, that replays the log on the cluster, `lenient` or not. `topology`
+    /// is the file with the racks and hosts.
+    pub fn scenario(&self, name: &str, log: &Path, topology: &Path, lenient: bool) -> String {
+        let mut tree = Mapping::new();
+        tree.insert("name".into(), name.into());
+        for (path, value) in [
+            ("workload.rumen.trace", log.display().to_string()),
+            ("workload.rumen.topology", topology.display().to_string()),
+        ] {
+            put(&mut tree, path, value.into());
+        }
+        if lenient {
+            put(&mut tree, "workload.rumen.lenient", true.into());
+        }
+        // The topology has the nodes and racks.
+        let is_said = |path: &str| !matches!(path, "cluster.nodes" | "cluster.racks");
+        for setting in self.settings.iter().filter(|setting| is_said(setting.path)) {
+            let value = serde_yaml::from_str(&setting.value).unwrap_or(Value::Null);
+            // The line of 0.20 and 0.21 is text that looks like a number.
+            let value = if value.is_f64() && setting.path == "hadoop.line" {
+                Value::from(setting.value.as_str())
+            } else {
+                value
+            };
+            put(&mut tree, setting.path, value);
+        }
+        serde_yaml::to_string(&tree).expect("a tree of text and numbers")
+    }
+}
+
+/// Puts a value at a path into a tree.
+fn put(tree: &mut Mapping, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            tree.insert(path.into(), value);
+        }
+        Some((first, rest)) => {
+            let below = tree.entry(first.into()).or_insert_with(|| Mapping::new().into());
+            if let Value::Mapping(below) = below {
+                put(below, rest, value);
+            }
+        }
+    }
+}

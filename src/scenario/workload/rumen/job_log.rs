@@ -1,0 +1,220 @@
+//! A logged job that is put together from the events of a log, in any order.
+
+use indexmap::IndexMap;
+use roxmltree::{Document, Node};
+
+use super::attempt::{LoggedAttempt, LoggedLocation, LoggedTask, ResourceUsage, TaskType};
+use super::record::{LoggedJob, LoggedPriority};
+use mumakil_core::trace::RecordFault;
+
+/// A job of which some events have been read.
+#[derive(Default)]
+pub(super) struct JobLog {
+    pub(super) job: LoggedJob,
+    /// Its tasks, in the order in which the log names them first.
+    tasks: IndexMap<String, LoggedTask>,
+}
+
+impl JobLog {
+    /// Returns a task by its id; a new one if it was not named before.
+    pub(super) fn task(&mut self, id: &str, kind: Option<TaskType>) -> &mut LoggedTask {
+        // The usual event is of the task of the last one.
+        let place = match self.tasks.last() {
+            Some((last, _)) if last == id => self.tasks.len() - 1,
+            _ => self.tasks.get_index_of(id).unwrap_or_else(|| {
+                let task = LoggedTask { task_id: id.to_owned(), ..LoggedTask::default() };
+                self.tasks.insert_full(id.to_owned(), task).0
+            }),
+        };
+        let task = &mut self.tasks[place];
+        task.task_type = kind.or(task.task_type);
+        task
+    }
+
+    /// Returns an attempt by the ids of its task and its own.
+    pub(super) fn attempt(
+        &mut self,
+        task: &str,
+        kind: Option<TaskType>,
+        id: &str,
+    ) -> &mut LoggedAttempt {
+        let attempts = &mut self.task(task, kind).attempts;
+        let place = attempts.iter().rposition(|attempt| attempt.attempt_id == id);
+        let place = place.unwrap_or_else(|| {
+            attempts.push(LoggedAttempt { attempt_id: id.to_owned(), ..LoggedAttempt::default() });
+            attempts.len() - 1
+        });
+        &mut attempts[place]
+    }
+
+    /// Reads the job's configuration, as XML.
+    pub(super) fn configure(&mut self, xml: &[u8]) -> Result<(), String> {
+        let text = String::from_utf8_lossy(xml);
+        let document =
+            Document::parse(&text).map_err(|error| format!("its configuration: {error}"))?;
+        let of = |property: Node<'_, '_>, name| {
+            let child = property.children().find(|child| child.has_tag_name(name))?;
+            Some(child.text()?.trim().to_owned())
+        };
+        let properties = document.root_element().children();
+        for property in properties.filter(|child| child.has_tag_name("property")) {
+            if let Some((name, value)) = of(property, "name").zip(of(property, "value")) {
+                self.job.job_properties.insert(name, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the job.
+    pub(super) fn into_job(self) -> Result<LoggedJob, RecordFault> {
+        let Self { mut job, tasks } = self;
+        if job.job_id.is_empty() {
+            return Err(RecordFault::new("the log names no job"));
+        }
+        let settings = &job.job_properties;
+        let mib =
+            |names: [&str; 2]| settings_mib(names.iter().find_map(|name| settings.get(*name)));
+        job.job_map_mb = mib(["mapreduce.map.memory.mb", "mapred.job.map.memory.mb"]);
+        job.job_reduce_mb = mib(["mapreduce.reduce.memory.mb", "mapred.job.reduce.memory.mb"]);
+        job.heap_megabytes = settings.get("mapred.child.java.opts").and_then(|text| heap(text));
+        if let Some(pool) = pool(&job) {
+            job.queue = Some(pool);
+        }
+        for mut task in tasks.into_values() {
+            task.sum_up();
+            let of_kind = match task.task_type {
+                Some(TaskType::Map) => &mut job.map_tasks,
+                Some(TaskType::Reduce) => &mut job.reduce_tasks,
+                _ => &mut job.other_tasks,
+            };
+            of_kind.push(task);
+        }
+        Ok(job)
+    }
+}
+
+fn settings_mib(setting: Option<&String>) -> Option<u32> {
+    // Hadoop writes -1 for a limit that is not set.
+    setting?.parse().ok().filter(|mib| 0 < *mib)
+}
+
+/// Returns the heap that the options of a Java process grant, in MiB, as Rumen reads it.
+fn heap(options: &str) -> Option<u32> {
+    let size = options.split_whitespace().rev().find_map(|option| option.strip_prefix("-Xmx"))?;
+    let digits = size.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let number: u64 = digits.parse().ok()?;
+    let mib = match size[digits.len()..].to_ascii_lowercase().as_str() {
+        "g" => number.checked_mul(1024)?,
+        "m" => number,
+        "k" => number >> 10,
+        "" => number >> 20,
+        _ => return None,
+    };
+    u32::try_from(mib).ok()
+}
+
+/// Returns the fair scheduler's pool of a job, if the configuration names one: the log has only the
+/// job's queue.
+fn pool(job: &LoggedJob) -> Option<String> {
+    let setting = |name: &str| job.job_properties.get(name).filter(|value| !value.is_empty());
+    let named = || {
+        setting("mapred.jobtracker.taskScheduler")
+            .filter(|name| name.ends_with("FairScheduler"))?;
+        match setting("mapred.fairscheduler.poolnameproperty").map(String::as_str) {
+            // The fair scheduler's default is a pool for each user.
+            None | Some("user.name") => job.user.as_ref(),
+            Some(property) => setting(property),
+        }
+    };
+    setting("mapred.fairscheduler.pool").or_else(named).cloned()
+}
+
+/// Returns a priority by its name.
+pub(super) fn priority(name: &str) -> Option<LoggedPriority> {
+    Some(match name {
+        "VERY_LOW" => LoggedPriority::VeryLow,
+        "LOW" => LoggedPriority::Low,
+        "NORMAL" => LoggedPriority::Normal,
+        "HIGH" => LoggedPriority::High,
+        "VERY_HIGH" => LoggedPriority::VeryHigh,
+        _ => return None,
+    })
+}
+
+/// Returns the type of a task by its name in logs.
+pub(super) fn task_type(name: &str) -> Option<TaskType> {
+    Some(match name {
+        "MAP" => TaskType::Map,
+        "REDUCE" => TaskType::Reduce,
+        "SETUP" | "JOB_SETUP" => TaskType::Setup,
+        "CLEANUP" | "JOB_CLEANUP" => TaskType::Cleanup,
+        _ => return None,
+    })
+}
+
+/// Returns the place `/rack/host` as its layers.
+pub(super) fn location(place: &str) -> LoggedLocation {
+    let layers = place.split('/').filter(|layer| !layer.is_empty());
+    LoggedLocation { layers: layers.map(str::to_owned).collect() }
+}
+
+impl LoggedAttempt {
+    /// Notes a counter by its name.
+    pub(super) fn count(&mut self, name: &[u8], value: u64) {
+        let usage = |attempt: &mut Self, set: fn(&mut ResourceUsage) -> &mut Option<u64>| {
+            *set(attempt.resource_usage_metrics.get_or_insert_default()) = Some(value);
+        };
+        let field = match name {
+            b"HDFS_BYTES_READ" => &mut self.hdfs_bytes_read,
+            b"HDFS_BYTES_WRITTEN" => &mut self.hdfs_bytes_written,
+            b"FILE_BYTES_READ" => &mut self.file_bytes_read,
+            b"FILE_BYTES_WRITTEN" => &mut self.file_bytes_written,
+            b"MAP_INPUT_RECORDS" => &mut self.map_input_records,
+            b"MAP_INPUT_BYTES" => &mut self.map_input_bytes,
+            b"MAP_OUTPUT_BYTES" => &mut self.map_output_bytes,
+            b"MAP_OUTPUT_RECORDS" => &mut self.map_output_records,
+            b"COMBINE_INPUT_RECORDS" => &mut self.combine_input_records,
+            b"REDUCE_INPUT_GROUPS" => &mut self.reduce_input_groups,
+            b"REDUCE_INPUT_RECORDS" => &mut self.reduce_input_records,
+            b"REDUCE_SHUFFLE_BYTES" => &mut self.reduce_shuffle_bytes,
+            b"REDUCE_OUTPUT_RECORDS" => &mut self.reduce_output_records,
+            b"SPILLED_RECORDS" => &mut self.spilled_records,
+            b"CPU_MILLISECONDS" => return usage(self, |usage| &mut usage.cumulative_cpu_usage),
+            b"VIRTUAL_MEMORY_BYTES" => {
+                return usage(self, |usage| &mut usage.virtual_memory_usage);
+            }
+            b"PHYSICAL_MEMORY_BYTES" => {
+                return usage(self, |usage| &mut usage.physical_memory_usage);
+            }
+            b"COMMITTED_HEAP_BYTES" => return usage(self, |usage| &mut usage.heap_usage),
+            _ => return,
+        };
+        *field = Some(value);
+    }
+}
+
+impl LoggedTask {
+    /// Takes the task's own bytes and records from the attempt that succeeded.
+    fn sum_up(&mut self) {
+        use super::attempt::LoggedOutcome::Success;
+        let done = self.attempts.iter().find(|attempt| attempt.result == Some(Success));
+        let Some(done) = done.filter(|_| !self.is_service()) else { return };
+        let is_map = self.task_type == Some(TaskType::Map);
+        let [input, inputs, output, outputs] = match is_map {
+            true => [
+                done.hdfs_bytes_read,
+                done.map_input_records,
+                done.file_bytes_written,
+                done.map_output_records,
+            ],
+            false => [
+                done.reduce_shuffle_bytes,
+                done.reduce_input_records,
+                done.hdfs_bytes_written,
+                done.reduce_output_records,
+            ],
+        };
+        (self.input_bytes, self.input_records) = (input, inputs);
+        (self.output_bytes, self.output_records) = (output, outputs);
+    }
+}
