@@ -17,11 +17,12 @@ use flate2::write::GzEncoder;
 
 use super::failure::Failure;
 use super::{file, terminal};
-use crate::trace::Strictness;
+use crate::trace::{Records, Strictness};
 use crate::units::Bytes;
 use crate::units::tell::counted;
 use crate::workload::Formats;
 use crate::workload::format::{Format, Trace};
+use crate::workload::list::MappedColumn;
 
 mod cluster;
 mod convert;
@@ -108,6 +109,24 @@ impl TraceInput {
     fn read(&self, format: &'static dyn Format) -> Result<Trace, Failure> {
         let strictness = Strictness::of(self.lenient);
         let trace = Trace::read_as(format, &self.file, self.block, strictness)?;
+        self.warn_of(&trace);
+        Ok(trace)
+    }
+
+    /// Reads a table whose columns have other names, as [`Self::read`].
+    fn mapped(
+        &self,
+        format: &'static dyn Format,
+        columns: &[MappedColumn],
+    ) -> Result<Trace, Failure> {
+        let (file, block, how) = (&self.file, self.block, Strictness::of(self.lenient));
+        let rows = Records::open(file, how)?;
+        let trace = Trace::of_mapped_table(format, rows, columns, file, block, how)?;
+        self.warn_of(&trace);
+        Ok(trace)
+    }
+
+    fn warn_of(&self, trace: &Trace) {
         if 0 < trace.skipped.count {
             let first = trace.skipped.first.first().map(ToString::to_string).unwrap_or_default();
             terminal::warn(&format!(
@@ -116,7 +135,6 @@ impl TraceInput {
             ));
         }
         trace.notes.iter().for_each(|note| terminal::warn(note));
-        Ok(trace)
     }
 }
 

@@ -16,6 +16,7 @@
 //! | jobs of YARN's SLS | [`sls::SlsJob`] | [`format::ForeignJob::write_to`] |
 //! | nodes of YARN's SLS | [`sls::SlsRack`] | [`sls::SlsRack::write_to`] |
 //! | generator of YARN's SLS | [`sls::Synth`] | |
+//! | batch jobs of other clusters (`batch`) | | |
 //! | our own table of jobs, CSV | [`list::Row`] | [`list::write_table`] |
 //! | our own list of jobs, YAML | [`list::ListEntry`] | [`list::write_yaml`] |
 //!
@@ -35,6 +36,7 @@
 //! ```
 
 pub(crate) mod arrivals;
+mod batch;
 mod build;
 mod builtin;
 mod chains;

@@ -16,7 +16,7 @@ use mumakil::study::{Plan, Study};
 use mumakil::trace::{Record, Records, Strictness};
 use mumakil::units::{Bytes, SimSpan};
 use mumakil::workload::Formats;
-use mumakil::workload::format::{ForeignJob, Trace};
+use mumakil::workload::format::{ForeignJob, FormatContents, Trace};
 use mumakil::workload::list;
 use mumakil::workload::rumen::{LoggedJob, LoggedTopology};
 use mumakil::workload::sls::{SlsJob, SlsRack, Synth};
@@ -71,6 +71,34 @@ pub(crate) fn list(bytes: &[u8]) {
         list::write_yaml(&jobs, &mut written).expect("memory can be written");
         assert_eq!(yaml(&written, Strictness::Strict).expect("a list").into_own(), jobs);
     }
+}
+
+/// Reads bytes in the format that their first line shows, and checks that the jobs of a list read
+/// back the same.
+pub(crate) fn batch(bytes: &[u8]) {
+    let folder = tempfile::tempdir().expect("there is room for a file");
+    let path = folder.path().join("trace");
+    fs::write(&path, bytes).expect("there is room for a file");
+    let block = Bytes::from_mib(64);
+    let formats = Formats::builtin();
+    let strict = Trace::read(&path, block, Strictness::Strict, &formats);
+    let jobs = match Trace::read(&path, block, Strictness::Lenient, &formats) {
+        Ok(trace) => trace,
+        Err(error) => {
+            assert!(strict.is_err(), "lenient reading refuses less");
+            return assert!(error.to_string().len() < 2_000, "{error}");
+        }
+    };
+    if !matches!(jobs.format.contents(), FormatContents::List { .. }) {
+        return;
+    }
+    let jobs = jobs.into_own();
+    let mut written = Vec::new();
+    list::write_table(&jobs, &mut written).expect("memory can be written");
+    let csv = formats.written_as("csv").expect("a format of our own");
+    let how = Strictness::Strict;
+    let rows = Records::from_reader("list", Cursor::new(written), how).expect("bytes can be read");
+    assert_eq!(Trace::of_table(csv, rows, &path, block, how).expect("a table").into_own(), jobs);
 }
 
 pub(crate) fn sls(bytes: &[u8]) {

@@ -30,6 +30,7 @@ fn exercise_all(bytes: &[u8]) {
     exercise::topology(bytes);
     exercise::sls(bytes);
     exercise::list(bytes);
+    exercise::batch(bytes);
     exercise::scenario(bytes);
     exercise::set(bytes);
     exercise::expression(bytes);

@@ -7,6 +7,7 @@ use crate::units::tell::counted;
 use crate::workload::Formats;
 use crate::workload::exchange::{check_listed, converted};
 use crate::workload::format::{FormatContents, Trace, TraceJob};
+use crate::workload::list::MappedColumn;
 
 /// Convert a trace into another format
 ///
@@ -18,13 +19,18 @@ use crate::workload::format::{FormatContents, Trace, TraceJob};
 Examples:
   mumakil trace convert trace.tsv --to csv -o jobs.csv
   mumakil trace convert jobs.json.gz --to yaml | less
-  mumakil trace convert jobs.csv --to sls -o sls-jobs.json")]
+  mumakil trace convert jobs.csv --to sls -o sls-jobs.json
+  mumakil trace convert own.csv --to csv --columns name=id,submit_ms=arrived,map_time_s=took")]
 pub(super) struct TraceConvertArguments {
     #[command(flatten)]
     input: TraceInput,
     /// The format to write
     #[arg(long)]
     to: String,
+    /// For a table of your own: which column holds a field of a job, with the unit of bare numbers;
+    /// other columns are passed over
+    #[arg(long, value_name = "FIELD=COLUMN,…", value_delimiter = ',')]
+    columns: Vec<MappedColumn>,
     /// For a file of the SLS' generator: draw the jobs of a scenario with this seed
     #[arg(long, value_name = "NUMBER", default_value_t = 42)]
     seed: u64,
@@ -36,8 +42,14 @@ impl TraceConvertArguments {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         let unknown = || Failure::input(format!("there is no format `{}` to write", self.to));
         let format = formats.written_as(&self.to).ok_or_else(unknown)?;
-        let found = formats.recognise(&self.input.file)?;
+        let found = match self.columns.is_empty() {
+            true => formats.recognise(&self.input.file)?,
+            false => formats.written_as("csv").ok_or_else(unknown)?,
+        };
         let trace = match found.contents() {
+            FormatContents::List { .. } if !self.columns.is_empty() => {
+                self.input.mapped(found, &self.columns)?
+            }
             FormatContents::Generator { draw, .. } => {
                 Trace::of_entries(found, draw(&self.input.file, self.seed)?)
             }
@@ -47,7 +59,7 @@ impl TraceConvertArguments {
         };
         // The format stays the same, so write the trace as it was read: a list of jobs would lose
         // some of its fields.
-        if trace.format == format {
+        if trace.format == format && self.columns.is_empty() {
             return self.output.write(&trace);
         }
         let entries = trace.entries(self.input.block);

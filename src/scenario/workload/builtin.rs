@@ -1,5 +1,8 @@
 //! The formats that Mumakil brings.
 
+use super::batch::{
+    AlibabaInstances, AlibabaTasks, GoogleCollections, GoogleJobs, GoogleTasks, SwfJobs,
+};
 use super::format::Formats;
 use super::list::format::{JobList, JobTable};
 use super::rumen::format::{JobHistory, RumenJobs, RumenTopology};
@@ -17,6 +20,12 @@ impl Formats {
             &SlsJobs,
             &SlsNodes,
             &SlsSynth,
+            &SwfJobs,
+            &GoogleTasks,
+            &GoogleJobs,
+            &GoogleCollections,
+            &AlibabaTasks,
+            &AlibabaInstances,
             &JobTable,
             &JobList,
         ])

@@ -365,8 +365,9 @@ mod tests {
         let hint = "\n  hint: known are SWIM (6 to 8 columns, separated by tabs), Rumen's jobs \
                     (objects with `jobID`) and topology (`name`, `children`), Hadoop's job history \
                     (`Meta VERSION=` or `Avro-Json` at its head), the SLS' jobs \
-                    (`job.tasks`), nodes (`rack`, `nodes`) and generator (`workloads`), and \
-                    Mumakil's own lists of jobs (CSV with a column `name`, or YAML)";
+                    (`job.tasks`), nodes (`rack`, `nodes`) and generator (`workloads`), \
+                    the Standard Workload Format (18 numbers), Google's `task_events` of 2011, \
+                    Alibaba's `batch_task.csv`, and Mumakil's own lists of jobs (CSV with a column `name`, or YAML)";
         for (text, what) in [
             ("\n \n", "t:3: the file is empty"),
             ("\n{\"a\": 1}", "t:2: a JSON object, but of no known trace format"),

@@ -7,11 +7,14 @@
 //! source   the jobs of a run: of the scenario itself, or of a file
 //! ```
 
+mod columns;
 mod file;
 pub(super) mod format;
 mod record;
 pub(crate) mod source;
 
+pub use columns::MappedColumn;
+pub(in crate::workload) use file::ListReader;
 pub use file::{write_table, write_yaml};
 pub use record::{ListEntry, Row};
 pub use source::{JobFile, ListSource};

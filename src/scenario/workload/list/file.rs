@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 use serde_yaml::{Mapping, Value};
 
+use super::columns::{MappedColumn, TableColumn, columns};
 use super::record::{ListEntry, Row};
 use crate::workload::format::{Format, Trace};
 use crate::workload::jobs::{FEWER_TASKS, JobEntry, LATEST, MOST_JOBS, in_order, too_many_tasks};
@@ -29,19 +30,26 @@ use mumakil_yaml::{self as yaml, YamlProblem};
 const TEXTS: [&str; 5] = ["name", "user", "pool", "class", "file"];
 
 /// A mistake in a job: its field, the message, and a hint.
-struct JobFlaw {
+pub(in crate::workload) struct JobFlaw {
     field: String,
     message: String,
     hint: Option<Cow<'static, str>>,
 }
 
 impl JobFlaw {
-    fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(super) fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self { field: field.into(), message: message.into(), hint: None }
     }
 
-    fn hint(self, hint: &'static str) -> Self {
+    pub(super) fn hint(self, hint: &'static str) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+#[cfg(test)]
+impl JobFlaw {
+    pub(super) fn message(&self) -> &str {
+        &self.message
     }
 }
 
@@ -59,7 +67,23 @@ impl Trace {
     /// If the file cannot be read or has mistakes; the error names them.
     pub fn of_table(
         format: &'static dyn Format,
+        rows: Records<Row>,
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+    ) -> Result<Self, TraceError> {
+        Self::of_mapped_table(format, rows, &[], path, block, strictness)
+    }
+
+    /// Reads a table some of whose columns have other names than the fields that they hold. Jobs
+    /// without a name are numbered.
+    ///
+    /// # Errors
+    /// As [`Trace::of_table`].
+    pub fn of_mapped_table(
+        format: &'static dyn Format,
         mut rows: Records<Row>,
+        mapping: &[MappedColumn],
         path: &Path,
         block: Bytes,
         strictness: Strictness,
@@ -69,15 +93,20 @@ impl Trace {
         // The header decides the separator of all rows: a row may have commas in its cells.
         let separator = header.as_ref().map_or(b',', Row::separator);
         let header = header.map_or_else(Vec::new, |row| row.cells(separator));
-        if let Err(fault) = check_header(&header) {
-            return Err(reader.error(rows.place(), None, fault));
-        }
+        let columns =
+            columns(&header, mapping).map_err(|fault| reader.error(rows.place(), None, fault))?;
+        let named = columns.iter().find(|column| column.field == "name");
+        let mut number = 0;
         while let Some(row) = rows.next().transpose()? {
+            number += 1;
             let cells = row.cells(separator);
             // The name of the job, only for messages in case that the row is broken.
-            let name = header.iter().zip(&cells).find(|(column, _)| *column == "name");
-            let name = name.map(|(_, cell)| cell.as_str());
-            reader.add(rows.place(), name, fields(&header, &cells))?;
+            let name = named.and_then(|column| cells.get(column.place)).map(String::as_str);
+            let mut fields = fields(&header, &columns, &cells);
+            if let (None, Ok(fields)) = (named, &mut fields) {
+                fields.insert("name".into(), format!("job{number}").into());
+            }
+            reader.add(rows.place(), name, fields)?;
         }
         reader.end(rows)
     }
@@ -102,50 +131,50 @@ impl Trace {
     }
 }
 
-fn check_header(header: &[String]) -> Result<(), JobFlaw> {
-    for (place, column) in header.iter().enumerate() {
-        if !JobEntry::field_names().contains(&column.as_str()) {
-            return Err(JobFlaw::new("", format!("unknown column `{column}`"))
-                .hint("the columns are the fields of a job in a scenario, such as `submit`"));
-        }
-        if header[..place].contains(column) {
-            return Err(JobFlaw::new("", format!("two columns `{column}`")));
-        }
-    }
-    if !header.iter().any(|column| column == "name") {
-        return Err(JobFlaw::new("", "no column `name`").hint("begin with a header"));
-    }
-    Ok(())
-}
-
 /// Returns the fields of a job from its row.
-fn fields(header: &[String], cells: &[String]) -> Result<Mapping, JobFlaw> {
+fn fields(
+    header: &[String],
+    columns: &[TableColumn],
+    cells: &[String],
+) -> Result<Mapping, JobFlaw> {
     if header.len() != cells.len() {
         let message = format!("{} cells in {} columns", cells.len(), header.len());
         return Err(JobFlaw::new("", message)
             .hint("put a cell with a comma in it into quotes, without a blank before them"));
     }
     let mut fields = Mapping::new();
-    for (column, cell) in header.iter().zip(cells) {
-        let value = match cell.as_str() {
+    for TableColumn { place, field, unit } in columns {
+        let value = match cells[*place].as_str() {
             // An empty cell leaves the field to its default; an empty text is written `""`.
             "" => continue,
-            text if !TEXTS.contains(&column.as_str()) => {
-                serde_yaml::from_str(text).map_err(|error| error.to_string())
-            }
+            text if !TEXTS.contains(&field.as_str()) => serde_yaml::from_str(text)
+                .map(|value: Value| match unit {
+                    Some(unit) => in_unit(&value, unit),
+                    None => value,
+                })
+                .map_err(|error| error.to_string()),
             text if text.starts_with('"') => {
                 serde_json::from_str(text).map(Value::String).map_err(|error| error.to_string())
             }
             text => Ok(Value::String(text.to_owned())),
         };
-        let value = value.map_err(|message| JobFlaw::new(column, message))?;
-        fields.insert(column.as_str().into(), value);
+        let value = value.map_err(|message| JobFlaw::new(field, message))?;
+        fields.insert(field.as_str().into(), value);
     }
     Ok(fields)
 }
 
+/// Returns a value in which bare numbers have this unit.
+fn in_unit(value: &Value, unit: &str) -> Value {
+    match value {
+        Value::Number(number) => Value::String(format!("{number}{unit}")),
+        Value::Sequence(list) => list.iter().map(|value| in_unit(value, unit)).collect(),
+        other => other.clone(),
+    }
+}
+
 /// Collects the jobs of a file one by one, and checks each job against the earlier ones.
-struct ListReader {
+pub(in crate::workload) struct ListReader {
     format: &'static dyn Format,
     path: PathBuf,
     block: Bytes,
@@ -166,7 +195,12 @@ struct ListReader {
 }
 
 impl ListReader {
-    fn new(format: &'static dyn Format, path: &Path, block: Bytes, strictness: Strictness) -> Self {
+    pub(in crate::workload) fn new(
+        format: &'static dyn Format,
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+    ) -> Self {
         Self {
             format,
             path: path.to_owned(),
@@ -191,7 +225,7 @@ impl ListReader {
     }
 
     /// Adds a job. A broken job is an error; with lenient reading it is left out.
-    fn add(
+    pub(in crate::workload) fn add(
         &mut self,
         place: TextPlace,
         name: Option<&str>,
@@ -263,7 +297,10 @@ impl ListReader {
     }
 
     /// Checks the jobs against each other.
-    fn end<T: Record>(mut self, records: Records<T>) -> Result<Trace, TraceError> {
+    pub(in crate::workload) fn end<T: Record>(
+        mut self,
+        records: Records<T>,
+    ) -> Result<Trace, TraceError> {
         let clashes = file_clashes(&self.jobs, self.block).into_iter();
         let clash = |(number, message)| (number, JobFlaw::new("file", message).hint(ONE_SIZE));
         // Check files before `after`: if a job is left out for its file, the jobs that follow it
@@ -522,8 +559,9 @@ mod tests {
             ("maps\n3\n", "t.csv:1: no column `name`\n  hint: begin with a header"),
             (
                 "name,mapz\n",
-                "t.csv:1: unknown column `mapz`\n  hint: the columns are the fields of a job in a \
-                 scenario, such as `submit`",
+                "t.csv:1: unknown column `mapz` (did you mean `maps`?)\n  hint: the columns are the \
+                 fields of a job, such as `submit`, or `submit_ms` for bare numbers; `mumakil trace \
+                 convert --columns submit_ms=COLUMN,…` reads other tables",
             ),
             ("name,maps,maps\n", "t.csv:1: two columns `maps`"),
             (

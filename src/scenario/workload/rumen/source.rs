@@ -848,7 +848,10 @@ mod tests {
         let traced = found.jobs[1].traced.as_ref().unwrap();
         let (init, setup, cleanup) = (400, 500, 300);
         let [init, setup, cleanup] = [init, setup, cleanup].map(|time| Some(millis(time)));
-        assert_eq!(traced.service, TracedService { init, localisation: Some(SimSpan::ZERO), setup, cleanup });
+        assert_eq!(
+            traced.service,
+            TracedService { init, localisation: Some(SimSpan::ZERO), setup, cleanup }
+        );
         // Half of 3 s, half a poll, and the commit itself.
         assert_eq!(traced.commit_wait, millis(1_500 + 500 + 100));
         let reduce = traced.reduces[0][0].unwrap().times.unwrap();

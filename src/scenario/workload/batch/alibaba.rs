@@ -1,0 +1,134 @@
+//! Alibaba's traces of 2017 and 2018: `batch_task.csv`, without a header.
+//!
+//! ```text
+//! M1,200.0,j_31,1,Terminated,86400,86460,100.0,0.3     2018: task, instances, job, type, status,
+//!                                                            start, end, plan
+//! 10,70,5,3,200,Terminated,0.5,0.01                    2017: create, modify, job, task, instances,
+//!                                                            status, plan
+//! ```
+//! The instances of a task are tasks of a job, each of the time of the whole task. A task of 2018
+//! whose name begins with R or J reads what others have written, so its instances are reduces.
+
+use std::path::Path;
+
+use super::{TaskedJob, TaskedJobs, add, as_list, elsewhere, read};
+use crate::workload::format::{Format, FormatContents, Trace};
+use mumakil_base::units::Bytes;
+use mumakil_core::trace::{Strictness, TextPlace, TraceError, clip};
+
+/// The format of the tasks of batch jobs.
+pub(in crate::workload) struct AlibabaTasks;
+/// The format of the tasks' instances.
+pub(in crate::workload) struct AlibabaInstances;
+
+/// The words for the status of a task.
+const STATUS: [&str; 6] = ["Ready", "Waiting", "Running", "Terminated", "Failed", "Cancelled"];
+
+impl Format for AlibabaTasks {
+    fn name(&self) -> &'static str {
+        "Alibaba's batch tasks"
+    }
+
+    fn known_by(&self) -> &'static str {
+        "Alibaba's `batch_task.csv`"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        batch_row(&String::from_utf8_lossy(line)).is_some()
+    }
+
+    fn contents(&self) -> FormatContents {
+        as_list(jobs)
+    }
+}
+
+impl Format for AlibabaInstances {
+    fn name(&self) -> &'static str {
+        "Alibaba's batch instances"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        let line = String::from_utf8_lossy(line);
+        let cells: Vec<&str> = line.split(',').collect();
+        // 2018 has the status in the fifth column, 2017 in the sixth or seventh.
+        12 <= cells.len() && cells[4..7].iter().any(|cell| STATUS.contains(cell))
+    }
+
+    fn contents(&self) -> FormatContents {
+        as_list(|_, path, _, _| {
+            let what = "Alibaba's batch instances, which name the machine of each attempt";
+            Err(elsewhere(
+                path,
+                what,
+                "name the batch_task.csv beside it, which has the jobs' tasks",
+            ))
+        })
+    }
+}
+
+/// A task of a job.
+struct BatchRow<'t> {
+    job: &'t str,
+    is_reduce: bool,
+    instances: &'t str,
+    status: &'t str,
+    start: &'t str,
+    end: &'t str,
+}
+
+/// Returns the task in a line; `None` if the line has other columns.
+fn batch_row(line: &str) -> Option<BatchRow<'_>> {
+    let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+    let row = match cells[..] {
+        [task, instances, job, _, status, start, end, _, _] => {
+            let is_reduce = task.starts_with(['R', 'J']);
+            BatchRow { job, is_reduce, instances, status, start, end }
+        }
+        [start, end, job, _, instances, status, _, _] => {
+            BatchRow { job, is_reduce: false, instances, status, start, end }
+        }
+        _ => return None,
+    };
+    STATUS.contains(&row.status).then_some(row)
+}
+
+fn jobs(
+    format: &'static dyn Format,
+    path: &Path,
+    block: Bytes,
+    strictness: Strictness,
+) -> Result<Trace, TraceError> {
+    let mut trace = read(format, path, block, strictness, see)?;
+    let told = "a job is submitted when its first task starts, and has no order of tasks but maps \
+        before reduces";
+    trace.facts.push(told.to_owned());
+    Ok(trace)
+}
+
+fn see(line: &str, place: TextPlace, jobs: &mut TaskedJobs) -> Result<(), String> {
+    let row = batch_row(line).ok_or("not the columns of a task with its status")?;
+    let number = |what: &str, cell: &str| {
+        // Numbers of instances are written `200.0` in 2018.
+        let number = cell.parse::<f64>().ok().filter(|number| (0.0..=1e12).contains(number));
+        number.ok_or_else(|| format!("{what} is `{}`, not a number up to 10^12", clip(cell)))
+    };
+    if row.job.is_empty() {
+        return Err("no job".to_owned());
+    }
+    // Empty cells are unknown, as for a task that never started.
+    if row.start.is_empty() || row.end.is_empty() || row.instances.is_empty() {
+        return Ok(());
+    }
+    let (start, end) = (number("the start", row.start)?, number("the end", row.end)?);
+    let instances = number("the number of instances", row.instances)?;
+    let start = (start * 1e6) as u64;
+    let job = jobs.entry(row.job.to_owned()).or_insert_with(|| TaskedJob::new(place, start));
+    job.submit = job.submit.min(start);
+    // A task without an end has the end 0.
+    let took = ((end * 1e6) as u64).checked_sub(start);
+    if let Some(took) = took.filter(|_| row.status == "Terminated") {
+        let tasks = if row.is_reduce { &mut job.reduces } else { &mut job.maps };
+        add(tasks, instances as u64, took)?;
+    }
+    Ok(())
+}

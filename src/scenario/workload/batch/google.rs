@@ -1,0 +1,138 @@
+//! Google's trace of 2011: the tables `task_events`, without a header.
+//!
+//! ```text
+//! 600025907,,6221861800,19466,,0,user=,3,9,0.0125,0.0159,0.0004,
+//! time µs, missing, job, task, machine, event, user, class, priority, processors, memory, disk, …
+//! ```
+//! Each task that was scheduled and finished is a map of the time between. The jobs' tables and the
+//! trace of 2019 are recognised, and told what to do with.
+
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+
+use super::{TaskedJob, TaskedJobs, add, as_list, elsewhere, read};
+use crate::workload::format::{Format, FormatContents, Trace};
+use mumakil_base::units::Bytes;
+use mumakil_core::trace::{Strictness, TextPlace, TraceError, clip};
+
+/// The format of the events of tasks.
+pub(in crate::workload) struct GoogleTasks;
+/// The format of the events of jobs.
+pub(in crate::workload) struct GoogleJobs;
+/// The format of the trace of 2019.
+pub(in crate::workload) struct GoogleCollections;
+
+const SUBMIT: &str = "0";
+const SCHEDULE: &str = "1";
+const FINISH: &str = "4";
+
+impl Format for GoogleTasks {
+    fn name(&self) -> &'static str {
+        "Google's events of tasks"
+    }
+
+    fn known_by(&self) -> &'static str {
+        "Google's `task_events` of 2011"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        has_event(line, 13, 5)
+    }
+
+    fn contents(&self) -> FormatContents {
+        as_list(jobs)
+    }
+}
+
+impl Format for GoogleJobs {
+    fn name(&self) -> &'static str {
+        "Google's events of jobs"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        has_event(line, 8, 3)
+    }
+
+    fn contents(&self) -> FormatContents {
+        as_list(|_, path, _, _| {
+            let what = "Google's events of jobs, which do not have the jobs' tasks";
+            Err(elsewhere(path, what, "name a file of task_events, which names the jobs too"))
+        })
+    }
+}
+
+impl Format for GoogleCollections {
+    fn name(&self) -> &'static str {
+        "Google's trace of 2019"
+    }
+
+    fn has_attribute(&self, name: &str) -> bool {
+        matches!(name, "collection_id" | "instance_index")
+    }
+
+    fn contents(&self) -> FormatContents {
+        as_list(|_, path, _, _| {
+            let what = "Google's trace of 2019, which is not read";
+            Err(elsewhere(path, what, "make a table of its jobs: name, submit_s, maps, map_time_s"))
+        })
+    }
+}
+
+/// Returns whether a line has this many columns, with numbers for the time and the job, and an event
+/// in its place.
+fn has_event(line: &[u8], columns: usize, event: usize) -> bool {
+    let line = String::from_utf8_lossy(line);
+    let cells: Vec<&str> = line.split(',').collect();
+    let is_number = |cell: &str| !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit());
+    cells.len() == columns
+        && is_number(cells[0])
+        && is_number(cells[2])
+        && matches!(cells[event], "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8")
+}
+
+fn jobs(
+    format: &'static dyn Format,
+    path: &Path,
+    block: Bytes,
+    strictness: Strictness,
+) -> Result<Trace, TraceError> {
+    // When each task that still runs was scheduled.
+    let mut running: FxHashMap<(String, String), u64> = FxHashMap::default();
+    let see = |line: &str, place: TextPlace, jobs: &mut TaskedJobs| {
+        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        let &[time, _, job, task, _, event, user, ..] = &cells[..] else {
+            return Err(format!("{} columns, expected 13", cells.len()));
+        };
+        let time: u64 = match time.parse() {
+            // The end of the trace stands for times after it.
+            Ok(i64::MAX) => return Ok(()),
+            Ok(time) => u64::try_from(time).map_err(|_| "a time below zero".to_owned())?,
+            Err(_) => return Err(format!("the time, `{}`, is not a number", clip(time))),
+        };
+        let entry = jobs.entry(format!("job{job}"));
+        let of_job = entry.or_insert_with(|| TaskedJob::new(place, time));
+        if of_job.user.is_none() && !user.is_empty() {
+            of_job.user = Some(user.to_owned());
+        }
+        let key = || (job.to_owned(), task.to_owned());
+        match event {
+            SUBMIT => of_job.submit = of_job.submit.min(time),
+            SCHEDULE => {
+                running.insert(key(), time);
+            }
+            FINISH => {
+                if let Some(since) = running.remove(&key()) {
+                    add(&mut of_job.maps, 1, time.saturating_sub(since))?;
+                }
+            }
+            // The task is evicted, fails, is killed or lost: it may be scheduled again.
+            "2" | "3" | "5" | "6" => {
+                running.remove(&key());
+            }
+            _ => {}
+        }
+        Ok(())
+    };
+    read(format, path, block, strictness, see)
+}

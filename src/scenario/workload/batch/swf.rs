@@ -1,0 +1,90 @@
+//! The Standard Workload Format of the Parallel Workloads Archive: a job in each line, in eighteen
+//! columns of numbers; −1 is unknown, and lines that begin with `;` are comments.
+//!
+//! A processor of a job becomes a map of the job's run time. Unlike processors, maps need not run at
+//! the same time.
+
+use std::path::Path;
+
+use super::{TaskedJob, TaskedJobs, add, as_list, read};
+use crate::workload::format::{Format, FormatContents, Trace};
+use mumakil_base::units::Bytes;
+use mumakil_core::trace::{Strictness, TextPlace, TraceError, clip};
+
+/// The format of the archive's jobs.
+pub(in crate::workload) struct SwfJobs;
+
+/// The number of columns.
+const COLUMNS: usize = 18;
+
+impl Format for SwfJobs {
+    fn name(&self) -> &'static str {
+        "the Standard Workload Format"
+    }
+
+    fn known_by(&self) -> &'static str {
+        "the Standard Workload Format (18 numbers)"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        line.starts_with(b";") || numbers(&String::from_utf8_lossy(line)).is_ok()
+    }
+
+    fn contents(&self) -> FormatContents {
+        as_list(jobs)
+    }
+}
+
+fn jobs(
+    format: &'static dyn Format,
+    path: &Path,
+    block: Bytes,
+    strictness: Strictness,
+) -> Result<Trace, TraceError> {
+    let mut trace = read(format, path, block, strictness, see)?;
+    let processors = "a processor of a job is a map here: the maps of a job need not run at once";
+    trace.facts.push(processors.to_owned());
+    Ok(trace)
+}
+
+fn see(line: &str, place: TextPlace, jobs: &mut TaskedJobs) -> Result<(), String> {
+    if line.is_empty() || line.starts_with(';') {
+        return Ok(());
+    }
+    let columns = numbers(line)?;
+    let known = |column: usize| Some(columns[column - 1]).filter(|number| 0.0 <= *number);
+    let above_zero = |column| known(column).filter(|number| 0.0 < *number);
+    let id = format!("job{}", columns[0]);
+    let micros = |seconds: f64| (seconds * 1e6).round() as u64;
+    let submit = known(2).ok_or("column 2, the submission, is unknown")?;
+    let mut job = TaskedJob::new(place, micros(submit));
+    job.user = known(12).map(|user| format!("user{user}"));
+    job.pool = known(15).map(|queue| format!("queue{queue}"));
+    // Memory is in kibibytes, for each processor.
+    let memory = above_zero(7).or(above_zero(10));
+    job.memory = memory.map(|kib| Bytes::new((kib * 1_024.0).min(1e15) as u64));
+    let processors = above_zero(5).or(above_zero(8));
+    if let Some((processors, time)) = processors.zip(known(4)) {
+        add(&mut job.maps, processors as u64, micros(time))?;
+    }
+    match jobs.insert(id, job) {
+        None => Ok(()),
+        Some(_) => Err(format!("another job {} before", columns[0])),
+    }
+}
+
+/// Returns the columns of a line.
+fn numbers(line: &str) -> Result<[f64; COLUMNS], String> {
+    let words: Vec<&str> = line.split_ascii_whitespace().collect();
+    if words.len() != COLUMNS {
+        return Err(format!("{} columns, expected {COLUMNS}", words.len()));
+    }
+    let mut columns = [0.0; COLUMNS];
+    for (place, word) in words.iter().enumerate() {
+        let number = word.parse().ok().filter(|number: &f64| number.abs() <= 1e12);
+        columns[place] = number.ok_or_else(|| {
+            format!("column {}, `{}`, is not a number up to 10^12", place + 1, clip(word))
+        })?;
+    }
+    Ok(columns)
+}
