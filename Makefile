@@ -4,11 +4,12 @@ CARGO ?= cargo
 MUMAKIL = target/release/mumakil
 FUZZ_SECONDS ?= 60
 RUNS ?= 1000
-FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations protocol study pack session
+FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations protocol study pack session \
+    log batch
 FUZZ_SANITIZER ?= address
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test chaos papers picture outsiders fuzz bench instructions lint deps format doc transcripts install guided clean help
+.PHONY: build demo test chaos papers picture outsiders fuzz bench instructions lint deps format doc transcripts install guided release clean help
 
 build: ## Build the binary target/release/mumakil, quickly; `make install` takes longer and runs faster
 	@[ -e $(MUMAKIL) ] || echo "Building $(MUMAKIL): about five minutes of processor time, half of that on two cores."
@@ -79,6 +80,9 @@ install: ## Install the command, fast, into cargo's own folder of binaries
 
 guided: ## Install a faster one, built twice, the second time by what runs of the first use
 	benches/guided
+
+release: ## Build all that a release consists of into target/release-files, and install each into a bare place
+	packaging/build
 
 clean: ## Remove what was built; results stay
 	$(CARGO) clean

@@ -56,6 +56,7 @@ mod live;
 mod man;
 mod markdown;
 mod minutes;
+mod open;
 mod packed;
 mod pager;
 mod papers;

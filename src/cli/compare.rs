@@ -24,6 +24,7 @@ use self::runs::ComparedRun;
 use self::studies::ComparedStudy;
 use super::failure::Failure;
 use super::lines::TerminalLines;
+use super::open::OpenOption;
 use super::packed::Folders;
 use super::{file, terminal};
 use crate::files::{RESOLVED, STUDY, SUMMARY};
@@ -68,6 +69,8 @@ pub(super) struct CompareArguments {
     /// With --first: print it as JSON
     #[arg(long, requires = "first")]
     json: bool,
+    #[command(flatten)]
+    open: OpenOption,
 }
 
 /// The output of a comparison.
@@ -132,6 +135,7 @@ impl CompareArguments {
         let wrote = match (&self.out, page) {
             (Some(out), Some(page)) => {
                 file::write(out, self.force, |to| to.write_all(page.html().as_bytes()))?;
+                self.open.show(out);
                 TerminalLines::of(format!("wrote {}", out.display()))
             }
             _ => TerminalLines::default(),

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use self::errors::{ErrorBands, ErrorSizes, JudgedJob, PARTS, judged};
 use super::failure::Failure;
 use super::lines::TerminalLines;
+use super::open::OpenOption;
 use super::progress::RunBar;
 use super::source::{self, Overrides};
 use super::table::{Align, table};
@@ -87,6 +88,8 @@ pub(super) struct PredictArguments {
     /// Print the errors as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    open: OpenOption,
 }
 
 /// A log that was replayed.
@@ -144,6 +147,7 @@ impl PredictArguments {
         file::write(&out.join(PAGE), self.force, |to| {
             std::io::Write::write_all(to, page.as_bytes())
         })?;
+        self.open.show(&out.join(PAGE));
         if self.json {
             let text = serde_json::to_string_pretty(&prediction.json()).expect("text and numbers");
             return Ok(terminal::print_file(&format!("{text}\n"))?);

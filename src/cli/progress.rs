@@ -1,11 +1,12 @@
 //! The progress of one or many runs: a bar on a terminal, or a line a minute in a log.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use parking_lot::Mutex;
 
 use super::lines::plain;
@@ -35,10 +36,9 @@ impl RunBar {
     pub(super) fn new() -> Self {
         // `ProgressBar` draws on stderr, and only if that is a terminal.
         let bar = ProgressBar::new(STEPS);
-        let style =
-            ProgressStyle::with_template(&format!("{{bar:{WIDTH}}} {{msg}}   {{eta}} left"))
-                .expect("the template is right");
-        bar.set_style(style);
+        let style = ProgressStyle::with_template(&format!("{{bar:{WIDTH}}} {{msg}}{{left}}"))
+            .expect("the template is right");
+        bar.set_style(style.with_key("left", told_left));
         Self { bar }
     }
 
@@ -63,6 +63,13 @@ impl RunBar {
     }
 }
 
+/// Writes how much time is left, once something is done by which to estimate it.
+fn told_left(state: &ProgressState, to: &mut dyn fmt::Write) {
+    if 0 < state.pos() {
+        let _ = write!(to, "   {:#} left", HumanDuration(state.eta()));
+    }
+}
+
 /// A bar for the runs of a study, with the names of the runs in progress.
 #[derive(Debug)]
 pub(super) struct StudyBar {
@@ -81,10 +88,10 @@ impl StudyBar {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         let style = ProgressStyle::with_template(&format!(
-            "{{bar:{WIDTH}}} {{pos}}/{{len}}   {{eta}} left   {{wide_msg}}"
+            "{{bar:{WIDTH}}} {{pos}}/{{len}}{{left}}   {{wide_msg}}"
         ))
         .expect("the template is right");
-        bar.set_style(style);
+        bar.set_style(style.with_key("left", told_left));
         let failed = Arc::new(AtomicU64::new(0));
         let lines = (!quiet && !terminal::is_watched()).then(|| lines(thing, &bar, &failed));
         Self { bar: RunBar { bar }, in_flight: Mutex::default(), failed, _lines: lines }

@@ -7,6 +7,7 @@ use super::drive::DriveOption;
 use super::failure::Failure;
 use super::interrupt;
 use super::lines::TerminalLines;
+use super::open::OpenOption;
 use super::progress::RunBar;
 use super::source::{self, Overrides};
 use super::story::RunStory;
@@ -71,6 +72,8 @@ pub(super) struct RunArguments {
     time_limit: Option<SimSpan>,
     #[command(flatten)]
     drive: DriveOption,
+    #[command(flatten)]
+    open: OpenOption,
 }
 
 impl RunArguments {
@@ -140,6 +143,8 @@ impl RunArguments {
             });
             tell(&prepared, &kept, &target, traced)?;
         }
+        let start = if prepared.scenario.record.report { REPORT } else { SUMMARY };
+        self.open.show(&target.join(start));
         // Judge the run after its lines are printed: even a run that stalled has results to look
         // at.
         verdict_of_kept(&prepared, &kept)?;

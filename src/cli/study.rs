@@ -32,6 +32,7 @@ use self::at_work::SignsOfLife;
 use super::drive::DriveOption;
 use super::failure::Failure;
 use super::lines::TerminalLines;
+use super::open::OpenOption;
 use super::progress::StudyBar;
 use super::run::real;
 use super::source;
@@ -125,6 +126,8 @@ struct StudyRunArguments {
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    open: OpenOption,
     #[command(flatten)]
     on: on::ElsewhereArguments,
 }
@@ -233,6 +236,7 @@ impl StudyRunArguments {
             terminal::print(&(told + done + wrote))?;
             session.warn();
         }
+        self.open.show(&session.out.join(REPORT));
         verdicts::judge(&findings.verdicts)?;
         sabotage::SabotageTally::of(&teeth).judge()
     }

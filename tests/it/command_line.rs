@@ -384,3 +384,31 @@ fn reduces_that_wait_in_vain_do_not_keep_a_run_going() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("1 job left under `fifo`"), "{text}");
 }
+
+/// The viewer is a program of the user's system; here it is one of the test.
+#[cfg(unix)]
+#[test]
+fn a_page_is_shown_when_it_is_written() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let room = Room::new();
+    room.write("one.yaml", "workload: {jobs: [{name: a, maps: 1, map_time: 5s}]}\n");
+    room.write("xdg-open", "#!/bin/sh\nprintf '%s\\n' \"$1\" >> shown\n");
+    let viewer = room.path("xdg-open");
+    fs::set_permissions(&viewer, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", room.path("").display());
+    for arguments in [
+        "run one.yaml --out a --quiet --open",
+        "run one.yaml --out b --quiet --seed 7",
+        "compare a b --out c.html --open",
+        "study one.yaml --set sweep.seeds=2 --out s --quiet --open",
+    ] {
+        room.mumakil(arguments).env("PATH", &path).assert().success();
+    }
+    let shown = fs::read_to_string(room.path("shown")).unwrap();
+    assert_eq!(shown, "a/report.html\nc.html\ns/report.html\n");
+    let output =
+        room.mumakil("compare a b --out c.html --force --open").env("PATH", "/nowhere").output();
+    let told = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert_eq!(told, "warning: no program to show c.html; open it in a browser\n");
+}

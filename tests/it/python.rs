@@ -76,3 +76,43 @@ fn the_module_loads_and_draws_runs_and_studies() {
         command.env("PYTHONPATH", ".").env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
 }
+
+/// What a notebook does: a run and a study by their names, and a mistake.
+const CALLS: &str = r#"
+import mumakil
+
+run = mumakil.run("small.yaml", {"cluster.nodes": 3}, seed=7)
+assert (run.summary["seed"], run.summary["jobs"]) == (7, 2), run.summary
+jobs = {"jobs": [{"name": "a", "maps": 1, "map_time": "5s"}]}
+mine = mumakil.run({"name": "mine", "workload": jobs}, {"scheduler": {"fair": {}}}, out="mine")
+assert mine.summary["jobs"] == 1 and mine.summary["policy"] == "fair" and mine.folder.name == "mine"
+again = mumakil.run({"name": "mine", "workload": jobs}, out="mine")
+assert again.summary["policy"] == "fifo", again.summary
+study = mumakil.study("study.yaml", {"sweep.seeds": 1}, out="study", jobs=1)
+assert study.axes == ["cluster.nodes", "scheduler"], study.axes
+try:
+    mumakil.run("small.yaml", {"cluster.nodez": 3})
+except RuntimeError as error:
+    assert "did you mean `nodes`" in str(error), error
+else:
+    raise AssertionError("a mistake must be told")
+"#;
+
+#[test]
+fn the_module_runs_scenarios_and_studies() {
+    if crate::lacks_python() {
+        return;
+    }
+    let room = Room::new();
+    room.write("small.yaml", SCENARIO);
+    room.write("study.yaml", STUDY);
+    room.mumakil("py").assert().success();
+    let folder = PathBuf::from(env!("CARGO_BIN_EXE_mumakil"));
+    let mut path = folder.parent().unwrap().as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut command = Command::new("python3");
+    command.current_dir(room.path("")).args(["-c", CALLS]).env("PATH", path);
+    let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+}

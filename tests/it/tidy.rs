@@ -269,3 +269,12 @@ fn no_file_knows_the_machine_it_was_written_on() {
         }
     }
 }
+
+#[test]
+fn the_citation_has_the_version() {
+    let citation = fs::read_to_string(root().join("CITATION.cff")).unwrap();
+    assert!(
+        citation.contains(concat!("\nversion: ", env!("CARGO_PKG_VERSION"), "\n")),
+        "{citation}"
+    );
+}

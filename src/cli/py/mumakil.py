@@ -1,7 +1,8 @@
-"""Loads the results of Mumakil, the folder of a run or of a study, and draws them.
+"""Runs Mumakil, loads its results, the folder of a run or of a study, and draws them.
 
     import mumakil
 
+    run = mumakil.run("quickstart", {"scheduler": "fair"})     # calls the command `mumakil`
     run = mumakil.load_run("out/quickstart-42")     # frames of pandas, or of polars if only that is there
     run.jobs["sojourn_s"].mean()
     mumakil.cdf(run).savefig("sojourns.png")
@@ -24,7 +25,11 @@ import importlib.util
 import io
 import json
 import re
+import shutil
+import subprocess
 import sys
+import sysconfig
+import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
@@ -160,6 +165,76 @@ def load_run(folder: str | Path, frames: Frames | None = None) -> Run:
 def load_study(folder: str | Path, frames: Frames | None = None) -> Study:
     """Returns a study, with frames of pandas unless only polars is there."""
     return Study(_folder_with("study.json", folder), _chosen(frames))
+
+
+# A scenario or a study: the name of one that Mumakil brings, a file, or its content.
+Scenario = str | Path | Mapping[str, Any]
+
+
+def run(
+    scenario: Scenario,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    frames: Frames | None = None,
+) -> Run:
+    """Runs a scenario with other settings, such as `{"cluster.nodes": 50}`, and returns its results.
+
+    They are written into a temporary folder unless `out` names one, in which an earlier run is replaced. A
+    scenario with mistakes, or a run that fails, is a `RuntimeError` with Mumakil's words.
+    """
+    options = [] if seed is None else ["--seed", str(seed)]
+    return load_run(_call("run", scenario, settings, [*options, "--quiet", "--force"], out), frames)
+
+
+def study(
+    study: Scenario,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    frames: Frames | None = None,
+) -> Study:
+    """Runs a study with other settings, such as `{"sweep.seeds": 5}`, and returns its results. In the folder
+    `out` a study goes on where an earlier call has ended; `jobs` runs at the same time."""
+    options = [] if jobs is None else ["--jobs", str(jobs)]
+    return load_study(_call("study", study, settings, [*options, "--quiet"], out), frames)
+
+
+def _call(
+    command: str,
+    scenario: Scenario,
+    settings: Mapping[str, Any] | None,
+    options: list[str],
+    out: str | Path | None,
+) -> Path:
+    """Calls Mumakil; returns the folder of the results."""
+    room = Path(tempfile.mkdtemp(prefix="mumakil-"))
+    target = Path(out) if out is not None else room / "out"
+    if isinstance(scenario, Mapping):
+        # JSON is YAML, too.
+        text, scenario = json.dumps(scenario), room / "scenario.yaml"
+        scenario.write_text(text, encoding="utf-8")
+    sets = [word for path, value in (settings or {}).items() for word in ("--set", f"{path}={json.dumps(value)}")]
+    # A program that was installed with this module goes before another one.
+    beside = shutil.which("mumakil", path=sysconfig.get_path("scripts"))
+    program = beside or shutil.which("mumakil")
+    if program is None:
+        raise FileNotFoundError("there is no command `mumakil`: install it, or add its folder to PATH")
+    done = subprocess.run(
+        [program, command, str(scenario), *sets, *options, "--out", str(target)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        encoding="utf-8",
+        errors="replace",
+    )
+    # With 1 an expectation fails, or the run did; then there are no results.
+    if done.returncode not in (0, 1) or not (target / "summary.json").exists() and not (target / "study.json").exists():
+        raise RuntimeError(done.stderr.strip() or f"mumakil {command} ended with {done.returncode}")
+    if done.stderr:
+        warnings.warn(done.stderr.strip(), stacklevel=3)
+    return target
 
 
 def durations(frame: Frame) -> Frame:
