@@ -267,7 +267,7 @@ impl Command {
             Self::Theory(arguments) => arguments.run(),
             Self::Help(arguments) => arguments.run(command(registry), registry),
             Self::Man(arguments) => arguments.run(command(registry)),
-            Self::Completions(arguments) => arguments.run(command(registry), called()),
+            Self::Completions(arguments) => arguments.run(command(registry), called(), registry),
         }
     }
 }

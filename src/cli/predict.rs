@@ -308,16 +308,24 @@ impl Prediction {
     }
 }
 
+/// Returns a number with its sign and one digit behind the point; a number that rounds to zero has no
+/// sign.
+fn signed(number: f64) -> String {
+    let rounded = (number * 10.0).round() / 10.0;
+    if rounded == 0.0 { "0.0".to_owned() } else { format!("{rounded:+.1}") }
+}
+
 /// Returns a line about a job.
 fn told(job: &JudgedJob) -> String {
     let seconds = |millis: u64| span(millis as f64 / 1e3);
-    let part = job.largest().map_or_else(String::new, |(part, by)| format!(", {part} {by:+.1} s"));
+    let part =
+        job.largest().map_or_else(String::new, |(part, by)| format!(", {part} {} s", signed(by)));
     format!(
-        "{}: {} logged, {} predicted ({:+.1} %{part})",
+        "{}: {} logged, {} predicted ({} %{part})",
         job.name,
         seconds(job.logged.sojourn),
         seconds(job.predicted.sojourn),
-        job.error() * 100.0
+        signed(job.error() * 100.0)
     )
 }
 
@@ -332,7 +340,7 @@ impl OtherSettings {
     fn tell(&self, prediction: &Prediction) -> String {
         let sets = self.sets.join(", ");
         let Some((predicted, band)) = self.mean() else {
-            return format!("with {sets}: no job succeeds");
+            return format!("With {sets}: no job succeeds");
         };
         let band = match band {
             Some([low, high]) => format!(" (by the error above {} to {})", span(low), span(high)),
@@ -342,7 +350,7 @@ impl OtherSettings {
         let replayed: Vec<f64> = both.map(|job| job.predicted.sojourn as f64 / 1e3).collect();
         let beside = mean(&replayed)
             .map_or_else(String::new, |replayed| format!(", against {} as it was", span(replayed)));
-        format!("with {sets}: mean sojourn {}{band}{beside}", span(predicted))
+        format!("With {sets}: mean sojourn {}{band}{beside}", span(predicted))
     }
 
     fn json(&self) -> Value {

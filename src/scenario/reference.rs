@@ -54,10 +54,15 @@ impl Reference {
     /// Returns the keys that an unknown key may mean: all keys that end in it, such as
     /// `hadoop.task_timeout` for `task_timeout`, or else the nearest one.
     fn like(&self, key: &str) -> Vec<&str> {
-        let paths = || self.entries.iter().map(|entry| entry.path.as_str());
+        let paths = || self.names();
         let ends_so = |path: &&str| path.strip_suffix(key).is_some_and(|rest| rest.ends_with('.'));
         let ending: Vec<&str> = paths().filter(ends_so).collect();
         if ending.is_empty() { nearest(key, paths()).into_iter().collect() } else { ending }
+    }
+
+    /// Returns the paths of all keys.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.path.as_str())
     }
 
     /// Returns the reference as Markdown: a section for each top-level key, a list item for each

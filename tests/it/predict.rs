@@ -122,7 +122,7 @@ fn a_job_that_took_longer_is_found_and_its_part_is_named() {
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("  job_1_0005: "), "{told}");
     assert!(told.contains(", reduce phase -9.0 s)"), "{told}");
-    assert!(told.contains("with scheduler=fair: mean sojourn "), "{told}");
+    assert!(told.contains("With scheduler=fair: mean sojourn "), "{told}");
     assert!(told.contains(" (by the error above "), "{told}");
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::Prediction;
 use super::errors::{ErrorSizes, JudgedJob};
+use super::{Prediction, signed};
 use crate::chart::{
     AxisUnit, Caption, ChartAxis, Drawing, ScatterPlot, ScatterPoint, ScatterSeries,
 };
@@ -90,7 +90,7 @@ fn jobs(prediction: &Prediction) -> PageTable {
         let seconds = millis as f64 / 1e3;
         PageCell::number(seconds, Unit::TIME.show(seconds))
     };
-    let share = |share: f64| format!("{:+.1} %", share * 100.0);
+    let share = |share: f64| format!("{} %", signed(share * 100.0));
     let row = |job: &JudgedJob| {
         let parts = (0..3).map(|part| PageCell::maybe(job.error_of(part), share));
         let own = [

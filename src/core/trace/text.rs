@@ -13,6 +13,7 @@ use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
+use memchr::memchr;
 use sha2::{Digest, Sha256};
 
 use super::error::{RecordFault, TextPlace, TraceError, clip};
@@ -391,7 +392,7 @@ impl TraceText {
         let mut ended = false;
         while !ended
             && self.take(|chunk, _| {
-                let end = chunk.iter().position(|byte| *byte == b'\n');
+                let end = memchr(b'\n', chunk);
                 ended = end.is_some();
                 see(&chunk[..end.unwrap_or(chunk.len())]);
                 end.map_or(chunk.len(), |end| end + 1)
@@ -407,7 +408,7 @@ impl TraceText {
         let mut found = false;
         while !found
             && self.take(|chunk, at| {
-                let end = chunk.iter().position(|byte| *byte == b'{');
+                let end = memchr(b'{', chunk);
                 found = end.is_some();
                 let skipped = &chunk[..end.unwrap_or(chunk.len())];
                 if let (None, Some(index)) =

@@ -22,7 +22,7 @@ use super::source::localisation;
 use super::survey::{LogHearing, LogSurvey, median, success};
 use super::topology::LoggedTopology;
 use crate::preset::HADOOP;
-use mumakil_base::units::{Count, SimSpan};
+use mumakil_base::units::{Bytes, Count, SimSpan};
 use mumakil_core::cluster::without_escapes;
 use mumakil_core::mapred::{Hadoop, HadoopLine, SlotKind};
 use mumakil_core::trace::{Record, Records, Strictness, TraceError};
@@ -112,10 +112,15 @@ impl LogReading {
     /// # Errors
     /// If the log cannot be read, has mistakes, or has no job that runs.
     pub fn read(path: &Path, share: f64, strictness: Strictness) -> Result<Self, TraceError> {
-        let mut times = Vec::new();
+        let (mut times, mut survey) = (Vec::new(), ClusterSurvey::default());
+        // If all jobs show the cluster, their order does not matter.
+        let all_at_once = 1.0 <= share;
         each(path, strictness, |job| {
             times.push(LoggedTimes::of(job.job));
-            Ok(())
+            if all_at_once {
+                survey.meet_hosts(job.job);
+                survey.add(&job);
+            }
         })?;
         // Sort as a run does: jobs of the same instant keep the order of the file.
         times.sort_by_key(|job: &LoggedTimes| job.submit);
@@ -129,14 +134,14 @@ impl LogReading {
         }
         let calibrating = ((times.len() as f64 * share).ceil() as usize).clamp(1, times.len());
         let last = times[calibrating - 1].submit;
-        let mut survey = ClusterSurvey::default();
-        each(path, strictness, |job| {
-            survey.meet_hosts(job.job);
-            if job.submitted <= last {
-                survey.add(&job);
-            }
-            Ok(())
-        })?;
+        if !all_at_once {
+            each(path, strictness, |job| {
+                survey.meet_hosts(job.job);
+                if job.submitted <= last {
+                    survey.add(&job);
+                }
+            })?;
+        }
         if survey.hosts.is_empty() {
             let hint = "a trace that was converted from a list of jobs has none";
             return Err(unusable("no attempt of the log names its host", hint));
@@ -149,7 +154,7 @@ impl LogReading {
 fn each(
     path: &Path,
     strictness: Strictness,
-    mut see: impl FnMut(RunnableJob<'_>) -> Result<(), TraceError>,
+    mut see: impl FnMut(RunnableJob<'_>),
 ) -> Result<(), TraceError> {
     let mut records = Records::<LoggedJob>::open(path, strictness)?;
     records.allow_unordered();
@@ -158,7 +163,7 @@ fn each(
     while let Some(mut job) = records.next().transpose()? {
         repeats.rename(&mut job);
         match RunnableJob::of(&job, RumenModel::Measured) {
-            Ok(Some(job)) => see(job)?,
+            Ok(Some(job)) => see(job),
             Ok(None) => {}
             Err(_) if strictness == Strictness::Lenient => {}
             Err(what) => return Err(records.unusable(Some(&job.job_id), what)),
@@ -187,14 +192,15 @@ impl LoggedTimes {
 type Names = [&'static str; 2];
 
 const POLICY: Names = ["mapred.jobtracker.taskScheduler", "mapreduce.jobtracker.taskscheduler"];
+const YARN_POLICY: Names = ["yarn.resourcemanager.scheduler.class"; 2];
+const YARN_HEARTBEAT: Names = ["yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"; 2];
 const HEARTBEATS: Names =
     ["mapred.heartbeats.in.second", "mapreduce.jobtracker.heartbeats.in.second"];
 const MAP_SLOTS: Names =
     ["mapred.tasktracker.map.tasks.maximum", "mapreduce.tasktracker.map.tasks.maximum"];
 const REDUCE_SLOTS: Names =
     ["mapred.tasktracker.reduce.tasks.maximum", "mapreduce.tasktracker.reduce.tasks.maximum"];
-const OUT_OF_BAND: Names =
-    ["mapreduce.tasktracker.outofband.heartbeat", "mapreduce.tasktracker.outofband.heartbeat"];
+const OUT_OF_BAND: Names = ["mapreduce.tasktracker.outofband.heartbeat"; 2];
 const EXPIRY: Names =
     ["mapred.tasktracker.expiry.interval", "mapreduce.jobtracker.expire.trackers.interval"];
 const BLOCK: Names = ["dfs.block.size", "dfs.blocksize"];
@@ -316,7 +322,7 @@ impl ClusterSurvey {
             && 0 < bytes
         {
             let reason = "dfs.block.size of its jobs".to_owned();
-            found.add("cluster.hdfs.block", format!("{bytes}B"), InferredBy::Said, reason);
+            found.add("cluster.hdfs.block", Bytes::new(bytes), InferredBy::Said, reason);
         }
         if let Some(init) = median(&mut self.inits) {
             let reason = "median from a job's submission to its launch".to_owned();
@@ -346,10 +352,15 @@ impl ClusterSurvey {
         found
     }
 
+    /// Returns whether the jobs ran in containers of YARN.
+    fn is_yarn(&self) -> bool {
+        self.settings.keys().any(|name| name.starts_with("yarn."))
+    }
+
     fn line(&self, found: &mut LoggedCluster) -> HadoopLine {
         let has = |prefix: &str| self.settings.keys().any(|name| name.starts_with(prefix));
         let of = |line, sure, reason: &str| (line, sure, reason.to_owned());
-        let (line, sure, reason) = if has("yarn.") {
+        let (line, sure, reason) = if self.is_yarn() {
             found.missing.push(
                 "the jobs ran in YARN's containers: slots stand for the most containers at once, and \
                  memory does not limit them"
@@ -385,12 +396,21 @@ impl ClusterSurvey {
             Some(LogHearing::Within(interval)) => Some(interval.as_millis()),
             Some(LogHearing::AtOnce(_)) | None => None,
         };
-        let is_out_of_band = matches!(self.log.hearing(), Some(LogHearing::AtOnce(_)));
+        // An application master of YARN hears of ends by calls of the tasks themselves.
+        let is_out_of_band = self.is_yarn()
+            || measured == Some(0)
+            || matches!(self.log.hearing(), Some(LogHearing::AtOnce(_)));
+        let measured = measured.filter(|_| !is_out_of_band);
         let rule = match rate {
             Some(rate) => format!("{} heartbeats a second for {trackers} trackers", rate.get()),
             None => format!("Hadoop's rule for {trackers} trackers"),
         };
+        let of_yarn = self.said(YARN_HEARTBEAT).and_then(|text| text.parse().ok());
         let (interval, sure, reason) = match measured {
+            None if self.is_yarn() => match of_yarn {
+                Some(said) => (said, InferredBy::Said, YARN_HEARTBEAT[0].to_owned()),
+                None => (1_000, InferredBy::Assumed, "YARN's default".to_owned()),
+            },
             // Tasks end at any instant, so the longest delay is a little short of the interval.
             Some(measured) if measured.abs_diff(ruled) <= ruled / 10 => {
                 let reason = format!("{rule}, and ends of tasks agree");
@@ -412,7 +432,9 @@ impl ClusterSurvey {
             };
             found.add("hadoop.out_of_band", true, sure, reason.to_owned());
         }
-        if let Some(expiry) = self.said(EXPIRY).and_then(|text| text.parse().ok()) {
+        if let Some(expiry) =
+            self.said(EXPIRY).filter(|_| !self.is_yarn()).and_then(|text| text.parse().ok())
+        {
             found.add("hadoop.expiry", millis(expiry), InferredBy::Said, EXPIRY[0].to_owned());
         }
         if self.speculates {
@@ -429,6 +451,10 @@ impl ClusterSurvey {
             let reason = "median from a job's first assignment to a host to the start there";
             let value = millis(copying);
             found.add("hadoop.localisation", value, InferredBy::Measured, reason.to_owned());
+        }
+        if self.services.is_empty() {
+            let reason = "no job has a setup or a cleanup".to_owned();
+            found.add("hadoop.setup_cleanup", false, InferredBy::Measured, reason);
         }
         if let Some(service) = median(&mut self.services) {
             // A setup does next to nothing, so its time is its start-up.
@@ -452,7 +478,9 @@ impl ClusterSurvey {
             plural(most as usize),
             plural(hosts)
         );
-        let said = self.said(names).and_then(|text| text.parse::<u32>().ok());
+        // In YARN these settings of trackers are left over.
+        let said = self.said(names).filter(|_| !self.is_yarn());
+        let said = said.and_then(|text| text.parse::<u32>().ok());
         let (slots, sure, reason) = match said {
             Some(said) if most <= said => (said, InferredBy::Said, format!("{}; {seen}", names[0])),
             Some(said) => {
@@ -467,11 +495,12 @@ impl ClusterSurvey {
     }
 
     fn policy(&self, found: &mut LoggedCluster) {
-        let class = self.said(POLICY).map(|class| class.rsplit('.').next().unwrap_or(class));
+        let class = self.said(if self.is_yarn() { YARN_POLICY } else { POLICY });
+        let class = class.map(|class| class.rsplit('.').next().unwrap_or(class));
         let (policy, sure) = match class {
-            Some("JobQueueTaskScheduler") => ("fifo", InferredBy::Said),
+            Some("JobQueueTaskScheduler" | "FifoScheduler") => ("fifo", InferredBy::Said),
             Some("FairScheduler") => ("fair", InferredBy::Said),
-            Some("CapacityTaskScheduler") => ("capacity", InferredBy::Said),
+            Some("CapacityTaskScheduler" | "CapacityScheduler") => ("capacity", InferredBy::Said),
             _ => ("fifo", InferredBy::Assumed),
         };
         let reason = match (class, sure) {
@@ -595,5 +624,82 @@ fn put(tree: &mut Mapping, path: &str, value: Value) {
                 put(below, rest, value);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEWER: &str = include_str!("../../../../tests/fuzz/seeds/log/newer.jhist");
+
+    /// Returns the settings that a log shows, each with how sure it is, and what is missing.
+    fn read(log: &str) -> (BTreeMap<&'static str, (String, InferredBy)>, Vec<String>) {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("log");
+        std::fs::write(&path, log).unwrap();
+        let LogReading { cluster, .. } = LogReading::read(&path, 1.0, Strictness::Strict).unwrap();
+        let settings = cluster.settings.into_iter().map(|one| (one.path, (one.value, one.sure)));
+        (settings.collect(), cluster.missing)
+    }
+
+    #[test]
+    fn containers_of_yarn_are_taken_for_slots() {
+        let conf = "<configuration>\
+            <property><name>yarn.resourcemanager.scheduler.class</name>\
+            <value>org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler</value>\
+            </property><property><name>mapred.tasktracker.map.tasks.maximum</name><value>9</value></property>\
+            </configuration>\n";
+        let (settings, missing) = read(&format!("{NEWER}{conf}"));
+        let of = |path| (settings[path].0.as_str(), settings[path].1);
+        assert_eq!(of("hadoop.line"), ("0.21", InferredBy::Assumed));
+        assert_eq!(of("hadoop.heartbeat"), ("1s", InferredBy::Assumed));
+        assert_eq!(of("hadoop.out_of_band"), ("true", InferredBy::Measured));
+        assert_eq!(of("hadoop.setup_cleanup"), ("false", InferredBy::Measured));
+        assert_eq!(of("scheduler"), ("capacity", InferredBy::Said));
+        assert_ne!(of("cluster.map_slots").0, "9", "a setting that is left over");
+        assert!(missing.iter().any(|what| what.contains("YARN's containers")), "{missing:?}");
+    }
+
+    #[test]
+    fn attempts_that_wait_to_commit_hold_no_slot() {
+        let span = |start, end, commits| AttemptSpan { start, end, commits };
+        assert_eq!(
+            at_once(&[span(0, 10, false), span(10, 20, false)], 4),
+            1,
+            "it takes the slot over"
+        );
+        assert_eq!(at_once(&[span(0, 10, false), span(7, 20, false)], 4), 2);
+        assert_eq!(at_once(&[span(0, 10, true), span(7, 20, true)], 4), 1);
+        assert_eq!(at_once(&[], 4), 0);
+    }
+
+    #[test]
+    fn a_scenario_has_lines_as_text_and_hosts_in_its_topology() {
+        let cluster = LoggedCluster {
+            settings: vec![
+                InferredSetting {
+                    path: "hadoop.line",
+                    value: "0.20".to_owned(),
+                    sure: InferredBy::Assumed,
+                    reason: String::new(),
+                },
+                InferredSetting {
+                    path: "cluster.nodes",
+                    value: "3".to_owned(),
+                    sure: InferredBy::AtLeast,
+                    reason: String::new(),
+                },
+            ],
+            topology: LoggedTopology { name: "<root>".to_owned(), children: Vec::new() },
+            missing: Vec::new(),
+            jobs: 1,
+        };
+        let scenario = cluster.scenario("mine", Path::new("a log"), Path::new("t.json"), true);
+        assert_eq!(
+            scenario,
+            "name: mine\nworkload:\n  rumen:\n    trace: a log\n    topology: t.json\n    \
+             lenient: true\nhadoop:\n  line: '0.20'\n"
+        );
     }
 }

@@ -10,6 +10,8 @@
 //! Each line tells what has become known of a job, a task or an attempt; later lines add to earlier
 //! ones. In a value, a backslash stands before `"`, `=`, `.` and itself.
 
+use memchr::{memchr, memchr2, memmem};
+
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
 use super::job_log::{JobLog, location, priority};
 use super::record::LoggedJob;
@@ -71,7 +73,7 @@ fn next_event(text: &[u8], from: usize) -> Option<HistoryLine> {
     let mut next = at;
     loop {
         let rest = &text[next..];
-        let line = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
+        let line = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
         next += line;
         let written = text[at..next].trim_ascii_end();
         // A value may have line breaks. It cannot end in a quote, which would be escaped.
@@ -121,7 +123,7 @@ fn shown(text: &[u8]) -> String {
 fn length_of_value(value: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
-        let stop = value[at..].iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        let stop = memchr2(b'"', b'\\', &value[at..])?;
         at += stop;
         if value[at] == b'"' {
             return Some(at);
@@ -151,7 +153,10 @@ impl<'t> EventFields<'_, 't> {
         while let Some(byte) = bytes.next() {
             plain.push(if *byte == b'\\' { *bytes.next().unwrap_or(byte) } else { *byte });
         }
-        Some(String::from_utf8_lossy(&plain).into_owned())
+        Some(
+            String::from_utf8(plain)
+                .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned()),
+        )
     }
 
     /// Returns a number; `None` if it is missing, empty or below zero.
@@ -240,11 +245,11 @@ fn tell_attempt(attempt: &mut LoggedAttempt, fields: EventFields<'_, '_>) -> Res
 /// Calls `see` with each counter: `{(group)(Its name)[(COUNTER)(Its name)(9)][…]}`.
 fn read_counters(text: &[u8], mut see: impl FnMut(&[u8], u64)) {
     let mut rest = text;
-    while let Some(begin) = rest.windows(2).position(|pair| pair == b"[(") {
+    while let Some(begin) = memmem::find(rest, b"[(") {
         rest = &rest[begin + 2..];
-        let Some(end) = rest.iter().position(|byte| *byte == b')') else { return };
+        let Some(end) = memchr(b')', rest) else { return };
         let name = &rest[..end];
-        let Some(closed) = rest.windows(2).position(|pair| pair == b")]") else { return };
+        let Some(closed) = memmem::find(rest, b")]") else { return };
         let value = rest[..closed].rsplit(|byte| *byte == b'(').next().unwrap_or_default();
         let value = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
         if let Some(value) = value {
