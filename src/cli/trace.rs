@@ -33,9 +33,9 @@ pub(super) use cluster::ClusterFiles;
 
 /// Inspect traces, convert and shrink them, infer their cluster
 ///
-/// Traces are Hadoop's job history, files of Rumen, of SWIM, of YARN's Scheduler Load Simulator (SLS),
-/// plain or gzipped, and Mumakil's own lists of jobs: tables (CSV) and YAML. Mumakil recognises a file's format by
-/// its content.
+/// Traces are Hadoop's job history, files of Rumen, of SWIM, of YARN's Scheduler Load Simulator
+/// (SLS), plain or gzipped, and Mumakil's own lists of jobs: tables (CSV) and YAML. Mumakil
+/// recognises a file's format by its content.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct TraceArguments {

@@ -77,7 +77,7 @@ fn the_module_loads_and_draws_runs_and_studies() {
     assert!(output.status.success(), "{}", stderr(&output));
 }
 
-/// What a notebook does: a run and a study by their names, and a mistake.
+/// The calls of a notebook: a run and a study by their names, and a mistake.
 const CALLS: &str = r#"
 import mumakil
 

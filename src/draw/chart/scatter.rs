@@ -36,7 +36,7 @@ pub struct ScatterSeries {
 /// A point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScatterPoint {
-    /// What the point stands for.
+    /// The name of the thing that the point stands for.
     pub name: String,
     /// The first value.
     pub x: f64,

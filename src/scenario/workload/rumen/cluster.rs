@@ -17,11 +17,13 @@ use serde_yaml::{Mapping, Value};
 use super::admitted::{RumenModel, RunnableJob};
 use super::attempt::{LoggedAttempt, LoggedOutcome, TaskType};
 use super::order::RepeatedIds;
+use super::properties::{MAP_SPECULATION, PropertyNames, REDUCE_SPECULATION, property};
 use super::record::LoggedJob;
 use super::source::localisation;
 use super::survey::{LogHearing, LogSurvey, median, success};
 use super::topology::LoggedTopology;
 use crate::preset::HADOOP;
+use mumakil_base::units::tell::counted;
 use mumakil_base::units::{Bytes, Count, SimSpan};
 use mumakil_core::cluster::without_escapes;
 use mumakil_core::mapred::{Hadoop, HadoopLine, SlotKind};
@@ -30,11 +32,11 @@ use mumakil_core::trace::{Record, Records, Strictness, TraceError};
 /// A cluster that was inferred from a log.
 #[derive(Clone, Debug)]
 pub struct LoggedCluster {
-    /// What the log shows, in the order of a scenario.
+    /// The settings that the log shows, in the order of a scenario.
     pub settings: Vec<InferredSetting>,
     /// Its racks and hosts.
     pub topology: LoggedTopology,
-    /// What the log does not show, each a sentence.
+    /// The facts that the log does not show, each a sentence.
     pub missing: Vec<String>,
     /// How many jobs it was inferred from.
     pub jobs: usize,
@@ -49,7 +51,7 @@ pub struct InferredSetting {
     pub value: String,
     /// How sure it is.
     pub sure: InferredBy,
-    /// What shows it.
+    /// The evidence for it.
     pub reason: String,
 }
 
@@ -188,26 +190,21 @@ impl LoggedTimes {
     }
 }
 
-/// The names of a property in the configurations of jobs, older and newer.
-type Names = [&'static str; 2];
-
-const POLICY: Names = ["mapred.jobtracker.taskScheduler", "mapreduce.jobtracker.taskscheduler"];
-const YARN_POLICY: Names = ["yarn.resourcemanager.scheduler.class"; 2];
-const YARN_HEARTBEAT: Names = ["yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"; 2];
-const HEARTBEATS: Names =
+const POLICY: PropertyNames =
+    ["mapred.jobtracker.taskScheduler", "mapreduce.jobtracker.taskscheduler"];
+const YARN_POLICY: PropertyNames = ["yarn.resourcemanager.scheduler.class"; 2];
+const YARN_HEARTBEAT: PropertyNames =
+    ["yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"; 2];
+const HEARTBEATS: PropertyNames =
     ["mapred.heartbeats.in.second", "mapreduce.jobtracker.heartbeats.in.second"];
-const MAP_SLOTS: Names =
+const MAP_SLOTS: PropertyNames =
     ["mapred.tasktracker.map.tasks.maximum", "mapreduce.tasktracker.map.tasks.maximum"];
-const REDUCE_SLOTS: Names =
+const REDUCE_SLOTS: PropertyNames =
     ["mapred.tasktracker.reduce.tasks.maximum", "mapreduce.tasktracker.reduce.tasks.maximum"];
-const OUT_OF_BAND: Names = ["mapreduce.tasktracker.outofband.heartbeat"; 2];
-const EXPIRY: Names =
+const OUT_OF_BAND: PropertyNames = ["mapreduce.tasktracker.outofband.heartbeat"; 2];
+const EXPIRY: PropertyNames =
     ["mapred.tasktracker.expiry.interval", "mapreduce.jobtracker.expire.trackers.interval"];
-const BLOCK: Names = ["dfs.block.size", "dfs.blocksize"];
-const MAP_SPECULATION: Names =
-    ["mapred.map.tasks.speculative.execution", "mapreduce.map.speculative"];
-const REDUCE_SPECULATION: Names =
-    ["mapred.reduce.tasks.speculative.execution", "mapreduce.reduce.speculative"];
+const BLOCK: PropertyNames = ["dfs.block.size", "dfs.blocksize"];
 
 /// Facts about a cluster, gathered job by job.
 #[derive(Default)]
@@ -286,8 +283,8 @@ impl ClusterSurvey {
         }
     }
 
-    fn said(&self, names: Names) -> Option<&str> {
-        names.iter().find_map(|name| self.settings.get(*name)).map(String::as_str)
+    fn said(&self, names: PropertyNames) -> Option<&str> {
+        property(&self.settings, names)
     }
 
     /// Returns the most attempts that held slots of a host at once, and how many hosts reached that.
@@ -311,8 +308,9 @@ impl ClusterSurvey {
         self.times(&mut found);
         let nodes = self.hosts.len();
         let racks = self.hosts.values().collect::<BTreeSet<_>>().len();
-        let (s, rack_s) = (plural(nodes), plural(racks));
-        let reason = format!("{nodes} host{s} in {racks} rack{rack_s} ran attempts or held input");
+        let [hosts, in_racks] =
+            [(nodes, "host"), (racks, "rack")].map(|(count, thing)| counted(count as u64, thing));
+        let reason = format!("{hosts} in {in_racks} ran attempts or held input");
         found.add("cluster.nodes", nodes, InferredBy::AtLeast, reason.clone());
         found.add("cluster.racks", racks, InferredBy::AtLeast, reason);
         for kind in SlotKind::BOTH {
@@ -473,11 +471,9 @@ impl ClusterSurvey {
         let (most, reached) = self.most_at_once(kind, longest_wait);
         let hosts = self.hosts.len();
         let word = kind.word();
-        let seen = format!(
-            "at most {most} {word} attempt{} at once, on {reached} of {hosts} host{}",
-            plural(most as usize),
-            plural(hosts)
-        );
+        let at_once = counted(most.into(), &format!("{word} attempt"));
+        let seen =
+            format!("at most {at_once} at once, on {reached} of {}", counted(hosts as u64, "host"));
         // In YARN these settings of trackers are left over.
         let said = self.said(names).filter(|_| !self.is_yarn());
         let said = said.and_then(|text| text.parse::<u32>().ok());
@@ -565,10 +561,6 @@ fn at_once(spans: &[AttemptSpan], longest_wait: u64) -> u32 {
 
 fn millis(millis: u64) -> String {
     SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis())).to_string()
-}
-
-const fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 impl LoggedCluster {

@@ -31,12 +31,12 @@ const BINARY: &str = "its server writes text with `mapreduce.jobhistory.jhist.fo
 struct JhistLine<'t> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'t, str>,
-    /// What is told, under the name of its type.
+    /// The told facts, under the name of their type.
     #[serde(borrow)]
     event: BTreeMap<Cow<'t, str>, &'t RawValue>,
 }
 
-/// What a line tells. Each kind of event has some of these fields.
+/// The facts that a line tells. Each kind of event has some of these fields.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct ToldEvent {

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use roxmltree::{Document, Node};
 
 use super::attempt::{LoggedAttempt, LoggedLocation, LoggedTask, ResourceUsage, TaskType};
+use super::properties::property;
 use super::record::{LoggedJob, LoggedPriority};
 use mumakil_core::trace::RecordFault;
 
@@ -72,8 +73,7 @@ impl JobLog {
             return Err(RecordFault::new("the log names no job"));
         }
         let settings = &job.job_properties;
-        let mib =
-            |names: [&str; 2]| settings_mib(names.iter().find_map(|name| settings.get(*name)));
+        let mib = |names| settings_mib(property(settings, names));
         job.job_map_mb = mib(["mapreduce.map.memory.mb", "mapred.job.map.memory.mb"]);
         job.job_reduce_mb = mib(["mapreduce.reduce.memory.mb", "mapred.job.reduce.memory.mb"]);
         job.heap_megabytes = settings.get("mapred.child.java.opts").and_then(|text| heap(text));
@@ -93,7 +93,7 @@ impl JobLog {
     }
 }
 
-fn settings_mib(setting: Option<&String>) -> Option<u32> {
+fn settings_mib(setting: Option<&str>) -> Option<u32> {
     // Hadoop writes -1 for a limit that is not set.
     setting?.parse().ok().filter(|mib| 0 < *mib)
 }

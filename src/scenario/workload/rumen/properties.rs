@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::{Count, Fraction};
 
-/// The names of a property: the present one, and the one of versions before 0.21.
-type PropertyNames = [&'static str; 2];
+/// The names of a property in versions before 0.21 and since; the first that a configuration has
+/// holds.
+pub(super) type PropertyNames = [&'static str; 2];
 
 const SLOW_START: PropertyNames =
     ["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"];
@@ -23,14 +24,22 @@ const REDUCE_FAILURES: PropertyNames =
     ["mapreduce.reduce.failures.maxpercent", "mapred.max.reduce.failures.percent"];
 const TRACKER_FAILURES: PropertyNames =
     ["mapreduce.job.maxtaskfailures.per.tracker", "mapred.max.tracker.failures"];
-const MAP_SPECULATION: PropertyNames =
+pub(super) const MAP_SPECULATION: PropertyNames =
     ["mapreduce.map.speculative", "mapred.map.tasks.speculative.execution"];
-const REDUCE_SPECULATION: PropertyNames =
+pub(super) const REDUCE_SPECULATION: PropertyNames =
     ["mapreduce.reduce.speculative", "mapred.reduce.tasks.speculative.execution"];
+
+/// Returns the value of a property, by the first of its names that is there.
+pub(super) fn property(
+    properties: &BTreeMap<String, String>,
+    names: PropertyNames,
+) -> Option<&str> {
+    names.iter().find_map(|name| properties.get(*name)).map(String::as_str)
+}
 
 /// Returns a job with the settings that its properties contain.
 pub(super) fn with_settings(entry: JobEntry, properties: &BTreeMap<String, String>) -> JobEntry {
-    let text = |names: PropertyNames| names.iter().find_map(|name| properties.get(*name));
+    let text = |names| property(properties, names);
     let share = |names| Fraction::new(text(names)?.parse().ok()?);
     let percent = |names| Fraction::new(text(names)?.parse::<f64>().ok()? / 100.0);
     let whole = |names| text(names)?.parse().ok();
