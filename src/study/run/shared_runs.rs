@@ -243,7 +243,7 @@ mod tests {
     use super::*;
     use crate::plan::spec::Study;
     use crate::watch::life_sign::{End, Life};
-    use crate::watch::sign_files::write_sign;
+    use crate::watch::sign_files::{end_of_writer, write_sign};
     use mumakil_base::files::RESOLVED;
     use mumakil_scenario::{Draft, Registry};
 
@@ -272,7 +272,7 @@ mod tests {
         }
 
         /// Writes the sign of a process on this machine. The process counts as living until the
-        /// returned file is dropped.
+        /// returned file's lock is freed.
         fn sign(&self, name: &str, end: Option<End>) -> Option<File> {
             let machine = mumakil_run::output::machine();
             let mut life = Life::begin(machine, 1, WallInstant::now());
@@ -330,7 +330,7 @@ mod tests {
         );
         assert_eq!(next(&mut b), None, "`a` is alive");
         folder.done(2);
-        drop(alive);
+        end_of_writer(alive);
         assert_eq!([next(&mut b), next(&mut b)], [Some(NextRun::Run(1)), None]);
         // Another process sees that the batch has been taken over.
         let mut c = folder.process("c");
@@ -353,7 +353,7 @@ mod tests {
                     .find_map(|next| Some(next.unwrap()).filter(|next| *next == NextRun::Run(0))),
                 Some(NextRun::Run(0))
             );
-            drop(alive);
+            end_of_writer(alive);
         }
         let mut last = folder.process("last");
         assert_eq!([next(&mut last), next(&mut last)], [Some(NextRun::OfOthers(1)), None]);

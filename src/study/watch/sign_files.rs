@@ -118,6 +118,13 @@ fn file(name: &str) -> String {
     format!("{name}.json")
 }
 
+/// Frees the lock of a sign, as the end of its process does. To close the file is not enough: a
+/// program that another test is starting at this moment has a copy of it until it runs.
+#[cfg(test)]
+pub(crate) fn end_of_writer(sign: Option<File>) {
+    sign.expect("the file system has locks").unlock().expect("the lock was held");
+}
+
 #[cfg(test)]
 mod tests {
     use tempfile::TempDir;
@@ -149,9 +156,9 @@ mod tests {
         let seen = File::open(room.path().join("at-work/whole.json")).unwrap();
         assert_eq!(lock_of(&seen), Some(true));
         let second = write_sign(room.path(), ALONE, &life(1)).unwrap();
-        drop(first);
+        end_of_writer(first);
         assert_eq!((fate(), lock_of(&seen)), (vec![WriterState::AtWork], Some(false)));
-        drop(second);
+        end_of_writer(second);
         assert_eq!(fate(), [WriterState::Gone]);
         let mut last = life(1);
         last.ends(End::Done, None);
