@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use memchr::memchr_iter;
+
 /// A place in the text of a trace, after decompression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextPlace {
@@ -20,7 +22,7 @@ impl TextPlace {
 
     /// Returns the place of the byte after `text`, which begins at this place.
     pub(super) fn after(self, text: &[u8]) -> Self {
-        let lines = text.iter().filter(|byte| **byte == b'\n').count();
+        let lines = memchr_iter(b'\n', text).count();
         Self { line: self.line + lines as u64, offset: self.offset + text.len() as u64 }
     }
 }

@@ -110,17 +110,33 @@ impl TraceFile {
 /// # Errors
 /// If a file cannot be read.
 pub fn sha256_of(path: &Path) -> Result<String, TraceError> {
-    let mut hash = Sha256::new();
-    if is_many(path) {
-        let logs = if path.is_dir() { log_files(path)? } else { vec![path.to_owned()] };
-        for log in logs {
-            for file in [Some(&log), configuration_of(&log).as_ref()].into_iter().flatten() {
-                hash.update(content_of(file)?);
-            }
-        }
-        return Ok(hex(&hash.finalize()));
+    if !is_many(path) {
+        return Ok(hex(&content_of(path)?));
     }
-    Ok(hex(&content_of(path)?))
+    let mut hash = LogHash::default();
+    for log in log_files(path)?.iter().rev() {
+        hash.add(log, content_of(log)?)?;
+    }
+    Ok(hash.end())
+}
+
+/// The SHA-256 of logs and their configurations, which are added in the order of reading.
+#[derive(Default)]
+pub(super) struct LogHash(Sha256);
+
+impl LogHash {
+    /// Adds a log whose own SHA-256 is known.
+    pub(super) fn add(&mut self, log: &Path, content: [u8; 32]) -> Result<(), TraceError> {
+        self.0.update(content);
+        if let Some(configuration) = configuration_of(log) {
+            self.0.update(content_of(&configuration)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(self) -> String {
+        hex(&self.0.finalize())
+    }
 }
 
 fn content_of(path: &Path) -> Result<[u8; 32], TraceError> {

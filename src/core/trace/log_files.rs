@@ -16,9 +16,13 @@ pub fn is_many(path: &Path) -> bool {
     path.is_dir() || configuration_of(path).is_some()
 }
 
-/// Returns the logs in a folder and below, by falling paths: the files in whose names the id of a
-/// job stands.
-pub(super) fn log_files(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {
+/// Returns the logs of a trace by falling paths: the file itself, or the files in a folder and below
+/// in whose names the id of a job stands.
+pub(super) fn log_files(path: &Path) -> Result<Vec<PathBuf>, TraceError> {
+    if path.is_dir() { log_files_in(path) } else { Ok(vec![path.to_owned()]) }
+}
+
+fn log_files_in(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {
     let unread = |source| TraceError::Read { path: folder.to_owned(), source };
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(unread)? {
@@ -29,7 +33,7 @@ pub(super) fn log_files(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {
         let is_other = name.starts_with('.') || name.ends_with(".xml") || name.ends_with(".crc");
         // A link to a folder may lead round in a circle.
         if entry.file_type().map_err(unread)?.is_dir() {
-            found.extend(log_files(&path)?);
+            found.extend(log_files_in(&path)?);
         } else if name.contains("job_") && !is_other && path.is_file() {
             found.push(path);
         }

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashSet;
 
 use super::error::{RecordFault, TextPlace, TraceError, clip};
-use super::file::sha256_of;
+use super::file::LogHash;
 use super::first_few::FirstFew;
 use super::json;
 use super::log_files::{configuration_of, is_many, log_files};
-use super::text::{LARGEST_ENTRY, TraceText};
+use super::text::{LARGEST_ENTRY, TraceText, hex};
 
 /// The longest id of a job, in bytes. All ids of a trace are kept in memory.
 // Chosen: ids of real traces have some dozen bytes.
@@ -129,8 +129,8 @@ pub struct Records<T> {
     text: TraceText,
     /// The files of a folder that are still to be read; the next is the last.
     more: Vec<PathBuf>,
-    /// The path of the whole, if it is more than one file.
-    whole: Option<PathBuf>,
+    /// The hash of the files so far, if the trace is more than one file.
+    whole: Option<LogHash>,
     /// The configuration that stands beside the file, for its first log.
     beside: Vec<u8>,
     strictness: Strictness,
@@ -185,7 +185,7 @@ impl<T: Record> Records<T> {
     /// If the file cannot be read.
     pub fn open(path: &Path, strictness: Strictness) -> Result<Self, TraceError> {
         let may_be_many = matches!(T::FRAMING, Framing::ObjectOrLog { .. });
-        let mut more = match path.is_dir() && may_be_many {
+        let mut more = match may_be_many {
             true => log_files(path)?,
             false => vec![path.to_owned()],
         };
@@ -193,7 +193,7 @@ impl<T: Record> Records<T> {
         let first = more.pop().unwrap_or_else(|| path.to_owned());
         let mut records = Self::new(TraceText::open(&first)?, strictness);
         records.read_beside(&first)?;
-        let whole = (may_be_many && is_many(path)).then(|| path.to_owned());
+        let whole = (may_be_many && is_many(path)).then(LogHash::default);
         Ok(Self { more, whole, ..records })
     }
 
@@ -276,6 +276,13 @@ impl<T: Record> Records<T> {
         self.repeats_ids = true;
     }
 
+    /// Takes no hash, which saves time: [`Self::sha256`] stays `None`. Call this before the first
+    /// record is read.
+    pub fn forget_hash(&mut self) {
+        self.whole = None;
+        self.text.forget_hash();
+    }
+
     /// Returns the notes of the whole pass.
     pub fn into_notes(self) -> Notes {
         self.notes
@@ -290,6 +297,26 @@ impl<T: Record> Records<T> {
     /// digits; `None` until the pass has reached the end without an error.
     pub fn sha256(&self) -> Option<&str> {
         self.sha256.as_deref()
+    }
+
+    /// Hashes the file that has been read, and opens the next. Returns whether there is one.
+    fn next_file(&mut self) -> Result<bool, TraceError> {
+        if let Some(file) = self.text.sha256()? {
+            match &mut self.whole {
+                Some(whole) => whole.add(self.text.path(), file)?,
+                None => self.sha256 = Some(hex(&file)),
+            }
+        }
+        let Some(next) = self.more.pop() else {
+            self.sha256 = self.whole.take().map(LogHash::end).or(self.sha256.take());
+            return Ok(false);
+        };
+        self.text = TraceText::open(&next)?;
+        if self.whole.is_none() {
+            self.text.forget_hash();
+        }
+        self.read_beside(&next)?;
+        Ok(true)
     }
 
     fn read(&mut self) -> Result<Option<T>, TraceError> {
@@ -409,27 +436,13 @@ impl<T: Record> Iterator for Records<T> {
         while !self.ended {
             match self.read() {
                 Ok(Some(record)) => return Some(Ok(record)),
-                Ok(None) if !self.more.is_empty() => {
-                    let next = self.more.pop().expect("there is one");
-                    let opened = TraceText::open(&next).map(|text| self.text = text);
-                    if let Err(error) = opened.and_then(|()| self.read_beside(&next)) {
+                Ok(None) => match self.next_file() {
+                    Ok(more) => self.ended = !more,
+                    Err(error) => {
                         self.ended = true;
                         return Some(Err(error));
                     }
-                }
-                Ok(None) => {
-                    // Set this first: if hashing the rest of the file fails, that error must be the
-                    // last item.
-                    self.ended = true;
-                    let hash = match &self.whole {
-                        Some(whole) => sha256_of(whole),
-                        None => self.text.sha256(),
-                    };
-                    match hash {
-                        Ok(sha256) => self.sha256 = Some(sha256),
-                        Err(error) => return Some(Err(error)),
-                    }
-                }
+                },
                 // Any other error ends a lenient pass, too: a file that can no longer be read has
                 // no next record.
                 Err(error @ (TraceError::Malformed { .. } | TraceError::Damaged { .. }))

@@ -30,17 +30,19 @@ pub const LARGEST_ENTRY: usize = 16 << 20;
 /// How deep brackets may be nested. The JSON reader recurses, and gives up at 128.
 const DEEPEST: usize = 100;
 
-/// Reads a file's bytes and hashes them.
+/// Reads a file's bytes and hashes them, if their hash is wanted.
 struct Hashed {
     bytes: Box<dyn Read + Send>,
-    hash: Sha256,
+    hash: Option<Sha256>,
 }
 
 impl Read for Hashed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.bytes.read(buffer)?;
         // Hash while reading, so that a trace is not read a second time for its hash.
-        self.hash.update(&buffer[..read]);
+        if let Some(hash) = &mut self.hash {
+            hash.update(&buffer[..read]);
+        }
         Ok(read)
     }
 }
@@ -104,7 +106,7 @@ impl TraceText {
 
     /// Returns the text of these bytes, which messages call `path`.
     pub(super) fn new(path: &Path, bytes: Box<dyn Read + Send>) -> Result<Self, TraceError> {
-        let mut hashed = Hashed { bytes, hash: Sha256::new() };
+        let mut hashed = Hashed { bytes, hash: Some(Sha256::new()) };
         let mut magic = Vec::new();
         (&mut hashed)
             // Two bytes identify a gzip, three a byte order mark.
@@ -143,14 +145,20 @@ impl TraceText {
         self.at
     }
 
-    /// Reads the rest of the file, and returns the SHA-256 of all its bytes.
-    pub(super) fn sha256(&mut self) -> Result<String, TraceError> {
+    /// Takes no hash of the file, which saves time. Call this before anything is read.
+    pub(super) fn forget_hash(&mut self) {
+        self.source.file().get_mut().get_mut().1.hash = None;
+    }
+
+    /// Reads the rest of the file, and returns the SHA-256 of all its bytes, if it is wanted.
+    pub(super) fn sha256(&mut self) -> Result<Option<[u8; 32]>, TraceError> {
         let file = self.source.file();
         // The gzip reader stops at the gzip's end or at damage, but the hash is that of the whole
         // file.
         io::copy(file, &mut io::sink())
             .map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
-        Ok(hex(&file.get_ref().get_ref().1.hash.clone().finalize()))
+        let hash = &file.get_ref().get_ref().1.hash;
+        Ok(hash.as_ref().map(|hash| hash.clone().finalize().into()))
     }
 
     /// Returns whether the next byte is from text that a broken object has given back.
@@ -513,8 +521,8 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    fn hash(bytes: &[u8]) -> String {
-        hex(&Sha256::digest(bytes))
+    fn hash(bytes: &[u8]) -> [u8; 32] {
+        Sha256::digest(bytes).into()
     }
 
     /// Returns the line, byte and text of each object, and all errors.
@@ -609,7 +617,7 @@ mod tests {
             assert_eq!(text.line(&mut line).unwrap(), Some(TextPlace { line: 2, offset: 4 }));
             assert_eq!(line, b"two");
             assert_eq!(text.line(&mut line).unwrap(), None);
-            assert_eq!(text.sha256().unwrap(), hash(bytes));
+            assert_eq!(text.sha256().unwrap(), Some(hash(bytes)));
         }
     }
 
@@ -630,7 +638,7 @@ mod tests {
             let TraceError::Damaged { place, .. } = error else { panic!("{error}") };
             assert_eq!(place.line, lines + 1, "{} bytes", bytes.len());
             assert_eq!(text.line(&mut line).unwrap(), None);
-            assert_eq!(text.sha256().unwrap(), hash(&bytes), "of the whole file");
+            assert_eq!(text.sha256().unwrap(), Some(hash(&bytes)), "of the whole file");
         }
     }
 }

@@ -7,6 +7,7 @@
 //! A setting comes from what the log measured, or from the configurations that its jobs were logged
 //! with. Each setting tells how sure it is.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
@@ -159,6 +160,7 @@ fn each(
     mut see: impl FnMut(RunnableJob<'_>),
 ) -> Result<(), TraceError> {
     let mut records = Records::<LoggedJob>::open(path, strictness)?;
+    records.forget_hash();
     records.allow_unordered();
     records.allow_repeated_ids();
     let mut repeats = RepeatedIds::default();
@@ -239,15 +241,20 @@ impl ClusterSurvey {
     fn meet_hosts(&mut self, job: &LoggedJob) {
         for task in job.tasks() {
             for attempt in &task.attempts {
-                if let Some((rack, host)) = place_of(attempt) {
-                    self.hosts.entry(host).or_insert(rack);
+                if let Some([rack, host]) = place_of(attempt) {
+                    self.meet_host(rack, host);
                 }
             }
             for location in &task.preferred_locations {
                 let [.., rack, host] = &location.layers[..] else { continue };
-                let [host, rack] = [host, rack].map(|name| without_escapes(name).into_owned());
-                self.hosts.entry(host).or_insert(rack);
+                self.meet_host(without_escapes(rack), without_escapes(host));
             }
+        }
+    }
+
+    fn meet_host(&mut self, rack: Cow<'_, str>, host: Cow<'_, str>) {
+        if !self.hosts.contains_key(&*host) {
+            self.hosts.insert(host.into_owned(), rack.into_owned());
         }
     }
 
@@ -262,12 +269,16 @@ impl ClusterSurvey {
             let is_reduce = task.task_type == Some(TaskType::Reduce);
             // Setups and cleanups are left out: they run in slots of either kind.
             for attempt in task.attempts.iter().filter(|_| !task.is_service()) {
-                let Some((_, host)) = place_of(attempt) else { continue };
+                let Some([_, host]) = place_of(attempt) else { continue };
                 let span = attempt.start_time.zip(attempt.finish_time);
                 if let Some((start, end)) = span.filter(|(start, end)| 0 < *start && start < end) {
                     let commits = is_reduce || admitted.reduces.get() == 0;
                     let span = AttemptSpan { start, end, commits };
-                    self.ran[usize::from(is_reduce)].entry(host).or_default().push(span);
+                    let ran = &mut self.ran[usize::from(is_reduce)];
+                    match ran.get_mut(&*host) {
+                        Some(spans) => spans.push(span),
+                        None => drop(ran.insert(host.into_owned(), vec![span])),
+                    }
                 }
             }
             let service = success(task).filter(|_| task.is_service());
@@ -533,12 +544,11 @@ fn plain(line: HadoopLine) -> Hadoop {
 }
 
 /// Returns the rack and the name of an attempt's host; without a rack, Hadoop's default one.
-fn place_of(attempt: &LoggedAttempt) -> Option<(String, String)> {
+fn place_of(attempt: &LoggedAttempt) -> Option<[Cow<'_, str>; 2]> {
     let named = attempt.host_name.as_deref().filter(|name| !name.is_empty())?;
     let (path, host) = named.rsplit_once('/').unwrap_or(("", named));
     let rack = path.rsplit('/').next().filter(|rack| !rack.is_empty()).unwrap_or("default-rack");
-    let [rack, host] = [rack, host].map(|name| without_escapes(name).into_owned());
-    (!host.is_empty()).then_some((rack, host))
+    (!host.is_empty()).then(|| [rack, host].map(without_escapes))
 }
 
 /// Returns the most attempts that held slots at once. An attempt that waits to commit counts as

@@ -10,6 +10,8 @@
 //! Each line tells what has become known of a job, a task or an attempt; later lines add to earlier
 //! ones. In a value, a backslash stands before `"`, `=`, `.` and itself.
 
+use std::borrow::Cow;
+
 use memchr::{memchr, memchr2, memmem};
 
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
@@ -146,17 +148,24 @@ impl<'t> EventFields<'_, 't> {
     }
 
     /// Returns a value without its escapes; `None` if it is missing or empty.
-    fn text(self, key: &str) -> Option<String> {
+    fn text(self, key: &str) -> Option<Cow<'t, str>> {
         let raw = self.raw(key).filter(|raw| !raw.is_empty())?;
+        if memchr(b'\\', raw).is_none() {
+            // Most values are plain text: the check of that is quicker than a lossy reading.
+            return Some(
+                str::from_utf8(raw).map_or_else(|_| String::from_utf8_lossy(raw), Cow::from),
+            );
+        }
         let mut plain = Vec::with_capacity(raw.len());
         let mut bytes = raw.iter();
         while let Some(byte) = bytes.next() {
             plain.push(if *byte == b'\\' { *bytes.next().unwrap_or(byte) } else { *byte });
         }
-        Some(
-            String::from_utf8(plain)
-                .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned()),
-        )
+        Some(String::from_utf8_lossy(&plain).into_owned().into())
+    }
+
+    fn owned(self, key: &str) -> Option<String> {
+        self.text(key).map(Cow::into_owned)
     }
 
     /// Returns a number; `None` if it is missing, empty or below zero.
@@ -194,14 +203,14 @@ fn tell<T>(field: &mut Option<T>, told: Option<T>) {
 }
 
 fn tell_job(job: &mut LoggedJob, fields: EventFields<'_, '_>) -> Result<(), String> {
-    let id = fields.text("JOBID").ok_or("no JOBID")?;
+    let id = fields.owned("JOBID").ok_or("no JOBID")?;
     if !job.job_id.is_empty() && job.job_id != id {
         return Err(format!("{} in the log of {}", clip(&id), clip(&job.job_id)));
     }
     job.job_id = id;
-    tell(&mut job.job_name, fields.text("JOBNAME"));
-    tell(&mut job.user, fields.text("USER"));
-    tell(&mut job.queue, fields.text("JOB_QUEUE"));
+    tell(&mut job.job_name, fields.owned("JOBNAME"));
+    tell(&mut job.user, fields.owned("USER"));
+    tell(&mut job.queue, fields.owned("JOB_QUEUE"));
     tell(&mut job.submit_time, fields.number("SUBMIT_TIME")?);
     tell(&mut job.launch_time, fields.number("LAUNCH_TIME")?);
     tell(&mut job.finish_time, fields.number("FINISH_TIME")?);
@@ -232,7 +241,7 @@ fn tell_attempt(attempt: &mut LoggedAttempt, fields: EventFields<'_, '_>) -> Res
     tell(&mut attempt.shuffle_finished, fields.number("SHUFFLE_FINISHED")?);
     tell(&mut attempt.sort_finished, fields.number("SORT_FINISHED")?);
     tell(&mut attempt.result, fields.outcome("TASK_STATUS"));
-    if let Some(host) = fields.text("HOSTNAME") {
+    if let Some(host) = fields.owned("HOSTNAME") {
         attempt.location = Some(location(&host)).filter(|at| 1 < at.layers.len());
         attempt.host_name = Some(host);
     }
@@ -263,7 +272,7 @@ fn read_counters(text: &[u8], mut see: impl FnMut(&[u8], u64)) {
 mod tests {
     use super::super::record::LoggedPriority;
     use super::*;
-    use mumakil_core::trace::{Records, Strictness};
+    use mumakil_core::trace::{Records, Strictness, sha256_of};
 
     const LOG: &str = include_str!("../../../../tests/fuzz/seeds/log/history.log");
     const NEWER: &str = include_str!("../../../../tests/fuzz/seeds/log/newer.jhist");
@@ -323,6 +332,26 @@ mod tests {
             let jobs = read(&format!("{}{xml}", one.unwrap()));
             assert_eq!(jobs[0].job_properties["mapred.max.map.failures.percent"], "5");
         }
+    }
+
+    #[test]
+    fn a_folder_has_one_hash_for_logs_and_configurations() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        };
+        let hash = || {
+            let mut jobs = Records::<LoggedJob>::open(folder.path(), Strictness::Strict).unwrap();
+            assert_eq!(jobs.by_ref().filter(Result::is_ok).count(), 2);
+            assert_eq!(jobs.sha256().unwrap(), sha256_of(folder.path()).unwrap());
+            jobs.sha256().unwrap().to_owned()
+        };
+        let log = |id: u32| format!("Meta VERSION=\"1\" .\nJob JOBID=\"job_1_{id}\" .\n");
+        (1..3).for_each(|id| write(&format!("job_1_{id}_a"), &log(id)));
+        write("job_1_2_conf.xml", "<configuration></configuration>");
+        let before = hash();
+        write("job_1_2_conf.xml", "<configuration> </configuration>");
+        assert_ne!(hash(), before);
     }
 
     #[test]
