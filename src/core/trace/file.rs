@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -12,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::TraceError;
 use super::log_files::{configuration_of, is_many, log_files};
-use super::text::hex;
+use super::text::{TraceText, hex};
 use mumakil_base::files;
 
 /// A file that a scenario names: its path, or `{path, sha256}` to be sure of its content.
@@ -140,10 +139,7 @@ impl LogHash {
 }
 
 fn content_of(path: &Path) -> Result<[u8; 32], TraceError> {
-    let mut hash = Sha256::new();
-    let read = files::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
-    read.map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
-    Ok(hash.finalize().into())
+    Ok(TraceText::open(path)?.sha256()?.expect("nobody asked to forget it"))
 }
 
 impl Serialize for TraceFile {

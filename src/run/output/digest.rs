@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
@@ -69,13 +69,22 @@ impl fmt::Display for Digest {
 /// give the hash the same input.
 fn add(hash: &mut Sha256, name: &str, path: &Path) -> Result<(), OutputError> {
     let error = |source| OutputError::Read { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(error)?;
+    let file = File::open(path).map_err(error)?;
     // The folder is complete, so the length cannot change before the bytes are read.
     let length = file.metadata().map_err(error)?.len();
     hash.update((name.len() as u64).to_be_bytes());
     hash.update(name);
     hash.update(length.to_be_bytes());
-    io::copy(&mut file, hash).map(drop).map_err(error)
+    let mut bytes = BufReader::with_capacity(1 << 16, file);
+    loop {
+        let some = bytes.fill_buf().map_err(error)?;
+        if some.is_empty() {
+            return Ok(());
+        }
+        hash.update(some);
+        let count = some.len();
+        bytes.consume(count);
+    }
 }
 
 #[cfg(test)]
