@@ -18,7 +18,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use serde_yaml::{Mapping, Value};
 
-use super::format::{Format, FormatContents, Trace};
+use super::format::{Format, FormatContents, ReadJobs, Trace};
 use super::list::{ListReader, write_table};
 use mumakil_base::units::tell::counted;
 use mumakil_base::units::{Bytes, SimSpan};
@@ -26,9 +26,47 @@ use mumakil_core::trace::{
     FirstFew, Framing, Record, RecordFault, Records, Strictness, TextPlace, TraceError,
 };
 
-pub(in crate::workload) use alibaba::{AlibabaInstances, AlibabaTasks};
-pub(in crate::workload) use google::{GoogleCollections, GoogleJobs, GoogleTasks};
-pub(in crate::workload) use swf::SwfJobs;
+/// The formats of such traces.
+pub(in crate::workload) static FORMATS: [BatchFormat; 6] = [
+    swf::JOBS,
+    google::TASKS,
+    google::JOBS,
+    google::COLLECTIONS,
+    alibaba::TASKS,
+    alibaba::INSTANCES,
+];
+
+/// A format of such traces, or of files beside them that do not hold the tasks.
+pub(in crate::workload) struct BatchFormat {
+    name: &'static str,
+    known_by: &'static str,
+    /// The attributes of a JSON object in this format.
+    attributes: &'static [&'static str],
+    has_line: fn(&str) -> bool,
+    read: ReadJobs,
+}
+
+impl Format for BatchFormat {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn known_by(&self) -> &'static str {
+        self.known_by
+    }
+
+    fn has_attribute(&self, name: &str) -> bool {
+        self.attributes.contains(&name)
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        (self.has_line)(&String::from_utf8_lossy(line))
+    }
+
+    fn contents(&self) -> FormatContents {
+        FormatContents::List { read: self.read, write: |jobs, to| write_table(jobs, to) }
+    }
+}
 
 /// A line of such a trace, whatever its columns are.
 struct BatchLine(String);
@@ -153,13 +191,6 @@ fn read(
         trace.notes.push(format!("left out {}: no task ran to its end", counted(empty, "job")));
     }
     Ok(trace)
-}
-
-/// Returns the contents of a format that is read as a list of jobs.
-const fn as_list(
-    read: fn(&'static dyn Format, &Path, Bytes, Strictness) -> Result<Trace, TraceError>,
-) -> FormatContents {
-    FormatContents::List { read, write: |jobs, to| write_table(jobs, to) }
 }
 
 /// Returns the error for a file that belongs to a trace, but does not hold its tasks.

@@ -1,9 +1,7 @@
 //! The formats that Mumakil brings.
 
-use super::batch::{
-    AlibabaInstances, AlibabaTasks, GoogleCollections, GoogleJobs, GoogleTasks, SwfJobs,
-};
-use super::format::Formats;
+use super::batch;
+use super::format::{Format, Formats};
 use super::list::format::{JobList, JobTable};
 use super::rumen::format::{JobHistory, RumenJobs, RumenTopology};
 use super::sls::format::{SlsJobs, SlsNodes, SlsSynth};
@@ -12,22 +10,10 @@ use super::swim::format::SwimJobs;
 impl Formats {
     /// Returns the formats that Mumakil brings.
     pub fn builtin() -> Self {
-        Self(vec![
-            &SwimJobs,
-            &RumenJobs,
-            &RumenTopology,
-            &JobHistory,
-            &SlsJobs,
-            &SlsNodes,
-            &SlsSynth,
-            &SwfJobs,
-            &GoogleTasks,
-            &GoogleJobs,
-            &GoogleCollections,
-            &AlibabaTasks,
-            &AlibabaInstances,
-            &JobTable,
-            &JobList,
-        ])
+        let tools: [&dyn Format; 7] =
+            [&SwimJobs, &RumenJobs, &RumenTopology, &JobHistory, &SlsJobs, &SlsNodes, &SlsSynth];
+        let batch = batch::FORMATS.iter().map(|format| format as &dyn Format);
+        let own: [&dyn Format; 2] = [&JobTable, &JobList];
+        Self(tools.into_iter().chain(batch).chain(own).collect())
     }
 }

@@ -11,60 +11,39 @@
 
 use std::path::Path;
 
-use super::{TaskedJob, TaskedJobs, add, as_list, elsewhere, read};
-use crate::workload::format::{Format, FormatContents, Trace};
+use super::{BatchFormat, TaskedJob, TaskedJobs, add, elsewhere, read};
+use crate::workload::format::{Format, Trace};
 use mumakil_base::units::Bytes;
 use mumakil_core::trace::{Strictness, TextPlace, TraceError, clip};
 
 /// The format of the tasks of batch jobs.
-pub(in crate::workload) struct AlibabaTasks;
+pub(super) const TASKS: BatchFormat = BatchFormat {
+    name: "Alibaba's batch tasks",
+    known_by: "Alibaba's `batch_task.csv`",
+    attributes: &[],
+    has_line: |line| batch_row(line).is_some(),
+    read: jobs,
+};
+
 /// The format of the tasks' instances.
-pub(in crate::workload) struct AlibabaInstances;
-
-/// The words for the status of a task.
-const STATUS: [&str; 6] = ["Ready", "Waiting", "Running", "Terminated", "Failed", "Cancelled"];
-
-impl Format for AlibabaTasks {
-    fn name(&self) -> &'static str {
-        "Alibaba's batch tasks"
-    }
-
-    fn known_by(&self) -> &'static str {
-        "Alibaba's `batch_task.csv`"
-    }
-
-    fn has_line(&self, line: &[u8]) -> bool {
-        batch_row(&String::from_utf8_lossy(line)).is_some()
-    }
-
-    fn contents(&self) -> FormatContents {
-        as_list(jobs)
-    }
-}
-
-impl Format for AlibabaInstances {
-    fn name(&self) -> &'static str {
-        "Alibaba's batch instances"
-    }
-
-    fn has_line(&self, line: &[u8]) -> bool {
-        let line = String::from_utf8_lossy(line);
+pub(super) const INSTANCES: BatchFormat = BatchFormat {
+    name: "Alibaba's batch instances",
+    known_by: "",
+    attributes: &[],
+    has_line: |line| {
         let cells: Vec<&str> = line.split(',').collect();
         // 2018 has the status in the fifth column, 2017 in the sixth or seventh.
         12 <= cells.len() && cells[4..7].iter().any(|cell| STATUS.contains(cell))
-    }
+    },
+    read: |_, path, _, _| {
+        let what = "Alibaba's batch instances, which name the machine of each attempt";
+        let hint = "name the batch_task.csv beside it, which has the jobs' tasks";
+        Err(elsewhere(path, what, hint))
+    },
+};
 
-    fn contents(&self) -> FormatContents {
-        as_list(|_, path, _, _| {
-            let what = "Alibaba's batch instances, which name the machine of each attempt";
-            Err(elsewhere(
-                path,
-                what,
-                "name the batch_task.csv beside it, which has the jobs' tasks",
-            ))
-        })
-    }
-}
+/// The words for the status of a task.
+const STATUS: [&str; 6] = ["Ready", "Waiting", "Running", "Terminated", "Failed", "Cancelled"];
 
 /// A task of a job.
 struct BatchRow<'t> {

@@ -11,78 +11,51 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use super::{TaskedJob, TaskedJobs, add, as_list, elsewhere, read};
-use crate::workload::format::{Format, FormatContents, Trace};
+use super::{BatchFormat, TaskedJob, TaskedJobs, add, elsewhere, read};
+use crate::workload::format::{Format, Trace};
 use mumakil_base::units::Bytes;
 use mumakil_core::trace::{Strictness, TextPlace, TraceError, clip};
 
 /// The format of the events of tasks.
-pub(in crate::workload) struct GoogleTasks;
+pub(super) const TASKS: BatchFormat = BatchFormat {
+    name: "Google's events of tasks",
+    known_by: "Google's `task_events` of 2011",
+    attributes: &[],
+    has_line: |line| has_event(line, 13, 5),
+    read: jobs,
+};
+
 /// The format of the events of jobs.
-pub(in crate::workload) struct GoogleJobs;
+pub(super) const JOBS: BatchFormat = BatchFormat {
+    name: "Google's events of jobs",
+    known_by: "",
+    attributes: &[],
+    has_line: |line| has_event(line, 8, 3),
+    read: |_, path, _, _| {
+        let what = "Google's events of jobs, which do not have the jobs' tasks";
+        Err(elsewhere(path, what, "name a file of task_events, which names the jobs too"))
+    },
+};
+
 /// The format of the trace of 2019.
-pub(in crate::workload) struct GoogleCollections;
+pub(super) const COLLECTIONS: BatchFormat = BatchFormat {
+    name: "Google's trace of 2019",
+    known_by: "",
+    attributes: &["collection_id", "instance_index"],
+    has_line: |_| false,
+    read: |_, path, _, _| {
+        let what = "Google's trace of 2019, which is not read";
+        Err(elsewhere(path, what, "make a table of its jobs: name, submit_s, maps, map_time_s"))
+    },
+};
 
 const SUBMIT: &str = "0";
 const SCHEDULE: &str = "1";
 const FINISH: &str = "4";
 
-impl Format for GoogleTasks {
-    fn name(&self) -> &'static str {
-        "Google's events of tasks"
-    }
-
-    fn known_by(&self) -> &'static str {
-        "Google's `task_events` of 2011"
-    }
-
-    fn has_line(&self, line: &[u8]) -> bool {
-        has_event(line, 13, 5)
-    }
-
-    fn contents(&self) -> FormatContents {
-        as_list(jobs)
-    }
-}
-
-impl Format for GoogleJobs {
-    fn name(&self) -> &'static str {
-        "Google's events of jobs"
-    }
-
-    fn has_line(&self, line: &[u8]) -> bool {
-        has_event(line, 8, 3)
-    }
-
-    fn contents(&self) -> FormatContents {
-        as_list(|_, path, _, _| {
-            let what = "Google's events of jobs, which do not have the jobs' tasks";
-            Err(elsewhere(path, what, "name a file of task_events, which names the jobs too"))
-        })
-    }
-}
-
-impl Format for GoogleCollections {
-    fn name(&self) -> &'static str {
-        "Google's trace of 2019"
-    }
-
-    fn has_attribute(&self, name: &str) -> bool {
-        matches!(name, "collection_id" | "instance_index")
-    }
-
-    fn contents(&self) -> FormatContents {
-        as_list(|_, path, _, _| {
-            let what = "Google's trace of 2019, which is not read";
-            Err(elsewhere(path, what, "make a table of its jobs: name, submit_s, maps, map_time_s"))
-        })
-    }
-}
-
 /// Returns whether a line has this many columns, with numbers for the time and the job, and an event
 /// in its place.
-fn has_event(line: &[u8], columns: usize, event: usize) -> bool {
-    let line = String::from_utf8_lossy(line);
+fn has_event(line: &str, columns: usize, event: usize) -> bool {
     let cells: Vec<&str> = line.split(',').collect();
     let is_number = |cell: &str| !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit());
     cells.len() == columns

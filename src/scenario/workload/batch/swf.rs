@@ -6,34 +6,22 @@
 
 use std::path::Path;
 
-use super::{TaskedJob, TaskedJobs, add, as_list, read};
-use crate::workload::format::{Format, FormatContents, Trace};
+use super::{BatchFormat, TaskedJob, TaskedJobs, add, read};
+use crate::workload::format::{Format, Trace};
 use mumakil_base::units::Bytes;
 use mumakil_core::trace::{Strictness, TextPlace, TraceError, clip};
 
 /// The format of the archive's jobs.
-pub(in crate::workload) struct SwfJobs;
+pub(super) const JOBS: BatchFormat = BatchFormat {
+    name: "the Standard Workload Format",
+    known_by: "the Standard Workload Format (18 numbers)",
+    attributes: &[],
+    has_line: |line| line.starts_with(';') || numbers(line).is_ok(),
+    read: jobs,
+};
 
 /// The number of columns.
 const COLUMNS: usize = 18;
-
-impl Format for SwfJobs {
-    fn name(&self) -> &'static str {
-        "the Standard Workload Format"
-    }
-
-    fn known_by(&self) -> &'static str {
-        "the Standard Workload Format (18 numbers)"
-    }
-
-    fn has_line(&self, line: &[u8]) -> bool {
-        line.starts_with(b";") || numbers(&String::from_utf8_lossy(line)).is_ok()
-    }
-
-    fn contents(&self) -> FormatContents {
-        as_list(jobs)
-    }
-}
 
 fn jobs(
     format: &'static dyn Format,
