@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
 use super::properties;
-use super::record::{self, LoggedJob};
+use super::record::LoggedJob;
 use crate::workload::jobs::{JobEntry, TaskCount};
 use mumakil_base::units::{Bytes, Count, SimSpan};
 use mumakil_core::mapred::Priority;
@@ -164,12 +164,6 @@ fn priority(job: &LoggedJob, is_mumak: bool) -> Priority {
         .iter()
         .find_map(|key| job.job_properties.get(*key))
         .and_then(|word| serde_yaml::from_str(&word.to_lowercase()).ok());
-    let own = job.priority.filter(|_| !is_mumak).map(|priority| match priority {
-        record::LoggedPriority::VeryLow => Priority::VeryLow,
-        record::LoggedPriority::Low => Priority::Low,
-        record::LoggedPriority::Normal => Priority::Normal,
-        record::LoggedPriority::High => Priority::High,
-        record::LoggedPriority::VeryHigh => Priority::VeryHigh,
-    });
+    let own = job.priority.filter(|_| !is_mumak).map(Priority::from);
     own.or(configured).unwrap_or_default()
 }

@@ -27,7 +27,7 @@ use crate::preset::HADOOP;
 use mumakil_base::units::tell::counted;
 use mumakil_base::units::{Bytes, Count, SimSpan};
 use mumakil_core::cluster::without_escapes;
-use mumakil_core::mapred::{Hadoop, HadoopLine, SlotKind};
+use mumakil_core::mapred::{Hadoop, HadoopLine, Priority, SlotKind};
 use mumakil_core::trace::{Record, Records, Strictness, TraceError};
 
 /// A cluster that was inferred from a log.
@@ -37,6 +37,8 @@ pub struct LoggedCluster {
     pub settings: Vec<InferredSetting>,
     /// Its racks and hosts.
     pub topology: LoggedTopology,
+    /// The priorities that jobs got later, in the order of time.
+    pub priorities: Vec<LaterPriority>,
     /// The facts that the log does not show, each a sentence.
     pub missing: Vec<String>,
     /// How many jobs it was inferred from.
@@ -54,6 +56,17 @@ pub struct InferredSetting {
     pub sure: InferredBy,
     /// The evidence for it.
     pub reason: String,
+}
+
+/// A change of a job's priority.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaterPriority {
+    /// The time since the first job of the log was submitted.
+    pub at: SimSpan,
+    /// The name that the job has in a run.
+    pub job: String,
+    /// Its priority from then on.
+    pub priority: Priority,
 }
 
 /// How a setting was inferred from a log.
@@ -116,10 +129,13 @@ impl LogReading {
     /// If the log cannot be read, has mistakes, or has no job that runs.
     pub fn read(path: &Path, share: f64, strictness: Strictness) -> Result<Self, TraceError> {
         let (mut times, mut survey) = (Vec::new(), ClusterSurvey::default());
+        let mut changes = Vec::new();
         // If all jobs show the cluster, their order does not matter.
         let all_at_once = 1.0 <= share;
         each(path, strictness, |job| {
             times.push(LoggedTimes::of(job.job));
+            let named = |(at, priority)| (at, job.job.job_id.clone(), Priority::from(priority));
+            changes.extend(job.job.priority_changes.iter().copied().map(named));
             if all_at_once {
                 survey.meet_hosts(job.job);
                 survey.add(&job);
@@ -149,7 +165,21 @@ impl LogReading {
             let hint = "a trace that was converted from a list of jobs has none";
             return Err(unusable("no attempt of the log names its host", hint));
         }
-        Ok(Self { times, calibrating, cluster: survey.cluster() })
+        let mut cluster = survey.cluster();
+        let first = times[0].submit;
+        changes.sort_by_key(|(at, _, _)| *at);
+        let later = |(at, job, priority): (u64, String, Priority)| {
+            let at = SimSpan::from_millis(at.saturating_sub(first));
+            LaterPriority { at, job, priority }
+        };
+        cluster.priorities = changes.into_iter().map(later).collect();
+        if !cluster.priorities.is_empty() {
+            cluster.missing.push(format!(
+                "the log does not tell when {} came: each holds from the event before it",
+                counted(cluster.priorities.len() as u64, "priority change")
+            ));
+        }
+        Ok(Self { times, calibrating, cluster })
     }
 }
 
@@ -311,6 +341,7 @@ impl ClusterSurvey {
         let mut found = LoggedCluster {
             settings: Vec::new(),
             topology: self.topology(),
+            priorities: Vec::new(),
             missing: Vec::new(),
             jobs: self.jobs,
         };
@@ -610,6 +641,18 @@ impl LoggedCluster {
             };
             put(&mut tree, setting.path, value);
         }
+        let later = self.priorities.iter().map(|LaterPriority { at, job, priority }| {
+            let mut entry = Mapping::new();
+            put(&mut entry, "at", at.to_string().into());
+            put(&mut entry, "change.job", job.as_str().into());
+            let priority = serde_yaml::to_value(priority).expect("a word");
+            put(&mut entry, "change.priority", priority);
+            Value::from(entry)
+        });
+        let later: Vec<Value> = later.collect();
+        if !later.is_empty() {
+            tree.insert("later".into(), later.into());
+        }
         serde_yaml::to_string(&tree).expect("a tree of text and numbers")
     }
 }
@@ -635,12 +678,16 @@ mod tests {
 
     const NEWER: &str = include_str!("../../../../tests/fuzz/seeds/log/newer.jhist");
 
-    /// Returns the settings that a log shows, each with how sure it is, and what is missing.
-    fn read(log: &str) -> (BTreeMap<&'static str, (String, InferredBy)>, Vec<String>) {
+    fn cluster_of(log: &str) -> LoggedCluster {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("log");
         std::fs::write(&path, log).unwrap();
-        let LogReading { cluster, .. } = LogReading::read(&path, 1.0, Strictness::Strict).unwrap();
+        LogReading::read(&path, 1.0, Strictness::Strict).unwrap().cluster
+    }
+
+    /// Returns the settings that a log shows, each with how sure it is, and what is missing.
+    fn read(log: &str) -> (BTreeMap<&'static str, (String, InferredBy)>, Vec<String>) {
+        let cluster = cluster_of(log);
         let settings = cluster.settings.into_iter().map(|one| (one.path, (one.value, one.sure)));
         (settings.collect(), cluster.missing)
     }
@@ -661,6 +708,29 @@ mod tests {
         assert_eq!(of("scheduler"), ("capacity", InferredBy::Said));
         assert_ne!(of("cluster.map_slots").0, "9", "a setting that is left over");
         assert!(missing.iter().any(|what| what.contains("YARN's containers")), "{missing:?}");
+    }
+
+    #[test]
+    fn a_later_priority_holds_from_the_event_before_it() {
+        const LOG: &str = include_str!("../../../../tests/fuzz/seeds/log/history.log");
+        let log = |names: &[&str]| {
+            let of =
+                |name| format!("Job JOBID=\"job_202601010000_0001\" JOB_PRIORITY=\"{name}\" .\n");
+            let first_map = LOG.find("Task TASKID=\"task_202601010000_0001_m_000001\"").unwrap();
+            let (before, after) = LOG.split_at(first_map);
+            format!("{before}{}{after}", names.iter().map(of).collect::<String>())
+        };
+        let LoggedCluster { priorities, missing, .. } = cluster_of(&log(&["HIGH", "LOW", "LOW"]));
+        let [LaterPriority { at, job, priority }] = &priorities[..] else {
+            panic!("{priorities:?}")
+        };
+        assert_eq!((at.to_string().as_str(), *priority), ("3100ms", Priority::Low));
+        assert_eq!(job, "job_202601010000_0001");
+        assert!(
+            missing.iter().any(|what| what.contains("when 1 priority change came")),
+            "{missing:?}"
+        );
+        assert_eq!(cluster_of(&log(&[])).priorities, [], "the first is no change");
     }
 
     #[test]
@@ -694,6 +764,11 @@ mod tests {
                 },
             ],
             topology: LoggedTopology { name: "<root>".to_owned(), children: Vec::new() },
+            priorities: vec![LaterPriority {
+                at: SimSpan::from_millis(1500),
+                job: "job_1_0002".to_owned(),
+                priority: Priority::VeryHigh,
+            }],
             missing: Vec::new(),
             jobs: 1,
         };
@@ -701,7 +776,8 @@ mod tests {
         assert_eq!(
             scenario,
             "name: mine\nworkload:\n  rumen:\n    trace: a log\n    topology: t.json\n    \
-             lenient: true\nhadoop:\n  line: '0.20'\n"
+             lenient: true\nhadoop:\n  line: '0.20'\nlater:\n- at: 1500ms\n  change:\n    \
+             job: job_1_0002\n    priority: very_high\n"
         );
     }
 }

@@ -159,7 +159,11 @@ impl ForeignJob for LoggedJob {
     }
 
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        json::write(self, to)
+        match self.priority_changes.last() {
+            // Rumen keeps the last priority.
+            Some((_, last)) => json::write(&Self { priority: Some(*last), ..self.clone() }, to),
+            None => json::write(self, to),
+        }
     }
 }
 

@@ -39,7 +39,13 @@ pub(super) fn parse(text: &[u8], unknown: &mut FirstFew<String>) -> Result<Logge
         let fields = EventFields(&fields);
         match kind {
             b"Meta" => {}
-            b"Job" => tell_job(&mut log.job, fields).map_err(fault)?,
+            b"Job" => {
+                tell_job(&mut log.job, fields).map_err(fault)?;
+                let named = fields.text("JOB_PRIORITY");
+                if let Some(named) = named.and_then(|name| priority(&name)) {
+                    log.prioritise(named);
+                }
+            }
             b"Task" => {
                 let id = fields.text("TASKID").ok_or_else(|| fault("no TASKID".to_owned()))?;
                 tell_task(log.task(&id, task_type(fields)), fields).map_err(fault)?;
@@ -217,7 +223,6 @@ fn tell_job(job: &mut LoggedJob, fields: EventFields<'_, '_>) -> Result<(), Stri
     tell(&mut job.total_maps, fields.count("TOTAL_MAPS")?);
     tell(&mut job.total_reduces, fields.count("TOTAL_REDUCES")?);
     tell(&mut job.outcome, fields.outcome("JOB_STATUS"));
-    tell(&mut job.priority, fields.text("JOB_PRIORITY").and_then(|name| priority(&name)));
     Ok(())
 }
 

@@ -168,8 +168,6 @@ fn tell(log: &mut JobLog, kind: &str, told: ToldEvent) -> bool {
         let count = |told: Option<i64>| u32::try_from(told?).ok();
         job.total_maps = count(told.total_maps).or(job.total_maps);
         job.total_reduces = count(told.total_reduces).or(job.total_reduces);
-        let named = told.priority.get();
-        job.priority = named.and_then(|name| priority(&name)).or(job.priority);
         let ended = match kind {
             "JOB_FINISHED" => Some(LoggedOutcome::Success),
             "JOB_FAILED" | "JOB_ERROR" => Some(LoggedOutcome::Failed),
@@ -177,6 +175,9 @@ fn tell(log: &mut JobLog, kind: &str, told: ToldEvent) -> bool {
             _ => None,
         };
         job.outcome = ended.or(job.outcome);
+        if let Some(named) = told.priority.get().and_then(|name| priority(&name)) {
+            log.prioritise(named);
+        }
         return true;
     }
     let Some(task_id) = told.taskid else { return kind.starts_with("AM_") };

@@ -48,6 +48,39 @@ impl JobLog {
         &mut attempts[place]
     }
 
+    /// Notes the job's priority from now on. The log has no time for it: it holds from the latest
+    /// time that the log has told before.
+    pub(super) fn prioritise(&mut self, priority: LoggedPriority) {
+        let last = self.job.priority_changes.last().map(|(_, last)| *last).or(self.job.priority);
+        match last {
+            None => self.job.priority = Some(priority),
+            Some(last) if last != priority => {
+                let now = self.latest();
+                self.job.priority_changes.push((now, priority));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Returns the latest time that was told, in milliseconds.
+    fn latest(&self) -> u64 {
+        let of_task = |task: &LoggedTask| {
+            let attempts = task.attempts.iter().map(|attempt| {
+                [
+                    attempt.start_time,
+                    attempt.shuffle_finished,
+                    attempt.sort_finished,
+                    attempt.finish_time,
+                ]
+                .into_iter()
+                .max()
+            });
+            attempts.flatten().chain([task.start_time, task.finish_time]).max().flatten()
+        };
+        let own = [self.job.submit_time, self.job.launch_time, self.job.finish_time];
+        self.tasks.values().map(of_task).chain(own).max().flatten().unwrap_or(0)
+    }
+
     /// Reads the job's configuration, as XML.
     pub(super) fn configure(&mut self, xml: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(xml);

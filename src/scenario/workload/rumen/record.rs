@@ -16,6 +16,7 @@ use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask};
 use super::history;
 use super::jhist;
 use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::Priority;
 use mumakil_core::trace::json::{self, count, nullable};
 use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
 
@@ -35,8 +36,11 @@ pub struct LoggedJob {
     pub job_name: Option<String>,
     /// The queue to which the job was submitted.
     pub queue: Option<String>,
-    /// The priority of the job.
+    /// The priority of the job: in Rumen's traces its last one, in a log its first.
     pub priority: Option<LoggedPriority>,
+    /// Its later priorities, in a log alone: each holds from about this millisecond on.
+    #[serde(skip)]
+    pub priority_changes: Vec<(u64, LoggedPriority)>,
     /// The language of the job's code.
     #[serde(rename = "jobtype")]
     pub job_type: Option<RumenJobType>,
@@ -132,6 +136,18 @@ pub enum LoggedPriority {
     Normal,
     High,
     VeryHigh,
+}
+
+impl From<LoggedPriority> for Priority {
+    fn from(logged: LoggedPriority) -> Self {
+        match logged {
+            LoggedPriority::VeryLow => Self::VeryLow,
+            LoggedPriority::Low => Self::Low,
+            LoggedPriority::Normal => Self::Normal,
+            LoggedPriority::High => Self::High,
+            LoggedPriority::VeryHigh => Self::VeryHigh,
+        }
+    }
 }
 
 /// The language of a job's code.
