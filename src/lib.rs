@@ -72,6 +72,7 @@
 //! | [`dense`] | lists indexed by dense numbers, which grow on demand |
 //! | [`nearest`] | the known name that a misspelt one may mean |
 //! | [`panics`] | the panics that no code has answered for |
+//! | [`expression`] | the syntax of expectations and of ranks |
 //! | [`files`] | the names of a run's files |
 //! | [`disk`] | all operations that change the disk |
 //! | [`shell`] | words of a command that is shown, quoted for a shell |
@@ -102,7 +103,8 @@
 //! unit test calls the cores directly, and the actors around them are a few lines.
 
 pub use mumakil_base::{
-    dense, disk, files, nearest, panics, random, shell, statistics, text_form, theory, units,
+    dense, disk, expression, files, nearest, panics, random, shell, statistics, text_form, theory,
+    units,
 };
 pub use mumakil_core::{cluster, mapred, trace};
 pub use mumakil_draw::{chart, page};

@@ -4,6 +4,7 @@
 //! units        3s, 128MiB, 5 %: quantities with their unit, as people write them
 //! random       the random stream of each purpose
 //! statistics   means, intervals, tests
+//! expression   a < b + 3s: the syntax of expectations and of ranks, with units
 //! theory       closed forms and fluid models to compare with runs
 //! panics       the panics that no code has answered for
 //! files, disk  the names of a run's files, and all changes of the disk
@@ -14,6 +15,7 @@
 
 pub mod dense;
 pub mod disk;
+pub mod expression;
 pub mod files;
 pub mod nearest;
 pub mod panics;

@@ -28,7 +28,6 @@
 //! ```
 
 mod check;
-mod complaint;
 mod eval;
 mod expectation;
 mod figure;
@@ -36,17 +35,13 @@ mod function;
 mod gap;
 mod known_words;
 mod needs;
-mod parse;
 mod plan;
 mod published;
 mod quantity;
 mod read;
 mod space;
-mod syntax;
 #[cfg(test)]
 mod tests;
-mod token;
-mod unit;
 mod value;
 mod verdict;
 mod words;
@@ -56,8 +51,10 @@ use std::fmt;
 use hdrhistogram::Histogram;
 
 use crate::tables::ReadError;
+use mumakil_base::expression::{SyntaxNode, parse};
 
-pub use complaint::ExprComplaint;
+pub use mumakil_base::expression::{ExprComplaint, Unit};
+
 pub use expectation::Expectation;
 pub use figure::{Figure, Misfit};
 pub use function::{FUNCTIONS, Function};
@@ -66,7 +63,6 @@ pub use known_words::KnownWords;
 pub use needs::ExprNeeds;
 pub use published::{Published, PublishedNumber};
 pub use space::{Runs, Space, SpaceAxis, SpaceValue, combinations};
-pub use unit::Unit;
 pub use verdict::{ExpectationVerdict, VerdictState};
 pub use words::{capital, in_words};
 
@@ -81,7 +77,7 @@ pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str, &'stati
 
 /// A parsed expression.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expr(syntax::SyntaxNode);
+pub struct Expr(SyntaxNode);
 
 /// An expression that was checked against the axes of a study, and can be evaluated.
 #[derive(Clone, Debug)]
@@ -96,7 +92,7 @@ impl Expr {
     /// # Errors
     /// If the text is not an expression. Names are not checked here.
     pub fn parse(text: &str) -> Result<Self, ExprComplaint> {
-        parse::parse(text).map(Self)
+        parse(text).map(Self)
     }
 
     /// Checks the expression as an expectation, which is a condition or a number to report. If the

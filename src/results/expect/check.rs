@@ -14,12 +14,14 @@
 mod call;
 mod select;
 
-use super::ExprComplaint;
 use super::plan::{AxisPick, Element, Term, TermKind, TermType};
 use super::quantity::{NamedQuantity, QUANTITIES, QuantityShape};
 use super::space::Space;
-use super::syntax::{ComparisonSign, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode};
-use super::unit::Unit;
+use mumakil_base::expression::ExprComplaint;
+use mumakil_base::expression::Unit;
+use mumakil_base::expression::{
+    ComparisonSign, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode,
+};
 
 /// The use of an expression's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::plan::{Aggregate, CurveFold, CurvePoint, Element, Selection, Term, Te
 use super::quantity::{NamedQuantity, QuantityShape};
 use super::read::{JobNumbers, read};
 use super::space::{Runs, Space};
-use super::syntax::ComparisonSign;
 use super::value::{Evaluated, NoNumber, Value, combine, settling};
+use mumakil_base::expression::ComparisonSign;
 use mumakil_base::statistics::{LinearFit, mean};
 
 /// Evaluates plans.

@@ -6,11 +6,11 @@ use super::eval::Evaluator;
 use super::plan::{Element, Term, TermKind};
 use super::published::{Published, PublishedNumber};
 use super::space::{Runs, Space};
-use super::syntax::Operator;
-use super::unit::Unit;
 use super::value::if_defined;
 use super::verdict::cells;
 use crate::tables::ReadError;
+use mumakil_base::expression::Operator;
+use mumakil_base::expression::Unit;
 use mumakil_base::statistics::mean;
 use mumakil_base::units::tell::significant;
 

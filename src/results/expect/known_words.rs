@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{ExprComplaint, ExprPlan};
+use super::ExprPlan;
+use mumakil_base::expression::ExprComplaint;
 use mumakil_base::nearest::nearest;
 
 /// The words that rows can have, for each key by which an expression can select: for example all

@@ -6,12 +6,12 @@ use super::known_words::SelectedWord;
 use super::needs::ExprNeeds;
 use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, RowKey};
 use super::space::Runs;
-use super::syntax::{ComparisonSign, Operator, Spanned};
-use super::unit::Unit;
 use crate::tables::{
     AloneRow, AttemptRow, CellValue, ChainRow, JobRow, NodeRow, SizeRow, SlotsRow, TableRow,
     WasteRow,
 };
+use mumakil_base::expression::Unit;
+use mumakil_base::expression::{ComparisonSign, Operator, Spanned};
 
 /// The kind of a term's value.
 #[derive(Clone, Copy, Debug, PartialEq)]

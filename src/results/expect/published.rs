@@ -7,9 +7,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess};
 use serde::{Serialize, Serializer};
 
-use super::parse::parse;
-use super::syntax::Syntax;
-use super::unit::Unit;
+use mumakil_base::expression::Syntax;
+use mumakil_base::expression::Unit;
+use mumakil_base::expression::parse;
 
 /// Makes a serde visitor accept numbers as text.
 #[macro_export]

@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use super::unit::Unit;
 use crate::tables::{
     AttemptRow, CellKind, CellValue, ColumnInfo, JobRow, NodeRow, SizeRow, SlotMillis, SlotsRow,
     TableRow, WasteRow,
 };
+use mumakil_base::expression::Unit;
 
 /// The shape of a quantity's value: one number for the run, one for each job, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,12 +4,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::plan::{Filter, Selection};
 use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, ValueOf};
-use super::unit::Unit;
 use super::value::{Evaluated, NoNumber, StepFunction, Value, ValueKey};
 use crate::tables::{
     AloneRow, AttemptEnd, AttemptKind, AttemptRow, CellText, ChainRow, Column, JobEnd, JobRow,
     NodeRow, ReadError, Results, SizeRow, SlotsRow, TableRow, WasteRow,
 };
+use mumakil_base::expression::Unit;
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::PerSlot;
 

@@ -1,8 +1,8 @@
 //! The runs of a study: its axes, its cells (combinations of values), and a run for each cell and
 //! seed.
 
-use super::unit::{Unit, with_unit};
 use crate::tables::{ReadError, Results};
+use mumakil_base::expression::{Unit, with_unit};
 
 /// The axes of a study. A single scenario has none.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,8 +4,8 @@
 use hdrhistogram::Histogram;
 
 use super::plan::{Aggregate, Element};
-use super::syntax::{ComparisonSign, Operator};
 use crate::tables::ReadError;
+use mumakil_base::expression::ComparisonSign;
 use mumakil_base::statistics;
 
 /// The job, task or attempt to which a number belongs. The same job has the same key in all runs
@@ -260,39 +260,6 @@ impl Element {
                 function.compute(numbers).map_err(|error| error.to_string())
             }
             _ => Err("a wrong number of parts".to_owned()),
-        }
-    }
-}
-
-impl Operator {
-    fn compute(self, a: f64, b: f64) -> f64 {
-        match self {
-            // Conditions are 1 or 0, so the larger of two is their "or".
-            Self::Or => f64::max(a, b),
-            Self::And => f64::min(a, b),
-            Self::Plus => a + b,
-            Self::Minus => a - b,
-            Self::Times => a * b,
-            Self::Over => a / b,
-            Self::Power => a.powf(b),
-        }
-    }
-}
-
-impl ComparisonSign {
-    /// Returns whether the comparison holds. Numbers that differ only by rounding are equal.
-    pub(super) fn holds(self, a: f64, b: f64) -> bool {
-        // A billionth is chosen: more than the rounding errors of sums, and less than differences
-        // between measurements.
-        let equal = a == b || (a - b).abs() <= 1e-9 * f64::max(a.abs(), b.abs());
-        match self {
-            Self::Less => a < b && !equal,
-            Self::AtMost => a < b || equal,
-            Self::More => b < a && !equal,
-            Self::AtLeast => b < a || equal,
-            Self::Equal => equal,
-            // NaN is neither equal nor unequal to any number.
-            Self::Unequal => !equal && !a.is_nan() && !b.is_nan(),
         }
     }
 }

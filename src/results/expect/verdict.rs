@@ -8,12 +8,12 @@
 use super::eval::Evaluator;
 use super::plan::{AxisPick, Element, Scatter, Term, TermKind};
 use super::space::{Runs, Space, combinations};
-use super::syntax::Operator;
-use super::unit::Unit;
 use super::value::{Evaluated, NoNumber};
 use super::{Expectation, Figure};
 use crate::tables::ReadError;
 use crate::worded;
+use mumakil_base::expression::Operator;
+use mumakil_base::expression::Unit;
 use mumakil_base::statistics::{Band, Estimate, differences, interval, mean};
 use mumakil_base::units::tell;
 

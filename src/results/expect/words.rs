@@ -4,7 +4,7 @@
 //! Words are less exact than the expression, so pages also show the expression.
 
 use super::Expr;
-use super::syntax::{Choice, ExprSetting, Operator, Syntax, SyntaxNode};
+use mumakil_base::expression::{Choice, ExprSetting, Operator, Syntax, SyntaxNode};
 
 /// The words for quantities whose names are not words.
 const NOUNS: [(&str, &str); 55] = [

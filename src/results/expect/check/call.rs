@@ -1,14 +1,14 @@
 //! Calls: aggregates, trends, and functions of plain numbers.
 
 use super::{CheckResult, ExprChecker, ExprPurpose, Outer, shared_shape};
-use crate::expect::ExprComplaint;
 use crate::expect::function::{FUNCTIONS, Function};
 use crate::expect::plan::{
     Aggregate, AxisPick, CurveFold, CurvePoint, Element, Term, TermKind, TermType,
 };
 use crate::expect::quantity::{QuantityShape, ROW_KEYS};
-use crate::expect::syntax::{Choice, ExprSetting, Spanned, Syntax, SyntaxNode};
-use crate::expect::unit::Unit;
+use mumakil_base::expression::ExprComplaint;
+use mumakil_base::expression::Unit;
+use mumakil_base::expression::{Choice, ExprSetting, Spanned, Syntax, SyntaxNode};
 
 const AGGREGATES: [(&str, Aggregate); 11] = [
     ("mean", Aggregate::Mean),

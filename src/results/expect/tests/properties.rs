@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::expect::plan::{Aggregate, Element};
-use crate::expect::syntax::Operator;
 use crate::expect::value::{Value, ValueKey, combine};
+use mumakil_base::expression::{ComparisonSign, Operator};
 
 /// Texts made of tokens of the language: most are nonsense.
 fn pieces() -> impl Strategy<Value = String> {
@@ -114,7 +114,7 @@ proptest! {
             }
             (there, back) => prop_assert!(there.is_err() && back.is_err()),
         }
-        let below = Element::Compare(vec![crate::expect::syntax::ComparisonSign::Less]);
+        let below = Element::Compare(vec![ComparisonSign::Less]);
         if let Ok(holds) = combine(&below, &[a, b]) {
             let share = Aggregate::Share.of(&holds).unwrap();
             prop_assert!((0.0..=1.0).contains(&share), "{}", share);

@@ -1,7 +1,7 @@
 //! The unit of a number (time, bytes, share or none), and how a number is printed.
 
-use mumakil_base::units::tell::{self, Detail};
-use mumakil_base::units::{Bytes, SimSpan};
+use crate::units::tell::{self, Detail};
+use crate::units::{Bytes, SimSpan};
 
 /// The unit of a number: seconds and bytes to some power, or a share of a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Unit {
     }
 
     /// Returns the unit of a product, or of a quotient if `sign` is −1.
-    pub(super) fn times(self, other: Self, sign: i8) -> Self {
+    pub fn times(self, other: Self, sign: i8) -> Self {
         // Saturate instead of overflowing: an absurd power gets an absurd unit, which fits no other
         // unit.
         let power = |own: i8, other: i8| own.saturating_add(other.saturating_mul(sign));
@@ -52,7 +52,7 @@ impl Unit {
 
     /// Returns the unit of a power; `None` if it has a fractional or too large power of seconds or
     /// bytes.
-    pub(super) fn power(self, exponent: f64) -> Option<Self> {
+    pub fn power(self, exponent: f64) -> Option<Self> {
         let power = |of: i8| {
             let power = f64::from(of) * exponent;
             // Fractional powers of a second have no meaning here. The limit 100 stays well within
@@ -132,7 +132,7 @@ impl Unit {
 
 /// Reads a number with a unit of time or size, such as `15min`. Returns its value in seconds or
 /// bytes, and its unit.
-pub(super) fn with_unit(text: &str) -> Option<(f64, Unit)> {
+pub fn with_unit(text: &str) -> Option<(f64, Unit)> {
     let time = text.parse().map(|span: SimSpan| (span.as_secs_f64(), Unit::TIME));
     let size = text.parse().map(|size: Bytes| (size.get() as f64, Unit::BYTES));
     time.or(size).ok()

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use mumakil_base::nearest::nearest;
+use crate::nearest::nearest;
 
 /// The reason why an expression cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,17 +17,19 @@ pub struct ExprComplaint {
 }
 
 impl ExprComplaint {
-    pub(super) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+    /// Returns a complaint about a place.
+    pub fn new(span: Range<usize>, message: impl Into<String>) -> Self {
         Self { span, message: message.into(), hint: None }
     }
 
-    pub(super) fn hint(self, hint: impl Into<String>) -> Self {
+    /// Adds a hint.
+    pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
     /// Adds a hint: the known name that is most like `name`. If no name is like it, adds all known
     /// names, if they are few.
-    pub(super) fn nearest<'n>(
+    pub fn nearest<'n>(
         self,
         name: &str,
         known: impl IntoIterator<Item = &'n str, IntoIter: Clone>,
@@ -40,7 +42,7 @@ impl ExprComplaint {
     }
 
     /// Adds a hint with all known names, if they are few.
-    pub(super) fn one_of<'n>(self, known: impl IntoIterator<Item = &'n str>) -> Self {
+    pub fn one_of<'n>(self, known: impl IntoIterator<Item = &'n str>) -> Self {
         let known: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
         match known.len() {
             1 => self.hint(format!("there is only {}", known[0])),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::ExprComplaint;
+use super::complaint::ExprComplaint;
 
 /// The largest length of an expression, in bytes. Chosen: far longer than users write, but safe for
 /// the stack.

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::ExprComplaint;
+use super::complaint::ExprComplaint;
 use super::syntax::{
     Choice, ComparisonSign, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode,
 };
@@ -16,7 +16,10 @@ use super::unit::{Unit, with_unit};
 const DEEPEST: usize = 50;
 
 /// Parses a text that must be one expression.
-pub(super) fn parse(text: &str) -> Result<SyntaxNode, ExprComplaint> {
+///
+/// # Errors
+/// If the text is not an expression. Names are not checked here.
+pub fn parse(text: &str) -> Result<SyntaxNode, ExprComplaint> {
     let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
     let node = parser.or()?;
     match parser.peek().token {

@@ -10,9 +10,11 @@ use super::unit::Unit;
 
 /// An item and its place in the text, as a range of bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Spanned<T> {
-    pub(super) span: Range<usize>,
-    pub(super) item: T,
+pub struct Spanned<T> {
+    /// The place.
+    pub span: Range<usize>,
+    /// The item.
+    pub item: T,
 }
 
 impl<T: PartialEq> PartialEq for Spanned<T> {
@@ -22,43 +24,60 @@ impl<T: PartialEq> PartialEq for Spanned<T> {
     }
 }
 
-pub(super) type SyntaxNode = Spanned<Syntax>;
+/// A part of an expression, with its place.
+pub type SyntaxNode = Spanned<Syntax>;
 
+/// A part of an expression.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Syntax {
+pub enum Syntax {
+    /// A number.
     Literal(Literal),
     /// A quantity with its filters, or an axis.
     Name {
+        /// Its name.
         name: String,
+        /// Its filters, in brackets.
         filters: Vec<ExprSetting>,
     },
+    /// A call of a function.
     Call {
+        /// The function's name.
         name: Spanned<String>,
+        /// The arguments without names.
         arguments: Vec<SyntaxNode>,
+        /// The arguments with names.
         settings: Vec<ExprSetting>,
     },
+    /// `-a`
     Negate(Box<SyntaxNode>),
+    /// `not a`
     Not(Box<SyntaxNode>),
+    /// `a + b`, `a and b` and the like.
     Binary(Box<SyntaxNode>, Operator, Box<SyntaxNode>),
     /// `a <= b < c`: all comparisons must hold.
     Compare(Box<SyntaxNode>, Vec<(ComparisonSign, SyntaxNode)>),
     /// `a within 15 % of b`
     Within {
+        /// `a`
         left: Box<SyntaxNode>,
+        /// `15 %`
         band: Spanned<Literal>,
+        /// `b`
         right: Box<SyntaxNode>,
     },
 }
 
 /// A number with its unit, as it was written.
 #[derive(Clone, Debug)]
-pub(super) struct Literal {
+pub struct Literal {
     /// Its value in seconds, in bytes, or without a unit.
-    pub(super) value: f64,
-    pub(super) unit: Unit,
+    pub value: f64,
+    /// Its unit.
+    pub unit: Unit,
     /// Whether it ends in `%`. Such a number after `within` is relative to the other side.
-    pub(super) percent: bool,
-    pub(super) text: String,
+    pub percent: bool,
+    /// The number as it was written.
+    pub text: String,
 }
 
 impl PartialEq for Literal {
@@ -70,25 +89,34 @@ impl PartialEq for Literal {
 
 /// `key=value` in brackets or in a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ExprSetting {
-    pub(super) key: Spanned<String>,
-    pub(super) value: Spanned<Choice>,
+pub struct ExprSetting {
+    /// The key.
+    pub key: Spanned<String>,
+    /// The value.
+    pub value: Spanned<Choice>,
 }
 
 /// The value of a setting.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Choice {
+pub enum Choice {
+    /// A word, such as `hfsp`.
     Word(String),
+    /// A number.
     Number(Literal),
+    /// `1..25`, of which either end may be missing.
     Range(Option<Literal>, Option<Literal>),
+    /// `[small, medium]`
     List(Vec<Spanned<Self>>),
     /// The values of `by`, such as `maps[1..25, 26..100]`.
     Through(String, Vec<Spanned<Self>>),
+    /// An expression.
     Computed(Box<SyntaxNode>),
 }
 
+/// An operator between two expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operator {
+#[expect(missing_docs, reason = "the names say all")]
+pub enum Operator {
     Or,
     And,
     Plus,
@@ -99,7 +127,8 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    pub(super) const fn sign(self) -> &'static str {
+    /// Returns the operator as it is written.
+    pub const fn sign(self) -> &'static str {
         match self {
             Self::Or => "or",
             Self::And => "and",
@@ -108,6 +137,20 @@ impl Operator {
             Self::Times => "*",
             Self::Over => "/",
             Self::Power => "^",
+        }
+    }
+
+    /// Computes the operator; conditions are 1 or 0.
+    pub fn compute(self, a: f64, b: f64) -> f64 {
+        match self {
+            // The larger of two conditions is their "or".
+            Self::Or => f64::max(a, b),
+            Self::And => f64::min(a, b),
+            Self::Plus => a + b,
+            Self::Minus => a - b,
+            Self::Times => a * b,
+            Self::Over => a / b,
+            Self::Power => a.powf(b),
         }
     }
 
@@ -122,8 +165,10 @@ impl Operator {
     }
 }
 
+/// A comparison of two expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ComparisonSign {
+#[expect(missing_docs, reason = "the names say all")]
+pub enum ComparisonSign {
     Less,
     AtMost,
     More,
@@ -133,10 +178,12 @@ pub(super) enum ComparisonSign {
 }
 
 impl ComparisonSign {
-    pub(super) const ALL: [Self; 6] =
+    /// All comparisons.
+    pub const ALL: [Self; 6] =
         [Self::Less, Self::AtMost, Self::More, Self::AtLeast, Self::Equal, Self::Unequal];
 
-    pub(super) const fn sign(self) -> &'static str {
+    /// Returns the comparison as it is written.
+    pub const fn sign(self) -> &'static str {
         match self {
             Self::Less => "<",
             Self::AtMost => "<=",
@@ -144,6 +191,22 @@ impl ComparisonSign {
             Self::AtLeast => ">=",
             Self::Equal => "==",
             Self::Unequal => "!=",
+        }
+    }
+
+    /// Returns whether the comparison holds. Numbers that differ only by rounding are equal.
+    pub fn holds(self, a: f64, b: f64) -> bool {
+        // A billionth is chosen: more than the rounding errors of sums, and less than differences
+        // between measurements.
+        let equal = a == b || (a - b).abs() <= 1e-9 * f64::max(a.abs(), b.abs());
+        match self {
+            Self::Less => a < b && !equal,
+            Self::AtMost => a < b || equal,
+            Self::More => b < a && !equal,
+            Self::AtLeast => b < a || equal,
+            Self::Equal => equal,
+            // NaN is neither equal nor unequal to any number.
+            Self::Unequal => !equal && !a.is_nan() && !b.is_nan(),
         }
     }
 }
