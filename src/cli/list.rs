@@ -8,6 +8,7 @@ use super::lines::TerminalLines;
 use super::terminal;
 use crate::expect;
 use crate::scenario::{Registry, STARTERS};
+use crate::scheduler::{FACTS, FUNCTIONS, RankFunction};
 use crate::tables;
 
 /// List scenarios, policies, quantities or tables
@@ -34,6 +35,8 @@ enum Listing {
     /// The scheduling policies, with their options and defaults
     #[value(alias = "policies")]
     Schedulers,
+    /// The names and functions in the formulas of the policy `rank`
+    Ranks,
     /// Quantities for metrics, expectations and charts
     Quantities,
     /// The tables that a run leaves
@@ -48,6 +51,7 @@ impl ListArguments {
                 aligned(STARTERS.iter().map(|starter| (starter.name, starter.question())))
             }
             Some(Listing::Schedulers) => schedulers(registry),
+            Some(Listing::Ranks) => ranks(),
             Some(Listing::Quantities) => quantities(),
             Some(Listing::Tables) => tables(),
         })?)
@@ -99,6 +103,15 @@ fn schedulers(registry: &Registry) -> TerminalLines {
         }
     }
     lines
+}
+
+/// Returns the names in a rank, then the functions.
+fn ranks() -> TerminalLines {
+    let call =
+        |function: &RankFunction| format!("{}({})", function.name, function.arguments.join(", "));
+    let calls: Vec<String> = FUNCTIONS.iter().map(call).collect();
+    let functions = calls.iter().map(String::as_str).zip(FUNCTIONS.iter().map(|one| one.about));
+    aligned(FACTS.iter().map(|fact| (fact.name, fact.about)).chain(functions))
 }
 
 /// Returns the quantities with their descriptions, grouped by the thing that they measure.

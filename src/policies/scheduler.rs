@@ -20,6 +20,7 @@ mod growth;
 mod hfsp;
 mod modified_fair;
 mod naive;
+mod rank;
 pub mod shared;
 #[cfg(test)]
 mod truthfulness;
@@ -35,6 +36,7 @@ pub use hfsp::{
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
+pub use rank::{ByRank, FACTS, FUNCTIONS, RankFact, RankFormula, RankFunction, RankOptions};
 pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,
 };
@@ -57,6 +59,7 @@ pub fn visit_policies(visitor: &mut impl PolicyVisitor) {
     visitor.visit::<ModifiedFair>();
     visitor.visit::<Capacity>();
     visitor.visit::<Hfsp>();
+    visitor.visit::<ByRank>();
     visitor.visit::<Ps>();
     visitor.visit::<Fsp>();
     visitor.visit::<Srpt>();

@@ -8,6 +8,7 @@ use super::fair_deficit::FairDeficit;
 use super::fifo::Fifo;
 use super::modified_fair::ModifiedFair;
 use super::naive::NaiveFair;
+use super::rank::ByRank;
 use mumakil_core::mapred::SlotKind::Map;
 use mumakil_core::mapred::{JobId, PerSlot, Policy, PolicyBench, Priority};
 
@@ -44,6 +45,7 @@ fn a_new_priority_moves_a_job_in_its_line() {
     }
     check::<Fifo>("{padding: 0}");
     check::<Fifo>("{padding: 0, delay: {w1: 1s, w2: 1s}}");
+    check::<ByRank>("{jobs: priority}");
     check::<Fair>("{variant: paper, allocations: {order: fifo}}");
     check::<Fair>("{allocations: {order: fifo}}");
     check::<ModifiedFair>("{classification: false, allocations: {order: fifo}}");

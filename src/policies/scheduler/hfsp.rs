@@ -36,9 +36,10 @@ pub use self::options::{
     SlotTaking, SparedAttempts, SuspendedSpec, Victims, VirtualSlots, Weights,
 };
 use self::phase::{Phase, SlotClaim, SlotUse};
-use self::ranking::{Rank, RankedPlace, SlotGiver};
+use self::ranking::{RankedPlace, SlotGiver};
 use self::suspensions::Suspensions;
 use super::shared::delay::Delay;
+use super::shared::rank::Rank;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, PerSlot,

@@ -25,6 +25,7 @@ pub mod new_job_boost;
 pub mod places;
 pub mod pool_tree;
 pub mod pools;
+pub mod rank;
 pub mod reduces;
 pub mod share;
 pub mod srt;

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::options::{Discount, HfspOrder, HfspRules, ReduceArrival, SparedAttempts};
-use super::ranking::{Rank, RankedPlace, Ranking, SlotGiver};
+use super::ranking::{RankedPlace, Ranking, SlotGiver};
 use super::trainer::{SampleFindings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
 use crate::scheduler::shared::estimator::EstimatorKind;
+use crate::scheduler::shared::rank::Rank;
 use mumakil_base::random::Purpose;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{

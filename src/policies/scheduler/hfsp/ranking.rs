@@ -7,38 +7,13 @@
 //! A job without an up-to-date rank has no position. Jobs with a position come before this job, or
 //! are never compared with it.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
 use crate::scheduler::shared::places::move_entry;
+use crate::scheduler::shared::rank::Rank;
 use mumakil_core::mapred::{JobId, step};
-
-/// The rank of a job: jobs with lower ranks are served first.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Rank(pub f64);
-
-impl Rank {
-    /// The rank before all other ranks.
-    pub(super) const FIRST: Self = Self(f64::NEG_INFINITY);
-}
-
-impl Eq for Rank {}
-
-impl PartialOrd for Rank {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Rank {
-    fn cmp(&self, other: &Self) -> Ordering {
-        step();
-        // Ranks are floating-point numbers because they may be infinite; they are never NaN.
-        self.0.total_cmp(&other.0)
-    }
-}
 
 /// A job's position: its rank, then its number. No two jobs have the same position.
 pub(super) type RankedPlace = (Rank, JobId);

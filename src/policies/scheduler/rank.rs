@@ -1,0 +1,290 @@
+//! `rank`: a policy that is a formula. A free slot goes to the job with the highest rank; among
+//! equal ranks, to the job that arrived first.
+//!
+//! ```text
+//! jobs: -submitted                   first come, first served
+//! jobs: -remaining                   the fewest tasks left
+//! jobs: -attained                    least attained service
+//! jobs: age / remaining              highest response ratio
+//! jobs: priority + age / 10min       priorities with ageing
+//! ```
+//! A rank whose facts change only with the job is computed when something happens to it. Another
+//! rank is computed again for each tracker that offers a slot.
+
+mod facts;
+mod formula;
+mod record;
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::facts::RankedJob;
+pub use self::facts::{FACTS, RankFact};
+pub use self::formula::{FUNCTIONS, RankFormula, RankFunction};
+use self::record::{JobRecord, TookTimes, mean, note};
+use super::shared::delay::{Delay, DelaySpec};
+use super::shared::launches::Launches;
+use super::shared::places::move_entry;
+use super::shared::rank::Rank;
+use super::shared::reduces::{Reduces, WithReduces};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    JobChange, JobEvent, JobId, Launched, Offer, Outcome, PerSlot, Policy, Reason, Scheduler,
+    SlotKind, View,
+};
+
+/// How long a task takes of which nothing is known, in seconds.
+// Chosen: before the first task has ended, all jobs have the same time, so it decides nothing
+// between them unless a formula holds it against another time.
+const UNKNOWN_S: f64 = 60.0;
+
+/// The options of `rank`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RankOptions {
+    /// The rank of a job for a map, and for a reduce without a rank of its own. The highest comes
+    /// first.
+    pub jobs: RankFormula,
+    /// The rank of a job for a reduce.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduces: Option<RankFormula>,
+    /// How long jobs wait for their input. Without this, they do not wait.
+    pub delay: DelaySpec,
+}
+
+impl Default for RankOptions {
+    fn default() -> Self {
+        let jobs = RankFormula::of("-submitted").expect("a known name");
+        Self { jobs, reduces: None, delay: DelaySpec::NONE }
+    }
+}
+
+/// Serves jobs by their rank.
+#[derive(Debug)]
+pub struct ByRank {
+    formulas: PerSlot<RankFormula>,
+    /// The jobs that could use a slot, in the order in which they are asked.
+    lines: PerSlot<BTreeSet<RankTurn>>,
+    /// The position of each of these jobs.
+    places: PerSlot<FxHashMap<JobId, RankTurn>>,
+    /// The past of each job that runs.
+    records: FxHashMap<JobId, JobRecord>,
+    launches: Launches,
+    took: TookTimes,
+    delay: Delay,
+    reduces: Reduces,
+    stack: Vec<f64>,
+}
+
+/// A job's position: its rank, its arrival, and its number.
+type RankTurn = (Rank, SimTime, JobId);
+
+/// Returns the place for a formula's value: the highest value comes first, and a value that is no
+/// number last.
+fn rank_of(value: f64) -> Rank {
+    // The subtraction makes zero and minus zero the same rank, which a sign would not.
+    Rank(if value.is_nan() { f64::INFINITY } else { 0.0 - value })
+}
+
+impl Policy for ByRank {
+    const NAME: &'static str = "rank";
+    const ABOUT: &'static str = "the job with the highest rank first, by a formula of your own";
+    type Options = WithReduces<RankOptions>;
+    const HEEDS_BYTES: bool = false;
+
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: RankOptions { jobs, reduces: of_reduces, delay }, reduces } =
+            options;
+        let of_reduces = of_reduces.unwrap_or_else(|| jobs.clone());
+        let (lines, places, records, launches, took) = Default::default();
+        Self {
+            formulas: PerSlot { map: jobs, reduce: of_reduces },
+            lines,
+            places,
+            records,
+            launches,
+            took,
+            delay: Delay::new(&delay),
+            reduces: Reduces::new(&reduces),
+            stack: Vec::new(),
+        }
+    }
+}
+
+impl ByRank {
+    /// Gives a job its position for a kind of slot.
+    fn place(&mut self, view: &View<'_>, id: JobId, kind: SlotKind) {
+        let waiting = view.job(id).filter(|job| 0 < self.reduces.pending(job, kind));
+        let jobs = self.records.len() as u32;
+        let place = waiting.map(|job| {
+            let usual = [SlotKind::Map, SlotKind::Reduce]
+                .map(|kind| mean(&self.took, kind).unwrap_or(UNKNOWN_S));
+            let ranked = RankedJob {
+                job,
+                kind,
+                now: view.now(),
+                record: self.records.entry(id).or_default(),
+                usual: &PerSlot { map: usual[0], reduce: usual[1] },
+                jobs,
+                slots: view.capacity(kind),
+            };
+            let rank = self.formulas[kind].of_job(&ranked, &mut self.stack);
+            (rank_of(rank), job.submitted_at(), id)
+        });
+        let was = match place {
+            Some(place) => self.places[kind].insert(id, place),
+            None => self.places[kind].remove(&id),
+        };
+        move_entry(&mut self.lines[kind], was, place);
+    }
+
+    fn place_for_both(&mut self, view: &View<'_>, id: JobId) {
+        SlotKind::BOTH.into_iter().for_each(|kind| self.place(view, id, kind));
+    }
+
+    /// Computes the ranks again that change by themselves.
+    fn refresh(&mut self, view: &View<'_>, kind: SlotKind) {
+        if self.formulas[kind].flows() {
+            let jobs: Vec<JobId> = self.lines[kind].iter().map(|(.., job)| *job).collect();
+            jobs.into_iter().for_each(|job| self.place(view, job, kind));
+        }
+    }
+
+    fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
+        let Self { lines, delay, reduces, .. } = self;
+        let line = lines[kind].iter().map(|(.., job)| *job);
+        let line = reduces.in_order(kind, &offer.view(), line, |_| None);
+        let mut places = (0..).zip(line);
+        places.find_map(|(place, job)| match kind {
+            SlotKind::Map => delay.launch_map(offer, job, false, Reason::InLine(place)),
+            SlotKind::Reduce => offer.launch_reduce(job, Reason::InLine(place)),
+        })
+    }
+}
+
+impl Scheduler for ByRank {
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.delay.patience(view)
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.reduces.read_progress()
+    }
+
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.delay.job_changed(view, event);
+        let ended = self.launches.job_changed(event);
+        match event.change {
+            JobChange::Running => drop(self.records.entry(event.job).or_default()),
+            JobChange::Ended(_) => drop(self.records.remove(&event.job)),
+            _ => {}
+        }
+        if let Some((attempt, state, launch)) = ended
+            && let Some(record) = self.records.get_mut(&event.job)
+        {
+            let (kind, now) = (attempt.slot(), view.now());
+            let succeeded = state.outcome() == Some(Outcome::Succeeded);
+            record.ends(kind, launch.at, now, succeeded);
+            if succeeded {
+                note(&mut self.took, kind, now.saturating_since(launch.at));
+            }
+        }
+        self.place_for_both(view, event.job);
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.delay.begin(&offer.view());
+        for kind in SlotKind::BOTH {
+            if 0 < offer.free(kind) {
+                self.refresh(&offer.view(), kind);
+            }
+            while 0 < offer.free(kind) {
+                // No job takes a slot of this kind here. If the jobs were asked again, they would
+                // count as passed over twice.
+                let Some(launched) = self.launch(offer, kind) else { break };
+                let (now, tracker, job) = (offer.view().now(), offer.tracker(), launched.job());
+                self.launches.note(now, tracker, launched);
+                self.records.entry(job).or_default().launches(kind, now);
+                self.place_for_both(&offer.view(), job);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_core::mapred::{PolicyBench, Priority};
+
+    fn options(text: &str) -> WithReduces<RankOptions> {
+        serde_yaml::from_str(text).unwrap()
+    }
+
+    /// Returns how many maps each of three jobs of 9, 3 and 6 maps holds on two trackers of two
+    /// slots. They arrive ten seconds after one another; the second has a high priority.
+    fn held(formula: &str) -> [usize; 3] {
+        let policy = ByRank::new(options(&format!("{{jobs: '{formula}'}}")));
+        let mut bench = PolicyBench::new(policy, 2, PerSlot { map: 2, reduce: 1 });
+        let jobs = [(9, Priority::Normal), (3, Priority::High), (6, Priority::Normal)];
+        let jobs = [0, 1, 2].map(|number| {
+            let (maps, priority) = jobs[number];
+            bench.at(10.0 * number as f64).submit(maps, 1, |spec| spec.priority = priority)
+        });
+        bench.at(30.0).fill();
+        let held = bench.held(SlotKind::Map, [jobs[0], jobs[1], jobs[2]]);
+        [held[0], held[1], held[2]]
+    }
+
+    #[test]
+    fn the_highest_rank_comes_first() {
+        for (formula, expected) in [
+            ("-submitted", [4, 0, 0]),
+            ("age", [4, 0, 0]),
+            ("submitted", [0, 0, 4]),
+            ("-remaining", [0, 3, 1]),
+            ("priority", [1, 3, 0]),
+            ("priority + age / 5s", [4, 0, 0]),
+            ("-running", [2, 1, 1]),
+            ("age / remaining", [1, 3, 0]),
+            ("0 / 0", [4, 0, 0]),
+            ("if(maps == 6, 0, 0 / 0)", [0, 0, 4]),
+        ] {
+            assert_eq!(held(formula), expected, "{formula}");
+        }
+    }
+
+    #[test]
+    fn reduces_may_have_a_rank_of_their_own() {
+        for (text, expected) in
+            [("{jobs: submitted}", [0, 2]), ("{jobs: submitted, reduces: -submitted}", [2, 0])]
+        {
+            let mut bench =
+                PolicyBench::new(ByRank::new(options(text)), 2, PerSlot { map: 9, reduce: 1 });
+            let jobs = [0.0, 1.0].map(|at| bench.at(at).submit(1, 2, |_| {}));
+            bench.fill();
+            assert_eq!(bench.held(SlotKind::Reduce, jobs)[..], expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn service_and_times_are_those_of_ended_and_running_attempts() {
+        let policy = ByRank::new(options("{jobs: -attained}"));
+        let mut bench = PolicyBench::new(policy, 1, PerSlot { map: 2, reduce: 1 });
+        let [first, second] = [0.0, 0.0].map(|at| bench.at(at).submit(9, 1, |_| {}));
+        bench.fill();
+        assert_eq!(bench.held(SlotKind::Map, [first, second]), [2, 0], "no attempt has run");
+        bench.at(20.0).end_first(first, SlotKind::Map, 1);
+        bench.fill();
+        assert_eq!(bench.held(SlotKind::Map, [first, second]), [1, 1]);
+        bench.at(30.0).end_first(second, SlotKind::Map, 1);
+        bench.fill();
+        assert_eq!(bench.held(SlotKind::Map, [first, second]), [1, 1], "50 s against 10 s");
+    }
+}

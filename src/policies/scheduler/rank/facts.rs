@@ -1,0 +1,131 @@
+//! The names that a rank may use: the facts that a JobTracker knows about a job.
+//!
+//! To add a name, add a line to [`FACTS`].
+
+use super::record::JobRecord;
+use mumakil_base::expression::Unit;
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{Job, PerSlot, Priority, SlotKind};
+
+/// A name in a rank.
+#[derive(Debug)]
+pub struct RankFact {
+    /// The name.
+    pub name: &'static str,
+    /// The number's description.
+    pub about: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// Whether it changes though nothing happens to the job.
+    pub(super) flows: bool,
+    pub(super) read: fn(&RankedJob<'_>) -> f64,
+}
+
+/// A job whose rank for a slot is computed.
+pub(super) struct RankedJob<'a> {
+    pub(super) job: &'a Job,
+    /// The kind of the slot.
+    pub(super) kind: SlotKind,
+    pub(super) now: SimTime,
+    pub(super) record: &'a JobRecord,
+    /// The mean times of all tasks that have succeeded, in seconds.
+    pub(super) usual: &'a PerSlot<f64>,
+    /// How many jobs run.
+    pub(super) jobs: u32,
+    /// How many slots of this kind the cluster has.
+    pub(super) slots: u32,
+}
+
+impl RankedJob<'_> {
+    fn seconds_since(&self, then: SimTime) -> f64 {
+        self.now.saturating_since(then).as_secs_f64()
+    }
+
+    fn remaining(&self, kind: SlotKind) -> f64 {
+        let tasks = self.job.tasks(kind);
+        f64::from(tasks.total() - (tasks.finished() + tasks.failed()).min(tasks.total()))
+    }
+
+    fn mean_time(&self, kind: SlotKind) -> f64 {
+        self.record.mean_time(kind).unwrap_or(self.usual[kind])
+    }
+}
+
+const MAP: SlotKind = SlotKind::Map;
+const REDUCE: SlotKind = SlotKind::Reduce;
+
+/// Returns a name for a number that changes only with the job.
+const fn of_job(
+    name: &'static str,
+    unit: Unit,
+    about: &'static str,
+    read: fn(&RankedJob<'_>) -> f64,
+) -> RankFact {
+    RankFact { name, about, unit, flows: false, read }
+}
+
+/// Returns a name for a number that also changes with time or with other jobs.
+const fn flowing(
+    name: &'static str,
+    unit: Unit,
+    about: &'static str,
+    read: fn(&RankedJob<'_>) -> f64,
+) -> RankFact {
+    RankFact { name, about, unit, flows: true, read }
+}
+
+/// All names.
+pub const FACTS: &[RankFact] = &[
+    flowing("age", Unit::TIME, "the time since the job was submitted", |it| {
+        it.seconds_since(it.job.submitted_at())
+    }),
+    of_job("submitted", Unit::TIME, "when it was submitted, from the beginning of the run", |it| {
+        it.job.submitted_at().as_secs_f64()
+    }),
+    flowing("waited", Unit::TIME, "the time since it last got a slot of this kind", |it| {
+        it.seconds_since(it.record.served_at(it.kind).unwrap_or(it.job.running_at()))
+    }),
+    of_job("priority", Unit::PLAIN, "2 for very_high, 1, 0 for normal, -1, -2", |it| {
+        match it.job.priority() {
+            Priority::VeryHigh => 2.0,
+            Priority::High => 1.0,
+            Priority::Normal => 0.0,
+            Priority::Low => -1.0,
+            Priority::VeryLow => -2.0,
+        }
+    }),
+    of_job("maps", Unit::PLAIN, "its maps", |it| it.job.tasks(MAP).total().into()),
+    of_job("reduces", Unit::PLAIN, "its reduces", |it| it.job.tasks(REDUCE).total().into()),
+    of_job("running_maps", Unit::PLAIN, "its attempts of maps that run", |it| {
+        it.job.tasks(MAP).running().into()
+    }),
+    of_job("running_reduces", Unit::PLAIN, "its attempts of reduces that run", |it| {
+        it.job.tasks(REDUCE).running().into()
+    }),
+    of_job("running", Unit::PLAIN, "its attempts of the slot's kind that run", |it| {
+        it.job.tasks(it.kind).running().into()
+    }),
+    of_job("remaining_maps", Unit::PLAIN, "its maps that have not succeeded", |it| {
+        it.remaining(MAP)
+    }),
+    of_job("remaining_reduces", Unit::PLAIN, "its reduces that have not succeeded", |it| {
+        it.remaining(REDUCE)
+    }),
+    of_job(
+        "remaining",
+        Unit::PLAIN,
+        "its tasks of the slot's kind that have not succeeded",
+        |it| it.remaining(it.kind),
+    ),
+    flowing("map_time", Unit::TIME, "how long its maps took, or those of all jobs", |it| {
+        it.mean_time(MAP)
+    }),
+    flowing("reduce_time", Unit::TIME, "how long its reduces took, or those of all jobs", |it| {
+        it.mean_time(REDUCE)
+    }),
+    flowing("attained", Unit::TIME, "how long its attempts have held slots, in all", |it| {
+        it.record.attained(it.now)
+    }),
+    flowing("jobs", Unit::PLAIN, "the jobs that run", |it| it.jobs.into()),
+    flowing("slots", Unit::PLAIN, "the cluster's slots of this kind", |it| it.slots.into()),
+];

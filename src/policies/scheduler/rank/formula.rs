@@ -1,0 +1,401 @@
+//! A rank: an expression that is checked and made ready for a job.
+//!
+//! ```text
+//! age / remaining_maps    ->    age, remaining_maps, over        a list of steps on a stack
+//! ```
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::facts::{FACTS, RankFact, RankedJob};
+use mumakil_base::expression::{
+    ComparisonSign, ExprComplaint, Operator, Syntax, SyntaxNode, Unit, parse,
+};
+
+/// A number for each job, as an expression.
+#[derive(Clone, Debug)]
+pub struct RankFormula {
+    text: String,
+    steps: Vec<FormulaStep>,
+    /// Whether the number changes though nothing happens to the job.
+    flows: bool,
+}
+
+/// A step of the computation on a stack of numbers.
+#[derive(Clone, Debug)]
+enum FormulaStep {
+    Constant(f64),
+    Fact(&'static RankFact),
+    Negate,
+    Not,
+    Binary(Operator),
+    /// Compares as many numbers as there are signs, and one.
+    Compare(Vec<ComparisonSign>),
+    Within {
+        band: f64,
+        relative: bool,
+    },
+    Apply(&'static RankFunction),
+}
+
+/// A function that a rank may call.
+#[derive(Debug)]
+pub struct RankFunction {
+    /// Its name.
+    pub name: &'static str,
+    /// The names of its arguments.
+    pub arguments: &'static [&'static str],
+    /// Its description.
+    pub about: &'static str,
+    unit: FunctionUnit,
+    compute: fn(&[f64]) -> f64,
+}
+
+/// The units that a function takes and returns.
+#[derive(Clone, Copy, Debug)]
+enum FunctionUnit {
+    /// A plain number for a plain number.
+    Plain,
+    /// All arguments have one unit, which is that of the result; the first is a condition, if
+    /// `chooses`.
+    Same { chooses: bool },
+    /// The root of the argument's unit.
+    Root,
+}
+
+/// All functions.
+pub const FUNCTIONS: &[RankFunction] = &[
+    RankFunction {
+        name: "if",
+        arguments: &["condition", "then", "else"],
+        about: "`then` where the condition holds, otherwise `else`",
+        unit: FunctionUnit::Same { chooses: true },
+        compute: |x| if x[0] == 0.0 { x[2] } else { x[1] },
+    },
+    RankFunction {
+        name: "min",
+        arguments: &["a", "b"],
+        about: "the smaller number",
+        unit: FunctionUnit::Same { chooses: false },
+        compute: |x| x[0].min(x[1]),
+    },
+    RankFunction {
+        name: "max",
+        arguments: &["a", "b"],
+        about: "the larger number",
+        unit: FunctionUnit::Same { chooses: false },
+        compute: |x| x[0].max(x[1]),
+    },
+    RankFunction {
+        name: "abs",
+        arguments: &["x"],
+        about: "the number without its sign",
+        unit: FunctionUnit::Same { chooses: false },
+        compute: |x| x[0].abs(),
+    },
+    RankFunction {
+        name: "sqrt",
+        arguments: &["x"],
+        about: "the square root",
+        unit: FunctionUnit::Root,
+        compute: |x| x[0].sqrt(),
+    },
+    RankFunction {
+        name: "exp",
+        arguments: &["x"],
+        about: "e to the power of x",
+        unit: FunctionUnit::Plain,
+        compute: |x| x[0].exp(),
+    },
+    RankFunction {
+        name: "ln",
+        arguments: &["x"],
+        about: "the natural logarithm",
+        unit: FunctionUnit::Plain,
+        compute: |x| x[0].ln(),
+    },
+];
+
+impl RankFormula {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// If it is no expression, a name is unknown, or units do not fit.
+    pub fn of(text: &str) -> Result<Self, ExprComplaint> {
+        let mut steps = Vec::new();
+        compile(&parse(text)?, &mut steps)?;
+        let flows = steps.iter().any(|step| matches!(step, FormulaStep::Fact(fact) if fact.flows));
+        Ok(Self { text: text.to_owned(), steps, flows })
+    }
+
+    /// Returns whether the number changes though nothing happens to the job.
+    pub(super) fn flows(&self) -> bool {
+        self.flows
+    }
+
+    /// Computes the number of a job; `stack` is empty room.
+    pub(super) fn of_job(&self, job: &RankedJob<'_>, stack: &mut Vec<f64>) -> f64 {
+        stack.clear();
+        for step in &self.steps {
+            let (taken, number) = match step {
+                FormulaStep::Constant(number) => (0, *number),
+                FormulaStep::Fact(fact) => (0, (fact.read)(job)),
+                step => step.compute(stack),
+            };
+            stack.truncate(stack.len() - taken);
+            stack.push(number);
+        }
+        stack.pop().unwrap_or(f64::NAN)
+    }
+}
+
+impl FormulaStep {
+    /// Returns how many numbers the step takes from the stack, and its result.
+    fn compute(&self, stack: &[f64]) -> (usize, f64) {
+        let taken = match self {
+            Self::Constant(_) | Self::Fact(_) => 0,
+            Self::Negate | Self::Not => 1,
+            Self::Binary(_) | Self::Within { .. } => 2,
+            Self::Compare(signs) => 1 + signs.len(),
+            Self::Apply(function) => function.arguments.len(),
+        };
+        let x = &stack[stack.len() - taken..];
+        let truth = |holds: bool| f64::from(u8::from(holds));
+        let number = match self {
+            Self::Constant(_) | Self::Fact(_) => f64::NAN,
+            Self::Negate => -x[0],
+            Self::Not => truth(x[0] == 0.0),
+            Self::Binary(operator) => operator.compute(x[0], x[1]),
+            Self::Compare(signs) => {
+                truth(x.windows(2).zip(signs).all(|(pair, sign)| sign.holds(pair[0], pair[1])))
+            }
+            Self::Within { band, relative } => {
+                let band = if *relative { band * x[1].abs() } else { *band };
+                truth(ComparisonSign::AtMost.holds((x[0] - x[1]).abs(), band))
+            }
+            Self::Apply(function) => (function.compute)(x),
+        };
+        (taken, number)
+    }
+}
+
+/// Adds the steps that compute an expression. Returns its unit.
+fn compile(node: &SyntaxNode, steps: &mut Vec<FormulaStep>) -> Result<Unit, ExprComplaint> {
+    let complain = |what: String| ExprComplaint::new(node.span.clone(), what);
+    match &node.item {
+        Syntax::Literal(literal) => {
+            steps.push(FormulaStep::Constant(literal.value));
+            Ok(literal.unit)
+        }
+        Syntax::Name { name, filters } => {
+            if let Some(filter) = filters.first() {
+                let what = "a rank has no filters: each of its numbers is of one job";
+                return Err(ExprComplaint::new(filter.key.span.clone(), what));
+            }
+            let Some(fact) = FACTS.iter().find(|fact| fact.name == name) else {
+                let unknown = complain(format!("unknown name `{name}`"));
+                return Err(unknown.nearest(name, FACTS.iter().map(|fact| fact.name)));
+            };
+            steps.push(FormulaStep::Fact(fact));
+            Ok(fact.unit)
+        }
+        Syntax::Call { name, arguments, settings } => {
+            let Some(function) = FUNCTIONS.iter().find(|function| function.name == name.item)
+            else {
+                let unknown = complain(format!("unknown function `{}`", name.item));
+                return Err(unknown.nearest(&name.item, FUNCTIONS.iter().map(|one| one.name)));
+            };
+            if arguments.len() != function.arguments.len() || !settings.is_empty() {
+                let names = function.arguments.join(", ");
+                return Err(complain(format!("write `{}({names})`", function.name)));
+            }
+            let units = arguments.iter().map(|argument| compile(argument, steps));
+            let units = units.collect::<Result<Vec<Unit>, _>>()?;
+            let unit = function.unit.of(&units).ok_or_else(|| {
+                complain(format!("the units of `{}` do not fit together", function.name))
+            })?;
+            steps.push(FormulaStep::Apply(function));
+            Ok(unit)
+        }
+        Syntax::Negate(of) => {
+            let unit = compile(of, steps)?;
+            steps.push(FormulaStep::Negate);
+            Ok(unit)
+        }
+        Syntax::Not(of) => {
+            compile(of, steps)?;
+            steps.push(FormulaStep::Not);
+            Ok(Unit::PLAIN)
+        }
+        Syntax::Binary(left, operator, right) => {
+            let units = [compile(left, steps)?, compile(right, steps)?];
+            steps.push(FormulaStep::Binary(*operator));
+            let exponent = match &right.item {
+                Syntax::Literal(literal) => Some(literal.value),
+                Syntax::Negate(of) => match &of.item {
+                    Syntax::Literal(literal) => Some(-literal.value),
+                    _ => None,
+                },
+                _ => None,
+            };
+            unit_of(*operator, units, exponent).map_err(complain)
+        }
+        Syntax::Compare(first, rest) => {
+            let unit = compile(first, steps)?;
+            for (_, node) in rest {
+                let other = compile(node, steps)?;
+                fit(unit, other).map_err(complain)?;
+            }
+            let signs = rest.iter().map(|(sign, _)| *sign).collect();
+            steps.push(FormulaStep::Compare(signs));
+            Ok(Unit::PLAIN)
+        }
+        Syntax::Within { left, band, right } => {
+            let unit = compile(left, steps)?;
+            fit(unit, compile(right, steps)?).map_err(complain)?;
+            let relative = band.item.percent;
+            if !relative {
+                fit(unit, band.item.unit).map_err(complain)?;
+            }
+            steps.push(FormulaStep::Within { band: band.item.value, relative });
+            Ok(Unit::PLAIN)
+        }
+    }
+}
+
+fn fit(one: Unit, other: Unit) -> Result<(), String> {
+    if one.fits(other) {
+        return Ok(());
+    }
+    Err(format!("{} and {} do not fit together", one.word(), other.word()))
+}
+
+/// Returns the unit of an operator's result; `exponent` is that of a power, if it is written as a
+/// number.
+fn unit_of(operator: Operator, units: [Unit; 2], exponent: Option<f64>) -> Result<Unit, String> {
+    let [left, right] = units;
+    match operator {
+        Operator::Or | Operator::And => Ok(Unit::PLAIN),
+        Operator::Plus | Operator::Minus => fit(left, right).map(|()| left.or(right)),
+        Operator::Times => Ok(left.times(right, 1)),
+        Operator::Over => Ok(left.times(right, -1)),
+        Operator::Power if !right.is_plain() => Err(format!("{} as a power", right.word())),
+        Operator::Power if left.is_plain() => Ok(Unit::PLAIN),
+        Operator::Power => {
+            let unit = exponent.and_then(|exponent| left.power(exponent));
+            unit.ok_or_else(|| format!("a power of {} that is no whole number", left.word()))
+        }
+    }
+}
+
+impl FunctionUnit {
+    fn of(self, units: &[Unit]) -> Option<Unit> {
+        match self {
+            Self::Plain => units.iter().all(|unit| unit.is_plain()).then_some(Unit::PLAIN),
+            Self::Same { chooses } => {
+                let same = &units[usize::from(chooses)..];
+                same.iter().all(|unit| unit.fits(same[0])).then(|| same[0])
+            }
+            Self::Root => units[0].power(0.5),
+        }
+    }
+}
+
+/// Two formulas are equal if their texts are.
+impl PartialEq for RankFormula {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl fmt::Display for RankFormula {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Serialize for RankFormula {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for RankFormula {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct FormulaVisitor;
+
+        impl de::Visitor<'_> for FormulaVisitor {
+            type Value = RankFormula;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an expression, such as `age / remaining_maps`")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<RankFormula, E> {
+                let place = |complaint: &ExprComplaint| complaint.column(text);
+                RankFormula::of(text).map_err(|complaint| {
+                    E::custom(format!("{complaint} (at character {})", place(&complaint)))
+                })
+            }
+        }
+        from.deserialize_str(FormulaVisitor)
+    }
+}
+
+impl JsonSchema for RankFormula {
+    fn schema_name() -> Cow<'static, str> {
+        "RankFormula".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "title": "an expression, such as `age / remaining_maps`", "type": "string" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaint(text: &str) -> String {
+        RankFormula::of(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_rank_knows_facts_functions_and_units() {
+        for (text, flows) in [
+            ("-submitted", false),
+            ("age / remaining_maps", true),
+            ("-remaining_maps * map_time - remaining_reduces * reduce_time", true),
+            ("priority + age / 10min", true),
+            ("if(running < 3, 1, 0)", false),
+            ("min(age, 1h) ^ 2", true),
+            ("sqrt(maps) + exp(-running)", false),
+            ("1s ^ -1 * age", true),
+            ("priority + age / 10min", true),
+            ("if(waited > 5min, 1000000, 0) - remaining", true),
+        ] {
+            assert_eq!(RankFormula::of(text).map(|formula| formula.flows), Ok(flows), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        for (text, what) in [
+            ("ages", "unknown name `ages`; did you mean `age`?"),
+            ("age[class=small]", "a rank has no filters: each of its numbers is of one job"),
+            ("age + maps", "a time and a plain number do not fit together"),
+            ("age < 3", "a time and a plain number do not fit together"),
+            ("maps ^ age", "a time as a power"),
+            ("age ^ 0.5", "a power of a time that is no whole number"),
+            ("max(age)", "write `max(a, b)`"),
+            ("if(age, maps, age)", "the units of `if` do not fit together"),
+            ("minn(maps, maps)", "unknown function `minn`; did you mean `min`?"),
+            ("", "the expression ends too early: expected a number, a quantity or a call"),
+        ] {
+            assert_eq!(complaint(text), what, "{text}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What a policy remembers about a job whose rank it computes.
+
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{PerSlot, SlotKind};
+
+/// The past of a job.
+#[derive(Debug, Default)]
+pub(super) struct JobRecord {
+    served_at: PerSlot<Option<SimTime>>,
+    /// How many attempts run, and the sum of the times of their launches, in microseconds.
+    live: u32,
+    launched: u64,
+    /// How long the attempts held slots that have ended.
+    held: SimSpan,
+    took: TookTimes,
+}
+
+/// How long tasks took that have succeeded: their number, and the sum of their times.
+pub(super) type TookTimes = PerSlot<(u32, SimSpan)>;
+
+impl JobRecord {
+    pub(super) fn launches(&mut self, kind: SlotKind, now: SimTime) {
+        self.served_at[kind] = Some(now);
+        self.live += 1;
+        self.launched += now.as_micros();
+    }
+
+    /// Notes that an attempt has ended, which was launched at `at`.
+    pub(super) fn ends(&mut self, kind: SlotKind, at: SimTime, now: SimTime, succeeded: bool) {
+        self.live -= 1;
+        self.launched -= at.as_micros();
+        let took = now.saturating_since(at);
+        self.held += took;
+        if succeeded {
+            note(&mut self.took, kind, took);
+        }
+    }
+
+    pub(super) fn served_at(&self, kind: SlotKind) -> Option<SimTime> {
+        self.served_at[kind]
+    }
+
+    /// Returns how long its attempts have held slots, in seconds.
+    pub(super) fn attained(&self, now: SimTime) -> f64 {
+        let live = u64::from(self.live) * now.as_micros() - self.launched;
+        self.held.as_secs_f64() + live as f64 / 1e6
+    }
+
+    /// Returns how long a task took, in seconds; `None` before any has succeeded.
+    pub(super) fn mean_time(&self, kind: SlotKind) -> Option<f64> {
+        mean(&self.took, kind)
+    }
+}
+
+pub(super) fn note(took: &mut TookTimes, kind: SlotKind, time: SimSpan) {
+    took[kind].0 += 1;
+    took[kind].1 += time;
+}
+
+pub(super) fn mean(took: &TookTimes, kind: SlotKind) -> Option<f64> {
+    let (count, sum) = took[kind];
+    (0 < count).then(|| sum.as_secs_f64() / f64::from(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn service_is_that_of_ended_and_of_running_attempts() {
+        let at = |secs: u64| SimTime::from_micros(secs * 1_000_000);
+        let mut record = JobRecord::default();
+        [0, 0, 20].into_iter().for_each(|secs| record.launches(SlotKind::Map, at(secs)));
+        record.ends(SlotKind::Map, at(0), at(20), true);
+        assert_eq!(record.attained(at(30)), 20.0 + 30.0 + 10.0);
+        record.ends(SlotKind::Map, at(20), at(40), false);
+        assert_eq!(record.attained(at(40)), 20.0 + 40.0 + 20.0);
+        assert_eq!(record.mean_time(SlotKind::Map), Some(20.0), "the failed one does not count");
+        assert_eq!(record.mean_time(SlotKind::Reduce), None);
+        assert_eq!(record.served_at(SlotKind::Map), Some(at(20)));
+    }
+}
