@@ -21,16 +21,16 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::facts::RankedJob;
 pub use self::facts::{FACTS, RankFact};
+use self::facts::{RankedJob, Surroundings};
 pub use self::formula::{FUNCTIONS, RankFormula, RankFunction};
-use self::record::{JobRecord, TookTimes, mean, note};
+use self::record::{JobRecord, RankTurn, TookTimes, mean, note};
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::launches::Launches;
 use super::shared::places::move_entry;
 use super::shared::rank::Rank;
 use super::shared::reduces::{Reduces, WithReduces};
-use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     JobChange, JobEvent, JobId, Launched, Offer, Outcome, PerSlot, Policy, Reason, Scheduler,
     SlotKind, View,
@@ -68,9 +68,7 @@ pub struct ByRank {
     formulas: PerSlot<RankFormula>,
     /// The jobs that could use a slot, in the order in which they are asked.
     lines: PerSlot<BTreeSet<RankTurn>>,
-    /// The position of each of these jobs.
-    places: PerSlot<FxHashMap<JobId, RankTurn>>,
-    /// The past of each job that runs.
+    /// The past of each job that runs, and its position.
     records: FxHashMap<JobId, JobRecord>,
     launches: Launches,
     took: TookTimes,
@@ -78,9 +76,6 @@ pub struct ByRank {
     reduces: Reduces,
     stack: Vec<f64>,
 }
-
-/// A job's position: its rank, its arrival, and its number.
-type RankTurn = (Rank, SimTime, JobId);
 
 /// Returns the place for a formula's value: the highest value comes first, and a value that is no
 /// number last.
@@ -99,11 +94,10 @@ impl Policy for ByRank {
         let WithReduces { own: RankOptions { jobs, reduces: of_reduces, delay }, reduces } =
             options;
         let of_reduces = of_reduces.unwrap_or_else(|| jobs.clone());
-        let (lines, places, records, launches, took) = Default::default();
+        let (lines, records, launches, took) = Default::default();
         Self {
             formulas: PerSlot { map: jobs, reduce: of_reduces },
             lines,
-            places,
             records,
             launches,
             took,
@@ -115,29 +109,30 @@ impl Policy for ByRank {
 }
 
 impl ByRank {
+    /// Returns the facts about all jobs.
+    fn surroundings(&self, view: &View<'_>, kind: SlotKind) -> Surroundings {
+        let usual = |kind| mean(&self.took, kind).unwrap_or(UNKNOWN_S);
+        Surroundings {
+            kind,
+            now: view.now(),
+            usual: PerSlot { map: usual(SlotKind::Map), reduce: usual(SlotKind::Reduce) },
+            jobs: self.records.len() as u32,
+            slots: view.capacity(kind),
+        }
+    }
+
     /// Gives a job its position for a kind of slot.
     fn place(&mut self, view: &View<'_>, id: JobId, kind: SlotKind) {
+        let around = self.surroundings(view, kind);
         let waiting = view.job(id).filter(|job| 0 < self.reduces.pending(job, kind));
-        let jobs = self.records.len() as u32;
+        // A job that neither runs nor waits has no record and no position.
+        let Some(record) = self.records.get_mut(&id) else { return };
         let place = waiting.map(|job| {
-            let usual = [SlotKind::Map, SlotKind::Reduce]
-                .map(|kind| mean(&self.took, kind).unwrap_or(UNKNOWN_S));
-            let ranked = RankedJob {
-                job,
-                kind,
-                now: view.now(),
-                record: self.records.entry(id).or_default(),
-                usual: &PerSlot { map: usual[0], reduce: usual[1] },
-                jobs,
-                slots: view.capacity(kind),
-            };
-            let rank = self.formulas[kind].of_job(&ranked, &mut self.stack);
-            (rank_of(rank), job.submitted_at(), id)
+            let ranked = RankedJob { job, record, around: &around };
+            let rank = rank_of(self.formulas[kind].of_job(&ranked, &mut self.stack));
+            (rank, job.submitted_at(), id)
         });
-        let was = match place {
-            Some(place) => self.places[kind].insert(id, place),
-            None => self.places[kind].remove(&id),
-        };
+        let was = std::mem::replace(&mut record.place[kind], place);
         move_entry(&mut self.lines[kind], was, place);
     }
 
@@ -147,10 +142,22 @@ impl ByRank {
 
     /// Computes the ranks again that change by themselves.
     fn refresh(&mut self, view: &View<'_>, kind: SlotKind) {
-        if self.formulas[kind].flows() {
-            let jobs: Vec<JobId> = self.lines[kind].iter().map(|(.., job)| *job).collect();
-            jobs.into_iter().for_each(|job| self.place(view, job, kind));
+        if !self.formulas[kind].flows() {
+            return;
         }
+        let around = self.surroundings(view, kind);
+        let line = std::mem::take(&mut self.lines[kind]);
+        // The order is nearly that of the last time, which makes building the line cheap.
+        self.lines[kind] = line
+            .into_iter()
+            .filter_map(|(_, submitted, id)| {
+                let (job, record) = view.job(id).zip(self.records.get_mut(&id))?;
+                let ranked = RankedJob { job, record, around: &around };
+                let rank = rank_of(self.formulas[kind].of_job(&ranked, &mut self.stack));
+                record.place[kind] = Some((rank, submitted, id));
+                record.place[kind]
+            })
+            .collect();
     }
 
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
@@ -183,7 +190,10 @@ impl Scheduler for ByRank {
         let ended = self.launches.job_changed(event);
         match event.change {
             JobChange::Running => drop(self.records.entry(event.job).or_default()),
-            JobChange::Ended(_) => drop(self.records.remove(&event.job)),
+            JobChange::Ended(_) => {
+                self.place_for_both(view, event.job);
+                self.records.remove(&event.job);
+            }
             _ => {}
         }
         if let Some((attempt, state, launch)) = ended

@@ -24,12 +24,17 @@ pub struct RankFact {
 /// A job whose rank for a slot is computed.
 pub(super) struct RankedJob<'a> {
     pub(super) job: &'a Job,
+    pub(super) record: &'a JobRecord,
+    pub(super) around: &'a Surroundings,
+}
+
+/// The facts about all jobs when a slot is given.
+pub(super) struct Surroundings {
     /// The kind of the slot.
     pub(super) kind: SlotKind,
     pub(super) now: SimTime,
-    pub(super) record: &'a JobRecord,
     /// The mean times of all tasks that have succeeded, in seconds.
-    pub(super) usual: &'a PerSlot<f64>,
+    pub(super) usual: PerSlot<f64>,
     /// How many jobs run.
     pub(super) jobs: u32,
     /// How many slots of this kind the cluster has.
@@ -38,7 +43,7 @@ pub(super) struct RankedJob<'a> {
 
 impl RankedJob<'_> {
     fn seconds_since(&self, then: SimTime) -> f64 {
-        self.now.saturating_since(then).as_secs_f64()
+        self.around.now.saturating_since(then).as_secs_f64()
     }
 
     fn remaining(&self, kind: SlotKind) -> f64 {
@@ -47,7 +52,7 @@ impl RankedJob<'_> {
     }
 
     fn mean_time(&self, kind: SlotKind) -> f64 {
-        self.record.mean_time(kind).unwrap_or(self.usual[kind])
+        self.record.mean_time(kind).unwrap_or(self.around.usual[kind])
     }
 }
 
@@ -83,7 +88,7 @@ pub const FACTS: &[RankFact] = &[
         it.job.submitted_at().as_secs_f64()
     }),
     flowing("waited", Unit::TIME, "the time since it last got a slot of this kind", |it| {
-        it.seconds_since(it.record.served_at(it.kind).unwrap_or(it.job.running_at()))
+        it.seconds_since(it.record.served_at(it.around.kind).unwrap_or(it.job.running_at()))
     }),
     of_job("priority", Unit::PLAIN, "2 for very_high, 1, 0 for normal, -1, -2", |it| {
         match it.job.priority() {
@@ -103,7 +108,7 @@ pub const FACTS: &[RankFact] = &[
         it.job.tasks(REDUCE).running().into()
     }),
     of_job("running", Unit::PLAIN, "its attempts of the slot's kind that run", |it| {
-        it.job.tasks(it.kind).running().into()
+        it.job.tasks(it.around.kind).running().into()
     }),
     of_job("remaining_maps", Unit::PLAIN, "its maps that have not succeeded", |it| {
         it.remaining(MAP)
@@ -115,7 +120,7 @@ pub const FACTS: &[RankFact] = &[
         "remaining",
         Unit::PLAIN,
         "its tasks of the slot's kind that have not succeeded",
-        |it| it.remaining(it.kind),
+        |it| it.remaining(it.around.kind),
     ),
     flowing("map_time", Unit::TIME, "how long its maps took, or those of all jobs", |it| {
         it.mean_time(MAP)
@@ -124,8 +129,8 @@ pub const FACTS: &[RankFact] = &[
         it.mean_time(REDUCE)
     }),
     flowing("attained", Unit::TIME, "how long its attempts have held slots, in all", |it| {
-        it.record.attained(it.now)
+        it.record.attained(it.around.now)
     }),
-    flowing("jobs", Unit::PLAIN, "the jobs that run", |it| it.jobs.into()),
-    flowing("slots", Unit::PLAIN, "the cluster's slots of this kind", |it| it.slots.into()),
+    flowing("jobs", Unit::PLAIN, "the jobs that run", |it| it.around.jobs.into()),
+    flowing("slots", Unit::PLAIN, "the cluster's slots of this kind", |it| it.around.slots.into()),
 ];

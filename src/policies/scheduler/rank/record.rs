@@ -1,11 +1,17 @@
 //! What a policy remembers about a job whose rank it computes.
 
+use crate::scheduler::shared::rank::Rank;
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{PerSlot, SlotKind};
+use mumakil_core::mapred::{JobId, PerSlot, SlotKind};
 
-/// The past of a job.
+/// A job's position: its rank, its arrival, and its number.
+pub(super) type RankTurn = (Rank, SimTime, JobId);
+
+/// The past of a job, and its position.
 #[derive(Debug, Default)]
 pub(super) struct JobRecord {
+    /// Its position among the jobs that could use a slot; `None` if it could not.
+    pub(super) place: PerSlot<Option<RankTurn>>,
     served_at: PerSlot<Option<SimTime>>,
     /// How many attempts run, and the sum of the times of their launches, in microseconds.
     live: u32,
