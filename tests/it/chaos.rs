@@ -119,7 +119,7 @@ fn outcomes(yaml: &str) -> (u64, u64) {
 }
 
 /// Every policy, with options that use many of its features.
-const SCHEDULERS: [&str; 22] = [
+const SCHEDULERS: [&str; 24] = [
     "fifo",
     "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}, reduce_gate: coupling}}",
     "{naive-fair: {reduce_order: srt}}",
@@ -134,6 +134,9 @@ const SCHEDULERS: [&str; 22] = [
     "{hfsp: {variant: paper-2013, sample: 2, suspended: {most: 2, few: 0}, \
      weights: priority, spared: training, reduces_arrive: maps-done}}",
     "{hfsp: {variant: hadoop, preemption: kill, map_preemption: kill}}",
+    "{rank: {jobs: -remaining_maps * map_time - remaining_reduces * reduce_time, \
+     reduces: 'if(waited > 20s, jobs, -attained / 1s)', delay: {w1: 6s, w2: 3s}}}",
+    "{rank: {jobs: priority + age / 1min, reduce_order: srt, reduce_gate: coupling}}",
     "ps",
     "{fsp: {preemption: eager}}",
     "{srpt: {preemption: kill}}",
