@@ -77,11 +77,13 @@ pub struct ByRank {
     stack: Vec<f64>,
 }
 
-/// Returns the place for a formula's value: the highest value comes first, and a value that is no
+/// Returns a job's position by a formula: the highest value comes first, and a value that is no
 /// number last.
-fn rank_of(value: f64) -> Rank {
+fn turn(formula: &RankFormula, ranked: &RankedJob<'_>, stack: &mut Vec<f64>) -> RankTurn {
+    let value = formula.of_job(ranked, stack);
     // The subtraction makes zero and minus zero the same rank, which a sign would not.
-    Rank(if value.is_nan() { f64::INFINITY } else { 0.0 - value })
+    let rank = Rank(if value.is_nan() { f64::INFINITY } else { 0.0 - value });
+    (rank, ranked.job.submitted_at(), ranked.job.id())
 }
 
 impl Policy for ByRank {
@@ -123,14 +125,12 @@ impl ByRank {
 
     /// Gives a job its position for a kind of slot.
     fn place(&mut self, view: &View<'_>, id: JobId, kind: SlotKind) {
-        let around = self.surroundings(view, kind);
         let waiting = view.job(id).filter(|job| 0 < self.reduces.pending(job, kind));
+        let waiting = waiting.map(|job| (job, self.surroundings(view, kind)));
         // A job that neither runs nor waits has no record and no position.
         let Some(record) = self.records.get_mut(&id) else { return };
-        let place = waiting.map(|job| {
-            let ranked = RankedJob { job, record, around: &around };
-            let rank = rank_of(self.formulas[kind].of_job(&ranked, &mut self.stack));
-            (rank, job.submitted_at(), id)
+        let place = waiting.map(|(job, around)| {
+            turn(&self.formulas[kind], &RankedJob { job, record, around: &around }, &mut self.stack)
         });
         let was = std::mem::replace(&mut record.place[kind], place);
         move_entry(&mut self.lines[kind], was, place);
@@ -150,12 +150,12 @@ impl ByRank {
         // The order is nearly that of the last time, which makes building the line cheap.
         self.lines[kind] = line
             .into_iter()
-            .filter_map(|(_, submitted, id)| {
+            .filter_map(|(.., id)| {
                 let (job, record) = view.job(id).zip(self.records.get_mut(&id))?;
                 let ranked = RankedJob { job, record, around: &around };
-                let rank = rank_of(self.formulas[kind].of_job(&ranked, &mut self.stack));
-                record.place[kind] = Some((rank, submitted, id));
-                record.place[kind]
+                let place = turn(&self.formulas[kind], &ranked, &mut self.stack);
+                record.place[kind] = Some(place);
+                Some(place)
             })
             .collect();
     }
@@ -188,13 +188,8 @@ impl Scheduler for ByRank {
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.delay.job_changed(view, event);
         let ended = self.launches.job_changed(event);
-        match event.change {
-            JobChange::Running => drop(self.records.entry(event.job).or_default()),
-            JobChange::Ended(_) => {
-                self.place_for_both(view, event.job);
-                self.records.remove(&event.job);
-            }
-            _ => {}
+        if event.change == JobChange::Running {
+            self.records.entry(event.job).or_default();
         }
         if let Some((attempt, state, launch)) = ended
             && let Some(record) = self.records.get_mut(&event.job)
@@ -207,6 +202,9 @@ impl Scheduler for ByRank {
             }
         }
         self.place_for_both(view, event.job);
+        if let JobChange::Ended(_) = event.change {
+            self.records.remove(&event.job);
+        }
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {

@@ -17,10 +17,9 @@ mod select;
 use super::plan::{AxisPick, Element, Term, TermKind, TermType};
 use super::quantity::{NamedQuantity, QUANTITIES, QuantityShape};
 use super::space::Space;
-use mumakil_base::expression::ExprComplaint;
-use mumakil_base::expression::Unit;
 use mumakil_base::expression::{
-    ComparisonSign, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode,
+    ComparisonSign, ExprComplaint, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode,
+    Unit,
 };
 
 /// The use of an expression's result.

@@ -9,8 +9,7 @@ use super::space::{Runs, Space};
 use super::value::if_defined;
 use super::verdict::cells;
 use crate::tables::ReadError;
-use mumakil_base::expression::Operator;
-use mumakil_base::expression::Unit;
+use mumakil_base::expression::{Operator, Unit};
 use mumakil_base::statistics::mean;
 use mumakil_base::units::tell::significant;
 

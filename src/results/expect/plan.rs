@@ -10,8 +10,7 @@ use crate::tables::{
     AloneRow, AttemptRow, CellValue, ChainRow, JobRow, NodeRow, SizeRow, SlotsRow, TableRow,
     WasteRow,
 };
-use mumakil_base::expression::Unit;
-use mumakil_base::expression::{ComparisonSign, Operator, Spanned};
+use mumakil_base::expression::{ComparisonSign, Operator, Spanned, Unit};
 
 /// The kind of a term's value.
 #[derive(Clone, Copy, Debug, PartialEq)]

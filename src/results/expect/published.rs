@@ -7,9 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess};
 use serde::{Serialize, Serializer};
 
-use mumakil_base::expression::Syntax;
-use mumakil_base::expression::Unit;
-use mumakil_base::expression::parse;
+use mumakil_base::expression::{Syntax, Unit, parse};
 
 /// Makes a serde visitor accept numbers as text.
 #[macro_export]

@@ -12,8 +12,7 @@ use super::value::{Evaluated, NoNumber};
 use super::{Expectation, Figure};
 use crate::tables::ReadError;
 use crate::worded;
-use mumakil_base::expression::Operator;
-use mumakil_base::expression::Unit;
+use mumakil_base::expression::{Operator, Unit};
 use mumakil_base::statistics::{Band, Estimate, differences, interval, mean};
 use mumakil_base::units::tell;
 

@@ -1,4 +1,4 @@
-//! What a policy remembers about a job whose rank it computes.
+//! A policy's memory of a job whose rank it computes.
 
 use crate::scheduler::shared::rank::Rank;
 use mumakil_base::units::{SimSpan, SimTime};

@@ -6,9 +6,9 @@ use crate::expect::plan::{
     Aggregate, AxisPick, CurveFold, CurvePoint, Element, Term, TermKind, TermType,
 };
 use crate::expect::quantity::{QuantityShape, ROW_KEYS};
-use mumakil_base::expression::ExprComplaint;
-use mumakil_base::expression::Unit;
-use mumakil_base::expression::{Choice, ExprSetting, Spanned, Syntax, SyntaxNode};
+use mumakil_base::expression::{
+    Choice, ExprComplaint, ExprSetting, Spanned, Syntax, SyntaxNode, Unit,
+};
 
 const AGGREGATES: [(&str, Aggregate); 11] = [
     ("mean", Aggregate::Mean),

@@ -6,9 +6,9 @@ use super::{CheckResult, ExprChecker, ExprPurpose};
 use crate::expect::plan::{AxisPick, Filter, FilterTest, Selection};
 use crate::expect::quantity::{KeyKind, NamedQuantity, QuantitySource, ROW_KEYS, RowKey};
 use crate::expect::space::SpaceValue;
-use mumakil_base::expression::ExprComplaint;
-use mumakil_base::expression::Unit;
-use mumakil_base::expression::{Choice, ExprSetting, Literal, Spanned, SyntaxNode};
+use mumakil_base::expression::{
+    Choice, ExprComplaint, ExprSetting, Literal, Spanned, SyntaxNode, Unit,
+};
 use mumakil_base::nearest::nearest;
 
 /// A resolved setting: it filters rows of a table or chooses values of an axis.
