@@ -90,6 +90,8 @@ pub enum Purpose {
     CopyDisk,
     /// How long the JobTracker's process had run when the run began.
     Uptime,
+    /// The fields of a scenario that each seed of a study draws anew.
+    Condition,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whatever other

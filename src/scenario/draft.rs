@@ -104,10 +104,10 @@ impl Draft {
         self.document.put(target, value, origin, shape())
     }
 
-    /// Returns the value of a key as a draft. The value is a scenario, or a list of the layers of a
-    /// scenario, the lowest first. `None` if there is no such key.
-    pub fn within(&self, key: &str) -> Option<Self> {
-        let (document, displaced) = self.document.within(key, shape())?;
+    /// Returns the value at a path as a draft. The value is a scenario, or a list of the layers of a
+    /// scenario, the lowest first. `None` if there is no such value.
+    pub fn within(&self, at: &Path) -> Option<Self> {
+        let (document, displaced) = self.document.within(at, shape())?;
         Some(Self { document, problems: Vec::new(), findings: Vec::new(), displaced })
     }
 
@@ -747,7 +747,7 @@ mod tests {
             let in_two = over(&over(&first, &second), &third);
             let in_one = over(&first, &over(&second, &third));
             let written = serde_json::to_string(&json!({ "base": in_two.layers() })).unwrap();
-            let written = Draft::of("layer.yaml", &written).unwrap().within("base").unwrap();
+            let written = Draft::of("layer.yaml", &written).unwrap().within(&Path::of("base")).unwrap();
             for other in [in_one, written] {
                 prop_assert_eq!(in_two.tree(), other.tree());
                 let complete = |draft: &Draft| draft.complete(&mut Vec::new()).0;

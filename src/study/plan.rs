@@ -10,6 +10,7 @@
 pub(crate) mod axes;
 pub(crate) mod brought_files;
 pub(crate) mod compared;
+pub(crate) mod drawn;
 pub(crate) mod expressions;
 pub(crate) mod manifest;
 pub(crate) mod named_files;

@@ -165,18 +165,17 @@ impl Document {
         (document, displaced)
     }
 
-    /// Returns the value of a key as a document of its own: one layer, or a list of them from the
+    /// Returns the value at a path as a document of its own: one layer, or a list of them from the
     /// bottom.
-    pub fn within(&self, key: &str, shape: &TreeShape) -> Option<(Self, Vec<DisplacedSettings>)> {
-        let at = Path::default().key(key);
+    pub fn within(&self, at: &Path, shape: &TreeShape) -> Option<(Self, Vec<DisplacedSettings>)> {
         let layer = |tree: &Value, at| {
             Layer::of(tree.clone(), Origin(OriginText::Text(self.text.clone(), at)))
         };
-        let layers = match self.tree.get(key)? {
+        let layers = match at.get(&self.tree)? {
             Value::Sequence(list) => {
                 (0..).zip(list).map(|(index, tree)| layer(tree, at.index(index))).collect()
             }
-            tree => vec![layer(tree, at)],
+            tree => vec![layer(tree, at.clone())],
         };
         Some(Self::of(self.text.clone(), layers, shape))
     }

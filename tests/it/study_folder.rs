@@ -103,6 +103,11 @@ fn whatever_a_study_says_it_says_again() {
         ("scheduler: null\nsweep: {cluster: [srt-4, {nodes: 3}]}", &[]),
         ("workload: fb2009\nsweep: {workload.start: [0s, 5s]}", &[]),
         (
+            "sweep: {base: [quickstart, base.yaml, {as: x, value: base.yaml, draw: {cluster.nodes: \
+             [3, 4]}}], scheduler: [fifo, fair], seeds: 3}",
+            &[],
+        ),
+        (
             "workload: {jobs: [{name: a, maps: 1, map_time: 5s}]}\nsweep: {cluster.nodes: [3], seeds: 2}",
             &["workload.jobs[0].maps=9", "sweep.cluster.nodes=[5, 6]", "seed=5", "name=other"],
         ),

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_yaml::{Mapping, Value};
 
+use crate::plan::drawn::DrawnField;
 use mumakil_policies::external;
 use mumakil_results::expect::{self, Space};
 use mumakil_scenario::shape;
@@ -21,6 +22,10 @@ const MOST_VALUES: usize = 10_000;
 /// The keys of `sweep:` that are not fields of the scenario.
 pub(crate) const SEEDS: &str = "seeds";
 const ZIP: &str = "zip";
+/// The axis of whole scenarios; the other axes set fields in each of them.
+pub(crate) const BASE: &str = "base";
+/// The key of a scenario on that axis with the fields that each seed draws anew.
+pub(crate) const DRAW: &str = "draw";
 
 /// The fields that vary, and the seeds.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +76,17 @@ pub(crate) struct AxisValue {
     pub(crate) text: String,
     /// The settings that the value makes in the scenario, each with its path in the study.
     pub(crate) puts: Vec<AxisPut>,
+    /// The scenario that the value is; `None` unless it is on the axis [`BASE`].
+    pub(crate) base: Option<AxisBase>,
+}
+
+/// A scenario on the axis [`BASE`].
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct AxisBase {
+    /// Its path in the study.
+    pub(crate) at: Path,
+    /// The fields that each seed draws anew.
+    pub(crate) draws: Vec<DrawnField>,
 }
 
 /// A setting that a value of an axis makes in the scenario.
@@ -128,6 +144,9 @@ impl Sweep {
                     YamlProblem::value(at, message).hint("such as `seeds: 5` or `seeds: [1, 2, 3]`")
                 }),
                 ZIP => zip(&at, value).map(|axis| read.axes.push(axis)),
+                BASE => bases(&at, value)
+                    .and_then(|axis| distinct(&at, axis))
+                    .map(|axis| read.axes.push(axis)),
                 _ => axis(&at, name, value)
                     .and_then(|axis| distinct(&at, axis))
                     .map(|axis| read.axes.push(axis)),
@@ -138,6 +157,11 @@ impl Sweep {
         // axis would be refused twice for one reason.
         problems.extend(read.overlap().or_else(|| read.other_policy()));
         read
+    }
+
+    /// Returns the axis of scenarios, if there is one.
+    pub(crate) fn bases(&self) -> Option<&Axis> {
+        self.axes.iter().find(|axis| axis.name == BASE)
     }
 
     /// Returns an error if an axis overwrites a setting of an earlier axis: then all values of the
@@ -257,8 +281,32 @@ fn axis(at: &Path, name: &str, value: &Value) -> Result<Axis, YamlProblem> {
         label,
         text: text(&unnamed(value.clone())),
         puts: vec![AxisPut { path: path.clone(), value: unnamed(value), written }],
+        base: None,
     });
     Ok(Axis { name: name.to_owned(), values: values.collect() })
+}
+
+/// Reads an axis of scenarios. A scenario that is written there is called by its name, if it has
+/// one.
+fn bases(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
+    if !value.is_sequence() {
+        return Err(YamlProblem::value(at.clone(), "expected a list of scenarios")
+            .hint("such as `[quickstart, mine.yaml]`"));
+    }
+    let values = values(at, value)?.into_iter().enumerate().map(|(number, (written, value))| {
+        let is_apart = value.get("as").is_some() && value.get("value").is_some();
+        let scenario = if is_apart { written.key("value") } else { written.clone() };
+        let named = match &value {
+            Value::Mapping(map) => map.get("as").or_else(|| map.get("name")).map(text),
+            Value::Sequence(_) => None,
+            name => Some(text(name)),
+        };
+        let label = named.unwrap_or_else(|| format!("scenario {}", number + 1));
+        let draws = DrawnField::read(&written.key(DRAW), value.get(DRAW))?;
+        let base = Some(AxisBase { at: scenario, draws });
+        Ok(AxisValue { text: label.clone(), label, puts: Vec::new(), base })
+    });
+    Ok(Axis { name: BASE.to_owned(), values: values.collect::<Result<_, YamlProblem>>()? })
 }
 
 /// Reads an axis of several fields that change together.
@@ -338,14 +386,14 @@ fn values(at: &Path, value: &Value) -> Result<Vec<(Path, Value)>, YamlProblem> {
 }
 
 /// A bound of a range: a number, and the unit in which it is written.
-struct RangeBound<'v> {
-    number: f64,
-    unit: &'v str,
-    whole: bool,
+pub(crate) struct RangeBound<'v> {
+    pub(crate) number: f64,
+    pub(crate) unit: &'v str,
+    pub(crate) whole: bool,
 }
 
 impl<'v> RangeBound<'v> {
-    fn of(value: &'v Value) -> Option<Self> {
+    pub(crate) fn of(value: &'v Value) -> Option<Self> {
         let bound = match value {
             Value::Number(number) => {
                 let whole = number.is_u64() || number.is_i64();
@@ -366,7 +414,7 @@ impl<'v> RangeBound<'v> {
 
     /// Returns a computed number as a value in the bound's unit: a whole number if the bound is
     /// whole, otherwise a number rounded to the twelfth digit of `size`.
-    fn value(&self, number: f64, size: f64) -> Value {
+    pub(crate) fn value(&self, number: f64, size: f64) -> Value {
         // Rounding removes the errors of binary fractions, as in 0.30000000000000004.
         let digits = (11.0 - size.abs().log10().floor()).clamp(0.0, 300.0) as usize;
         let digits = if self.whole { 0 } else { digits };

@@ -23,6 +23,7 @@ use crate::plan::runs::Plan;
 use crate::plan::spec::Study;
 use mumakil_base::files::{self, KEPT, STUDY_RESOLVED};
 use mumakil_run::output::{OutputError, copy_file, write_file};
+use mumakil_scenario::Draft;
 
 /// Writes a study into its folder, with the files that its scenarios name; `command` is the command
 /// line that began the study. A `study.resolved.yaml` that already has the same version and study
@@ -119,11 +120,17 @@ fn body(study: &Study, plan: &Plan) -> String {
         tree.extend(said(key).map(|value| (key.into(), value)));
     }
     // Leave out keys of the base that the lines above have already put into `tree`.
-    let above: Vec<&str> = tree.keys().filter_map(Value::as_str).collect();
-    let mut layers = study.base.without(&above).layers();
-    layers.retain(|layer| layer.as_mapping().is_none_or(|map| !map.is_empty()));
-    let base = if layers.len() == 1 { layers.remove(0) } else { layers.into() };
-    tree.insert("base".into(), base);
+    let above: Vec<String> =
+        tree.keys().filter_map(|key| key.as_str().map(str::to_owned)).collect();
+    let above: Vec<&str> = above.iter().map(String::as_str).collect();
+    let written_out = |base: &Draft| {
+        let mut layers = base.without(&above).layers();
+        layers.retain(|layer| layer.as_mapping().is_none_or(|map| !map.is_empty()));
+        if layers.len() == 1 { layers.remove(0) } else { Value::from(layers) }
+    };
+    if study.sweep.bases().is_none() {
+        tree.insert("base".into(), written_out(&study.bases[0]));
+    }
     if !plan.files.is_empty() {
         tree.insert("files".into(), serde_yaml::to_value(&plan.files).expect("names are YAML"));
     }
@@ -133,7 +140,19 @@ fn body(study: &Study, plan: &Plan) -> String {
     let swept = swept.filter(|(key, _)| key.as_str() != Some(axes::SEEDS));
     let swept = swept
         .map(|(key, value)| (key.clone(), axes::listed(key.as_str().unwrap_or_default(), value)));
-    let swept: Mapping = swept.collect();
+    let mut swept: Mapping = swept.collect();
+    if let Some(axis) = study.sweep.bases() {
+        let written = swept.get(axes::BASE).and_then(Value::as_sequence).cloned();
+        let written = written.unwrap_or_default();
+        let values = axis.values.iter().zip(&study.bases).zip(&written);
+        let named = values.map(|((value, base), written)| {
+            let label = Value::from(value.label.as_str());
+            let named = [("as".into(), label), ("value".into(), written_out(base))];
+            let draw = written.get(axes::DRAW).map(|draw| (axes::DRAW.into(), draw.clone()));
+            Mapping::from_iter(named.into_iter().chain(draw)).into()
+        });
+        swept.insert(axes::BASE.into(), named.collect::<Vec<Value>>().into());
+    }
     text += "sweep:\n";
     if !swept.is_empty() {
         yaml(&swept).lines().for_each(|line| text += &format!("  {line}\n"));

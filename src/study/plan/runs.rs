@@ -19,6 +19,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use serde_yaml::{Mapping, Value};
 use sha2::{Digest, Sha256};
 
+use crate::plan::drawn::DrawnField;
 use crate::plan::named_files::{self, NamedFile};
 use crate::plan::spec::Study;
 use mumakil_base::shell::quoted_path;
@@ -58,8 +59,10 @@ pub struct Plan {
 pub struct Cell {
     /// For each axis, the index of the cell's value.
     pub values: Vec<usize>,
-    /// The scenario without the seed.
+    /// The scenario without the seed; of a cell with draws, that of its first seed.
     scenario: ScenarioParts,
+    /// In a cell with draws, the scenario of each seed.
+    drawn: Vec<(u64, ScenarioParts)>,
 }
 
 /// A scenario in parts, so that cells can share equal parts: a scenario may have many jobs, and a
@@ -174,7 +177,10 @@ impl Plan {
 
     /// Returns the scenario of a run.
     pub fn scenario(&self, run: &PlannedRun) -> Scenario {
-        Scenario { seed: run.seed, ..self.cells[run.cell].scenario.scenario() }
+        let Cell { scenario, drawn, .. } = &self.cells[run.cell];
+        let drawn = drawn.iter().find(|(seed, _)| *seed == run.seed);
+        let scenario = drawn.map_or(scenario, |(_, scenario)| scenario);
+        Scenario { seed: run.seed, ..scenario.scenario() }
     }
 
     /// Returns the command of the first policy of these runs that is a program; `None` if none is.
@@ -213,6 +219,8 @@ struct Planner<'s> {
         FxHashSet<(*const ClusterSpec, *const WorkloadSpec, *const SchedulerChoice, String)>,
     /// The words by which expressions can select rows, if any expression does.
     words: KnownWords,
+    /// The seed of the first cell's scenario; `None` before there is one.
+    first_seed: Option<u64>,
 }
 
 impl<'s> Planner<'s> {
@@ -230,13 +238,43 @@ impl<'s> Planner<'s> {
             heeded: FxHashSet::default(),
             known_to_fit: FxHashSet::default(),
             words: KnownWords::default(),
+            first_seed: None,
         }
     }
 
     /// Adds the cell with these values of the axes, and its runs.
     fn add_cell(&mut self, values: Vec<usize>) -> Result<(), PlanError> {
+        let study = self.study;
+        let (first, identity) = self.resolve(&values, &[])?;
+        // All cells have the seeds of the first one, whatever scenario they begin with.
+        let seed = *self.first_seed.get_or_insert(first.rest.seed);
+        let (cell, draws) = (self.cells.len(), study.draws(&values));
+        let mut drawn = Vec::new();
+        for seed in study.sweep.seeds.from(seed) {
+            let id = if draws.is_empty() {
+                identity.with(seed)
+            } else {
+                let drawn_values: Vec<_> = DrawnField::draw(draws, seed).collect();
+                let (scenario, identity) = self.resolve(&values, &drawn_values)?;
+                drawn.push((seed, scenario));
+                identity.with(seed)
+            };
+            self.runs.push(PlannedRun { cell, seed, id });
+        }
+        let scenario = drawn.first().map_or(first, |(_, scenario)| scenario.clone());
+        self.cells.push(Cell { values, scenario, drawn });
+        Ok(())
+    }
+
+    /// Returns the scenario with these values of the axes and of drawn fields, and what decides its
+    /// results apart from the seed.
+    fn resolve(
+        &mut self,
+        values: &[usize],
+        drawn: &[(&DrawnField, Value)],
+    ) -> Result<(ScenarioParts, Identity), PlanError> {
         let Self { study, registry, .. } = *self;
-        let draft = self.draft(&values)?;
+        let draft = self.draft(values, drawn)?;
         let loaded = draft.resolve(registry)?;
         let mut scenario = loaded.scenario;
         // All runs have the study's name; `study.json` says which cell a run belongs to.
@@ -249,9 +287,6 @@ impl<'s> Planner<'s> {
         let written = yaml::write(&scenario);
         let written = written.as_mapping().expect("a scenario has keys");
         let identity = Identity::of(written, program.as_deref(), &mut self.texts);
-        let cell = self.cells.len();
-        let seeds = study.sweep.seeds.from(scenario.seed).into_iter();
-        self.runs.extend(seeds.map(|seed| PlannedRun { cell, seed, id: identity.with(seed) }));
         let faults = written.get("faults").unwrap_or(&Value::Null);
         let faults = self.texts.of(&"faults".into(), faults).to_owned();
         let parts = self.shelves.share(scenario, written);
@@ -271,14 +306,17 @@ impl<'s> Planner<'s> {
                 prepared.add_words(&mut self.words);
             }
         }
-        self.cells.push(Cell { values, scenario: parts });
-        Ok(())
+        Ok((parts, identity))
     }
 
-    /// Returns the scenario of a cell as a draft.
-    fn draft(&mut self, values: &[usize]) -> Result<Draft, PlanError> {
+    /// Returns the scenario of a cell as a draft, with the values of drawn fields.
+    fn draft(
+        &mut self,
+        values: &[usize],
+        drawn: &[(&DrawnField, Value)],
+    ) -> Result<Draft, PlanError> {
         let study = self.study;
-        let mut draft = study.base.clone();
+        let mut draft = study.base(values).clone();
         for (axis, value) in study.sweep.axes.iter().zip(values) {
             for put in &axis.values[*value].puts {
                 let origin = study.draft.origin(&put.written);
@@ -293,6 +331,13 @@ impl<'s> Planner<'s> {
                     self.displaced.entry(gone).or_default().insert(value);
                 }
             }
+        }
+        for (field, value) in drawn {
+            let origin = study.draft.origin(&field.written);
+            draft.put(&field.path, value.clone(), origin).map_err(|message| {
+                let problem = YamlProblem::value(field.written.clone(), message);
+                ScenarioError::invalid(vec![study.draft.finding(problem)])
+            })?;
         }
         // Note the allocation files before the draft is resolved: resolving replaces their paths by
         // their content.
@@ -734,6 +779,58 @@ mod tests {
             let version = env!("CARGO_PKG_VERSION");
             let text = format!("{version}\0{MODEL}\0\0{}\0", scenario.to_yaml());
             assert_eq!(run.id, hex(&Sha256::digest(text)[..8]));
+        }
+    }
+
+    #[test]
+    fn scenarios_are_an_axis_and_seeds_draw_their_fields() {
+        let yaml = "sweep:
+  base:
+    - {as: plain, value: {cluster: {nodes: 3}, seed: 9}}
+    - {name: drawn, cluster: {nodes: 4}, draw: {cluster.nodes: [20, 30], cluster.racks: {from: 1, to: 4}}}
+  scheduler: [fifo, fair]
+  seeds: 8";
+        let planned = plan(yaml).unwrap();
+        let axis = |cell: &Cell| cell.values[0];
+        assert_eq!(planned.runs.len(), 2 * 2 * 8);
+        assert_eq!(planned.describe(0), "plain, fifo, seed 9");
+        let nodes = |run: &PlannedRun| planned.scenario(run).cluster.nodes.get();
+        let of = |base: usize| {
+            let is_one = |run: &&PlannedRun| axis(&planned.cells[run.cell]) == base;
+            planned.runs.iter().filter(is_one).collect::<Vec<_>>()
+        };
+        assert!(of(0).into_iter().all(|run| nodes(run) == 3));
+        let drawn: BTreeSet<u32> = of(1).into_iter().map(nodes).collect();
+        assert_eq!(drawn, BTreeSet::from([20, 30]));
+        let seeds = |base: usize| of(base).iter().map(|run| run.seed).collect::<Vec<_>>();
+        assert_eq!(seeds(0), seeds(1), "all scenarios have the seeds of the first one");
+        // Both policies have the same conditions with the same seed.
+        let (fifo, fair): (Vec<_>, Vec<_>) = of(1).into_iter().partition(|run| run.cell % 2 == 0);
+        for (one, other) in fifo.iter().zip(&fair) {
+            let [one, other] = [one, other].map(|run| planned.scenario(run));
+            assert_eq!((one.seed, one.cluster), (other.seed, other.cluster));
+        }
+        let distinct: BTreeSet<&str> = planned.runs.iter().map(|run| &*run.id).collect();
+        assert_eq!(distinct.len(), planned.runs.len());
+    }
+
+    #[test]
+    fn mistakes_on_the_axis_of_scenarios_are_told_in_their_places() {
+        for (yaml, said) in [
+            ("sweep: {base: quickstart}", "expected a list of scenarios"),
+            ("sweep: {base: [quikstart]}", "did you mean `quickstart`?"),
+            ("base: quickstart\nsweep: {base: [faults]}", "so this has no effect"),
+            ("sweep: {base: [quickstart, quickstart]}", "are called `quickstart`"),
+            ("sweep: {base: [{as: x, value: {cluster: {nods: 3}}}]}", "test.yaml:2:42"),
+            ("sweep: {base: [{name: x, draw: {cluster.nodes: [0]}}]}", "cluster.nodes"),
+        ] {
+            let study = Draft::of("test.yaml", &format!("{ONE_JOB}{yaml}"));
+            let study = study.and_then(Study::of).map_err(|error| error.to_string());
+            let planned = study.and_then(|study| {
+                Plan::new(&study, &Registry::builtin()).map_err(|error| error.to_string())
+            });
+            let error = planned.unwrap_err();
+            assert!(error.contains(said), "{yaml}: {error}");
         }
     }
 

@@ -125,7 +125,8 @@ mod tests {
         let wrong = study.sabotaged(0).unwrap();
         assert_eq!(wrong.sabotages, []);
         assert_eq!(wrong.sweep.seeds, Seeds::Count(2));
-        let scheduler = serde_yaml::to_string(wrong.base.tree().get("scheduler").unwrap()).unwrap();
+        let scheduler =
+            serde_yaml::to_string(wrong.bases[0].tree().get("scheduler").unwrap()).unwrap();
         assert_eq!(scheduler, "hfsp:\n  sample: 0\n");
     }
 

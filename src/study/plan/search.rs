@@ -53,6 +53,7 @@ impl Search {
                 value: (*value).into(),
                 written: Path::of("search.over"),
             }],
+            base: None,
         };
         Axis { name: self.over.clone(), values: values.iter().map(value).collect() }
     }

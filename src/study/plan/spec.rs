@@ -10,6 +10,7 @@ use serde_yaml::{Mapping, Value};
 use crate::draw::ChartSpec;
 use crate::plan::axes::{self, Axis, Seeds, Sweep};
 use crate::plan::compared::{CompareSpec, ComparedWith};
+use crate::plan::drawn::DrawnField;
 use crate::plan::expressions::StudyExpressions;
 use crate::plan::named_files::NamedFile;
 use crate::plan::sabotage::{SABOTAGE, Sabotage};
@@ -46,8 +47,9 @@ pub struct Study {
     pub sabotages: Vec<Sabotage>,
     /// The demands of its metrics, charts and expectations on the runs.
     pub(crate) expressions: StudyExpressions,
-    /// The scenario to which the axes' values are applied.
-    pub(crate) base: Draft,
+    /// The scenarios to which the axes' values are applied: one, or one for each value of the axis
+    /// of scenarios.
+    pub(crate) bases: Vec<Draft>,
     /// The study's own text, for messages.
     pub(crate) draft: Draft,
     /// The files that its scenarios name, if their hashes are known already.
@@ -237,22 +239,34 @@ impl Study {
         let expressions = StudyExpressions::of(&keys, &metrics, &space, &mut more);
         // Drop these problems if the axes have mistakes; see `has_axes`.
         problems.extend(more.into_iter().filter(|_| has_axes));
-        let base = match &keys.base {
-            Some(said) => match base(&draft, said) {
+        let of_axis = sweep
+            .bases()
+            .map(|axis| axis.values.iter().filter_map(|it| Some(it.base.as_ref()?.at.clone())));
+        let named: Vec<Path> = match of_axis {
+            Some(_) if keys.base.is_some() => {
+                let message = "`sweep.base` has the scenarios of this study, so this has no effect";
+                problems.push(YamlProblem::key(Path::of("base"), message));
+                Vec::new()
+            }
+            Some(paths) => paths.collect(),
+            None => keys.base.iter().map(|_| Path::of("base")).collect(),
+        };
+        let mut bases = Vec::new();
+        for at in named {
+            match base(&draft, &at) {
                 Ok(base) => {
                     // These keys of the base are about a single run of the base, not about a study.
-                    let mut base = base.without(&["expect", "experiment"]);
+                    let mut base = base.without(&["as", axes::DRAW, "expect", "experiment"]);
                     base.lay_over(&rest);
-                    base
+                    bases.push(base);
                 }
                 Err(BaseError::Scenario(error)) => return Err(error),
-                Err(BaseError::Here(problem)) => {
-                    problems.push(problem);
-                    rest
-                }
-            },
-            None => rest,
-        };
+                Err(BaseError::Here(problem)) => problems.push(problem),
+            }
+        }
+        if bases.is_empty() {
+            bases.push(rest);
+        }
         let mut mistakes: Vec<Finding> =
             problems.into_iter().map(|problem| draft.finding(problem)).collect();
         let study = Self {
@@ -269,7 +283,7 @@ impl Study {
             expect: keys.expect,
             sabotages: keys.sabotage,
             expressions,
-            base,
+            bases,
             draft,
             files: keys.files,
         };
@@ -292,6 +306,24 @@ impl Study {
             Seeds::Count(count) => *count = (*count).min(most as u64),
             Seeds::List(seeds) => seeds.truncate(most),
         }
+    }
+
+    /// Returns the scenario to which the values of a cell are applied; `values` has the index of a
+    /// value for each axis.
+    pub(crate) fn base(&self, values: &[usize]) -> &Draft {
+        let axis = self.sweep.axes.iter().position(|axis| axis.name == axes::BASE);
+        &self.bases[axis.map_or(0, |axis| values[axis])]
+    }
+
+    /// Returns the fields that each seed draws anew in a cell with these values of the axes.
+    pub(crate) fn draws(&self, values: &[usize]) -> &[DrawnField] {
+        let mut bases = self
+            .sweep
+            .axes
+            .iter()
+            .zip(values)
+            .filter_map(|(axis, value)| axis.values[*value].base.as_ref());
+        bases.next().map_or(&[], |base| &base.draws)
     }
 
     /// Returns the name of each axis: the path of its field.
@@ -340,16 +372,16 @@ enum BaseError {
     Scenario(ScenarioError),
 }
 
-/// Returns the scenario that `base:` gives: a file beside the study, a scenario that Mumakil
-/// brings, or a scenario that is written there, as a mapping or a list of mappings.
-fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
-    let at = Path::of("base");
+/// Returns the scenario that the study gives at a path: a file beside the study, a scenario that
+/// Mumakil brings, or a scenario that is written there, as a mapping or a list of mappings.
+fn base(study: &Draft, at: &Path) -> Result<Draft, BaseError> {
     if let Some(problem) = inside_of_name(study) {
         return Err(BaseError::Here(problem));
     }
+    let (at, said) = (at.clone(), at.get(study.tree()).cloned().unwrap_or_default());
     let layers = said.as_sequence().map_or(&[][..], Vec::as_slice);
     if said.is_mapping() || !layers.is_empty() && layers.iter().all(Value::is_mapping) {
-        return Ok(study.within("base").expect("`base` is not a name"));
+        return Ok(study.within(&at).expect("the value is there"));
     }
     let Some(name) = said.as_str() else {
         let message = "expected a file, the name of a scenario, or a scenario";
@@ -538,7 +570,7 @@ mod tests {
         let study = |more: &str| study(&format!("sweep: {{seeds: 2}}\n{more}"));
         let resolved = |base: &str| {
             let study = study(&format!("base: {base}")).unwrap();
-            study.base.resolve(&Registry::builtin()).map_err(|error| error.to_string())
+            study.bases[0].resolve(&Registry::builtin()).map_err(|error| error.to_string())
         };
         let base = "{cluster: {preset: vm-8, hdfs: {replication: 2}}, workload: fb2009}";
         for base in [base, &format!("[{base}, {{seed: 5}}]")] {
