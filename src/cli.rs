@@ -66,6 +66,7 @@ mod progress;
 mod py;
 mod renamed;
 mod run;
+mod sandboxed;
 mod show;
 mod source;
 mod story;
@@ -138,6 +139,13 @@ enum Command {
 
 /// Executes the command line, with the policies and formats of a registry.
 pub fn run(mut registry: Registry) -> ExitCode {
+    // Do this first: a launcher should become the policy at once.
+    if let Some(code) = sandboxed::become_policy() {
+        return code;
+    }
+    if let Ok(program) = std::env::current_exe() {
+        registry.set_launcher(program);
+    }
     registry.set_voice(Arc::new(terminal::pass_on));
     // Call this before the first write: from here on, a write beyond `ulimit -f` gives an error
     // instead of ending the process.

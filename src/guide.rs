@@ -86,6 +86,7 @@ chapters! {
     metrics
     time
     external
+    scores
     extending
     differences
     experiments

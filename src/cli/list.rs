@@ -9,6 +9,7 @@ use super::terminal;
 use crate::expect;
 use crate::scenario::{Registry, STARTERS};
 use crate::scheduler::{FACTS, FUNCTIONS, RankFunction};
+use crate::study::SUITES;
 use crate::tables;
 
 /// List scenarios, policies, quantities or tables
@@ -32,6 +33,8 @@ pub(super) struct ListArguments {
 enum Listing {
     /// The scenarios and studies that Mumakil brings
     Scenarios,
+    /// The suites in which policies are scored
+    Suites,
     /// The scheduling policies, with their options and defaults
     #[value(alias = "policies")]
     Schedulers,
@@ -49,6 +52,12 @@ impl ListArguments {
             None => listings(),
             Some(Listing::Scenarios) => {
                 aligned(STARTERS.iter().map(|starter| (starter.name, starter.question())))
+            }
+            Some(Listing::Suites) => {
+                let question = |text: &'static str| {
+                    text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
+                };
+                aligned(SUITES.iter().map(|(name, text)| (*name, question(text))))
             }
             Some(Listing::Schedulers) => schedulers(registry),
             Some(Listing::Ranks) => ranks(),

@@ -1,7 +1,9 @@
-//! `mumakil policy`: begins a policy of your own as an external program, and tries it.
+//! `mumakil policy`: begins a policy of your own as an external program, tries it, and scores it.
 //! ```text
 //! policy new mine.py   -> mine.py: an adapter and a policy of twenty lines, to be changed
 //! policy try mine.py   -> random small clusters, each run twice: mistakes, each with its scenario
+//! policy score mine.py -> beside other policies on a suite of scenarios: one number
+//! policy rank DIR      -> all policies of a folder, the best first
 //! run … --set 'scheduler={external: {command: [python3, mine.py]}}'
 //! ```
 
@@ -10,10 +12,14 @@ use std::path::Path;
 use super::failure::Failure;
 use crate::scenario::Registry;
 
+mod contest;
+mod contestant;
 mod new;
+mod rank;
 mod rehearse;
+mod score;
 
-/// Begin a policy of your own, as a program, and try it
+/// Begin a policy of your own, try it, and score it
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct PolicyArguments {
@@ -26,6 +32,8 @@ enum PolicyCommand {
     New(new::PolicyNewArguments),
     #[command(name = "try")]
     Rehearse(rehearse::PolicyRehearseArguments),
+    Score(score::PolicyScoreArguments),
+    Rank(rank::PolicyRankArguments),
 }
 
 impl PolicyArguments {
@@ -33,6 +41,8 @@ impl PolicyArguments {
         match self.command {
             PolicyCommand::New(arguments) => arguments.run(),
             PolicyCommand::Rehearse(arguments) => arguments.run(registry),
+            PolicyCommand::Score(arguments) => arguments.run(registry),
+            PolicyCommand::Rank(arguments) => arguments.run(registry),
         }
     }
 }

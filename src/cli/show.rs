@@ -3,7 +3,7 @@
 //! If several of these share the name, the message lists a command for each. Scenarios and schemas
 //! are printed unchanged, so that they can be saved; all other texts are wrapped to the terminal.
 
-use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Table};
+use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Suite, Table};
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::table::{Align, table};
@@ -40,8 +40,8 @@ and as the first line of a scenario, for editors with the YAML language server:
   # yaml-language-server: $schema=scenario.schema.json"
 )]
 pub(super) struct ShowArguments {
-    /// The name; if several things have it, put the kind before it: `scenario`, `scheduler`,
-    /// `quantity`, `table` or `key`
+    /// The name; if several things have it, put the kind before it: `scenario`, `suite`,
+    /// `scheduler`, `quantity`, `table` or `key`
     #[arg(value_name = "NAME")]
     first: String,
     #[arg(value_name = "NAME", hide = true)]
@@ -52,6 +52,7 @@ pub(super) struct ShowArguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NameKind {
     Scenario,
+    Suite,
     Scheduler,
     Quantity,
     Table,
@@ -61,12 +62,13 @@ enum NameKind {
 
 impl NameKind {
     /// The kinds whose names may stand alone.
-    const PLAIN: [Self; 5] = [Scenario, Scheduler, Quantity, Table, Key];
-    const ALL: [Self; 6] = [Scenario, Scheduler, Quantity, Table, Key, Schema];
+    const PLAIN: [Self; 6] = [Scenario, Suite, Scheduler, Quantity, Table, Key];
+    const ALL: [Self; 7] = [Scenario, Suite, Scheduler, Quantity, Table, Key, Schema];
 
     const fn word(self) -> &'static str {
         match self {
             Scenario => "scenario",
+            Suite => "suite",
             Scheduler => "scheduler",
             Quantity => "quantity",
             Table => "table",
@@ -142,6 +144,10 @@ impl AllNames<'_> {
             Scenario => {
                 Starter::find(name).map(|starter| PrintedText::File(starter.text.to_owned()))
             }
+            Suite => {
+                let suite = study::SUITES.iter().find(|(own, _)| *own == name);
+                suite.map(|(_, text)| PrintedText::File((*text).to_owned()))
+            }
             // Ask the registry first: a key below `scheduler` need not be a policy.
             Scheduler => {
                 self.registry.get(name).and_then(|_| part(&format!("scheduler.{name}"))).map(page)
@@ -156,6 +162,7 @@ impl AllNames<'_> {
                 let schema = match name {
                     "scenario" => scenario::schema(self.registry),
                     "study" => study::schema(self.registry),
+                    "suite" => study::Suite::schema(self.registry),
                     "protocol" => protocol::schema(),
                     _ => return None,
                 };
@@ -191,9 +198,10 @@ impl AllNames<'_> {
     fn like(&self, kind: NameKind, name: &str) -> Vec<String> {
         let near = match kind {
             Scenario => nearest(name, STARTERS.iter().map(|starter| starter.name)),
+            Suite => nearest(name, study::SUITES.iter().map(|(name, _)| *name)),
             Scheduler => nearest(name, self.registry.names()),
             Quantity => nearest(name, expect::quantities().map(|(name, ..)| name)),
-            Schema => nearest(name, ["scenario", "study", "protocol"]),
+            Schema => nearest(name, ["scenario", "study", "suite", "protocol"]),
             Table => {
                 // Compare without `.csv`: otherwise all names would be similar.
                 let stems = tables::all().into_iter().map(|table| stem(table.file));
@@ -303,7 +311,8 @@ mod tests {
         let policies = registry.names().map(|name| (Scheduler, name));
         let quantities = expect::quantities().map(|(name, ..)| (Quantity, name));
         let tables = tables::all().into_iter().map(|table| (Table, table.file));
-        for (kind, name) in starters.chain(policies).chain(quantities).chain(tables) {
+        let suites = study::SUITES.iter().map(|(name, _)| (Suite, *name));
+        for (kind, name) in starters.chain(suites).chain(policies).chain(quantities).chain(tables) {
             assert!(!shown(name, &[kind]).starts_with("unknown"), "{name}");
         }
     }

@@ -29,6 +29,7 @@ use rustc_hash::FxHashSet;
 
 pub(super) use self::at_work::AtWork;
 use self::at_work::SignsOfLife;
+pub(super) use self::on::{ElsewhereArguments, ElsewhereStudy};
 use super::drive::DriveOption;
 use super::failure::Failure;
 use super::lines::TerminalLines;
@@ -104,11 +105,11 @@ struct StudyRunArguments {
     pace: PaceOptions,
     /// Work on the study together with other processes in the same folder, here or on other
     /// machines: each takes the next free run, and the last process writes the results
-    #[arg(long, conflicts_with = "shard")]
+    #[arg(long, conflicts_with_all = ["shard", "on"])]
     join: bool,
     /// Do only a part of the runs, in a folder of its own: 1/3 is the first of three; `mumakil study merge`
     /// joins the parts
-    #[arg(long, value_name = "PART", value_parser = shard)]
+    #[arg(long, value_name = "PART", value_parser = shard, conflicts_with = "on")]
     shard: Option<Shard>,
     /// How runs are kept: each in a folder, or many in a ZIP file [default: folders, and packed for
     /// parts and for studies of more than 1,000 runs]
@@ -144,11 +145,21 @@ pub(super) struct PaceOptions {
     /// Do all runs again: remove those that the folder has
     #[arg(long)]
     anew: bool,
+    /// Check invariants during each run, and that no policy lets a job starve; a run whose policy is
+    /// a program is done twice
+    #[arg(long)]
+    verify: bool,
     #[command(flatten)]
     drive: DriveOption,
 }
 
 impl PaceOptions {
+    /// Returns the pace for policies that are watched: each run is done under the checker, and takes
+    /// no longer than `limit` unless the user says otherwise.
+    pub(super) fn watched(self, limit: SimSpan) -> Self {
+        Self { verify: true, time_limit: self.time_limit.or(Some(limit)), ..self }
+    }
+
     /// Refuses to go on with the runs of another model, unless they are done anew.
     fn expect_own_model(self, out: &Path, store: &Store) -> Result<(), Failure> {
         let there = read_manifest(out).ok().filter(|there| there.is_foreign() && !store.is_empty());
@@ -374,7 +385,33 @@ impl<'r> StudySession<'r> {
         Ok(plan)
     }
 
+    /// Does the missing runs of a study, in a folder where no other process works. Runs that fail
+    /// are noted there.
+    pub(super) fn run_all(&mut self, study: &Study) -> Result<(Plan, StudyManifest), Failure> {
+        let done = self.begin(study, true).and_then(|(plan, sheet)| {
+            self.say_study(&plan, &sheet)?;
+            self.work_alone(&plan)?;
+            Ok((plan, sheet))
+        });
+        self.signed(done)
+    }
+
+    /// Removes runs that this process has the folder of.
+    pub(super) fn remove(&self, runs: &[&str]) -> Result<(), Failure> {
+        Ok(self.claim.as_ref().map_or(Ok(()), |claim| claim.remove(runs))?)
+    }
+
     fn run_missing(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
+        let (plan, sheet) = self.begin(study, quiet)?;
+        match self.shard {
+            None => self.run_alone(study, &plan, &sheet, quiet)?,
+            Some(part) => self.run_shared(part, &plan, &sheet)?,
+        }
+        Ok(sheet)
+    }
+
+    /// Plans a study, and claims the folder.
+    fn begin(&mut self, study: &Study, quiet: bool) -> Result<(Plan, StudyManifest), Failure> {
         let plan = self.plan(study, quiet)?;
         if !quiet {
             warn_of_clock(&plan);
@@ -397,11 +434,7 @@ impl<'r> StudySession<'r> {
         if self.signs.is_none() {
             self.signs = Some(self.at_work.begin(self.out.clone(), self.share())?);
         }
-        match self.shard {
-            None => self.run_alone(study, &plan, &sheet, quiet)?,
-            Some(part) => self.run_shared(part, &plan, &sheet)?,
-        }
-        Ok(sheet)
+        Ok((plan, sheet))
     }
 
     /// Writes the study and its manifest into the folder.
@@ -528,8 +561,8 @@ impl<'r> StudySession<'r> {
         let claim = self.claim.as_ref().expect("a process that works has claimed the folder");
         // Note the indices of failed runs: unlike names, they can be sorted below.
         let mut failed = Vec::new();
-        let PaceOptions { time_limit, drive: DriveOption { transport }, .. } = self.pace;
-        let effort = RunEffort { workers, time_limit: time_limit.map(real), transport };
+        let PaceOptions { time_limit, verify, drive: DriveOption { transport }, .. } = self.pace;
+        let effort = RunEffort { workers, time_limit: time_limit.map(real), transport, verify };
         let worked = plan.work(runs, claim, self.registry, effort, |step| match step {
             WorkStep::Begun { run } => {
                 self.at_work.begins(&plan.runs[run].id, plan.describe(run));

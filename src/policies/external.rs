@@ -10,9 +10,11 @@ mod options;
 mod policy;
 mod process;
 pub mod protocol;
+pub mod sandbox;
 pub mod template;
 mod words;
 
 pub use groups::end_all;
 pub use options::{ExternalOptions, command, find, title};
 pub use policy::External;
+pub use sandbox::SandboxOptions;

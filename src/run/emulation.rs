@@ -338,6 +338,7 @@ impl Prepared {
             topology,
             tell: registry.tell(),
             may_start: registry.may_start(),
+            launcher: registry.launcher(),
             overhear: registry.overhear(),
         };
         // A policy that runs as another program has a farewell: a function that ends the program

@@ -37,5 +37,5 @@ pub use folder::RunFolder;
 pub use json::{read_json, read_json_if_there, write_json};
 pub use leftovers::{lock_of, machine};
 pub use pack::{PackedRun, Packer, Packs, seal};
-pub use perf::{peak_memory, write_perf};
+pub use perf::{DecisionCost, peak_memory, write_perf};
 pub use place::RunPlace;

@@ -5,6 +5,7 @@
 
 use std::cell::LazyCell;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
@@ -48,6 +49,7 @@ pub struct Registry {
     /// exchange with other programs.
     tell: PolicyWords,
     overhear: Option<PolicyDialogue>,
+    launcher: Option<PathBuf>,
     programs: ProgramRule,
 }
 
@@ -145,6 +147,7 @@ impl Registry {
             has_own_formats: false,
             tell: Arc::new(|_: &str| {}),
             overhear: None,
+            launcher: None,
             programs: ProgramRule::Announced,
         };
         registry.add_source::<ListSource>().add_source::<Mix>();
@@ -224,6 +227,18 @@ impl Registry {
     pub fn set_overhear(&mut self, overhear: PolicyDialogue) -> &mut Self {
         self.overhear = Some(overhear);
         self
+    }
+
+    /// Sets the program that starts other programs in a sandbox: one that runs the command line of
+    /// Mumakil.
+    pub fn set_launcher(&mut self, launcher: PathBuf) -> &mut Self {
+        self.launcher = Some(launcher);
+        self
+    }
+
+    /// Returns the program that starts other programs in a sandbox; `None` if there is none.
+    pub fn launcher(&self) -> Option<&std::path::Path> {
+        self.launcher.as_deref()
     }
 
     /// Forbids policies to start other programs.

@@ -12,14 +12,14 @@
 //! drawn as soon as it exists.
 
 mod draw;
-mod judge;
+pub(crate) mod judge;
 mod recount;
 mod shrink;
 mod starvation;
 mod subject;
 #[cfg(test)]
 mod tests;
-mod trial;
+pub(crate) mod trial;
 mod values;
 
 use std::num::NonZero;

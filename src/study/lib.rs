@@ -27,6 +27,7 @@ mod draw;
 pub mod papers;
 mod plan;
 mod run;
+mod score;
 mod watch;
 
 pub use conclude::comparisons::{Comparison, ComparisonOddity, OutlyingSeed};
@@ -52,6 +53,11 @@ pub use run::run_warnings::RunWarnings;
 pub use run::shared_runs::SharedRuns;
 pub use run::store::{AT_WORK, FAILED, FolderAccess, FolderClaim, Store, StoreForm};
 pub use run::work::{NextRun, RunEffort, Shard, WorkStep};
+pub use score::contest::{Contest, Contestant};
+pub use score::page::shown as shown_ratio;
+pub use score::scores::{PolicyScore, ScenarioScore};
+pub use score::suite::{PolicyLimits, SUITES, Suite};
+pub use score::{ScoreError, ScoredContest};
 pub use watch::life_sign::{
     EVERY, End, Life, LiveRun, SignLock, SlowRun, WallInstant, WriterState,
 };

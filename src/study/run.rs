@@ -13,4 +13,5 @@ pub(crate) mod forecast;
 pub(crate) mod run_warnings;
 pub(crate) mod shared_runs;
 pub(crate) mod store;
+pub(crate) mod verified;
 pub(crate) mod work;

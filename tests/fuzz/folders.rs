@@ -75,7 +75,8 @@ impl EditedStudy {
         let claim = store.claim(&sheet.study, FolderAccess::Alone, form).expect("an empty folder");
         write_manifest(&sheet, root).expect("there is room");
         let runs = plan.distinct().into_iter().map(|run| Ok(NextRun::Run(run)));
-        let effort = RunEffort { workers: 1, time_limit: None, transport: Transport::default() };
+        let (time_limit, transport) = (None, Transport::default());
+        let effort = RunEffort { workers: 1, time_limit, transport, verify: false };
         plan.work(runs, &claim, &registry, effort, |_| {}).expect("the runs are done");
         claim.close().expect("there is room");
         store.refresh().expect("the folder is there");

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use mumakil::emulation::{Options, emulate};
 use mumakil::guide::{CHAPTERS, Chapter};
 use mumakil::scenario::{self, Draft, Reference, Registry};
-use mumakil::study::{self, Plan, Study};
+use mumakil::study::{self, Contest, Plan, Study, Suite};
 
 use crate::own_policy::FewestFirst;
 use crate::{Room, files, names, root};
@@ -125,7 +125,13 @@ fn every_scenario_and_study_of_the_guide_is_in_order() {
         for block in blocks.filter(|block| !has_files(block)) {
             let fine = |error: &dyn std::fmt::Display| format!("{path}: {error}\n{block}");
             let draft = Draft::of(&path, block).unwrap_or_else(|error| panic!("{}", fine(&error)));
-            if draft.is_study() {
+            if draft.says("score") {
+                let suite = Suite::of(&draft).unwrap_or_else(|error| panic!("{}", fine(&error)));
+                let contest = Contest::new(suite, &[], None);
+                let contest = contest.unwrap_or_else(|error| panic!("{}", fine(&error)));
+                let plan = Plan::new(&contest.study, &Registry::builtin());
+                plan.unwrap_or_else(|error| panic!("{}", fine(&error)));
+            } else if draft.is_study() {
                 let study = Study::of(draft).unwrap_or_else(|error| panic!("{}", fine(&error)));
                 let plan = Plan::new(&study, &Registry::builtin());
                 plan.unwrap_or_else(|error| panic!("{}", fine(&error)));

@@ -43,6 +43,7 @@ mod python;
 mod real_hadoop;
 mod recovery;
 mod scenarios;
+mod scores;
 mod shuffles;
 mod signs;
 mod sources;

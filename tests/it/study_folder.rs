@@ -103,7 +103,7 @@ fn whatever_a_study_says_it_says_again() {
         ("scheduler: null\nsweep: {cluster: [srt-4, {nodes: 3}]}", &[]),
         ("workload: fb2009\nsweep: {workload.start: [0s, 5s]}", &[]),
         (
-            "sweep: {base: [quickstart, base.yaml, {as: x, value: base.yaml, draw: {cluster.nodes: \
+            "sweep: {scenario: [quickstart, base.yaml, {as: x, value: base.yaml, draw: {cluster.nodes: \
              [3, 4]}}], scheduler: [fifo, fair], seeds: 3}",
             &[],
         ),

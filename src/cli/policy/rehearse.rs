@@ -1,11 +1,10 @@
 //! `mumakil policy try`: runs an external policy on random clusters, under the invariant checker.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::as_program;
+use super::contestant::{command_of, find};
 use crate::chaos::{HuntCatch, HuntTally, Subject};
 use crate::cli::failure::Failure;
 use crate::cli::hunt::{Cases, close};
@@ -128,58 +127,6 @@ fn show(flaw: &HuntCatch, again: &str, folder: Option<&Path>) -> Result<(), Fail
     }
     lines.line("");
     Ok(terminal::print(&lines)?)
-}
-
-/// Returns the command that runs a file.
-fn command_of(file: &Path) -> Result<Vec<String>, Failure> {
-    let text = file.to_string_lossy().into_owned();
-    if file.is_dir() {
-        return Err(Failure::input(format!(
-            "{text} is a folder\n   = build the package, and try the program: `mumakil policy try \
-             {text}/target/release/NAME`"
-        )));
-    }
-    if !file.is_file() {
-        return Err(Failure::input(format!(
-            "there is no {text}\n   = `mumakil policy new {text}` writes one to change"
-        )));
-    }
-    // Choose the interpreter by the ending: a new script is seldom executable.
-    let interpreter = match file.extension().and_then(|extension| extension.to_str()) {
-        Some("py") => "python3",
-        Some("jl") => "julia",
-        Some("sh") => "sh",
-        _ if is_program(file) => {
-            return Ok(vec![as_program(file)]);
-        }
-        _ => {
-            return Err(Failure::input(format!(
-                "{text} is no program, and how it is run is not known\n   = say how: `mumakil policy \
-                 try -- COMMAND {text}`"
-            )));
-        }
-    };
-    Ok(vec![interpreter.to_owned(), text])
-}
-
-fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-}
-
-/// Returns an error if a program is not in the folders of PATH, where the system looks for it.
-fn find(program: &str) -> Result<(), Failure> {
-    let folders = env::var_os("PATH").unwrap_or_default();
-    let is_there = match program.contains('/') {
-        true => is_program(Path::new(program)),
-        false => env::split_paths(&folders).any(|folder| is_program(&folder.join(program))),
-    };
-    if is_there {
-        return Ok(());
-    }
-    Err(Failure::input(format!(
-        "there is no program `{program}`\n   = is it installed, and in PATH?"
-    )))
 }
 
 /// Returns a line about the cases, and about the program's speed.

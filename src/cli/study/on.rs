@@ -125,11 +125,11 @@ fn engine(word: &str) -> Option<&'static dyn Engine> {
 
 /// The options for work on other machines.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct ElsewhereArguments {
+pub(in crate::cli) struct ElsewhereArguments {
     /// Do the runs elsewhere: tasks on `slurm` or `kubernetes` take them until none is left
     #[arg(long, value_name = "ENGINE", help_heading = "Elsewhere")]
-    #[arg(value_parser = ENGINES.map(Engine::word), conflicts_with_all = ["shard", "join"])]
-    pub(super) on: Option<String>,
+    #[arg(value_parser = ENGINES.map(Engine::word))]
+    pub(in crate::cli) on: Option<String>,
     /// The number of tasks [default: 200]
     #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
@@ -165,18 +165,27 @@ pub(super) struct ElsewhereArguments {
 }
 
 /// A study to be run on other machines.
-pub(super) struct ElsewhereStudy<'w> {
-    pub(super) study: &'w Study,
-    pub(super) out: &'w Path,
-    pub(super) form: Option<StoreForm>,
-    pub(super) bring: BroughtFiles,
-    pub(super) pace: PaceOptions,
-    pub(super) quiet: bool,
+pub(in crate::cli) struct ElsewhereStudy<'w> {
+    pub(in crate::cli) study: &'w Study,
+    pub(in crate::cli) out: &'w Path,
+    pub(in crate::cli) form: Option<StoreForm>,
+    pub(in crate::cli) bring: BroughtFiles,
+    pub(in crate::cli) pace: PaceOptions,
+    pub(in crate::cli) quiet: bool,
 }
 
 impl ElsewhereArguments {
+    /// Returns whether the command waits for the end.
+    pub(in crate::cli) const fn waits(&self) -> bool {
+        self.wait
+    }
+
     /// Submits a study's missing runs, and waits for the end if the user wants that.
-    pub(super) fn run(self, work: &ElsewhereStudy<'_>, registry: &Registry) -> Result<(), Failure> {
+    pub(in crate::cli) fn run(
+        self,
+        work: &ElsewhereStudy<'_>,
+        registry: &Registry,
+    ) -> Result<(), Failure> {
         let ElsewhereStudy { study, out, form, bring, pace, quiet } = *work;
         let engine = self.on.as_deref().and_then(engine).expect("clap accepts only known engines");
         if study.search.is_some() {
@@ -411,6 +420,9 @@ fn task_words(pace: PaceOptions, starts_program: bool) -> String {
     if pace.drive.transport == Transport::Bare {
         words += " --drive bare";
     }
+    if pace.verify {
+        words += " --verify";
+    }
     if starts_program {
         words += " --external";
     }
@@ -449,6 +461,7 @@ mod tests {
             jobs: None,
             time_limit,
             anew: false,
+            verify: false,
             drive: DriveOption { transport: Transport::Bare },
         };
         let (folder, words) = (Path::new("/data/it's a study"), task_words(pace, false));

@@ -180,6 +180,8 @@ pub struct Setting<'s> {
     pub tell: PolicyWords,
     /// Whether the policy may start other programs.
     pub may_start: bool,
+    /// The program that starts other programs in a sandbox; `None` if there is none.
+    pub launcher: Option<&'s std::path::Path>,
     /// Gets each question to another program and its answer, if the user wants to see them.
     pub overhear: Option<PolicyDialogue>,
 }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::policy::External;
+use super::sandbox::SandboxOptions;
 use mumakil_base::files;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{Complaint, Policy as _};
@@ -32,6 +33,9 @@ pub struct ExternalOptions {
     pub timeout: SimSpan,
     /// Names of further environment variables that the process inherits, beside the usual few.
     pub environment: Vec<String>,
+    /// The limits of a policy that is not trusted; without this, it may do what its user may do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxOptions>,
     /// The SHA-256 of each file of the command. Mumakil fills it in; if it is given, other files
     /// are refused.
     pub files: BTreeMap<String, String>,
@@ -46,6 +50,7 @@ impl Default for ExternalOptions {
             // Chosen: a policy may think for long, but a study should notice a policy that hangs.
             timeout: SimSpan::from_secs(10),
             environment: Vec::new(),
+            sandbox: None,
             files: BTreeMap::new(),
         }
     }

@@ -94,11 +94,19 @@ impl Scheduler for External {
             let words = "it is a program of the scenario's, and --no-external forbids to start it";
             return Err(blame(words.to_owned()));
         }
-        let command = self.options.found(setting.folder);
+        let mut command = self.options.found(setting.folder);
+        let sandbox = self.options.sandbox;
+        if let Some(sandbox) = sandbox {
+            let launcher = setting.launcher.ok_or_else(|| {
+                blame("only Mumakil's own program can start it in a sandbox".to_owned())
+            })?;
+            command = sandbox.around(&command, launcher);
+        }
         let timeout = Duration::from_micros(self.options.timeout.as_micros());
         let environment = &self.options.environment;
         let mut process =
-            Process::start(&command, setting.folder, environment, timeout, tell).map_err(blame)?;
+            Process::start(&command, setting.folder, environment, timeout, tell, sandbox.is_some())
+                .map_err(blame)?;
         let topology = setting.topology;
         let hello = Hello {
             protocol: VERSION,
@@ -125,6 +133,11 @@ impl Scheduler for External {
             return Err(blame(format!(
                 "it speaks version {theirs} of the protocol, not {VERSION}"
             )));
+        }
+        if sandbox.is_some() && wishes.wants.contains(&Want::Truth) {
+            let words =
+                "it wants `truth`, how long each task takes: in a sandbox no policy is told";
+            return Err(blame(words.to_owned()));
         }
         if wishes.tick_us == Some(0) {
             return Err(blame("`tick_us` is 0, and time would stand still".to_owned()));

@@ -8,6 +8,7 @@ use std::env;
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -56,6 +57,9 @@ const ENVIRONMENT: [&str; 16] = [
     "CONDA_PREFIX",
 ];
 
+/// How many processes were started in a sandbox.
+static STARTED: AtomicUsize = AtomicUsize::new(0);
+
 /// A running process that answers questions.
 pub(super) struct Process {
     child: Child,
@@ -77,13 +81,15 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a process in a folder. `tell` gets each line of its standard error.
+    /// Starts a process in a folder. `tell` gets each line of its standard error. A process that is
+    /// not trusted gets an environment that is never the same.
     pub(super) fn start(
         command: &[String],
         folder: &Path,
         environment: &[String],
         timeout: Duration,
         tell: PolicyWords,
+        is_boxed: bool,
     ) -> Result<Self, String> {
         let (program, arguments) = command.split_first().ok_or("there is no command")?;
         let mut start = Command::new(program);
@@ -99,6 +105,16 @@ impl Process {
         }
         // Without this variable, Python orders its sets differently in each process.
         start.env("PYTHONHASHSEED", "0");
+        if is_boxed {
+            // A policy that heeds such a variable answers differently when it is asked again, and
+            // that is noticed.
+            let number = STARTED.fetch_add(1, Ordering::Relaxed);
+            let never_the_same = format!("policy-{}-{number}", std::process::id());
+            start.env("USER", &never_the_same).env("LANG", never_the_same).env_remove("TMPDIR");
+            start.env("TZ", ["UTC", "UTC-7"][number % 2]).env_remove("LC_ALL");
+            // Python would write what it has compiled beside its modules.
+            start.env("PYTHONDONTWRITEBYTECODE", "1");
+        }
         start.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // The process gets a group of its own, so that Mumakil can kill all its children, and Ctrl-C
         // reaches only Mumakil.
@@ -350,10 +366,20 @@ fn shown(line: &[u8]) -> String {
     }
 }
 
+/// The signals that a sandbox sends, on Linux.
+const SIGSYS: i32 = 31;
+const SIGXCPU: i32 = 24;
+
 fn told(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt as _;
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
+        (None, Some(SIGSYS)) => {
+            "signal 31: it has tried what a sandbox forbids, to write a file, to use the network, or to \
+             start a process"
+                .to_owned()
+        }
+        (None, Some(SIGXCPU)) => "signal 24: it has used up its processor time".to_owned(),
         (None, Some(signal)) => format!("signal {signal}"),
         (None, None) => "an unknown end".to_owned(),
     }

@@ -2,6 +2,7 @@
 //! run. It also keeps the digest and the checksums of the other files.
 
 use std::fs;
+use std::ops::AddAssign;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use super::{Digest, OutputError, RunChecksums, RunFolder};
 use crate::MODEL;
 use mumakil_base::files::PERF;
+use mumakil_base::units::tell::{self, Detail};
 use mumakil_core::mapred::ExternalWork;
 
 /// Writes the cost of a run that has just ended in this process: wall time, messages, the time of
@@ -71,6 +73,51 @@ fn external_cost(wall: Duration, external_work: ExternalWork) -> Value {
         "questions_per_s": external_work.per_second(),
         "share": external_work.share_of(wall),
     })
+}
+
+/// The real time that the decisions of a policy took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DecisionCost {
+    /// How often the policy was asked; if it is a program, how many questions it answered.
+    pub decisions: u64,
+    /// The time of all decisions, in seconds.
+    pub seconds: f64,
+    /// The time of the runs, in seconds.
+    pub wall_s: f64,
+}
+
+impl DecisionCost {
+    /// Reads the cost in a `perf.json`.
+    pub(crate) fn of(perf: &Value) -> Self {
+        let number = |value: &Value| value.as_f64().unwrap_or_default();
+        let (elsewhere, own) = (&perf["elsewhere"], &perf["decision_time_ns"]);
+        let (decisions, seconds) = match elsewhere.is_null() {
+            false => (number(&elsewhere["questions"]), number(&elsewhere["seconds"])),
+            true => {
+                let count = number(&own["count"]);
+                (count, count * number(&own["mean"]) / 1e9)
+            }
+        };
+        Self { decisions: decisions as u64, seconds, wall_s: number(&perf["wall_s"]) }
+    }
+
+    /// Returns the cost in words.
+    pub fn words(&self) -> String {
+        let each = tell::time(self.seconds / self.decisions.max(1) as f64, Detail::Mark);
+        let share = tell::percent(self.seconds / self.wall_s.max(1e-9));
+        format!(
+            "{each} for each of {}, {share} of the time",
+            tell::counted(self.decisions, "decision")
+        )
+    }
+}
+
+impl AddAssign for DecisionCost {
+    fn add_assign(&mut self, other: Self) {
+        self.decisions += other.decisions;
+        self.seconds += other.seconds;
+        self.wall_s += other.wall_s;
+    }
 }
 
 /// Returns the peak memory of this process in bytes; `None` except on Linux.

@@ -17,9 +17,9 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::output::RunPlace;
+use crate::output::{DecisionCost, RunPlace};
 use crate::record::RunFacts;
-use mumakil_base::files::{LATENCY, SUMMARY};
+use mumakil_base::files::{LATENCY, PERF, SUMMARY};
 use mumakil_base::units::SimTime;
 use mumakil_results::expect::Runs;
 use mumakil_results::explain::{self, RunToExplain};
@@ -109,6 +109,18 @@ impl RunResults {
             Ok(())
         })?;
         Ok(alone)
+    }
+
+    /// Returns the real time that the decisions of the run's policy took.
+    ///
+    /// # Errors
+    /// If `perf.json` cannot be read.
+    pub fn decision_cost(&self) -> Result<DecisionCost, ReadError> {
+        let text = self.text_of(PERF)?;
+        let perf: Value = serde_json::from_str(&text).map_err(|error| {
+            ReadError::row(&self.place.path(PERF), error.line() as u64, error.to_string())
+        })?;
+        Ok(DecisionCost::of(&perf))
     }
 
     /// Returns whether the run has recorded histograms.

@@ -24,6 +24,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Scheduler, StopReason, Wrapper};
 use mumakil_policies::external::protocol::WireFromPolicy;
 use mumakil_run::emulation::{EmulationError, Options};
+use mumakil_run::verify::Verifier;
 use mumakil_runtime::Transport;
 use mumakil_scenario::{Scenario, parse};
 
@@ -67,14 +68,14 @@ pub(super) const OF_A_PROGRAM: [CaseJudge; 4] =
 
 /// A mistake in a case.
 #[derive(Clone, Debug)]
-pub(super) struct CaseFlaw {
+pub(crate) struct CaseFlaw {
     /// The counter that this mistake increases.
     pub(super) count: fn(&mut HuntTally) -> &mut u64,
     /// Texts that identify the mistake: two cases with a common text are taken to show the same
     /// mistake.
     signs: Vec<String>,
     /// The mistake in words; may have several lines.
-    pub(super) words: String,
+    pub(crate) words: String,
     /// The last lines that an external program wrote to stderr.
     pub(super) said: Vec<String>,
 }
@@ -142,7 +143,11 @@ fn miscounts(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
 }
 
 fn breaks_invariants(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
-    let verifier = case.first.result.as_ref().ok()?.verifier.as_ref()?;
+    broken_invariants(case.first.result.as_ref().ok()?.verifier.as_ref()?)
+}
+
+/// Returns the invariants that a run has broken as a mistake; `None` if it has broken none.
+pub(crate) fn broken_invariants(verifier: &Verifier) -> Option<CaseFlaw> {
     let all = verifier.violations();
     let mut words = "the run broke its invariants:".to_owned();
     all.iter().take(TOLD).for_each(|one| words += &format!("\n  {one}"));
@@ -222,7 +227,7 @@ fn answers_differently(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFla
 }
 
 /// Returns the first difference in the answers of two runs as a mistake; `None` if all are equal.
-pub(super) fn parted(
+pub(crate) fn parted(
     first: &[(Vec<u8>, Vec<u8>)],
     second: &[(Vec<u8>, Vec<u8>)],
 ) -> Option<CaseFlaw> {

@@ -23,6 +23,11 @@ use mumakil_run::emulation::Options;
 /// policies let a job wait for a local slot only for seconds, and drawn tasks take minutes.
 const STARVED: SimSpan = SimSpan::from_secs(2 * 60 * 60);
 
+/// A job starves only if so many offers have passed it over: under a high load a slot is free for a
+/// moment now and then, and a policy may keep it for another job.
+// Chosen: one offer in a minute or so; a slot that stays free is offered with every heartbeat.
+const LEAST_OFFERS: u64 = 100;
+
 /// Finds a job that starves or a run that stalls, if the case ends under `fifo`.
 pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let words = match (&case.first.seen.starved, case.first.stop()) {
@@ -90,7 +95,7 @@ impl WatchedPolicy {
             passed_over.offers += 1;
             *noted = Some(passed_over);
             let waited = now.saturating_since(passed_over.since);
-            if STARVED < waited {
+            if STARVED < waited && LEAST_OFFERS <= passed_over.offers {
                 let words = format!(
                     "for {} `{}` (job {}) has {} to launch, {} had a free slot for them, and it got none",
                     span(waited.as_secs_f64()),

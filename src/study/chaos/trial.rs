@@ -129,13 +129,7 @@ impl<'h> Trial<'h> {
         options.time_limit = Some(TIME_LIMIT);
         options.watchers.push(Box::new(seen.clone()));
         if let Subject::Program { .. } = self.subject {
-            let [voice, exchanges, starved] = [(); 3].map(|()| seen.clone());
-            registry.set_voice(Arc::new(move |line| voice.lock().hear(line)));
-            registry.set_overhear(Arc::new(move |asked, answered| {
-                exchanges.lock().overhear(asked, answered);
-            }));
-            options.around =
-                Some(Box::new(move |policy| Box::new(WatchedPolicy::new(policy, starved.clone()))));
+            RunObservations::of_policy(&seen, &mut registry, &mut options);
         }
         let began = now();
         let run = AssertUnwindSafe(|| {
@@ -157,27 +151,43 @@ impl<'h> Trial<'h> {
 
 /// The observations during a run.
 #[derive(Default)]
-pub(super) struct RunObservations {
+pub(crate) struct RunObservations {
     /// The hash of all events, including heartbeats; `None` if no judge needs it.
-    pub(super) hash: Option<Sha256>,
+    pub(crate) hash: Option<Sha256>,
     /// The tasks that have succeeded at least once.
-    pub(super) done: BTreeSet<TaskId>,
+    pub(crate) done: BTreeSet<TaskId>,
     /// The latest time of a task's first success.
-    pub(super) farther_at: SimTime,
+    pub(crate) farther_at: SimTime,
     /// The instant at which an earlier run of the case was ended as stalled; `None` unless this run
     /// goes on after the stall.
-    pub(super) after: Option<SimTime>,
+    pub(crate) after: Option<SimTime>,
     /// The first event after that instant that changes something, in words.
-    pub(super) late: Option<String>,
+    pub(crate) late: Option<String>,
     /// The job that starved under an external program, and for how long, in words.
-    pub(super) starved: Option<String>,
+    pub(crate) starved: Option<String>,
     /// The program's questions and answers.
-    pub(super) exchanges: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) exchanges: Vec<(Vec<u8>, Vec<u8>)>,
     /// The program's last lines on stderr.
-    pub(super) said: Vec<String>,
+    pub(crate) said: Vec<String>,
 }
 
 impl RunObservations {
+    /// Makes a run note what its policy says and answers, and ends the run if the policy lets a job
+    /// starve.
+    pub(crate) fn of_policy(
+        seen: &Arc<Mutex<Self>>,
+        registry: &mut Registry,
+        options: &mut Options,
+    ) {
+        let [voice, exchanges, starved] = [(); 3].map(|()| seen.clone());
+        registry.set_voice(Arc::new(move |line| voice.lock().hear(line)));
+        registry.set_overhear(Arc::new(move |asked, answered| {
+            exchanges.lock().overhear(asked, answered);
+        }));
+        options.around =
+            Some(Box::new(move |policy| Box::new(WatchedPolicy::new(policy, starved.clone()))));
+    }
+
     fn hear(&mut self, line: &str) {
         self.said.push(line.to_owned());
         // Keep the last lines: a traceback ends with its cause.

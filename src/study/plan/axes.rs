@@ -23,7 +23,7 @@ const MOST_VALUES: usize = 10_000;
 pub(crate) const SEEDS: &str = "seeds";
 const ZIP: &str = "zip";
 /// The axis of whole scenarios; the other axes set fields in each of them.
-pub(crate) const BASE: &str = "base";
+pub(crate) const SCENARIO: &str = "scenario";
 /// The key of a scenario on that axis with the fields that each seed draws anew.
 pub(crate) const DRAW: &str = "draw";
 
@@ -76,11 +76,11 @@ pub(crate) struct AxisValue {
     pub(crate) text: String,
     /// The settings that the value makes in the scenario, each with its path in the study.
     pub(crate) puts: Vec<AxisPut>,
-    /// The scenario that the value is; `None` unless it is on the axis [`BASE`].
+    /// The scenario that the value is; `None` unless it is on the axis [`SCENARIO`].
     pub(crate) base: Option<AxisBase>,
 }
 
-/// A scenario on the axis [`BASE`].
+/// A scenario on the axis [`SCENARIO`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AxisBase {
     /// Its path in the study.
@@ -144,7 +144,7 @@ impl Sweep {
                     YamlProblem::value(at, message).hint("such as `seeds: 5` or `seeds: [1, 2, 3]`")
                 }),
                 ZIP => zip(&at, value).map(|axis| read.axes.push(axis)),
-                BASE => bases(&at, value)
+                SCENARIO => scenarios(&at, value)
                     .and_then(|axis| distinct(&at, axis))
                     .map(|axis| read.axes.push(axis)),
                 _ => axis(&at, name, value)
@@ -161,7 +161,7 @@ impl Sweep {
 
     /// Returns the axis of scenarios, if there is one.
     pub(crate) fn bases(&self) -> Option<&Axis> {
-        self.axes.iter().find(|axis| axis.name == BASE)
+        self.axes.iter().find(|axis| axis.name == SCENARIO)
     }
 
     /// Returns an error if an axis overwrites a setting of an earlier axis: then all values of the
@@ -288,7 +288,7 @@ fn axis(at: &Path, name: &str, value: &Value) -> Result<Axis, YamlProblem> {
 
 /// Reads an axis of scenarios. A scenario that is written there is called by its name, if it has
 /// one.
-fn bases(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
+fn scenarios(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
     if !value.is_sequence() {
         return Err(YamlProblem::value(at.clone(), "expected a list of scenarios")
             .hint("such as `[quickstart, mine.yaml]`"));
@@ -306,7 +306,7 @@ fn bases(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
         let base = Some(AxisBase { at: scenario, draws });
         Ok(AxisValue { text: label.clone(), label, puts: Vec::new(), base })
     });
-    Ok(Axis { name: BASE.to_owned(), values: values.collect::<Result<_, YamlProblem>>()? })
+    Ok(Axis { name: SCENARIO.to_owned(), values: values.collect::<Result<_, YamlProblem>>()? })
 }
 
 /// Reads an axis of several fields that change together.
@@ -537,7 +537,7 @@ fn labels(values: &[(Path, Value)]) -> Vec<String> {
     values.iter().zip(&short).map(label).collect()
 }
 
-fn short_label(value: &Value) -> String {
+pub(crate) fn short_label(value: &Value) -> String {
     let Value::Mapping(map) = value else { return text(value) };
     if let Some(name) = map.get("as") {
         return text(name);
@@ -578,7 +578,7 @@ pub(crate) fn text(value: &Value) -> String {
 
 /// Returns a value without the name from `as:`: `{as: x, hfsp: {}}` becomes `{hfsp: {}}`, and `{as:
 /// x, value: 3}` becomes `3`.
-fn unnamed(mut value: Value) -> Value {
+pub(crate) fn unnamed(mut value: Value) -> Value {
     if let Value::Mapping(map) = &mut value
         && map.shift_remove("as").is_some()
     {

@@ -142,7 +142,7 @@ fn body(study: &Study, plan: &Plan) -> String {
         .map(|(key, value)| (key.clone(), axes::listed(key.as_str().unwrap_or_default(), value)));
     let mut swept: Mapping = swept.collect();
     if let Some(axis) = study.sweep.bases() {
-        let written = swept.get(axes::BASE).and_then(Value::as_sequence).cloned();
+        let written = swept.get(axes::SCENARIO).and_then(Value::as_sequence).cloned();
         let written = written.unwrap_or_default();
         let values = axis.values.iter().zip(&study.bases).zip(&written);
         let named = values.map(|((value, base), written)| {
@@ -151,7 +151,7 @@ fn body(study: &Study, plan: &Plan) -> String {
             let draw = written.get(axes::DRAW).map(|draw| (axes::DRAW.into(), draw.clone()));
             Mapping::from_iter(named.into_iter().chain(draw)).into()
         });
-        swept.insert(axes::BASE.into(), named.collect::<Vec<Value>>().into());
+        swept.insert(axes::SCENARIO.into(), named.collect::<Vec<Value>>().into());
     }
     text += "sweep:\n";
     if !swept.is_empty() {

@@ -785,7 +785,7 @@ mod tests {
     #[test]
     fn scenarios_are_an_axis_and_seeds_draw_their_fields() {
         let yaml = "sweep:
-  base:
+  scenario:
     - {as: plain, value: {cluster: {nodes: 3}, seed: 9}}
     - {name: drawn, cluster: {nodes: 4}, draw: {cluster.nodes: [20, 30], cluster.racks: {from: 1, to: 4}}}
   scheduler: [fifo, fair]
@@ -817,12 +817,12 @@ mod tests {
     #[test]
     fn mistakes_on_the_axis_of_scenarios_are_told_in_their_places() {
         for (yaml, said) in [
-            ("sweep: {base: quickstart}", "expected a list of scenarios"),
-            ("sweep: {base: [quikstart]}", "did you mean `quickstart`?"),
-            ("base: quickstart\nsweep: {base: [faults]}", "so this has no effect"),
-            ("sweep: {base: [quickstart, quickstart]}", "are called `quickstart`"),
-            ("sweep: {base: [{as: x, value: {cluster: {nods: 3}}}]}", "test.yaml:2:42"),
-            ("sweep: {base: [{name: x, draw: {cluster.nodes: [0]}}]}", "cluster.nodes"),
+            ("sweep: {scenario: quickstart}", "expected a list of scenarios"),
+            ("sweep: {scenario: [quikstart]}", "did you mean `quickstart`?"),
+            ("base: quickstart\nsweep: {scenario: [faults]}", "so this has no effect"),
+            ("sweep: {scenario: [quickstart, quickstart]}", "are called `quickstart`"),
+            ("sweep: {scenario: [{as: x, value: {cluster: {nods: 3}}}]}", "test.yaml:2:46"),
+            ("sweep: {scenario: [{name: x, draw: {cluster.nodes: [0]}}]}", "cluster.nodes"),
         ] {
             let study = Draft::of("test.yaml", &format!("{ONE_JOB}{yaml}"));
             let study = study.and_then(Study::of).map_err(|error| error.to_string());

@@ -244,7 +244,8 @@ impl Study {
             .map(|axis| axis.values.iter().filter_map(|it| Some(it.base.as_ref()?.at.clone())));
         let named: Vec<Path> = match of_axis {
             Some(_) if keys.base.is_some() => {
-                let message = "`sweep.base` has the scenarios of this study, so this has no effect";
+                let message =
+                    "`sweep.scenario` has the scenarios of this study, so this has no effect";
                 problems.push(YamlProblem::key(Path::of("base"), message));
                 Vec::new()
             }
@@ -311,7 +312,7 @@ impl Study {
     /// Returns the scenario to which the values of a cell are applied; `values` has the index of a
     /// value for each axis.
     pub(crate) fn base(&self, values: &[usize]) -> &Draft {
-        let axis = self.sweep.axes.iter().position(|axis| axis.name == axes::BASE);
+        let axis = self.sweep.axes.iter().position(|axis| axis.name == axes::SCENARIO);
         &self.bases[axis.map_or(0, |axis| values[axis])]
     }
 

@@ -261,6 +261,23 @@ impl FolderClaim {
         self.store.refresh()
     }
 
+    /// Removes runs that are kept in folders.
+    ///
+    /// # Errors
+    /// If a folder cannot be removed.
+    pub fn remove(&self, runs: &[&str]) -> Result<(), OutputError> {
+        for run in runs {
+            let path = self.store.runs().join(run);
+            match fs::remove_dir_all(&path) {
+                Err(source) if source.kind() != ErrorKind::NotFound => {
+                    return Err(OutputError::Write { path, source });
+                }
+                _ => {}
+            }
+        }
+        self.store.refresh()
+    }
+
     /// Keeps a run whose folder is complete.
     ///
     /// # Errors

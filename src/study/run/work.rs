@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use crate::plan::runs::Plan;
 use crate::run::failed;
 use crate::run::store::{FolderClaim, Store};
+use crate::run::verified;
 use mumakil_base::panics;
 use mumakil_base::units::tell::span;
 use mumakil_core::mapred::StopReason;
@@ -215,6 +216,9 @@ pub struct RunEffort {
     pub time_limit: Option<Duration>,
     /// The carrier of each run's messages.
     pub transport: Transport,
+    /// Whether each run is done under the checker of invariants, and fails if its policy is
+    /// unsound. A run whose policy is a program is done twice then.
+    pub verify: bool,
 }
 
 /// Does a run and keeps it; returns its warnings, or the reason why it is not kept.
@@ -232,7 +236,13 @@ fn keep(
     let alone = alone.clone();
     let name_in_study = Some(id.to_owned());
     let options = Options { time_limit, transport, alone, name_in_study, ..Options::default() };
-    let kept = prepared.fill(&folder, registry, options)?;
+    let kept = match effort.verify {
+        false => prepared.fill(&folder, registry, options)?,
+        true => match verified::fill(&prepared, &folder, registry, options)? {
+            Ok(kept) => kept,
+            Err(flaw) => return Ok(Err(flaw)),
+        },
+    };
     let after = span(kept.emulated.summary.virtual_s);
     match &kept.emulated.stop {
         StopReason::Done | StopReason::TimeUp => {
@@ -287,7 +297,7 @@ mod tests {
             all,
             &claim,
             &registry,
-            RunEffort { workers: 1, time_limit: None, transport: Transport::Actors },
+            RunEffort { workers: 1, time_limit: None, transport: Transport::Actors, verify: false },
             |_| steps += 1,
         );
         assert!(matches!(broken, Err(EmulationError::Output(_))), "{broken:?}");
@@ -320,7 +330,8 @@ mod tests {
         let room = TempDir::new().unwrap();
         let store = Store::of(room.path()).unwrap();
         let claim = store.claim("test", FolderAccess::Alone, StoreForm::Folders).unwrap();
-        let effort = RunEffort { workers: 1, time_limit: None, transport: Transport::Actors };
+        let effort =
+            RunEffort { workers: 1, time_limit: None, transport: Transport::Actors, verify: false };
         let mut steps = Vec::new();
         let all = plan.distinct().into_iter().map(|run| Ok(NextRun::Run(run)));
         plan.work(all, &claim, &registry, effort, |step| steps.push(step)).unwrap();

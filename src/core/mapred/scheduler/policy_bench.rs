@@ -134,6 +134,7 @@ impl<P: Scheduler> PolicyBench<P> {
             topology: &self.ledger.topology,
             tell: Arc::new(|_| ()),
             may_start: false,
+            launcher: None,
             overhear: None,
         };
         if let Err(why) = self.policy.begin(&setting) {

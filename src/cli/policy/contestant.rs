@@ -1,0 +1,217 @@
+//! A policy as the user names it: a program, a file with a formula, or a policy that Mumakil brings.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_yaml::{Mapping, Value};
+
+use super::as_program;
+use crate::cli::failure::Failure;
+use crate::cli::file;
+use crate::nearest::nearest;
+use crate::scenario::Registry;
+use crate::study::Contestant;
+
+/// The interpreter of Python.
+const PYTHON: &str = "python3";
+
+/// The extensions of files that are no programs: policies with their options.
+const YAML: [&str; 2] = ["yaml", "yml"];
+
+/// Returns the policy that the user names: the path of a file, or the name of a policy.
+pub(super) fn contestant(named: &str, registry: &Registry) -> Result<Contestant, Failure> {
+    let path = Path::new(named);
+    if path.exists() {
+        return of_file(path, registry);
+    }
+    if registry.get(named).is_some() {
+        return Ok(Contestant { name: named.to_owned(), scheduler: named.into() });
+    }
+    if named.contains(['/', '.']) {
+        command_of(path)?;
+    }
+    let hint = match nearest(named, registry.names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "it is a program, a file such as mine.yaml with the value of `scheduler:`, or the name of \
+                 a policy (`mumakil list schedulers`)"
+            .to_owned(),
+    };
+    Err(Failure::input(format!("there is no policy `{named}`\n   = {hint}")))
+}
+
+/// Returns the policies that the user names: files, names, and all policies of folders.
+pub(super) fn contestants(
+    named: &[String],
+    registry: &Registry,
+) -> Result<Vec<Contestant>, Failure> {
+    let mut all: Vec<Contestant> = Vec::new();
+    for one in named {
+        let path = Path::new(one);
+        let found = match path.is_dir() {
+            true => of_folder(path, registry)?,
+            false => vec![contestant(one, registry)?],
+        };
+        for one in found {
+            if all.iter().any(|other| other.name == one.name) {
+                return Err(Failure::input(format!("two policies are called `{}`", one.name)));
+            }
+            all.push(one);
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the policies of a folder: its scripts, its programs and its files with formulas.
+fn of_folder(folder: &Path, registry: &Registry) -> Result<Vec<Contestant>, Failure> {
+    let entries = fs::read_dir(folder).map_err(|error| file::cannot(folder, error))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    // The system lists them in any order.
+    files.sort();
+    let is_policy = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        path.is_file() && !name.starts_with('.') && (is_yaml(path) || command_of(path).is_ok())
+    };
+    let found: Vec<PathBuf> = files.into_iter().filter(is_policy).collect();
+    if found.is_empty() {
+        let shown = folder.display();
+        return Err(Failure::input(format!(
+            "there is no policy in {shown}\n   = a policy is a script, a program, or a file such as \
+             mine.yaml with the value of `scheduler:`"
+        )));
+    }
+    found.iter().map(|path| of_file(path, registry)).collect()
+}
+
+fn is_yaml(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| YAML.contains(&extension))
+}
+
+fn of_file(path: &Path, registry: &Registry) -> Result<Contestant, Failure> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let scheduler = match is_yaml(path) {
+        true => of_yaml(path)?,
+        false => {
+            if !registry.may_start() {
+                return Err(Failure::input(format!(
+                    "`{name}` is a program, and --no-external forbids to start one"
+                )));
+            }
+            let mut command = command_of(path)?;
+            // Refuse a missing program now: it would look like a policy that dies in every run.
+            find(&command[0])?;
+            if command[0] == PYTHON {
+                command[0] = python().unwrap_or_else(|| PYTHON.to_owned());
+            }
+            let options = [
+                ("name".into(), Value::from(&*name)),
+                ("command".into(), absolute(command, Path::new("")).into()),
+            ];
+            Mapping::from_iter([("external".into(), Mapping::from_iter(options).into())]).into()
+        }
+    };
+    Ok(Contestant { name, scheduler })
+}
+
+/// Returns the interpreter that `python3` stands for; `None` if it does not say. The name may be a
+/// script that chooses a version, and a script starts processes, which a sandbox forbids.
+fn python() -> Option<String> {
+    let asked = Command::new(PYTHON).args(["-c", "import sys; print(sys.executable)"]).output();
+    let told = String::from_utf8(asked.ok()?.stdout).ok()?;
+    let program = told.trim();
+    Path::new(program).is_file().then(|| program.to_owned())
+}
+
+/// Reads a file with the value of `scheduler:`.
+fn of_yaml(path: &Path) -> Result<Value, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| file::cannot(path, error))?;
+    let shown = path.display();
+    let mut tree: Value = serde_yaml::from_str(&text)
+        .map_err(|error| Failure::input(format!("{shown} is no YAML: {error}")))?;
+    // The whole line `scheduler: …` of a scenario is meant in the same way.
+    if let Some(inner) = tree.get("scheduler") {
+        tree = inner.clone();
+    }
+    let is_choice = tree.is_string() || tree.as_mapping().is_some_and(|map| map.len() == 1);
+    if !is_choice {
+        return Err(Failure::input(format!(
+            "{shown} has no policy\n   = expected the value of `scheduler:`, such as `rank: {{jobs: age / \
+             remaining}}`"
+        )));
+    }
+    let options = tree.get_mut("external").and_then(Value::as_mapping_mut);
+    if let Some(command) = options.and_then(|options| options.get_mut("command"))
+        && let Some(words) = command.as_sequence()
+    {
+        let words = words.iter().filter_map(|word| Some(word.as_str()?.to_owned())).collect();
+        *command = absolute(words, path.parent().unwrap_or(Path::new(""))).into();
+    }
+    Ok(tree)
+}
+
+/// Returns a command whose files are named by their whole paths: a study has a folder of its own.
+fn absolute(command: Vec<String>, folder: &Path) -> Vec<String> {
+    let whole = |word: String| {
+        let beside = folder.join(&word);
+        let file = if beside.is_file() { beside } else { PathBuf::from(&word) };
+        match file.canonicalize() {
+            Ok(path) if path.is_file() => path.to_string_lossy().into_owned(),
+            _ => word,
+        }
+    };
+    command.into_iter().map(whole).collect()
+}
+
+/// Returns the command that runs a file.
+pub(super) fn command_of(file: &Path) -> Result<Vec<String>, Failure> {
+    let text = file.to_string_lossy().into_owned();
+    if file.is_dir() {
+        return Err(Failure::input(format!(
+            "{text} is a folder\n   = build the package, and try the program: `mumakil policy try \
+             {text}/target/release/NAME`"
+        )));
+    }
+    if !file.is_file() {
+        return Err(Failure::input(format!(
+            "there is no {text}\n   = `mumakil policy new {text}` writes one to change"
+        )));
+    }
+    // Choose the interpreter by the ending: a new script is seldom executable.
+    let interpreter = match file.extension().and_then(|extension| extension.to_str()) {
+        Some("py") => PYTHON,
+        Some("jl") => "julia",
+        Some("sh") => "sh",
+        _ if is_program(file) => {
+            return Ok(vec![as_program(file)]);
+        }
+        _ => {
+            return Err(Failure::input(format!(
+                "{text} is no program, and how it is run is not known\n   = say how: `mumakil policy \
+                 try -- COMMAND {text}`"
+            )));
+        }
+    };
+    Ok(vec![interpreter.to_owned(), text])
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// Returns an error if a program is not in the folders of PATH, where the system looks for it.
+pub(super) fn find(program: &str) -> Result<(), Failure> {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let is_there = match program.contains('/') {
+        true => is_program(Path::new(program)),
+        false => env::split_paths(&folders).any(|folder| is_program(&folder.join(program))),
+    };
+    if is_there {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "there is no program `{program}`\n   = is it installed, and in PATH?"
+    )))
+}

@@ -1,0 +1,107 @@
+//! Scores a policy: it serves a suite of scenarios, and its results are set beside those of other
+//! policies.
+//!
+//! ```text
+//! suite      small.yaml: scenarios, seeds, baselines, a bound          a study without policies
+//!   + policies + key
+//! contest    the study: scenarios × policies × (public + held-back seeds)
+//!   its runs, done like those of any study, under the checker
+//! scores     scenario by scenario: policy / best baseline, policy / bound; the geometric mean
+//! feedback   the jobs that lost most, why, and where the decisions parted
+//! ```
+
+pub(crate) mod contest;
+pub(crate) mod feedback;
+pub(crate) mod page;
+pub(crate) mod scores;
+pub(crate) mod suite;
+
+use self::contest::Contest;
+use self::feedback::Losses;
+use self::scores::{ContestNumbers, PolicyScore, RunFailures};
+use crate::conclude::report::ConcludeError;
+use crate::conclude::study_runs::StudyRuns;
+use crate::plan::manifest::StudyManifest;
+use crate::plan::runs::Plan;
+use crate::run::store::Store;
+use mumakil_run::emulation::EmulationError;
+use mumakil_run::output::DecisionCost;
+use mumakil_scenario::Registry;
+
+/// A reason why policies cannot be scored.
+#[derive(Debug, thiserror::Error)]
+pub enum ScoreError {
+    /// The numbers of the runs cannot be made.
+    #[error(transparent)]
+    Conclude(#[from] ConcludeError),
+    /// A run cannot be done again.
+    #[error(transparent)]
+    Emulation(#[from] EmulationError),
+    /// A baseline or the bound fails, so nothing can be set beside it.
+    #[error("{0}")]
+    Baseline(String),
+}
+
+/// A contest whose runs are done, or have failed.
+pub struct ScoredContest<'c> {
+    contest: &'c Contest,
+    plan: &'c Plan,
+    sheet: &'c StudyManifest,
+    store: &'c Store,
+    numbers: ContestNumbers<'c>,
+    /// The scores, in the order of the policies.
+    pub scores: Vec<PolicyScore>,
+}
+
+impl<'c> ScoredContest<'c> {
+    /// Reads the scores of all policies.
+    ///
+    /// # Errors
+    /// If runs cannot be read, or a run of a baseline has failed.
+    pub fn of(
+        contest: &'c Contest,
+        plan: &'c Plan,
+        sheet: &'c StudyManifest,
+        store: &'c Store,
+    ) -> Result<Self, ScoreError> {
+        let failures = RunFailures::read(contest, plan, store).map_err(ConcludeError::from)?;
+        if let Some(words) = failures.of_others(contest) {
+            return Err(ScoreError::Baseline(words));
+        }
+        let numbers = ContestNumbers::read(contest, sheet, store).map_err(ConcludeError::from)?;
+        let scores = contest.policies.iter().map(|policy| numbers.score(policy, &failures));
+        let scores = scores.collect();
+        Ok(Self { contest, plan, sheet, store, numbers, scores })
+    }
+
+    /// Returns how long the decisions of a policy took in real time, in words; `None` if no run of it
+    /// is there.
+    ///
+    /// # Errors
+    /// If runs cannot be read.
+    pub fn cost(&self, policy: &str) -> Result<Option<String>, ScoreError> {
+        let place = self.contest.policy(policy);
+        let runs = StudyRuns::new(self.sheet, self.store);
+        let mut cost = DecisionCost::default();
+        for scenario in 0..self.contest.suite.scenarios.len() {
+            let Some(cell) = runs.place(&self.contest.cell(scenario, place)) else { continue };
+            if self.sheet.cells[cell].runs.iter().all(|run| self.store.has(run)) {
+                for run in runs.of(cell) {
+                    let of_run = run.decision_cost();
+                    cost += of_run.map_err(|error| ConcludeError::Findings(error.into()))?;
+                }
+            }
+        }
+        Ok((0 < cost.decisions).then(|| cost.words()))
+    }
+
+    /// Tells where a policy loses against the best baseline, in sentences.
+    ///
+    /// # Errors
+    /// If runs cannot be read, or done again.
+    pub fn feedback(&self, policy: &str, registry: &Registry) -> Result<Vec<String>, ScoreError> {
+        let Self { contest, plan, sheet, store, numbers, .. } = self;
+        let losses = Losses { contest, plan, sheet, store, numbers, registry };
+        Ok(losses.tell(contest.policy(policy))?)
+    }
+}

@@ -1,0 +1,169 @@
+//! A contest: the study in which policies serve a suite beside its baselines and its bound.
+
+use serde_yaml::{Mapping, Value};
+use sha2::{Digest as _, Sha256};
+
+use crate::plan::axes::{SCENARIO, SEEDS};
+use crate::plan::spec::Study;
+use crate::score::suite::Suite;
+use mumakil_core::mapred::Policy as _;
+use mumakil_policies::external::{External, SandboxOptions};
+use mumakil_scenario::{Name, ScenarioError};
+use mumakil_yaml::{Origin, Path};
+
+/// The numbers that every contest measures beside those of the suite, to draw mean against tail.
+pub(crate) const MEAN: &str = "mean(sojourn)";
+pub(crate) const TAIL: &str = "p95(sojourn)";
+
+/// A policy to be scored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contestant {
+    /// Its name, which differs from those of all others in the contest.
+    pub name: String,
+    /// The policy with its options, as the value of `scheduler:`.
+    pub scheduler: Value,
+}
+
+/// The study of a suite and the policies to be scored.
+#[derive(Clone, Debug)]
+pub struct Contest {
+    /// The study.
+    pub study: Study,
+    /// The suite.
+    pub suite: Suite,
+    /// The labels of the scored policies on the axis of policies.
+    pub policies: Vec<String>,
+    /// How many seeds are public; the others are held back.
+    pub(crate) public: usize,
+}
+
+impl Contest {
+    /// Returns the contest of some policies. With a key, as many seeds are held back as are public.
+    ///
+    /// # Errors
+    /// If the suite has mistakes.
+    pub fn new(
+        suite: Suite,
+        contestants: &[Contestant],
+        key: Option<&str>,
+    ) -> Result<Self, ScenarioError> {
+        let mut schedulers: Vec<(String, Value)> = suite.baselines.clone();
+        let bounds = suite.scenarios.iter().map(|one| one.bound.clone());
+        let scored = contestants.iter().map(|one| {
+            let scheduler = limited(one.scheduler.clone(), &suite);
+            (one.name.clone(), scheduler)
+        });
+        for one in bounds.chain(scored) {
+            // A baseline may be scored, too: it takes part once.
+            if !schedulers.contains(&one) {
+                schedulers.push(one);
+            }
+        }
+        let named = |(label, value): &(String, Value)| -> Value {
+            Mapping::from_iter([
+                ("as".into(), label.as_str().into()),
+                ("value".into(), value.clone()),
+            ])
+            .into()
+        };
+        let schedulers: Vec<Value> = schedulers.iter().map(named).collect();
+        let public = suite.seeds.len();
+        let held = key.into_iter().flat_map(|key| (0..public).map(move |number| held(key, number)));
+        let seeds: Vec<Value> = suite.seeds.iter().copied().chain(held).map(Value::from).collect();
+        let mut metrics = vec![MEAN, TAIL];
+        for scenario in &suite.scenarios {
+            if !metrics.contains(&&*scenario.goal.text) {
+                metrics.push(&scenario.goal.text);
+            }
+        }
+        let metrics: Vec<Value> = metrics.into_iter().map(Value::from).collect();
+        let name = Name::from_text(&format!("score-{}", suite.name));
+        let compare = [
+            ("axis".into(), "scheduler".into()),
+            ("base".into(), suite.baselines[0].0.as_str().into()),
+        ];
+        let mut draft = suite.draft.clone();
+        let sweep = Path::of("sweep");
+        for (path, value) in [
+            (Path::of("name"), name.as_str().into()),
+            (sweep.key("scheduler"), schedulers.into()),
+            (sweep.key(SEEDS), seeds.into()),
+            (Path::of("metrics"), metrics.into()),
+            (Path::of("compare"), Mapping::from_iter(compare).into()),
+        ] {
+            let origin = Origin::argument(&format!("{path}=…"));
+            draft.put(&path, value, origin).expect("the root is a mapping");
+        }
+        let study = Study::of(draft)?;
+        let policies = contestants.iter().map(|one| one.name.clone()).collect();
+        Ok(Self { study, suite, policies, public })
+    }
+
+    /// Returns whether a policy to be scored is a program.
+    pub fn starts_program(&self) -> bool {
+        let axis = self.study.sweep.axes.iter().find(|axis| axis.name == "scheduler");
+        let puts = axis.into_iter().flat_map(|axis| &axis.values).flat_map(|value| &value.puts);
+        puts.into_iter().any(|put| put.value.get(External::NAME).is_some())
+    }
+
+    /// Returns the goal of each scenario in words, such as `less mean(sojourn)`, and the label of its
+    /// bound.
+    pub fn goals(&self) -> impl Iterator<Item = (String, &str)> {
+        self.suite.scenarios.iter().map(|one| (one.goal.words(), &*one.bound.0))
+    }
+
+    /// Returns the cells of policies that are neither a baseline nor a bound: for each cell, the
+    /// indices of its values on the axes.
+    pub fn own_cells(&self) -> Vec<Vec<usize>> {
+        let suite = &self.suite;
+        let baselines = suite.baselines.iter().map(|(label, _)| label);
+        let usual: Vec<&String> =
+            baselines.chain(suite.scenarios.iter().map(|one| &one.bound.0)).collect();
+        let own = self.policies.iter().filter(|policy| !usual.contains(policy));
+        let policies: Vec<usize> = own.map(|policy| self.policy(policy)).collect();
+        let scenarios = 0..suite.scenarios.len();
+        scenarios
+            .flat_map(|one| policies.iter().map(move |policy| self.cell(one, *policy)))
+            .collect()
+    }
+
+    /// Returns the index of a label on an axis.
+    pub(crate) fn place(&self, axis: &str, label: &str) -> usize {
+        let axis = self.study.sweep.axes.iter().find(|one| one.name == axis);
+        let place = axis.and_then(|axis| axis.values.iter().position(|it| it.label == label));
+        place.expect("the contest has made the axis")
+    }
+
+    /// Returns the index of a policy on the axis of policies.
+    pub(crate) fn policy(&self, label: &str) -> usize {
+        self.place("scheduler", label)
+    }
+
+    /// Returns the cell of a scenario and a policy, given by their indices.
+    pub(crate) fn cell(&self, scenario: usize, policy: usize) -> Vec<usize> {
+        let value = |axis: &crate::plan::axes::Axis| {
+            if axis.name == SCENARIO { scenario } else { policy }
+        };
+        self.study.sweep.axes.iter().map(value).collect()
+    }
+}
+
+/// Returns a held-back seed. Without the key it cannot be computed, and seeds of other keys differ.
+fn held(key: &str, number: usize) -> u64 {
+    let hash = Sha256::digest(format!("{number}\0{key}"));
+    let bytes = <[u8; 8]>::try_from(&hash[..8]).expect("a hash is longer");
+    u64::from_be_bytes(bytes)
+}
+
+/// Returns a policy with the suite's limits, if it is a program.
+fn limited(mut scheduler: Value, suite: &Suite) -> Value {
+    let limits = &suite.limits;
+    let Some(options) = scheduler.get_mut(External::NAME).and_then(Value::as_mapping_mut) else {
+        return scheduler;
+    };
+    let sandbox = SandboxOptions { memory: limits.memory, processor: limits.processor };
+    let yaml = "limits can be written as YAML";
+    options.insert("timeout".into(), serde_yaml::to_value(limits.answer).expect(yaml));
+    options.insert("sandbox".into(), serde_yaml::to_value(sandbox).expect(yaml));
+    scheduler
+}

@@ -1,0 +1,298 @@
+//! The page of a contest: one score, or a ranking of many.
+
+use crate::score::ScoredContest;
+use crate::score::scores::{PolicyScore, ScenarioScore, geometric};
+use mumakil_base::units::tell::significant;
+use mumakil_draw::chart::{
+    AxisUnit, Caption, ChartAxis, DoubtedValues, Drawing, Heat, Ratio, RatioSeries, Ratios,
+    ScatterPlot, ScatterPoint, ScatterSeries,
+};
+use mumakil_draw::page::{Headline, HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
+
+/// The most policies that share a chart with a mark for each.
+// Chosen: more marks side by side cannot be told apart.
+const MOST_MARKS: usize = 6;
+
+impl ScoredContest<'_> {
+    /// Returns the scores, the best first; policies that are out of the contest come last.
+    pub fn ranked(&self) -> Vec<&PolicyScore> {
+        let mut ranked: Vec<&PolicyScore> = self.scores.iter().collect();
+        let total = |score: &PolicyScore| score.total.unwrap_or(f64::INFINITY);
+        // The sort is stable: equal policies stay in the order in which they were named.
+        ranked.sort_by(|a, b| {
+            let is_out = |score: &PolicyScore| !score.disqualified.is_empty();
+            is_out(a).cmp(&is_out(b)).then(total(a).total_cmp(&total(b)))
+        });
+        ranked
+    }
+
+    /// Returns the ratios of mean and tail to the best baselines, over all scenarios.
+    pub fn mean_and_tail(&self, score: &PolicyScore) -> [Option<f64>; 2] {
+        let weights = self.weights();
+        [
+            geometric(&weights, &score.scenarios, |one| one.mean_and_tail[0]),
+            geometric(&weights, &score.scenarios, |one| one.mean_and_tail[1]),
+        ]
+    }
+
+    /// Returns the page; `feedback` has the sentences about the only policy.
+    pub fn page(&self, feedback: &[String], command: &str) -> HtmlPage {
+        let ranked = self.ranked();
+        let suite = &self.contest.suite;
+        let many = 1 < ranked.len();
+        let mut short = Vec::new();
+        for score in &ranked {
+            let told = score.disqualified.iter().map(|why| format!("{}: {why}", score.policy));
+            let told: Vec<String> = told.collect();
+            if !told.is_empty() {
+                short.push(PageBlock::Warnings(told));
+            }
+        }
+        if let [only] = ranked[..] {
+            short.push(PageBlock::Headlines(headlines(only)));
+        }
+        short.push(PageBlock::Text(
+            "A ratio below 1 is better than the best baseline of the scenario. The total is the \
+             geometric mean of the ratios, weighted as the suite says."
+                .to_owned(),
+        ));
+        if many {
+            short.push(PageBlock::Table(self.ranking(&ranked)));
+        }
+        let mut sections = vec![Section::new("In short", short)];
+        if many {
+            sections.push(Section::new(
+                "Mean and tail",
+                vec![PageBlock::Charts(vec![self.mean_against_tail(&ranked)])],
+            ));
+            sections.push(Section::new(
+                "Where each is good",
+                vec![
+                    PageBlock::Charts(vec![self.heat(&ranked)]),
+                    PageBlock::Table(self.winners(&ranked)),
+                ],
+            ));
+        }
+        let marked: Vec<&PolicyScore> = ranked.iter().copied().take(MOST_MARKS).collect();
+        let mut scenarios = vec![PageBlock::Charts(vec![ratios(&marked)])];
+        if let [only] = ranked[..] {
+            scenarios.push(PageBlock::Table(self.scenarios(only)));
+        }
+        sections.push(Section::new("By scenario", scenarios));
+        if !feedback.is_empty() {
+            let blocks = vec![PageBlock::Sentences(feedback.to_vec())];
+            sections.push(Section::new("Where it loses", blocks));
+        }
+        let blocks = vec![PageBlock::Code(command.to_owned())];
+        sections.push(Section::new("How to repeat it", blocks));
+        let what = match &ranked[..] {
+            [only] => only.policy.clone(),
+            all => format!("{} policies", all.len()),
+        };
+        HtmlPage {
+            title: format!("{what} on the suite {}", suite.name),
+            subtitle: suite.description.clone(),
+            sections,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    fn weights(&self) -> Vec<f64> {
+        self.contest.suite.scenarios.iter().map(|one| one.weight).collect()
+    }
+
+    fn ranking(&self, ranked: &[&PolicyScore]) -> PageTable {
+        let held_back = ranked.iter().any(|score| score.held_back.is_some());
+        let mut columns = vec![
+            PageColumn::number("Place", None),
+            PageColumn::text("Policy"),
+            PageColumn::number("Total", None),
+            PageColumn::number("Mean sojourn", None),
+            PageColumn::number("95th percentile", None),
+        ];
+        if held_back {
+            columns.push(PageColumn::number("Held back", None));
+        }
+        let row = |(place, score): (usize, &&PolicyScore)| {
+            let [mean, tail] = self.mean_and_tail(score);
+            let place = match score.disqualified.is_empty() {
+                true => PageCell::number(place as f64 + 1.0, (place + 1).to_string()),
+                false => PageCell::text("out"),
+            };
+            let mut row = vec![
+                place,
+                PageCell::text(score.policy.clone()),
+                PageCell::maybe(score.total, shown),
+                PageCell::maybe(mean, shown),
+                PageCell::maybe(tail, shown),
+            ];
+            if held_back {
+                row.push(PageCell::maybe(score.held_back, shown));
+            }
+            row
+        };
+        PageTable {
+            caption: "The ranking: ratios to the best baseline of each scenario".to_owned(),
+            columns,
+            rows: ranked.iter().enumerate().map(row).collect(),
+        }
+    }
+
+    fn mean_against_tail(&self, ranked: &[&PolicyScore]) -> Drawing {
+        let point = |score: &&PolicyScore| {
+            let [x, y] = self.mean_and_tail(score);
+            Some(ScatterPoint { name: score.policy.clone(), x: x?, y: y? })
+        };
+        let series = |score: &&PolicyScore| ScatterSeries {
+            name: score.policy.clone(),
+            points: point(score).into_iter().collect(),
+        };
+        let (named, others) = ranked.split_at(ranked.len().min(MOST_MARKS));
+        let mut all: Vec<ScatterSeries> = named.iter().map(series).collect();
+        if !others.is_empty() {
+            let points = others.iter().filter_map(point).collect();
+            all.push(ScatterSeries { name: "the others".to_owned(), points });
+        }
+        let axis = |title: &str| ChartAxis::log(title, AxisUnit::Ratio);
+        ScatterPlot {
+            caption: caption("tail", "Mean against tail", "further left and lower is better"),
+            x: axis("Mean sojourn over that of the best baseline"),
+            y: axis("95th percentile over that of the best baseline"),
+            series: all,
+            diagonal: "mean and tail gain alike".to_owned(),
+        }
+        .draw()
+    }
+
+    fn heat(&self, ranked: &[&PolicyScore]) -> Drawing {
+        let of = |one: &ScenarioScore| one.ratio.unwrap_or(f64::NAN);
+        Heat {
+            caption: caption("where", "Ratio to the best baseline", "lower is better"),
+            x: "Scenario".to_owned(),
+            y: "Policy".to_owned(),
+            columns: self.contest.suite.scenarios.iter().map(|one| one.label.clone()).collect(),
+            rows: ranked.iter().map(|score| score.policy.clone()).collect(),
+            value: ChartAxis::log("Ratio", AxisUnit::Ratio),
+            values: ranked.iter().map(|score| score.scenarios.iter().map(of).collect()).collect(),
+        }
+        .draw()
+    }
+
+    fn winners(&self, ranked: &[&PolicyScore]) -> PageTable {
+        let row = |(number, scenario): (usize, &crate::score::suite::SuiteScenario)| {
+            let sound = ranked.iter().filter(|score| score.disqualified.is_empty());
+            let ratios = sound.filter_map(|score| Some((score, score.scenarios[number].ratio?)));
+            let best = ratios.min_by(|a, b| a.1.total_cmp(&b.1));
+            let name = best.map_or("–", |(score, _)| &score.policy);
+            vec![
+                PageCell::text(scenario.label.clone()),
+                PageCell::text(scenario.goal.words()),
+                PageCell::text(name),
+                PageCell::maybe(best.map(|(_, ratio)| ratio), shown),
+            ]
+        };
+        PageTable {
+            caption: "The best policy of each scenario".to_owned(),
+            columns: vec![
+                PageColumn::text("Scenario"),
+                PageColumn::text("Number"),
+                PageColumn::text("Best policy"),
+                PageColumn::number("Ratio", None),
+            ],
+            rows: self.contest.suite.scenarios.iter().enumerate().map(row).collect(),
+        }
+    }
+
+    fn scenarios(&self, score: &PolicyScore) -> PageTable {
+        let suite = &self.contest.suite;
+        let row = |(one, scenario): (&ScenarioScore, &crate::score::suite::SuiteScenario)| {
+            let band = one.low.zip(one.high);
+            let mut row = vec![
+                PageCell::text(one.name.clone()),
+                PageCell::text(scenario.goal.words()),
+                PageCell::text(one.best.clone()),
+                PageCell::maybe(one.ratio, shown),
+                PageCell::text(band.map_or_else(String::new, |(low, high)| {
+                    format!("{} to {}", shown(low), shown(high))
+                })),
+                PageCell::text(scenario.bound.0.clone()),
+                PageCell::maybe(one.bound, shown),
+            ];
+            if score.held_back.is_some() {
+                row.push(PageCell::maybe(one.held_back, shown));
+            }
+            row
+        };
+        let mut columns = vec![
+            PageColumn::text("Scenario"),
+            PageColumn::text("Number"),
+            PageColumn::text("Best baseline"),
+            PageColumn::number("Ratio to it", None),
+            PageColumn::text("95 % interval"),
+            PageColumn::text("Bound"),
+            PageColumn::number("Ratio to it", None),
+        ];
+        if score.held_back.is_some() {
+            columns.push(PageColumn::number("Held back", None));
+        }
+        PageTable {
+            caption: "The scenarios".to_owned(),
+            columns,
+            rows: score.scenarios.iter().zip(&suite.scenarios).map(row).collect(),
+        }
+    }
+}
+
+/// Prints a ratio with three digits.
+pub fn shown(ratio: f64) -> String {
+    significant(ratio, 3)
+}
+
+fn headlines(score: &PolicyScore) -> Vec<Headline> {
+    let headline = |label: &str, value: Option<f64>, note: String| Headline {
+        label: label.to_owned(),
+        value: value.map_or_else(|| "–".to_owned(), shown),
+        note,
+    };
+    let mut all = vec![headline("total", score.total, "below 1 is better".to_owned())];
+    if let Some(held_back) = score.held_back {
+        let note = score.over_fitting().unwrap_or_default();
+        all.push(headline("held back", Some(held_back), note));
+    }
+    all
+}
+
+fn ratios(scores: &[&PolicyScore]) -> Drawing {
+    let ratio = |one: &ScenarioScore| {
+        let band = one.low.zip(one.high);
+        Some(Ratio {
+            value: one.ratio?,
+            band,
+            decided: band.is_some_and(|(low, high)| 1.0 < low || high < 1.0),
+            told: format!("{}: {} of {}", one.name, shown(one.ratio?), one.best),
+        })
+    };
+    let series = |score: &&PolicyScore| RatioSeries {
+        name: score.policy.clone(),
+        ratios: score.scenarios.iter().map(ratio).collect(),
+    };
+    Ratios {
+        caption: caption("ratios", "Ratio to the best baseline", "lower is better"),
+        y: "Ratio".to_owned(),
+        x: "Scenario".to_owned(),
+        groups: scores[0].scenarios.iter().map(|one| one.name.clone()).collect(),
+        series: scores.iter().map(series).collect(),
+        band: "95 % confidence, paired by seed".to_owned(),
+    }
+    .draw()
+}
+
+fn caption(id: &str, title: &str, beneath: &str) -> Caption {
+    Caption {
+        id: format!("score-{id}"),
+        title: title.to_owned(),
+        beneath: beneath.to_owned(),
+        description: format!("{title}; {beneath}"),
+        doubted: DoubtedValues::default(),
+    }
+}

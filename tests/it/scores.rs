@@ -1,0 +1,296 @@
+//! `mumakil policy score` and `policy rank`: a score is the same everywhere, and cheats are told.
+
+use std::fs;
+
+use serde_json::Value;
+
+use mumakil::external::sandbox::SandboxParts;
+
+use crate::{Room, lacks_python, root};
+
+/// A suite of two small scenarios.
+const SUITE: &str = "
+name: tiny
+sweep:
+  scenario:
+    - as: one
+      value:
+        cluster: {nodes: 3}
+        workload: {mix: {jobs: 8, arrivals: {gap: {exponential: {mean: 10s}}}, types: {a: {weight: 1, maps: {uniform: {from: 1, to: 12}}, map_time: 7654.321ms}}}}
+      draw: {cluster.nodes: [2, 3, 4]}
+    - as: two
+      value: {cluster: {nodes: 2}, workload: {jobs: [{name: large, maps: 20, map_time: 9s}, {name: small, submit: 5s, count: 3, maps: 2, map_time: 5s}]}}
+  seeds: 2
+score:
+  less: mean(sojourn)
+  scenarios: {two: {weight: 2}}
+  against: [fifo, fair]
+  bound: srpt
+  limits: {answer: 5s}
+";
+
+/// Calls `mumakil`; returns the exit code, and the texts on stdout and stderr.
+fn call(room: &Room, arguments: &str) -> (Option<i32>, String, String) {
+    let output = room.mumakil(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// Returns the JSON of a score, without the real time that it took.
+fn score(room: &Room, arguments: &str) -> (Option<i32>, Value) {
+    let (code, told, why) = call(room, &format!("policy score {arguments} --json"));
+    let mut score: Value =
+        serde_json::from_str(&told).unwrap_or_else(|error| panic!("{error}: {told}{why}"));
+    let seconds = score.as_object_mut().unwrap().remove("seconds");
+    assert!(seconds.is_some_and(|seconds| 0.0 < seconds.as_f64().unwrap()));
+    (code, score)
+}
+
+fn room() -> Room {
+    let room = Room::new();
+    room.write("tiny.yaml", SUITE);
+    room.write("short.yaml", "rank: {jobs: -remaining}\n");
+    room
+}
+
+#[test]
+fn a_score_is_the_same_whatever_the_workers_and_whatever_was_done_before() {
+    let room = room();
+    let (code, one) = score(&room, "short.yaml --suite tiny.yaml --key k --jobs 1 --out one");
+    assert_eq!(code, Some(0));
+    let (_, eight) = score(&room, "short.yaml --suite tiny.yaml --key k --jobs 8 --out eight");
+    assert_eq!(one, eight);
+    // The runs are there already; and without a key, nothing is held back.
+    let (_, again) = score(&room, "short.yaml --suite tiny.yaml --key k --out eight");
+    assert_eq!(one, again);
+    let (_, public) = score(&room, "short.yaml --suite tiny.yaml --out eight");
+    assert_eq!((&public["total"], &public["held_back"]), (&one["total"], &Value::Null));
+    let page = |folder: &str| fs::read_to_string(room.path(folder).join("report.html")).unwrap();
+    assert!(page("one").contains("short.yaml on the suite tiny"));
+    // Another key holds other seeds back.
+    let (_, other) = score(&room, "short.yaml --suite tiny.yaml --key other --out eight");
+    assert_eq!(other["total"], one["total"]);
+    assert_ne!(other["held_back"], one["held_back"]);
+    let names: Vec<&str> = one.as_object().unwrap().keys().map(String::as_str).collect();
+    for name in ["suite", "total", "held_back", "scenarios", "disqualified", "feedback"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    for scenario in one["scenarios"].as_array().unwrap() {
+        for key in ["name", "ratio", "low", "high", "bound"] {
+            assert!(scenario.get(key).is_some_and(|value| !value.is_null()), "{key}: {scenario}");
+        }
+    }
+}
+
+#[test]
+fn a_total_is_the_weighted_geometric_mean_and_a_bound_is_its_own() {
+    let room = room();
+    let (_, srpt) = score(&room, "srpt --suite tiny.yaml");
+    let number = |value: &Value| value.as_f64().unwrap();
+    let ratios: Vec<f64> =
+        srpt["scenarios"].as_array().unwrap().iter().map(|one| number(&one["ratio"])).collect();
+    let total = ((ratios[0].ln() + 2.0 * ratios[1].ln()) / 3.0).exp();
+    assert!((total / number(&srpt["total"]) - 1.0).abs() < 1e-4, "{total} {srpt}");
+    assert!(total < 1.0, "the shortest job first is better: {total}");
+    assert!(srpt["scenarios"].as_array().unwrap().iter().all(|one| number(&one["bound"]) == 1.0));
+    // With larger numbers better, the ratio is the other way round.
+    room.write("more.yaml", &SUITE.replace("less: mean", "more: mean"));
+    let (_, more) = score(&room, "srpt --suite more.yaml --out more");
+    assert!(1.0 < number(&more["total"]), "{more}");
+    // A baseline that is best everywhere has a total of one.
+    room.write("alone.yaml", &SUITE.replace("against: [fifo, fair]", "against: [fifo]"));
+    let (_, fifo) = score(&room, "fifo --suite alone.yaml --out alone");
+    assert_eq!((number(&fifo["total"]), &fifo["feedback"]), (1.0, &Value::Array(Vec::new())));
+}
+
+#[test]
+fn what_a_policy_loses_is_told_with_the_reason_and_the_first_decision() {
+    let room = room();
+    room.write("long.yaml", "rank: {jobs: remaining}\n");
+    let (_, long) = score(&room, "long.yaml --suite tiny.yaml");
+    let feedback: Vec<&str> =
+        long["feedback"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert!(feedback.iter().any(|line| line.contains("above all waiting for")), "{feedback:?}");
+    assert!(feedback.iter().any(|line| line.contains("the decisions part at")), "{feedback:?}");
+    assert_eq!(feedback.iter().filter(|line| line.contains(" took ")).count(), 3, "{feedback:?}");
+}
+
+/// A line that goes into the policy's `offer`, another at the top of the file, and what is said of
+/// the cheat.
+const CHEATS: [(&str, &str, &str, &str); 10] = [
+    ("clock", "if time.time_ns() % 2: return", "", "the same run was answered in two ways"),
+    ("randomness", "if random.random() < 0.5: return", "", "the same run was answered in two ways"),
+    (
+        "environment",
+        "for job in self.jobs: offer.deeds.append({'refuse': {'job': job, 'kind': 'map', 'why': os.environ['USER']}})",
+        "",
+        "the same run was answered in two ways",
+    ),
+    (
+        "files",
+        "open('remembered', 'w')",
+        "",
+        "it has tried what a sandbox forbids, to write a file",
+    ),
+    ("network", "socket.socket()", "", "it has tried what a sandbox forbids"),
+    ("future", "pass", "Policy.wants = ['truth']", "it wants `truth`, how long each task takes"),
+    ("ids", "self.jobs = {}; offer.deeds.append({'map': {'job': 99}})", "", "99"),
+    ("late", "time.sleep(9)", "", "it did not answer within"),
+    ("forks", "os.fork()", "", "it has tried what a sandbox forbids"),
+    ("huge", "print('x' * 20_000_000)", "", "it answered with more than 16 MiB"),
+];
+
+#[test]
+fn each_cheat_is_told() {
+    if lacks_python() || !SandboxParts::of_system().seccomp {
+        return;
+    }
+    let room = room();
+    room.mumakil("policy new mine.py").assert().success();
+    let right = fs::read_to_string(room.path("mine.py")).unwrap();
+    let (code, sound) = score(&room, "mine.py --suite tiny.yaml");
+    assert_eq!((code, &sound["disqualified"]), (Some(0), &Value::Array(Vec::new())), "{sound}");
+    for (cheat, line, top, said) in CHEATS {
+        let offer = "        line = sorted";
+        let begin = "# ---- The policy. ----";
+        assert!(right.contains(offer) && right.contains(begin));
+        let wrong = right.replacen(offer, &format!("        {line}\n{offer}"), 1).replacen(
+            begin,
+            &format!("import os, random, socket, time\n{top}\n{begin}"),
+            1,
+        );
+        room.write("cheat.py", &wrong);
+        let limit = if cheat == "late" { "answer: 1s" } else { "answer: 1min" };
+        room.write("limits.yaml", &SUITE.replace("answer: 5s", limit));
+        let (code, score) = score(&room, "cheat.py --suite limits.yaml --out cheats");
+        let reasons = score["disqualified"].to_string();
+        assert_eq!(code, Some(1), "{cheat}: {score}");
+        assert!(reasons.contains(said), "{cheat}: {reasons}");
+        assert!(!room.path("remembered").exists());
+    }
+}
+
+/// A policy that looks for the length of tasks wherever it can, and ends with an error if it finds
+/// anything.
+const SEARCH: &str = r"
+import glob, os
+def found(line):
+    if '7654321' in line or '7654' in line.replace('.', ''):
+        raise SystemExit('found in a question: ' + line[:200])
+    parent = os.getppid()
+    for path in [f'/proc/{parent}/cmdline', f'/proc/{parent}/environ', 'tiny.yaml', *glob.glob('**', recursive=True)]:
+        if path.endswith('.py') or os.path.isdir(path) or os.path.islink(path):
+            continue
+        try:
+            open(path, 'rb').read()
+        except OSError:
+            continue
+        raise SystemExit('could read ' + path)
+";
+
+#[test]
+fn nothing_of_the_future_is_in_reach() {
+    let parts = SandboxParts::of_system();
+    if lacks_python() || !parts.seccomp || !parts.landlock {
+        return;
+    }
+    let room = room();
+    room.mumakil("policy new mine.py").assert().success();
+    let right = fs::read_to_string(room.path("mine.py")).unwrap();
+    let hear = "        [(what, said)] = json.loads(line).items()";
+    assert!(right.contains(hear));
+    let search = right.replacen(hear, &format!("        found(line)\n{hear}"), 1);
+    room.write(
+        "search.py",
+        &(SEARCH.to_owned() + &search.replace("from __future__ import annotations\n", "")),
+    );
+    // The first contest leaves results of the same runs in the folder, for the search.
+    score(&room, "fifo --suite tiny.yaml --out out");
+    let (code, told) = score(&room, "search.py --suite tiny.yaml --out out");
+    assert_eq!(code, Some(0), "{told}");
+}
+
+#[test]
+fn policies_of_a_folder_are_ranked() {
+    let room = room();
+    fs::create_dir(room.path("policies")).unwrap();
+    room.write("policies/long.yaml", "rank: {jobs: remaining}");
+    room.write("policies/short.yaml", "scheduler: {rank: {jobs: -remaining}}");
+    room.write("policies/notes.txt", "no policy");
+    let (code, told, why) = call(&room, "policy rank policies fair --suite tiny.yaml");
+    assert_eq!(code, Some(0), "{why}");
+    let places: Vec<usize> = ["  short.yaml", "  fair ", "  long.yaml"]
+        .iter()
+        .map(|name| told.find(name).unwrap())
+        .collect();
+    assert!(places.is_sorted(), "{told}");
+    let page = fs::read_to_string(room.path("out/score-tiny/report.html")).unwrap();
+    for words in
+        ["Mean against tail", "The best policy of each scenario", "3 policies on the suite"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    let (_, table, _) = call(&room, "policy rank policies fair --suite tiny.yaml --markdown");
+    assert!(
+        table.starts_with("| policy | total | mean | tail | one | two |\n| --- | ---: |"),
+        "{table}"
+    );
+}
+
+#[test]
+fn suites_and_policies_with_mistakes_are_told_in_their_places() {
+    let room = room();
+    room.write("text.txt", "");
+    room.write("two.yaml", "{fifo: {}, fair: {}}");
+    for (arguments, said) in [
+        ("nowhere.py", "there is no nowhere.py"),
+        ("fairr", "did you mean `fair`?"),
+        ("text.txt", "text.txt is no program"),
+        ("two.yaml", "two.yaml has no policy"),
+        ("fair --suite smal", "did you mean `small`?"),
+    ] {
+        let (code, _, told) = call(&room, &format!("policy score {arguments}"));
+        assert_eq!(code, Some(2), "{arguments}: {told}");
+        assert!(told.contains(said), "{arguments}: {told}");
+    }
+    for (right, wrong, said) in [
+        ("score:\n", "scores:\n", "the suite has no `score`"),
+        ("less: mean(sojourn)", "less: mean(sojurn)", "wrong.yaml:14:14   score.less"),
+        ("  less: mean(sojourn)\n", "", "`one` has no number by which policies are compared"),
+        ("  bound: srpt\n", "", "`one` has no bound"),
+        ("against: [fifo, fair]", "against: []", "`against` names no policy"),
+        ("{two:", "{too:", "there is no scenario `too`"),
+        ("  seeds: 2\n", "  seeds: 2\n  cluster.nodes: [1, 2]\n", "a suite has no such axis"),
+        ("nodes: [2, 3, 4]", "nodes: [0]", "cluster.nodes"),
+        ("bound: srpt", "bound: sprt", "did you mean `srpt`?"),
+    ] {
+        assert!(SUITE.contains(right), "{right}");
+        room.write("wrong.yaml", &SUITE.replacen(right, wrong, 1));
+        let (code, _, told) = call(&room, "policy score fair --suite wrong.yaml");
+        assert_eq!(code, Some(2), "{wrong}: {told}");
+        assert!(told.contains(said), "{wrong}: {told}");
+        assert!(!room.path("out").exists(), "nothing is half-written");
+    }
+}
+
+/// The suites that Mumakil brings, as far as tests have time: their runs are planned, and those of
+/// one are done.
+#[test]
+fn the_suites_are_sound() {
+    let room = Room::new();
+    for entry in fs::read_dir(root().join("scenarios/suites")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(mumakil::study::SUITES.iter().any(|(own, _)| *own == name), "{name}");
+        assert!(text.starts_with("# ") && text.lines().next().unwrap().contains('?'), "{name}");
+        let suite = mumakil::scenario::Draft::of(&name, &text).unwrap();
+        let suite = mumakil::study::Suite::of(&suite).unwrap_or_else(|error| panic!("{error}"));
+        let contest = mumakil::study::Contest::new(suite, &[], Some("key")).unwrap();
+        let registry = mumakil::scenario::Registry::builtin();
+        mumakil::study::Plan::new(&contest.study, &registry)
+            .unwrap_or_else(|error| panic!("{error}"));
+    }
+    let (_, srpt) = score(&room, "srpt");
+    assert!(srpt["total"].as_f64().unwrap() < 0.95, "{srpt}");
+}
