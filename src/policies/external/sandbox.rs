@@ -21,6 +21,15 @@ use serde::{Deserialize, Serialize};
 
 use mumakil_base::units::{Bytes, SimSpan};
 
+/// Why no calls are forbidden.
+enum NoSeccomp {
+    /// The system or the processor has none.
+    Here,
+    /// The system has refused it.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux can refuse it"))]
+    Failed(io::Error),
+}
+
 /// The limits of a policy that is not trusted. It cannot write files, use the network or start
 /// processes, and it reads only its own files and those of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -141,8 +150,8 @@ pub fn enter(command: &[OsString], memory: u64, processor: u64) -> io::Result<()
     let (whole, listed) = readable(command);
     kernel::read_only(&whole, &listed);
     kernel::forbid().or_else(|missing| match missing {
-        kernel::Missing::Here => Ok(()),
-        kernel::Missing::Failed(error) => Err(error),
+        NoSeccomp::Here => Ok(()),
+        NoSeccomp::Failed(error) => Err(error),
     })
 }
 
@@ -195,6 +204,7 @@ mod kernel {
     use std::io;
     use std::path::PathBuf;
 
+    use super::NoSeccomp;
     use landlock::{
         ABI, Access as _, AccessFs, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
         RulesetStatus, Scope, path_beneath_rules,
@@ -205,14 +215,6 @@ mod kernel {
         BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
         apply_filter,
     };
-
-    /// Why no calls are forbidden.
-    pub(super) enum Missing {
-        /// The system or the processor has no seccomp.
-        Here,
-        /// The system has refused it.
-        Failed(io::Error),
-    }
 
     /// Lets this thread read these files and folders and list these folders, and nothing else.
     /// Returns whether the system can do that.
@@ -232,12 +234,12 @@ mod kernel {
     }
 
     /// Forbids calls that a policy does not need to this thread.
-    pub(super) fn forbid() -> Result<(), Missing> {
+    pub(super) fn forbid() -> Result<(), NoSeccomp> {
         let Ok(arch) = TargetArch::try_from(std::env::consts::ARCH) else {
-            return Err(Missing::Here);
+            return Err(NoSeccomp::Here);
         };
         let failed =
-            |error: &dyn std::fmt::Display| Missing::Failed(io::Error::other(error.to_string()));
+            |error: &dyn std::fmt::Display| NoSeccomp::Failed(io::Error::other(error.to_string()));
         for (action, calls) in [
             (SeccompAction::Errno(libc::ENOSYS as u32), absent()),
             (SeccompAction::Errno(libc::EACCES as u32), refused()),
@@ -338,20 +340,15 @@ mod kernel {
 
 #[cfg(not(target_os = "linux"))]
 mod kernel {
-    use std::io;
     use std::path::PathBuf;
 
-    pub(super) enum Missing {
-        Here,
-        #[expect(dead_code, reason = "only Linux can fail here")]
-        Failed(io::Error),
-    }
+    use super::NoSeccomp;
 
     pub(super) fn read_only(_: &[PathBuf], _: &[PathBuf]) -> bool {
         false
     }
 
-    pub(super) fn forbid() -> Result<(), Missing> {
-        Err(Missing::Here)
+    pub(super) fn forbid() -> Result<(), NoSeccomp> {
+        Err(NoSeccomp::Here)
     }
 }
