@@ -8,14 +8,14 @@
 //! which names there are, and answers a wrong one with an [`ExprComplaint`] at its place.
 
 mod complaint;
+mod operation;
 mod parse;
 mod syntax;
 mod token;
 mod unit;
 
 pub use complaint::ExprComplaint;
+pub use operation::{ComparisonSign, Operand, Operation, Operator, shared_unit};
 pub use parse::parse;
-pub use syntax::{
-    Choice, ComparisonSign, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode,
-};
+pub use syntax::{Choice, ExprSetting, Literal, Spanned, Syntax, SyntaxNode};
 pub use unit::{Unit, with_unit};

@@ -5,9 +5,8 @@
 use std::ops::Range;
 
 use super::complaint::ExprComplaint;
-use super::syntax::{
-    Choice, ComparisonSign, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode,
-};
+use super::operation::{ComparisonSign, Operation, Operator};
+use super::syntax::{Choice, ExprSetting, Literal, Spanned, Syntax, SyntaxNode};
 use super::token::{PlacedToken, Token, tokens};
 use super::unit::{Unit, with_unit};
 
@@ -113,7 +112,7 @@ impl<'a> Parser<'a> {
             return self.comparison();
         }
         let of = self.deeper(Self::not)?;
-        Ok(self.since(start, Syntax::Not(of.into())))
+        Ok(self.since(start, Syntax::Operation(Operation::Not, vec![of])))
     }
 
     fn comparison(&mut self) -> Parsed {
@@ -122,16 +121,16 @@ impl<'a> Parser<'a> {
             return self.within(first);
         }
         let start = first.span.start;
-        let mut rest = Vec::new();
-        while let Some(comparison) =
-            ComparisonSign::ALL.into_iter().find(|comparison| self.take(comparison.sign()))
-        {
-            rest.push((comparison, self.sum()?));
+        let (mut signs, mut rest) = (Vec::new(), Vec::new());
+        while let Some(sign) = ComparisonSign::ALL.into_iter().find(|sign| self.take(sign.sign())) {
+            signs.push(sign);
+            rest.push(self.sum()?);
         }
-        if rest.is_empty() {
+        if signs.is_empty() {
             return Ok(first);
         }
-        Ok(self.since(start, Syntax::Compare(first.into(), rest)))
+        let parts = std::iter::once(first).chain(rest).collect();
+        Ok(self.since(start, Syntax::Operation(Operation::Compare(signs), parts)))
     }
 
     fn within(&mut self, left: SyntaxNode) -> Parsed {
@@ -141,8 +140,8 @@ impl<'a> Parser<'a> {
         let literal = self.literal()?.ok_or_else(|| self.unexpected(expected))?;
         let band = Spanned { span: at..self.end(), item: literal };
         self.need("of")?;
-        let right = self.sum()?.into();
-        Ok(self.since(start, Syntax::Within { left: left.into(), band, right }))
+        let right = self.sum()?;
+        Ok(self.since(start, Syntax::Operation(Operation::Within(band), vec![left, right])))
     }
 
     fn sum(&mut self) -> Parsed {
@@ -159,7 +158,8 @@ impl<'a> Parser<'a> {
         let start = node.span.start;
         while let Some(operator) = operators.iter().find(|operator| self.take(operator.sign())) {
             let right = operand(self)?;
-            node = self.since(start, Syntax::Binary(node.into(), *operator, right.into()));
+            let operation = Operation::Binary(*operator);
+            node = self.since(start, Syntax::Operation(operation, vec![node, right]));
         }
         Ok(node)
     }
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
             return self.power();
         }
         let of = self.deeper(Self::signed)?;
-        Ok(self.since(start, Syntax::Negate(of.into())))
+        Ok(self.since(start, Syntax::Operation(Operation::Negate, vec![of])))
     }
 
     fn power(&mut self) -> Parsed {
@@ -182,7 +182,8 @@ impl<'a> Parser<'a> {
         // The exponent associates from the right and may have a sign: `2 ^ -3 ^ 2` is `2 ^ (-(3 ^
         // 2))`.
         let exponent = self.deeper(Self::signed)?;
-        Ok(self.since(start, Syntax::Binary(base.into(), Operator::Power, exponent.into())))
+        let power = Operation::Binary(Operator::Power);
+        Ok(self.since(start, Syntax::Operation(power, vec![base, exponent])))
     }
 
     fn atom(&mut self) -> Parsed {

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::operation::{Operation, Operator};
 use super::unit::Unit;
 
 /// An item and its place in the text, as a range of bytes.
@@ -48,23 +49,8 @@ pub enum Syntax {
         /// The arguments with names.
         settings: Vec<ExprSetting>,
     },
-    /// `-a`
-    Negate(Box<SyntaxNode>),
-    /// `not a`
-    Not(Box<SyntaxNode>),
-    /// `a + b`, `a and b` and the like.
-    Binary(Box<SyntaxNode>, Operator, Box<SyntaxNode>),
-    /// `a <= b < c`: all comparisons must hold.
-    Compare(Box<SyntaxNode>, Vec<(ComparisonSign, SyntaxNode)>),
-    /// `a within 15 % of b`
-    Within {
-        /// `a`
-        left: Box<SyntaxNode>,
-        /// `15 %`
-        band: Spanned<Literal>,
-        /// `b`
-        right: Box<SyntaxNode>,
-    },
+    /// An operation on these parts, in their order.
+    Operation(Operation, Vec<SyntaxNode>),
 }
 
 /// A number with its unit, as it was written.
@@ -113,118 +99,14 @@ pub enum Choice {
     Computed(Box<SyntaxNode>),
 }
 
-/// An operator between two expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say all")]
-pub enum Operator {
-    Or,
-    And,
-    Plus,
-    Minus,
-    Times,
-    Over,
-    Power,
-}
-
-impl Operator {
-    /// Returns the operator as it is written.
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Self::Or => "or",
-            Self::And => "and",
-            Self::Plus => "+",
-            Self::Minus => "-",
-            Self::Times => "*",
-            Self::Over => "/",
-            Self::Power => "^",
-        }
-    }
-
-    /// Computes the operator; conditions are 1 or 0.
-    pub fn compute(self, a: f64, b: f64) -> f64 {
-        match self {
-            // The larger of two conditions is their "or".
-            Self::Or => f64::max(a, b),
-            Self::And => f64::min(a, b),
-            Self::Plus => a + b,
-            Self::Minus => a - b,
-            Self::Times => a * b,
-            Self::Over => a / b,
-            Self::Power => a.powf(b),
-        }
-    }
-
-    const fn strength(self) -> u8 {
-        match self {
-            Self::Or => 1,
-            Self::And => 2,
-            Self::Plus | Self::Minus => 5,
-            Self::Times | Self::Over => 6,
-            Self::Power => 8,
-        }
-    }
-}
-
-/// A comparison of two expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say all")]
-pub enum ComparisonSign {
-    Less,
-    AtMost,
-    More,
-    AtLeast,
-    Equal,
-    Unequal,
-}
-
-impl ComparisonSign {
-    /// All comparisons.
-    pub const ALL: [Self; 6] =
-        [Self::Less, Self::AtMost, Self::More, Self::AtLeast, Self::Equal, Self::Unequal];
-
-    /// Returns the comparison as it is written.
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Self::Less => "<",
-            Self::AtMost => "<=",
-            Self::More => ">",
-            Self::AtLeast => ">=",
-            Self::Equal => "==",
-            Self::Unequal => "!=",
-        }
-    }
-
-    /// Returns whether the comparison holds. Numbers that differ only by rounding are equal.
-    pub fn holds(self, a: f64, b: f64) -> bool {
-        // A billionth is chosen: more than the rounding errors of sums, and less than differences
-        // between measurements.
-        let equal = a == b || (a - b).abs() <= 1e-9 * f64::max(a.abs(), b.abs());
-        match self {
-            Self::Less => a < b && !equal,
-            Self::AtMost => a < b || equal,
-            Self::More => b < a && !equal,
-            Self::AtLeast => b < a || equal,
-            Self::Equal => equal,
-            // NaN is neither equal nor unequal to any number.
-            Self::Unequal => !equal && !a.is_nan() && !b.is_nan(),
-        }
-    }
-}
-
-// The precedence of syntax other than operators, between the levels of `Operator::strength`.
-const NOT: u8 = 3;
-const COMPARE: u8 = 4;
-const NEGATE: u8 = 7;
+/// The precedence of syntax without an operation: above all of `Operation::strength`.
 const ATOM: u8 = 9;
 
 impl Syntax {
     /// Returns the precedence of the syntax: a higher precedence binds more strongly.
     const fn strength(&self) -> u8 {
         match self {
-            Self::Binary(_, operator, _) => operator.strength(),
-            Self::Not(_) => NOT,
-            Self::Compare(..) | Self::Within { .. } => COMPARE,
-            Self::Negate(_) => NEGATE,
+            Self::Operation(operation, _) => operation.strength(),
             Self::Literal(_) | Self::Name { .. } | Self::Call { .. } => ATOM,
         }
     }
@@ -251,29 +133,35 @@ impl fmt::Display for Syntax {
                 let gap = if arguments.is_empty() || settings.is_empty() { "" } else { ", " };
                 write!(f, "{}({}{gap}{})", name.item, CommaList(&arguments), CommaList(settings))
             }
-            Self::Negate(of) => write!(f, "-{}", Parenthesised(of, NEGATE)),
-            Self::Not(of) => write!(f, "not {}", Parenthesised(of, NOT)),
-            Self::Binary(left, operator, right) => {
-                let (strength, sign) = (operator.strength(), operator.sign());
-                // All operators but the power associate from the left.
-                let from_left = u8::from(*operator != Operator::Power);
-                let left = Parenthesised(left, strength + 1 - from_left);
-                // The sign of an exponent needs no parentheses.
-                let least = if from_left == 0 { NEGATE } else { strength + 1 };
-                write!(f, "{left} {sign} {}", Parenthesised(right, least))
-            }
-            Self::Compare(first, rest) => {
-                write!(f, "{}", Parenthesised(first, COMPARE + 1))?;
-                rest.iter().try_for_each(|(comparison, node)| {
-                    write!(f, " {} {}", comparison.sign(), Parenthesised(node, COMPARE + 1))
-                })
-            }
-            Self::Within { left, band, right } => {
-                let (left, right) =
-                    (Parenthesised(left, COMPARE + 1), Parenthesised(right, COMPARE + 1));
-                write!(f, "{left} within {} of {right}", band.item.text)
-            }
+            Self::Operation(operation, parts) => print(f, operation, parts),
         }
+    }
+}
+
+fn print(f: &mut fmt::Formatter<'_>, operation: &Operation, parts: &[SyntaxNode]) -> fmt::Result {
+    let strength = operation.strength();
+    match (operation, parts) {
+        (Operation::Negate, [of]) => write!(f, "-{}", Parenthesised(of, strength)),
+        (Operation::Not, [of]) => write!(f, "not {}", Parenthesised(of, strength)),
+        (Operation::Binary(operator), [left, right]) => {
+            // All operators but the power associate from the left.
+            let from_left = u8::from(*operator != Operator::Power);
+            let left = Parenthesised(left, strength + 1 - from_left);
+            // The sign of an exponent needs no parentheses.
+            let least = if from_left == 0 { Operation::Negate.strength() } else { strength + 1 };
+            write!(f, "{left} {} {}", operator.sign(), Parenthesised(right, least))
+        }
+        (Operation::Compare(signs), [first, rest @ ..]) => {
+            write!(f, "{}", Parenthesised(first, strength + 1))?;
+            signs.iter().zip(rest).try_for_each(|(sign, node)| {
+                write!(f, " {} {}", sign.sign(), Parenthesised(node, strength + 1))
+            })
+        }
+        (Operation::Within(band), [left, right]) => {
+            let [left, right] = [left, right].map(|side| Parenthesised(side, strength + 1));
+            write!(f, "{left} within {} of {right}", band.item.text)
+        }
+        _ => Ok(()),
     }
 }
 
@@ -311,9 +199,9 @@ impl fmt::Display for Choice {
             Self::Through(key, values) => write!(f, "{key}[{}]", CommaList(values)),
             Self::Computed(node) => match node.item {
                 // Without parentheses, such an expression would be parsed as a word or a number.
-                Syntax::Name { .. } | Syntax::Literal(_) | Syntax::Negate(_) => {
-                    write!(f, "({node})")
-                }
+                Syntax::Name { .. }
+                | Syntax::Literal(_)
+                | Syntax::Operation(Operation::Negate, _) => write!(f, "({node})"),
                 _ => write!(f, "{node}"),
             },
         }

@@ -18,8 +18,7 @@ use super::plan::{AxisPick, Element, Term, TermKind, TermType};
 use super::quantity::{NamedQuantity, QUANTITIES, QuantityShape};
 use super::space::Space;
 use mumakil_base::expression::{
-    ComparisonSign, ExprComplaint, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode,
-    Unit,
+    ExprComplaint, ExprSetting, Literal, Operand, Operation, Syntax, SyntaxNode, Unit,
 };
 
 /// The use of an expression's result.
@@ -104,24 +103,7 @@ impl ExprChecker<'_> {
             Syntax::Call { name, arguments, settings } => {
                 return self.call(node, name, arguments, settings);
             }
-            Syntax::Negate(part) => {
-                let parts = vec![self.number(part)?];
-                let of = TermType::number(shared_shape(&[part], &parts)?, parts[0].of.unit);
-                (TermKind::Apply(Element::Negate, parts), of)
-            }
-            Syntax::Not(part) => {
-                let part = self.truth(part)?;
-                let of = part.of;
-                (TermKind::Apply(Element::Not, vec![part]), of)
-            }
-            Syntax::Binary(left, operator @ (Operator::And | Operator::Or), right) => {
-                let parts = vec![self.truth(left)?, self.truth(right)?];
-                let of = TermType::truth(shared_shape(&[left, right], &parts)?);
-                (TermKind::Apply(Element::Binary(*operator), parts), of)
-            }
-            Syntax::Binary(left, operator, right) => self.arithmetic(left, *operator, right)?,
-            Syntax::Compare(first, rest) => self.comparison(first, rest)?,
-            Syntax::Within { left, band, right } => self.within(left, band, right)?,
+            Syntax::Operation(operation, parts) => self.operation(operation, parts)?,
         };
         Ok(Term { kind, of, label: node.item.to_string() })
     }
@@ -187,74 +169,33 @@ impl ExprChecker<'_> {
         Ok(term)
     }
 
-    fn arithmetic(
+    fn operation(
         &mut self,
-        left: &SyntaxNode,
-        operator: Operator,
-        right: &SyntaxNode,
+        operation: &Operation,
+        nodes: &[SyntaxNode],
     ) -> CheckResult<(TermKind, TermType)> {
-        let parts = vec![self.number(left)?, self.number(right)?];
-        let shape = shared_shape(&[left, right], &parts)?;
-        let (a, b) = (parts[0].of.unit, parts[1].of.unit);
-        let unit = match operator {
-            Operator::Times => a.times(b, 1),
-            Operator::Over => a.times(b, -1),
-            Operator::Power => power(&parts, right)?,
-            _ => shared_unit(operator.sign(), (left, &parts[0]), (right, &parts[1]))?,
+        let check = if operation.joins_conditions() { Self::truth } else { Self::number };
+        let parts = nodes.iter().map(|node| check(self, node)).collect::<CheckResult<Vec<_>>>()?;
+        let operand = |(node, part): (_, &Term)| Operand {
+            node,
+            unit: part.of.unit,
+            constant: match part.kind {
+                TermKind::Constant(number) => Some(number),
+                _ => None,
+            },
+            is_at_most_whole: part.is_at_most_whole(),
         };
-        Ok((TermKind::Apply(Element::Binary(operator), parts), TermType::number(shape, unit)))
-    }
-
-    fn comparison(
-        &mut self,
-        first: &SyntaxNode,
-        rest: &[(ComparisonSign, SyntaxNode)],
-    ) -> CheckResult<(TermKind, TermType)> {
-        let nodes: Vec<&SyntaxNode> =
-            std::iter::once(first).chain(rest.iter().map(|(_, node)| node)).collect();
-        let parts: Vec<Term> =
-            nodes.iter().map(|node| self.number(node)).collect::<CheckResult<_>>()?;
-        for (place, (comparison, right)) in rest.iter().enumerate() {
-            let (a, b) = (&parts[place], &parts[place + 1]);
-            shared_unit(comparison.sign(), (nodes[place], a), (right, b))?;
-        }
-        let of = TermType::truth(shared_shape(&nodes, &parts)?);
-        let signs = rest.iter().map(|(comparison, _)| *comparison).collect();
-        Ok((TermKind::Apply(Element::Compare(signs), parts), of))
-    }
-
-    fn within(
-        &mut self,
-        left: &SyntaxNode,
-        band: &Spanned<Literal>,
-        right: &SyntaxNode,
-    ) -> CheckResult<(TermKind, TermType)> {
-        let parts = vec![self.number(left)?, self.number(right)?];
-        let unit = shared_unit("within", (left, &parts[0]), (right, &parts[1]))?;
-        let Literal { value, percent, unit: band_unit, .. } = band.item;
-        // `within 10 of 80 %` lacks `points`: every share lies within 10 of every other share.
-        let is_wider_than_all = band_unit == Unit::PLAIN && 1.0 < value;
-        if is_wider_than_all && parts.iter().any(Term::is_at_most_whole) {
-            let message = format!("`{}` is wider than any difference of shares", band.item.text);
-            let hint = format!("write `{} points`", band.item.text);
-            return Err(ExprComplaint::new(band.span.clone(), message).hint(hint));
-        }
-        if !percent && !unit.fits(band_unit) {
-            let message = format!(
-                "`{}` is {}, but what it bounds is {}",
-                band.item.text,
-                band_unit.word(),
-                unit.word()
-            );
-            return Err(ExprComplaint::new(band.span.clone(), message));
-        }
-        let of = TermType::truth(shared_shape(&[left, right], &parts)?);
-        Ok((TermKind::Apply(Element::Within { band: value, relative: percent }, parts), of))
+        let operands: Vec<Operand<'_>> = nodes.iter().zip(&parts).map(operand).collect();
+        // Report the shape first: numbers that cannot be paired often differ in their units, too.
+        let shape = shared_shape(nodes, &parts)?;
+        let unit = operation.unit(&operands)?;
+        let of = TermType { shape, truth: operation.is_condition(), unit };
+        Ok((TermKind::Apply(Element::Operation(operation.clone()), parts), of))
     }
 }
 
 /// Returns the shape of a combination of terms: a single number combines with any shape.
-fn shared_shape(nodes: &[&SyntaxNode], terms: &[Term]) -> CheckResult<QuantityShape> {
+fn shared_shape(nodes: &[SyntaxNode], terms: &[Term]) -> CheckResult<QuantityShape> {
     let mut shared = QuantityShape::One;
     for (node, term) in nodes.iter().zip(terms) {
         let own = term.of.shape;
@@ -277,80 +218,4 @@ fn shared_shape(nodes: &[&SyntaxNode], terms: &[Term]) -> CheckResult<QuantitySh
         }
     }
     Ok(shared)
-}
-
-/// Returns the common unit of both sides. A zero fits every unit.
-fn shared_unit(
-    sign: &str,
-    left: (&SyntaxNode, &Term),
-    right: (&SyntaxNode, &Term),
-) -> CheckResult<Unit> {
-    let ((left, of_left), (right, of_right)) = (left, right);
-    let (a, b) = (of_left.of.unit, of_right.of.unit);
-    if a.fits(b) {
-        // `share < 50` lacks `%`: no share is above 1.
-        let beyond = [(left, of_right), (right, of_left)].into_iter().find(|(node, other)| {
-            plain(node).is_some_and(|number| 1.0 < number.abs()) && other.is_at_most_whole()
-        });
-        let Some((bare, _)) = beyond else { return Ok(a.or(b)) };
-        let message = format!(
-            "`{sign}` between {} (`{}`) and {} (`{}`), of which no share is",
-            a.word(),
-            left.item,
-            b.word(),
-            right.item
-        );
-        let hint = format!("write `{} %`", bare.item);
-        return Err(ExprComplaint::new(bare.span.clone(), message).hint(hint));
-    }
-    match (plain(left), plain(right)) {
-        // Zero is the same in every unit, so `wait > 0` needs no unit.
-        (Some(0.0), _) => return Ok(b),
-        (_, Some(0.0)) => return Ok(a),
-        _ => {}
-    }
-    let message = format!(
-        "`{sign}` between {} (`{}`) and {} (`{}`)",
-        a.word(),
-        left.item,
-        b.word(),
-        right.item
-    );
-    let (bare, other) = if plain(left).is_some() { (left, b) } else { (right, a) };
-    let complaint = ExprComplaint::new(bare.span.clone(), message);
-    Err(match (plain(bare), (other.time, other.bytes)) {
-        (Some(number), (1, 0)) => complaint.hint(format!("write `{number}s` or `{number}min`")),
-        (Some(number), (0, 1)) => complaint.hint(format!("write `{number}MiB` or `{number}GiB`")),
-        _ => complaint,
-    })
-}
-
-/// Returns the number of a literal without a unit; `None` for other nodes.
-fn plain(node: &SyntaxNode) -> Option<f64> {
-    match &node.item {
-        Syntax::Literal(literal) if literal.unit == Unit::PLAIN => Some(literal.value),
-        Syntax::Negate(of) => plain(of).map(|number| -number),
-        _ => None,
-    }
-}
-
-/// Returns the unit of a power. A base with a unit needs a constant exponent, which must give whole
-/// powers of seconds and bytes.
-fn power(parts: &[Term], exponent: &SyntaxNode) -> CheckResult<Unit> {
-    let [base, power] = parts else { unreachable!("a power has two parts") };
-    if !power.of.unit.is_plain() {
-        let message = format!("`{}` is {}: no exponent", exponent.item, power.of.unit.word());
-        return Err(ExprComplaint::new(exponent.span.clone(), message));
-    }
-    if base.of.unit.is_plain() {
-        return Ok(Unit::PLAIN);
-    }
-    let fixed = match &power.kind {
-        TermKind::Constant(number) => base.of.unit.power(*number),
-        _ => None,
-    };
-    fixed.ok_or_else(|| {
-        let message = format!("{} has only whole powers that are written out", base.of.unit.word());
-        ExprComplaint::new(exponent.span.clone(), message)
-    })
 }

@@ -11,7 +11,7 @@ use super::quantity::{NamedQuantity, QuantityShape};
 use super::read::{JobNumbers, read};
 use super::space::{Runs, Space};
 use super::value::{Evaluated, NoNumber, Value, combine, settling};
-use mumakil_base::expression::ComparisonSign;
+use mumakil_base::expression::{ComparisonSign, Operation};
 use mumakil_base::statistics::{LinearFit, mean};
 
 /// Evaluates plans.
@@ -78,7 +78,9 @@ impl<'r> Evaluator<'r> {
             }
             TermKind::Until { condition, from } => {
                 let never = || NoNumber::Undefined("never".to_owned());
-                if let TermKind::Apply(element @ Element::Within { .. }, parts) = &condition.kind {
+                if let TermKind::Apply(element @ Element::Operation(Operation::Within(_)), parts) =
+                    &condition.kind
+                {
                     let parts = parts.iter().map(|part| self.value(part, cell, seed));
                     let parts = parts.collect::<Evaluated<Vec<_>>>()?;
                     let settled = settling(element, &parts, *from).map_err(NoNumber::Undefined)?;

@@ -9,7 +9,7 @@ use super::space::{Runs, Space};
 use super::value::if_defined;
 use super::verdict::cells;
 use crate::tables::ReadError;
-use mumakil_base::expression::{Operator, Unit};
+use mumakil_base::expression::{Operation, Operator, Unit};
 use mumakil_base::statistics::mean;
 use mumakil_base::units::tell::significant;
 
@@ -221,7 +221,7 @@ fn measured(term: &Term) -> Vec<FigurePart<'_>> {
         return vec![FigurePart::of(term)];
     }
     match &term.kind {
-        TermKind::Apply(Element::Binary(_) | Element::Not, parts) => {
+        TermKind::Apply(Element::Operation(Operation::Binary(_) | Operation::Not), parts) => {
             parts.iter().flat_map(measured).collect()
         }
         TermKind::Apply(element, parts) if element.compares() => {
@@ -250,7 +250,9 @@ fn measured(term: &Term) -> Vec<FigurePart<'_>> {
 /// Returns a side of a comparison without a constant factor or summand: `1.05 * x` is `x` with
 /// slack.
 fn without_slack(term: &Term) -> &Term {
-    let TermKind::Apply(Element::Binary(operator), parts) = &term.kind else { return term };
+    let TermKind::Apply(Element::Operation(Operation::Binary(operator)), parts) = &term.kind else {
+        return term;
+    };
     match (operator, &parts[..]) {
         (Operator::Times, [slack, of]) if !is_measured(slack) => of,
         (Operator::Times | Operator::Over | Operator::Plus | Operator::Minus, [of, slack])

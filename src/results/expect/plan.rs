@@ -10,7 +10,7 @@ use crate::tables::{
     AloneRow, AttemptRow, CellValue, ChainRow, JobRow, NodeRow, SizeRow, SlotsRow, TableRow,
     WasteRow,
 };
-use mumakil_base::expression::{ComparisonSign, Operator, Spanned, Unit};
+use mumakil_base::expression::{Operation, Operator, Spanned, Unit};
 
 /// The kind of a term's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,13 +123,9 @@ pub(super) enum CurveFold {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Element {
-    Negate,
-    Not,
+    Operation(Operation),
     Absolute,
     Root,
-    Binary(Operator),
-    Compare(Vec<ComparisonSign>),
-    Within { band: f64, relative: bool },
     Function(&'static Function),
 }
 
@@ -263,9 +259,10 @@ impl Term {
                 _ => false,
             },
             TermKind::Apply(
-                Element::Negate
-                | Element::Absolute
-                | Element::Binary(Operator::Minus | Operator::Times),
+                Element::Absolute
+                | Element::Operation(
+                    Operation::Negate | Operation::Binary(Operator::Minus | Operator::Times),
+                ),
                 parts,
             ) => parts.iter().all(Self::is_at_most_whole),
             _ => false,

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess};
 use serde::{Serialize, Serializer};
 
-use mumakil_base::expression::{Syntax, Unit, parse};
+use mumakil_base::expression::{Operation, Syntax, Unit, parse};
 
 /// Makes a serde visitor accept numbers as text.
 #[macro_export]
@@ -54,7 +54,7 @@ impl PublishedNumber {
         // Use the parser of expressions, so that units mean the same as in expressions.
         let (sign, literal) = match parse(text).ok()?.item {
             Syntax::Literal(literal) => (1.0, literal),
-            Syntax::Negate(of) => match of.item {
+            Syntax::Operation(Operation::Negate, mut parts) => match parts.pop()?.item {
                 Syntax::Literal(literal) => (-1.0, literal),
                 _ => return None,
             },

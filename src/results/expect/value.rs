@@ -5,7 +5,6 @@ use hdrhistogram::Histogram;
 
 use super::plan::{Aggregate, Element};
 use crate::tables::ReadError;
-use mumakil_base::expression::ComparisonSign;
 use mumakil_base::statistics;
 
 /// The job, task or attempt to which a number belongs. The same job has the same key in all runs
@@ -236,26 +235,15 @@ fn number_at(part: &Value, time: f64) -> f64 {
 impl Element {
     /// Returns whether the operation is a comparison, which is made between means over the seeds.
     pub(super) const fn compares(&self) -> bool {
-        matches!(self, Self::Compare(_) | Self::Within { .. })
+        matches!(self, Self::Operation(operation) if operation.compares())
     }
 
     /// Applies the operation to single numbers; a condition gives 1 if it holds, else 0.
     pub(super) fn compute(&self, numbers: &[f64]) -> Result<f64, String> {
-        let truth = |holds: bool| Ok(f64::from(u8::from(holds)));
         match (self, numbers) {
-            (Self::Negate, [a]) => Ok(-a),
-            (Self::Not, [a]) => truth(*a == 0.0),
+            (Self::Operation(operation), _) => Ok(operation.compute(numbers)),
             (Self::Absolute, [a]) => Ok(a.abs()),
             (Self::Root, [a]) => Ok(a.sqrt()),
-            (Self::Binary(operator), [a, b]) => Ok(operator.compute(*a, *b)),
-            (Self::Compare(signs), _) => {
-                let mut pairs = numbers.windows(2).zip(signs);
-                truth(pairs.all(|(pair, sign)| sign.holds(pair[0], pair[1])))
-            }
-            (Self::Within { band, relative }, [a, b]) => {
-                let band = if *relative { band * b.abs() } else { *band };
-                truth(ComparisonSign::AtMost.holds((a - b).abs(), band))
-            }
             (Self::Function(function), _) => {
                 function.compute(numbers).map_err(|error| error.to_string())
             }

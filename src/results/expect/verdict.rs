@@ -12,7 +12,7 @@ use super::value::{Evaluated, NoNumber};
 use super::{Expectation, Figure};
 use crate::tables::ReadError;
 use crate::worded;
-use mumakil_base::expression::{Operator, Unit};
+use mumakil_base::expression::{Operation, Operator, Unit};
 use mumakil_base::statistics::{Band, Estimate, differences, interval, mean};
 use mumakil_base::units::tell;
 
@@ -180,11 +180,11 @@ impl Judge<'_> {
 
     fn try_judge(&self, term: &Term, cell: &[usize]) -> Evaluated<CellVerdict> {
         match &term.kind {
-            TermKind::Apply(Element::Binary(operator), parts) => {
+            TermKind::Apply(Element::Operation(Operation::Binary(operator)), parts) => {
                 let parts = parts.iter().map(|part| self.judge(part, cell));
                 Ok(join(*operator, parts.collect::<Result<_, _>>()?))
             }
-            TermKind::Apply(element @ (Element::Compare(_) | Element::Within { .. }), parts) => {
+            TermKind::Apply(element, parts) if element.compares() => {
                 self.compare(element, parts, cell)
             }
             _ => {
@@ -302,15 +302,17 @@ impl Judge<'_> {
 impl Element {
     /// Returns the text between a part of a comparison and the next part, such as `<`.
     fn sign(&self, place: usize, unit: Unit) -> String {
-        match self {
-            Self::Compare(signs) => signs[place].sign().to_owned(),
-            Self::Within { band, relative: true } => format!("within {} of", tell::percent(*band)),
-            Self::Within { band, relative: false } if unit == Unit::SHARE => {
-                format!("within {} of", tell::points(*band))
-            }
-            Self::Within { band, .. } => format!("within {} of", unit.show(*band)),
-            _ => String::new(),
-        }
+        let band = match self {
+            Self::Operation(Operation::Compare(signs)) => return signs[place].sign().to_owned(),
+            Self::Operation(Operation::Within(band)) => &band.item,
+            _ => return String::new(),
+        };
+        let band = match unit {
+            _ if band.percent => tell::percent(band.value),
+            Unit::SHARE => tell::points(band.value),
+            unit => unit.show(band.value),
+        };
+        format!("within {band} of")
     }
 }
 

@@ -4,7 +4,7 @@
 //! Words are less exact than the expression, so pages also show the expression.
 
 use super::Expr;
-use mumakil_base::expression::{Choice, ExprSetting, Operator, Syntax, SyntaxNode};
+use mumakil_base::expression::{Choice, ExprSetting, Operation, Operator, Syntax, SyntaxNode};
 
 /// The words for quantities whose names are not words.
 const NOUNS: [(&str, &str); 55] = [
@@ -93,7 +93,7 @@ fn of(node: &SyntaxNode) -> Option<String> {
             let [argument] = &arguments[..] else { return None };
             Some(format!("{} {}{}", how(&name.item)?, of(argument)?, chosen(settings)?))
         }
-        Syntax::Binary(left, operator, right) => {
+        Syntax::Operation(Operation::Binary(operator), parts) => {
             let sign = match operator {
                 Operator::Plus => "+",
                 Operator::Minus => "−",
@@ -101,6 +101,7 @@ fn of(node: &SyntaxNode) -> Option<String> {
                 Operator::Over => "/",
                 _ => return None,
             };
+            let [left, right] = &parts[..] else { return None };
             // Words have no parentheses, so neither operand may be an operation itself.
             Some(format!("{} {sign} {}", part(left)?, part(right)?))
         }
@@ -111,7 +112,7 @@ fn of(node: &SyntaxNode) -> Option<String> {
 fn part(node: &SyntaxNode) -> Option<String> {
     match &node.item {
         Syntax::Literal(literal) => Some(literal.text.clone()),
-        Syntax::Binary(..) => None,
+        Syntax::Operation(Operation::Binary(_), _) => None,
         _ => of(node),
     }
 }

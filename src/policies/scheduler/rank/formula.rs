@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::facts::{FACTS, RankFact, RankedJob};
 use mumakil_base::expression::{
-    ComparisonSign, ExprComplaint, Operator, Syntax, SyntaxNode, Unit, parse,
+    ExprComplaint, Operand, Operation, Syntax, SyntaxNode, Unit, parse,
 };
 
 /// A number for each job, as an expression.
@@ -29,15 +29,8 @@ pub struct RankFormula {
 enum FormulaStep {
     Constant(f64),
     Fact(&'static RankFact),
-    Negate,
-    Not,
-    Binary(Operator),
-    /// Compares as many numbers as there are signs, and one.
-    Compare(Vec<ComparisonSign>),
-    Within {
-        band: f64,
-        relative: bool,
-    },
+    /// An operation on this many numbers.
+    Operation(Operation, usize),
     Apply(&'static RankFunction),
 }
 
@@ -140,45 +133,22 @@ impl RankFormula {
     pub(super) fn of_job(&self, job: &RankedJob<'_>, stack: &mut Vec<f64>) -> f64 {
         stack.clear();
         for step in &self.steps {
-            let (taken, number) = match step {
-                FormulaStep::Constant(number) => (0, *number),
-                FormulaStep::Fact(fact) => (0, (fact.read)(job)),
-                step => step.compute(stack),
+            let taken = match step {
+                FormulaStep::Constant(_) | FormulaStep::Fact(_) => 0,
+                FormulaStep::Operation(_, parts) => *parts,
+                FormulaStep::Apply(function) => function.arguments.len(),
             };
-            stack.truncate(stack.len() - taken);
+            let left = stack.len() - taken;
+            let number = match step {
+                FormulaStep::Constant(number) => *number,
+                FormulaStep::Fact(fact) => (fact.read)(job),
+                FormulaStep::Operation(operation, _) => operation.compute(&stack[left..]),
+                FormulaStep::Apply(function) => (function.compute)(&stack[left..]),
+            };
+            stack.truncate(left);
             stack.push(number);
         }
         stack.pop().unwrap_or(f64::NAN)
-    }
-}
-
-impl FormulaStep {
-    /// Returns how many numbers the step takes from the stack, and its result.
-    fn compute(&self, stack: &[f64]) -> (usize, f64) {
-        let taken = match self {
-            Self::Constant(_) | Self::Fact(_) => 0,
-            Self::Negate | Self::Not => 1,
-            Self::Binary(_) | Self::Within { .. } => 2,
-            Self::Compare(signs) => 1 + signs.len(),
-            Self::Apply(function) => function.arguments.len(),
-        };
-        let x = &stack[stack.len() - taken..];
-        let truth = |holds: bool| f64::from(u8::from(holds));
-        let number = match self {
-            Self::Constant(_) | Self::Fact(_) => f64::NAN,
-            Self::Negate => -x[0],
-            Self::Not => truth(x[0] == 0.0),
-            Self::Binary(operator) => operator.compute(x[0], x[1]),
-            Self::Compare(signs) => {
-                truth(x.windows(2).zip(signs).all(|(pair, sign)| sign.holds(pair[0], pair[1])))
-            }
-            Self::Within { band, relative } => {
-                let band = if *relative { band * x[1].abs() } else { *band };
-                truth(ComparisonSign::AtMost.holds((x[0] - x[1]).abs(), band))
-            }
-            Self::Apply(function) => (function.compute)(x),
-        };
-        (taken, number)
     }
 }
 
@@ -220,73 +190,14 @@ fn compile(node: &SyntaxNode, steps: &mut Vec<FormulaStep>) -> Result<Unit, Expr
             steps.push(FormulaStep::Apply(function));
             Ok(unit)
         }
-        Syntax::Negate(of) => {
-            let unit = compile(of, steps)?;
-            steps.push(FormulaStep::Negate);
-            Ok(unit)
-        }
-        Syntax::Not(of) => {
-            compile(of, steps)?;
-            steps.push(FormulaStep::Not);
-            Ok(Unit::PLAIN)
-        }
-        Syntax::Binary(left, operator, right) => {
-            let units = [compile(left, steps)?, compile(right, steps)?];
-            steps.push(FormulaStep::Binary(*operator));
-            let exponent = match &right.item {
-                Syntax::Literal(literal) => Some(literal.value),
-                Syntax::Negate(of) => match &of.item {
-                    Syntax::Literal(literal) => Some(-literal.value),
-                    _ => None,
-                },
-                _ => None,
+        Syntax::Operation(operation, parts) => {
+            let part = |node| {
+                let unit = compile(node, steps)?;
+                Ok(Operand { node, unit, constant: None, is_at_most_whole: false })
             };
-            unit_of(*operator, units, exponent).map_err(complain)
-        }
-        Syntax::Compare(first, rest) => {
-            let unit = compile(first, steps)?;
-            for (_, node) in rest {
-                let other = compile(node, steps)?;
-                fit(unit, other).map_err(complain)?;
-            }
-            let signs = rest.iter().map(|(sign, _)| *sign).collect();
-            steps.push(FormulaStep::Compare(signs));
-            Ok(Unit::PLAIN)
-        }
-        Syntax::Within { left, band, right } => {
-            let unit = compile(left, steps)?;
-            fit(unit, compile(right, steps)?).map_err(complain)?;
-            let relative = band.item.percent;
-            if !relative {
-                fit(unit, band.item.unit).map_err(complain)?;
-            }
-            steps.push(FormulaStep::Within { band: band.item.value, relative });
-            Ok(Unit::PLAIN)
-        }
-    }
-}
-
-fn fit(one: Unit, other: Unit) -> Result<(), String> {
-    if one.fits(other) {
-        return Ok(());
-    }
-    Err(format!("{} and {} do not fit together", one.word(), other.word()))
-}
-
-/// Returns the unit of an operator's result; `exponent` is that of a power, if it is written as a
-/// number.
-fn unit_of(operator: Operator, units: [Unit; 2], exponent: Option<f64>) -> Result<Unit, String> {
-    let [left, right] = units;
-    match operator {
-        Operator::Or | Operator::And => Ok(Unit::PLAIN),
-        Operator::Plus | Operator::Minus => fit(left, right).map(|()| left.or(right)),
-        Operator::Times => Ok(left.times(right, 1)),
-        Operator::Over => Ok(left.times(right, -1)),
-        Operator::Power if !right.is_plain() => Err(format!("{} as a power", right.word())),
-        Operator::Power if left.is_plain() => Ok(Unit::PLAIN),
-        Operator::Power => {
-            let unit = exponent.and_then(|exponent| left.power(exponent));
-            unit.ok_or_else(|| format!("a power of {} that is no whole number", left.word()))
+            let operands = parts.iter().map(part).collect::<Result<Vec<_>, ExprComplaint>>()?;
+            steps.push(FormulaStep::Operation(operation.clone(), parts.len()));
+            operation.unit(&operands)
         }
     }
 }
@@ -386,10 +297,13 @@ mod tests {
         for (text, what) in [
             ("ages", "unknown name `ages`; did you mean `age`?"),
             ("age[class=small]", "a rank has no filters: each of its numbers is of one job"),
-            ("age + maps", "a time and a plain number do not fit together"),
-            ("age < 3", "a time and a plain number do not fit together"),
-            ("maps ^ age", "a time as a power"),
-            ("age ^ 0.5", "a power of a time that is no whole number"),
+            ("age + maps", "`+` between a time (`age`) and a plain number (`maps`)"),
+            (
+                "age < 3",
+                "`<` between a time (`age`) and a plain number (`3`); write `3s` or `3min`",
+            ),
+            ("maps ^ age", "`age` is a time: no exponent"),
+            ("age ^ 0.5", "a time has only whole powers that are written out"),
             ("max(age)", "write `max(a, b)`"),
             ("if(age, maps, age)", "the units of `if` do not fit together"),
             ("minn(maps, maps)", "unknown function `minn`; did you mean `min`?"),

@@ -1,5 +1,7 @@
 //! Calls: aggregates, trends, and functions of plain numbers.
 
+use std::slice;
+
 use super::{CheckResult, ExprChecker, ExprPurpose, Outer, shared_shape};
 use crate::expect::function::{FUNCTIONS, Function};
 use crate::expect::plan::{
@@ -314,7 +316,7 @@ impl ExprChecker<'_> {
         settings: &[ExprSetting],
     ) -> CheckResult<(TermKind, TermType)> {
         let term = self.inside(settings.to_vec(), |checker| checker.number(argument))?;
-        let shape = shared_shape(&[argument], std::slice::from_ref(&term))?;
+        let shape = shared_shape(slice::from_ref(argument), slice::from_ref(&term))?;
         let unit = match element {
             Element::Root => term.of.unit.power(0.5).ok_or_else(|| {
                 let message = format!("there is no root of {}", term.of.unit.word());
@@ -366,7 +368,7 @@ impl ExprChecker<'_> {
                 return Err(ExprComplaint::new(node.span.clone(), message));
             }
         }
-        let shape = shared_shape(&nodes.iter().collect::<Vec<_>>(), &terms)?;
+        let shape = shared_shape(&nodes, &terms)?;
         let of = TermType::number(shape, Unit::PLAIN);
         Ok((TermKind::Apply(Element::Function(function), terms), of))
     }

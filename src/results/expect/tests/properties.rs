@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::expect::plan::{Aggregate, Element};
 use crate::expect::value::{Value, ValueKey, combine};
-use mumakil_base::expression::{ComparisonSign, Operator};
+use mumakil_base::expression::{ComparisonSign, Operation, Operator};
 
 /// Texts made of tokens of the language: most are nonsense.
 fn pieces() -> impl Strategy<Value = String> {
@@ -104,7 +104,7 @@ proptest! {
             Value::Keyed(items.iter().map(key).collect())
         };
         let (a, b) = (keyed(&a), keyed(&b));
-        let minus = Element::Binary(Operator::Minus);
+        let minus = Element::Operation(Operation::Binary(Operator::Minus));
         let there = combine(&minus, &[a.clone(), b.clone()]);
         let back = combine(&minus, &[b.clone(), a.clone()]);
         match (there, back) {
@@ -114,7 +114,7 @@ proptest! {
             }
             (there, back) => prop_assert!(there.is_err() && back.is_err()),
         }
-        let below = Element::Compare(vec![ComparisonSign::Less]);
+        let below = Element::Operation(Operation::Compare(vec![ComparisonSign::Less]));
         if let Ok(holds) = combine(&below, &[a, b]) {
             let share = Aggregate::Share.of(&holds).unwrap();
             prop_assert!((0.0..=1.0).contains(&share), "{}", share);
