@@ -214,21 +214,21 @@ pub enum JobChange {
 
 /// The sum and count of how long tasks took.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TaskTimeSum {
+pub struct TaskTimeSum {
     count: u32,
     sum: SimSpan,
 }
 
 impl TaskTimeSum {
-    pub(super) fn add(&mut self, took: SimSpan) {
+    /// Adds a task.
+    pub fn add(&mut self, took: SimSpan) {
         self.count += 1;
         self.sum += took;
     }
 
-    /// Returns the mean in seconds.
-    pub(super) fn mean(&self) -> f64 {
-        // Without tasks the mean is 0, not 0/0.
-        self.sum.as_secs_f64() / f64::from(self.count.max(1))
+    /// Returns the mean in seconds; `None` without tasks.
+    pub fn mean(&self) -> Option<f64> {
+        (0 < self.count).then(|| self.sum.as_secs_f64() / f64::from(self.count))
     }
 }
 

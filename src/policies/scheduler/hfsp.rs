@@ -282,15 +282,11 @@ fn begin(
         SlotUse::Sample => Reason::Sample,
         _ => Reason::EndsFirst,
     };
-    let launched = match (claim.what, kind) {
-        (SlotUse::Resume(attempt), _) => {
-            offer.resume(attempt, reason);
-            return Some(attempt);
-        }
-        (_, SlotKind::Map) => delay.launch_map(offer, job, false, reason),
-        (_, SlotKind::Reduce) => offer.launch_reduce(job, reason),
-    };
-    launched.map(|launched| launched.attempt)
+    if let SlotUse::Resume(attempt) = claim.what {
+        offer.resume(attempt, reason);
+        return Some(attempt);
+    }
+    delay.launch(offer, job, kind, reason).map(|launched| launched.attempt)
 }
 
 /// Returns the claims that may take a slot from a job behind them, in order, each with the attempt

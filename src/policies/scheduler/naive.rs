@@ -64,20 +64,10 @@ impl<O> FewestFirst<O> {
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { lines, delay, reduces, .. } = self;
         let line = lines[kind].iter().map(|(.., job)| *job);
-        // No job ever waits for admission, so SRT counts the time of each job from the end of its
-        // setup.
-        let mut line = reduces.in_order(kind, &offer.view(), line, |_| None);
-        let held = |offer: &Offer<'_>, job| {
-            let running = offer.view().job(job).map_or(0, |job| job.tasks(kind).running());
+        reduces.launch_first(offer, kind, line, delay, |view, job, _| {
+            let running = view.job(job).map_or(0, |job| job.tasks(kind).running());
             Reason::Share(SlotStanding::of(running))
-        };
-        match kind {
-            SlotKind::Map => line.find_map(|job| {
-                let reason = held(offer, job);
-                delay.launch_map(offer, job, false, reason)
-            }),
-            SlotKind::Reduce => line.find_map(|job| offer.launch_reduce(job, held(offer, job))),
-        }
+        })
     }
 }
 

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 pub use self::facts::{FACTS, RankFact};
 use self::facts::{RankedJob, Surroundings};
 pub use self::formula::{FUNCTIONS, RankFormula, RankFunction};
-use self::record::{JobRecord, RankTurn, TookTimes, mean, note};
+use self::record::{JobRecord, RankTurn};
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::launches::Launches;
 use super::shared::places::move_entry;
@@ -33,7 +33,7 @@ use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     JobChange, JobEvent, JobId, Launched, Offer, Outcome, PerSlot, Policy, Reason, Scheduler,
-    SlotKind, View,
+    SlotKind, TaskTimeSum, View,
 };
 
 /// How long a task takes of which nothing is known, in seconds.
@@ -71,7 +71,8 @@ pub struct ByRank {
     /// The past of each job that runs, and its position.
     records: FxHashMap<JobId, JobRecord>,
     launches: Launches,
-    took: TookTimes,
+    /// How long the tasks of all jobs took that have succeeded.
+    took: PerSlot<TaskTimeSum>,
     delay: Delay,
     reduces: Reduces,
     stack: Vec<f64>,
@@ -113,7 +114,7 @@ impl Policy for ByRank {
 impl ByRank {
     /// Returns the facts about all jobs.
     fn surroundings(&self, view: &View<'_>, kind: SlotKind) -> Surroundings {
-        let usual = |kind| mean(&self.took, kind).unwrap_or(UNKNOWN_S);
+        let usual = |kind| self.took[kind].mean().unwrap_or(UNKNOWN_S);
         Surroundings {
             kind,
             now: view.now(),
@@ -163,12 +164,7 @@ impl ByRank {
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { lines, delay, reduces, .. } = self;
         let line = lines[kind].iter().map(|(.., job)| *job);
-        let line = reduces.in_order(kind, &offer.view(), line, |_| None);
-        let mut places = (0..).zip(line);
-        places.find_map(|(place, job)| match kind {
-            SlotKind::Map => delay.launch_map(offer, job, false, Reason::InLine(place)),
-            SlotKind::Reduce => offer.launch_reduce(job, Reason::InLine(place)),
-        })
+        reduces.launch_first(offer, kind, line, delay, |_, _, place| Reason::InLine(place))
     }
 }
 
@@ -198,7 +194,7 @@ impl Scheduler for ByRank {
             let succeeded = state.outcome() == Some(Outcome::Succeeded);
             record.ends(kind, launch.at, now, succeeded);
             if succeeded {
-                note(&mut self.took, kind, now.saturating_since(launch.at));
+                self.took[kind].add(now.saturating_since(launch.at));
             }
         }
         self.place_for_both(view, event.job);

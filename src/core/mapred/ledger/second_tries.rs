@@ -10,7 +10,9 @@ use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::AttemptState;
 use crate::mapred::heartbeat::LaunchOrder;
 use crate::mapred::ids::{JobId, TaskId};
-use crate::mapred::job::{Job, JobChange, JobEvent, KnownAttempt, Task, TaskStage, Tasks};
+use crate::mapred::job::{
+    Job, JobChange, JobEvent, KnownAttempt, Task, TaskStage, TaskTimeSum, Tasks,
+};
 use crate::mapred::ledger::launches::bars;
 use crate::mapred::locality::Locality;
 use crate::mapred::outbox::Outbox;
@@ -124,8 +126,9 @@ impl Ledger {
             // Hadoop tests the times of both maps and reduces, for either kind of launch.
             Rule::Hadoop021(rates) => SlotKind::BOTH.into_iter().any(|kind| {
                 let times = &job.times_on[kind];
-                let all = || times.values().map(|times| times.mean()).collect::<Vec<f64>>();
-                times.get(&tracker).is_some_and(|own| rates.is_slow_node(own.mean(), &all()))
+                let all = || times.values().filter_map(TaskTimeSum::mean).collect::<Vec<f64>>();
+                let own = times.get(&tracker).and_then(TaskTimeSum::mean);
+                own.is_some_and(|own| rates.is_slow_node(own, &all()))
             }),
             Rule::Late(_) => (self.trackers[tracker.index()].work as f64) < self.least_work,
         }

@@ -2,7 +2,7 @@
 
 use crate::scheduler::shared::rank::Rank;
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{JobId, PerSlot, SlotKind};
+use mumakil_core::mapred::{JobId, PerSlot, SlotKind, TaskTimeSum};
 
 /// A job's position: its rank, its arrival, and its number.
 pub(super) type RankTurn = (Rank, SimTime, JobId);
@@ -18,11 +18,9 @@ pub(super) struct JobRecord {
     launched: u64,
     /// How long the attempts held slots that have ended.
     held: SimSpan,
-    took: TookTimes,
+    /// How long the tasks took that have succeeded.
+    took: PerSlot<TaskTimeSum>,
 }
-
-/// How long tasks took that have succeeded: their number, and the sum of their times.
-pub(super) type TookTimes = PerSlot<(u32, SimSpan)>;
 
 impl JobRecord {
     pub(super) fn launches(&mut self, kind: SlotKind, now: SimTime) {
@@ -38,7 +36,7 @@ impl JobRecord {
         let took = now.saturating_since(at);
         self.held += took;
         if succeeded {
-            note(&mut self.took, kind, took);
+            self.took[kind].add(took);
         }
     }
 
@@ -54,18 +52,8 @@ impl JobRecord {
 
     /// Returns how long a task took, in seconds; `None` before any has succeeded.
     pub(super) fn mean_time(&self, kind: SlotKind) -> Option<f64> {
-        mean(&self.took, kind)
+        self.took[kind].mean()
     }
-}
-
-pub(super) fn note(took: &mut TookTimes, kind: SlotKind, time: SimSpan) {
-    took[kind].0 += 1;
-    took[kind].1 += time;
-}
-
-pub(super) fn mean(took: &TookTimes, kind: SlotKind) -> Option<f64> {
-    let (count, sum) = took[kind];
-    (0 < count).then(|| sum.as_secs_f64() / f64::from(count))
 }
 
 #[cfg(test)]

@@ -340,6 +340,21 @@ impl Delay {
         self.launch_wide_map(offer, job, 1, anywhere, reason)
     }
 
+    /// Launches a task of a kind: a map as [`Delay::launch_map`] does, or a reduce, which waits for
+    /// no input.
+    pub fn launch(
+        &mut self,
+        offer: &mut Offer<'_>,
+        job: JobId,
+        kind: SlotKind,
+        reason: Reason,
+    ) -> Option<Launched> {
+        match kind {
+            SlotKind::Map => self.launch_map(offer, job, false, reason),
+            SlotKind::Reduce => offer.launch_reduce(job, reason),
+        }
+    }
+
     /// As [`Delay::launch_map`], for a map that takes several slots.
     pub fn launch_wide_map(
         &mut self,

@@ -13,9 +13,10 @@ mod options;
 
 pub use self::options::{ReducesSpec, WithReduces};
 use super::coupling::ReduceGate;
+use super::delay::Delay;
 use super::srt::{ReduceOrder, Srt};
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{Job, JobId, SlotKind, View};
+use mumakil_core::mapred::{Job, JobId, Launched, Offer, Reason, SlotKind, View};
 
 /// The rules for which reduces start. By default reduces follow the policy's order of jobs and are
 /// not held back.
@@ -56,6 +57,25 @@ impl Reduces {
     /// As [`Reduces::pending`] for reduces, but as if the slow start were over.
     pub fn pending_ever(&self, job: &Job) -> u32 {
         self.gate.pending_ever(job)
+    }
+
+    /// Launches a task of the first job that has one for the offer's tracker. `jobs` are in the
+    /// policy's order; `reason` gets a job and its position. No job waits for admission.
+    pub fn launch_first(
+        &self,
+        offer: &mut Offer<'_>,
+        kind: SlotKind,
+        jobs: impl Iterator<Item = JobId>,
+        delay: &mut Delay,
+        reason: impl Fn(&View<'_>, JobId, u32) -> Reason,
+    ) -> Option<Launched> {
+        // Since no job waits for admission, SRT counts the time of each job from the end of its
+        // setup.
+        let line = self.in_order(kind, &offer.view(), jobs, |_| None);
+        (0..).zip(line).find_map(|(place, job)| {
+            let reason = reason(&offer.view(), job, place);
+            delay.launch(offer, job, kind, reason)
+        })
     }
 
     /// Returns the jobs of a group in the order in which their tasks of a kind get slots. `jobs`
