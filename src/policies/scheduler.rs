@@ -32,11 +32,12 @@ pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};
 pub use hfsp::{
     Confidence, Discount, Hfsp, HfspOptions, HfspOrder, HfspVariant, ReduceArrival, SampledTasks,
-    SlotTaking, SparedAttempts, SuspendedSpec, Victims, VirtualSlots, Weights,
+    SparedAttempts, Victims, VirtualSlots, Weights,
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
 pub use rank::{ByRank, FACTS, FUNCTIONS, RankFact, RankFormula, RankFunction, RankOptions};
+pub use shared::suspensions::{SlotTaking, SuspendedSpec};
 pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,
 };

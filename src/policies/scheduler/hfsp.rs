@@ -23,7 +23,6 @@
 mod options;
 mod phase;
 mod ranking;
-mod suspensions;
 mod trainer;
 mod virtual_cluster;
 
@@ -33,13 +32,13 @@ use std::collections::BTreeSet;
 use self::options::HfspRules;
 pub use self::options::{
     Confidence, Discount, HfspOptions, HfspOrder, HfspVariant, ReduceArrival, SampledTasks,
-    SlotTaking, SparedAttempts, SuspendedSpec, Victims, VirtualSlots, Weights,
+    SparedAttempts, Victims, VirtualSlots, Weights,
 };
 use self::phase::{Phase, SlotClaim, SlotUse};
 use self::ranking::{RankedPlace, SlotGiver};
-use self::suspensions::Suspensions;
 use super::shared::delay::Delay;
 use super::shared::rank::Rank;
+use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, PerSlot,
@@ -116,11 +115,7 @@ impl Hfsp {
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
         // Use free slots first, since taking a slot from another job harms that job.
         while 0 < offer.free(kind) && self.fill(offer, kind) {}
-        let how = match self.means(kind) {
-            SlotTaking::Wait => return,
-            SlotTaking::Kill => Preemption::Kill,
-            SlotTaking::Eager => Preemption::Suspend,
-        };
+        let Some(how) = self.means(kind).preemption() else { return };
         while self.may_preempt(offer, how) && self.make_room(offer, kind, how) {}
     }
 
@@ -202,20 +197,8 @@ impl Hfsp {
     ) -> Vec<VictimCandidate> {
         let view = offer.view();
         let phase = &self.phases[kind];
-        let is_free = |attempt: AttemptId| {
-            (how == Preemption::Kill || is_suspendable(&view, attempt.job()))
-                && !self.suspended.contains(attempt)
-                && !phase.needs(attempt)
-                && offer.can_preempt(attempt)
-        };
-        let reports = view.reports(offer.tracker()).iter();
-        let of_kind = reports.filter(|report| {
-            report.attempt.slot() == kind
-                // Setups and cleanups keep their slots: they are short and belong to the
-                // JobTracker.
-                && report.attempt.task.is_work()
-                && is_free(report.attempt)
-        });
+        let of_kind = self.suspended.preemptable(offer, kind, how);
+        let of_kind = of_kind.filter(|report| !phase.needs(report.attempt));
         let of_kind: Vec<&Report> = of_kind.collect();
         if of_kind.is_empty() {
             return Vec::new();
@@ -251,12 +234,9 @@ impl Hfsp {
             // ranked.
             self.phases[kind].rank_all();
         }
-        let reports = offer.view().reports(offer.tracker());
-        let ran = |attempt| {
-            let report = reports.iter().find(|report| report.attempt == attempt);
-            (attempt, report.map_or(SimSpan::ZERO, |report| report.ran))
-        };
-        self.phases[kind].first_suspended(self.suspended.on(offer.tracker()).map(ran))
+        let here = self.suspended.on(offer.tracker());
+        let here = here.map(|attempt| (attempt, Suspensions::ran(offer, attempt)));
+        self.phases[kind].first_suspended(here)
     }
 
     /// Notes that an attempt was launched or resumed.
@@ -315,10 +295,6 @@ fn slot_takers(
             Some((claim, victim(candidates, claim.place, lacking, rule)?))
         },
     )
-}
-
-fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
-    view.job(job).is_some_and(|job| job.spec().suspendable)
 }
 
 /// Returns the candidate that gives up its slot to `claimant`, chosen by `rule` among the jobs

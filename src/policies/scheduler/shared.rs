@@ -29,5 +29,6 @@ pub mod rank;
 pub mod reduces;
 pub mod share;
 pub mod srt;
+pub mod suspensions;
 pub mod updates;
 pub mod xml;

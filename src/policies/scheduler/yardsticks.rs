@@ -12,13 +12,12 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::hfsp::{
-    Hfsp, HfspOptions, HfspOrder, HfspVariant, SlotTaking, SuspendedSpec, Victims, VirtualSlots,
-};
+use super::hfsp::{Hfsp, HfspOptions, HfspOrder, HfspVariant, Victims, VirtualSlots};
 use super::naive::FewestFirst;
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::estimator::EstimatorKind;
 use super::shared::reduces::Reduces;
+use super::shared::suspensions::{SlotTaking, SuspendedSpec};
 use mumakil_base::units::{Count, Fraction};
 use mumakil_core::mapred::{Complaint, Policy, PolicySite, Scheduler, Wrapper};
 
@@ -100,7 +99,7 @@ impl Default for YardstickOptions {
             preemption: SlotTaking::Wait,
             // The numbers of `hfsp` for its first paper, so that only the order differs in
             // comparisons.
-            suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
+            suspended: SuspendedSpec::FEW,
             delay: DelaySpec::NONE,
         }
     }

@@ -13,6 +13,7 @@ use crate::scheduler::shared::allocations::{PoolBy, misnamed};
 use crate::scheduler::shared::delay::{Delay, DelaySpec, SkipRule};
 use crate::scheduler::shared::estimator::{EstimatorKind, SizeError};
 use crate::scheduler::shared::share::weight;
+use crate::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{AutoSpan, Complaint, Job, PolicySite};
 
@@ -229,18 +230,6 @@ impl Weights {
     }
 }
 
-/// How a job that should be served gets slots that other jobs hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SlotTaking {
-    /// Attempts of other jobs are suspended, and resumed later.
-    Eager,
-    /// The job waits until attempts of other jobs end.
-    Wait,
-    /// Attempts of other jobs are killed, and run again later.
-    Kill,
-}
-
 /// The attempts that are never preempted, whichever job lacks slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -324,17 +313,6 @@ impl JsonSchema for Confidence {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [{ "type": "number", "minimum": 1 }, { "const": "inf" }] })
     }
-}
-
-/// How many attempts may be suspended on one tracker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SuspendedSpec {
-    /// With this many suspended attempts, no more are suspended on the tracker.
-    pub most: Count<1, 1_000>,
-    /// Once their number has fallen to this, attempts are suspended there again. It is less than
-    /// `most`.
-    pub few: Count<0, 1_000>,
 }
 
 /// The options, completed by the variant.
@@ -427,8 +405,7 @@ impl HfspRules {
             reduces_arrive: ReduceArrival::MapsDone,
             // 2013, section 3.3: tasks of jobs "sorted in decreasing order of their size".
             victims: Victims::LargestJob,
-            // 2013 has two thresholds (hysteresis) but gives no numbers, so these are chosen.
-            suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
+            suspended: SuspendedSpec::FEW,
             // 2013, section 3.1: "the same timeout mechanism" as the original delay scheduler. The
             // paper gives no times, so these are the times of `fair`.
             wait: LocalityWait::Delay(DelaySpec { w1: wait, w2: wait, long_task: None }),

@@ -1,16 +1,61 @@
-//! The attempts that a policy has suspended on each tracker, and the limit on their number.
+//! How a job gets slots that other jobs hold: the attempts that may lose theirs, those that a
+//! policy has suspended on each tracker, and the limit on their number.
 //!
 //! Suspended attempts keep their memory, so a tracker may have only a limited number. Once a
 //! tracker has this number, it suspends no more attempts until enough of them have resumed.
 
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::options::SuspendedSpec;
-use mumakil_core::mapred::{AttemptId, AttemptState, JobId, Offer, SlotKind, TrackerId};
+use mumakil_base::units::{Count, SimSpan};
+use mumakil_core::mapred::{
+    AttemptId, AttemptState, JobId, Offer, Preemption, Report, SlotKind, TrackerId, View,
+};
+
+/// How a job that should be served gets slots that other jobs hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlotTaking {
+    /// Attempts of other jobs are suspended, and resumed later.
+    Eager,
+    /// The job waits until attempts of other jobs end.
+    Wait,
+    /// Attempts of other jobs are killed, and run again later.
+    Kill,
+}
+
+impl SlotTaking {
+    /// Returns how an attempt loses its slot; `None` if it keeps it.
+    pub const fn preemption(self) -> Option<Preemption> {
+        match self {
+            Self::Eager => Some(Preemption::Suspend),
+            Self::Wait => None,
+            Self::Kill => Some(Preemption::Kill),
+        }
+    }
+}
+
+/// How many attempts may be suspended on one tracker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendedSpec {
+    /// With this many suspended attempts, no more are suspended on the tracker.
+    pub most: Count<1, 1_000>,
+    /// Once their number has fallen to this, attempts are suspended there again. It is less than
+    /// `most`.
+    pub few: Count<0, 1_000>,
+}
+
+impl SuspendedSpec {
+    /// The limits of the first paper on `hfsp`.
+    // The paper has two thresholds (hysteresis) but gives no numbers, so these are chosen.
+    pub const FEW: Self = Self { most: Count::of(4), few: Count::of(2) };
+}
 
 /// The suspended attempts of all trackers.
 #[derive(Debug)]
-pub(super) struct Suspensions {
+pub struct Suspensions {
     limits: SuspendedSpec,
     by_tracker: Vec<TrackerSuspensions>,
     where_is: FxHashMap<AttemptId, TrackerId>,
@@ -27,14 +72,38 @@ struct TrackerSuspensions {
 
 impl Suspensions {
     /// Returns an empty set of suspensions.
-    pub(super) fn new(limits: SuspendedSpec) -> Self {
+    pub fn new(limits: SuspendedSpec) -> Self {
         let (where_is, of_job) = (FxHashMap::default(), FxHashMap::default());
         Self { limits, by_tracker: Vec::new(), where_is, of_job }
     }
 
+    /// Returns the attempts of a kind that could lose their slots on the offer's tracker.
+    pub fn preemptable<'o>(
+        &'o self,
+        offer: &'o Offer<'_>,
+        kind: SlotKind,
+        how: Preemption,
+    ) -> impl Iterator<Item = &'o Report> {
+        let view = offer.view();
+        let reports = view.reports(offer.tracker()).iter();
+        reports.filter(move |Report { attempt, .. }| {
+            // Setups and cleanups keep their slots: they are short and belong to the JobTracker.
+            attempt.slot() == kind
+                && attempt.task.is_work()
+                && (how == Preemption::Kill || is_suspendable(&view, attempt.job()))
+                && !self.contains(*attempt)
+                && offer.can_preempt(*attempt)
+        })
+    }
+
+    /// Returns how long an attempt has run, by the report of the offer's tracker.
+    pub fn ran(offer: &Offer<'_>, attempt: AttemptId) -> SimSpan {
+        offer.view().report_of(attempt).map_or(SimSpan::ZERO, |report| report.ran)
+    }
+
     /// Returns whether another attempt may be suspended on the tracker of an offer. If the answer
     /// changes, adds a note to the offer.
-    pub(super) fn have_room(&mut self, offer: &mut Offer<'_>) -> bool {
+    pub fn have_room(&mut self, offer: &mut Offer<'_>) -> bool {
         let limits = self.limits;
         let here = self.here(offer.tracker());
         let reports = offer.view().reports(offer.tracker());
@@ -59,14 +128,14 @@ impl Suspensions {
     }
 
     /// Notes that an attempt was suspended, by this policy or by the policy before it.
-    pub(super) fn note(&mut self, attempt: AttemptId, tracker: TrackerId) {
+    pub fn note(&mut self, attempt: AttemptId, tracker: TrackerId) {
         self.here(tracker).attempts.push(attempt);
         self.where_is.insert(attempt, tracker);
         *self.of_job.entry((attempt.job(), attempt.slot())).or_default() += 1;
     }
 
     /// Notes that an attempt was resumed or has ended. Returns whether it was suspended.
-    pub(super) fn forget(&mut self, attempt: AttemptId) -> bool {
+    pub fn forget(&mut self, attempt: AttemptId) -> bool {
         let Some(tracker) = self.where_is.remove(&attempt) else { return false };
         self.here(tracker).attempts.retain(|other| *other != attempt);
         if let Some(count) = self.of_job.get_mut(&(attempt.job(), attempt.slot())) {
@@ -76,7 +145,7 @@ impl Suspensions {
     }
 
     /// Notes that a job and all its attempts have ended.
-    pub(super) fn forget_job(&mut self, job: JobId) {
+    pub fn forget_job(&mut self, job: JobId) {
         for here in &mut self.by_tracker {
             here.attempts.retain(|attempt| attempt.job() != job);
         }
@@ -85,17 +154,17 @@ impl Suspensions {
     }
 
     /// Returns whether an attempt is suspended.
-    pub(super) fn contains(&self, attempt: AttemptId) -> bool {
+    pub fn contains(&self, attempt: AttemptId) -> bool {
         self.where_is.contains_key(&attempt)
     }
 
     /// Returns how many attempts of a job and a kind of slot are suspended.
-    pub(super) fn of(&self, job: JobId, kind: SlotKind) -> u32 {
+    pub fn of(&self, job: JobId, kind: SlotKind) -> u32 {
         self.of_job.get(&(job, kind)).copied().unwrap_or_default()
     }
 
     /// Returns the suspended attempts on a tracker, in the order in which they were suspended.
-    pub(super) fn on(&self, tracker: TrackerId) -> impl Iterator<Item = AttemptId> {
+    pub fn on(&self, tracker: TrackerId) -> impl Iterator<Item = AttemptId> {
         let here = self.by_tracker.get(tracker.index());
         here.into_iter().flat_map(|here| here.attempts.iter().copied())
     }
@@ -106,4 +175,9 @@ impl Suspensions {
         }
         &mut self.by_tracker[tracker.index()]
     }
+}
+
+/// Returns whether the attempts of a job may be suspended.
+pub fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
+    view.job(job).is_some_and(|job| job.spec().suspendable)
 }
