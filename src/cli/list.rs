@@ -8,7 +8,7 @@ use super::lines::TerminalLines;
 use super::terminal;
 use crate::expect;
 use crate::scenario::{Registry, STARTERS};
-use crate::scheduler::{FACTS, FUNCTIONS, RankFunction};
+use crate::scheduler::{FACTS, FUNCTIONS, RankFunction, VICTIM};
 use crate::study::SUITES;
 use crate::tables;
 
@@ -114,13 +114,16 @@ fn schedulers(registry: &Registry) -> TerminalLines {
     lines
 }
 
-/// Returns the names in a rank, then the functions.
+/// Returns the names in a rank, then those of another job, then the functions.
 fn ranks() -> TerminalLines {
     let call =
         |function: &RankFunction| format!("{}({})", function.name, function.arguments.join(", "));
     let calls: Vec<String> = FUNCTIONS.iter().map(call).collect();
     let functions = calls.iter().map(String::as_str).zip(FUNCTIONS.iter().map(|one| one.about));
-    aligned(FACTS.iter().map(|fact| (fact.name, fact.about)).chain(functions))
+    let of_victim = format!("{VICTIM}NAME");
+    let of_victim = (&*of_victim, "in `preempt.when`: the same of the job that would lose a slot");
+    let names = FACTS.iter().map(|fact| (fact.name, fact.about)).chain([of_victim]);
+    aligned(names.chain(functions))
 }
 
 /// Returns the quantities with their descriptions, grouped by the thing that they measure.

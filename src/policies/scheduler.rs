@@ -36,7 +36,9 @@ pub use hfsp::{
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
-pub use rank::{ByRank, FACTS, FUNCTIONS, RankFact, RankFormula, RankFunction, RankOptions};
+pub use rank::{
+    ByRank, FACTS, FUNCTIONS, PreemptSpec, RankFact, RankFormula, RankFunction, RankOptions, VICTIM,
+};
 pub use shared::suspensions::{SlotTaking, SuspendedSpec};
 pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,

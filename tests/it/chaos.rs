@@ -119,7 +119,7 @@ fn outcomes(yaml: &str) -> (u64, u64) {
 }
 
 /// Every policy, with options that use many of its features.
-const SCHEDULERS: [&str; 24] = [
+const SCHEDULERS: [&str; 26] = [
     "fifo",
     "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}, reduce_gate: coupling}}",
     "{naive-fair: {reduce_order: srt}}",
@@ -137,6 +137,9 @@ const SCHEDULERS: [&str; 24] = [
     "{rank: {jobs: -remaining_maps * map_time - remaining_reduces * reduce_time, \
      reduces: 'if(waited > 20s, jobs, -attained / 1s)', delay: {w1: 6s, w2: 3s}}}",
     "{rank: {jobs: priority + age / 1min, reduce_order: srt, reduce_gate: coupling}}",
+    "{rank: {jobs: -remaining, preempt: {when: 'waited > 10s or 1 < victim.running'}, \
+     delay: {w1: 6s, w2: 3s}}}",
+    "{rank: {jobs: -attained, preempt: {how: eager, suspended: {most: 2, few: 0}}}}",
     "ps",
     "{fsp: {preemption: eager}}",
     "{srpt: {preemption: kill}}",

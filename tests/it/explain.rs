@@ -33,7 +33,10 @@ fn explained(room: &Room, scheduler: &str) -> Vec<Value> {
 #[test]
 fn the_parts_of_every_job_are_its_sojourn() {
     let room = Room::new();
-    for scheduler in ["fifo", "fair", "capacity", "hfsp", "fair-deficit", "modified-fair", "srpt"] {
+    let preempting = "{rank: {jobs: -remaining, preempt: {}}}";
+    let policies =
+        ["fifo", "fair", "capacity", "hfsp", "fair-deficit", "modified-fair", "srpt", preempting];
+    for scheduler in policies {
         let jobs = explained(&room, scheduler);
         let table = fs::read_to_string(room.path("out/a-42/jobs.csv")).unwrap();
         let mut rows = csv::Reader::from_reader(table.as_bytes());

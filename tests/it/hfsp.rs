@@ -216,8 +216,9 @@ proptest! {
 /// and two short jobs that come later.
 const EXAMPLE: [(u64, u64); 3] = [(0, 30), (10, 10), (15, 10)];
 
-/// Returns when the jobs of the example end on a server that can be divided into any fractions.
-fn fluid(discipline: FluidDiscipline) -> Vec<f64> {
+/// Returns when jobs end on a server that can be divided into any fractions. Each job is its arrival
+/// and its size, in seconds.
+pub(crate) fn fluid(discipline: FluidDiscipline, jobs: [(u64, u64); 3]) -> Vec<f64> {
     let number = |number: u64| exact(number as f64).expect("it is finite");
     let job = |(arrival, size): (u64, u64)| FluidJob {
         arrival: number(arrival),
@@ -225,7 +226,7 @@ fn fluid(discipline: FluidDiscipline) -> Vec<f64> {
         most: number(1),
         weight: number(1),
     };
-    let course = discipline.serve(&EXAMPLE.map(job)).unwrap();
+    let course = discipline.serve(&jobs.map(job)).unwrap();
     course.jobs.iter().map(|job| approximate(&job.finish)).collect()
 }
 
@@ -243,9 +244,14 @@ workload: {jobs: ["
             .unwrap();
     }
     writeln!(yaml, "]}}\nscheduler: {scheduler}").unwrap();
+    finishes(&yaml)
+}
+
+/// Returns when the jobs of a scenario end, in seconds.
+pub(crate) fn finishes(yaml: &str) -> Vec<f64> {
     let folder = tempfile::TempDir::new().unwrap();
     let registry = Registry::builtin();
-    let scenario = scenario::parse("test.yaml", &yaml, &[], &registry).unwrap().scenario;
+    let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
     let options = Options { folder: Some(folder.path().to_owned()), ..Options::default() };
     emulate(&scenario, &registry, options).unwrap();
     let table = std::fs::read_to_string(folder.path().join("jobs.csv")).unwrap();
@@ -258,7 +264,7 @@ workload: {jobs: ["
 #[test]
 fn the_yardsticks_come_closer_to_their_fluid_models_as_tasks_shrink() {
     let error = |scheduler: &str, discipline: FluidDiscipline, task_ms: u64| {
-        let pairs = on_a_cluster(scheduler, task_ms).into_iter().zip(fluid(discipline));
+        let pairs = on_a_cluster(scheduler, task_ms).into_iter().zip(fluid(discipline, EXAMPLE));
         pairs.map(|(real, ideal)| (real - ideal).abs()).fold(0.0, f64::max)
     };
     let hfsp = "{hfsp: {estimator: oracle, sample: 0, delay: {w1: 0s, w2: 0s}}}";

@@ -74,8 +74,9 @@ fn what_a_policy_has_suspended_its_successor_resumes_or_kills() {
     let (fifo, _) = run(&at.replace("NEXT", "fifo"));
     assert!(halted <= killed(&fifo), "{halted} and {}", killed(&fifo));
     // The reference policies are HFSP with other job sizes, and resume suspended attempts like
-    // HFSP.
-    for next in [eager, "fsp", "srpt"] {
+    // HFSP. A rank does so if it may suspend attempts itself.
+    let rank = "{rank: {jobs: -remaining, preempt: {how: eager}}}";
+    for next in [eager, "fsp", "srpt", rank] {
         let (again, _) = run(&at.replace("NEXT", next));
         assert_eq!(killed(&again), 0, "{next}");
         assert!(count(&past, &fact("resumed")) < count(&again, &fact("resumed")), "{next}");

@@ -40,6 +40,7 @@ mod picture;
 mod predict;
 mod programs;
 mod python;
+mod rank;
 mod real_hadoop;
 mod recovery;
 mod scenarios;

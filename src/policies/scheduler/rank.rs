@@ -10,9 +10,12 @@
 //! ```
 //! A rank whose facts change only with the job is computed when something happens to it. Another
 //! rank is computed again for each tracker that offers a slot.
+//!
+//! With `preempt`, waiting jobs also take slots from jobs that rank below them ([`preempt`]).
 
 mod facts;
 mod formula;
+mod preempt;
 mod record;
 
 use std::collections::BTreeSet;
@@ -23,17 +26,18 @@ use serde::{Deserialize, Serialize};
 
 pub use self::facts::{FACTS, RankFact};
 use self::facts::{RankedJob, Surroundings};
-pub use self::formula::{FUNCTIONS, RankFormula, RankFunction};
+pub use self::formula::{FUNCTIONS, RankFormula, RankFunction, VICTIM};
+pub use self::preempt::PreemptSpec;
 use self::record::{JobRecord, RankTurn};
 use super::shared::delay::{Delay, DelaySpec};
-use super::shared::launches::Launches;
 use super::shared::places::move_entry;
 use super::shared::rank::Rank;
 use super::shared::reduces::{Reduces, WithReduces};
+use super::shared::suspensions::{SuspendedSpec, Suspensions};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    JobChange, JobEvent, JobId, Launched, Offer, Outcome, PerSlot, Policy, Reason, Scheduler,
-    SlotKind, TaskTimeSum, View,
+    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, Outcome, PerSlot,
+    Policy, PolicySite, Preemption, Reason, Scheduler, SlotKind, TaskTimeSum, TrackerId, View,
 };
 
 /// How long a task takes of which nothing is known, in seconds.
@@ -53,12 +57,16 @@ pub struct RankOptions {
     pub reduces: Option<RankFormula>,
     /// How long jobs wait for their input. Without this, they do not wait.
     pub delay: DelaySpec,
+    /// When and how jobs take slots from jobs that rank below them. Without this, they wait until
+    /// slots are free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preempt: Option<PreemptSpec>,
 }
 
 impl Default for RankOptions {
     fn default() -> Self {
         let jobs = RankFormula::of("-submitted").expect("a known name");
-        Self { jobs, reduces: None, delay: DelaySpec::NONE }
+        Self { jobs, reduces: None, delay: DelaySpec::NONE, preempt: None }
     }
 }
 
@@ -66,11 +74,16 @@ impl Default for RankOptions {
 #[derive(Debug)]
 pub struct ByRank {
     formulas: PerSlot<RankFormula>,
+    preempt: Option<PreemptSpec>,
     /// The jobs that could use a slot, in the order in which they are asked.
     lines: PerSlot<BTreeSet<RankTurn>>,
-    /// The past of each job that runs, and its position.
+    /// The jobs that could lose slots, in the same order, and the number of slots that all jobs
+    /// hold. Only with preemption.
+    at_stake: PerSlot<BTreeSet<RankTurn>>,
+    held: PerSlot<u32>,
+    suspended: Suspensions,
+    /// The past of each job that runs, and its positions.
     records: FxHashMap<JobId, JobRecord>,
-    launches: Launches,
     /// How long the tasks of all jobs took that have succeeded.
     took: PerSlot<TaskTimeSum>,
     delay: Delay,
@@ -93,16 +106,34 @@ impl Policy for ByRank {
     type Options = WithReduces<RankOptions>;
     const HEEDS_BYTES: bool = false;
 
+    fn settle(options: &mut Self::Options, _: &PolicySite<'_>) -> Vec<Complaint> {
+        let RankOptions { jobs, reduces, preempt, .. } = &options.own;
+        let ranks = [("jobs", Some(jobs)), ("reduces", reduces.as_ref())];
+        let with_victim =
+            ranks.into_iter().filter(|(_, rank)| rank.is_some_and(|it| it.has_victim()));
+        let complaints = with_victim.map(|(key, _)| {
+            let message =
+                "a rank is of one job: `victim.` stands only in the condition of `preempt`";
+            Complaint::error(&[key], message, "leave `victim.` out")
+        });
+        complaints.chain(preempt.iter().flat_map(PreemptSpec::complaints)).collect()
+    }
+
     fn new(options: Self::Options) -> Self {
-        let WithReduces { own: RankOptions { jobs, reduces: of_reduces, delay }, reduces } =
-            options;
+        let WithReduces { own: options, reduces } = options;
+        let RankOptions { jobs, reduces: of_reduces, delay, preempt } = options;
         let of_reduces = of_reduces.unwrap_or_else(|| jobs.clone());
-        let (lines, records, launches, took) = Default::default();
+        let preempt = preempt.filter(|spec| spec.how.preemption().is_some());
+        let limits = preempt.as_ref().and_then(|spec| spec.suspended);
+        let (lines, at_stake, held, records, took) = Default::default();
         Self {
             formulas: PerSlot { map: jobs, reduce: of_reduces },
+            preempt,
             lines,
+            at_stake,
+            held,
+            suspended: Suspensions::new(limits.unwrap_or(SuspendedSpec::FEW)),
             records,
-            launches,
             took,
             delay: Delay::new(&delay),
             reduces: Reduces::new(&reduces),
@@ -124,17 +155,18 @@ impl ByRank {
         }
     }
 
-    /// Gives a job its position for a kind of slot.
+    /// Gives a job its positions for a kind of slot.
     fn place(&mut self, view: &View<'_>, id: JobId, kind: SlotKind) {
-        let waiting = view.job(id).filter(|job| 0 < self.reduces.pending(job, kind));
-        let waiting = waiting.map(|job| (job, self.surroundings(view, kind)));
+        let around = self.surroundings(view, kind);
         // A job that neither runs nor waits has no record and no position.
         let Some(record) = self.records.get_mut(&id) else { return };
-        let place = waiting.map(|(job, around)| {
+        let job = view.job(id).filter(|job| 0 < self.reduces.pending(job, kind));
+        let place = job.map(|job| {
             turn(&self.formulas[kind], &RankedJob { job, record, around: &around }, &mut self.stack)
         });
         let was = std::mem::replace(&mut record.place[kind], place);
         move_entry(&mut self.lines[kind], was, place);
+        self.put_at_stake(view, id, kind, &around);
     }
 
     fn place_for_both(&mut self, view: &View<'_>, id: JobId) {
@@ -147,28 +179,66 @@ impl ByRank {
             return;
         }
         let around = self.surroundings(view, kind);
-        let line = std::mem::take(&mut self.lines[kind]);
-        // The order is nearly that of the last time, which makes building the line cheap.
-        self.lines[kind] = line
-            .into_iter()
-            .filter_map(|(.., id)| {
-                let (job, record) = view.job(id).zip(self.records.get_mut(&id))?;
-                let ranked = RankedJob { job, record, around: &around };
-                let place = turn(&self.formulas[kind], &ranked, &mut self.stack);
-                record.place[kind] = Some(place);
-                Some(place)
-            })
-            .collect();
+        let Self { formulas, records, stack, .. } = self;
+        let mut again = |(.., id): RankTurn| {
+            let (job, record) = view.job(id).zip(records.get_mut(&id))?;
+            let place = turn(&formulas[kind], &RankedJob { job, record, around: &around }, stack);
+            // A job in one of the lines has no position in the other unless it stands there, too.
+            record.place[kind] = record.place[kind].map(|_| place);
+            record.at_stake[kind] = record.at_stake[kind].map(|(_, slots)| (place, slots));
+            Some(place)
+        };
+        // The order is nearly that of the last time, which makes building a line cheap.
+        for line in [&mut self.lines[kind], &mut self.at_stake[kind]] {
+            *line = std::mem::take(line).into_iter().filter_map(&mut again).collect();
+        }
     }
 
-    fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
+    /// Gives a free slot to the first job that can use it. Returns whether there was such a job.
+    fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
+        let here = self.suspended_here(offer, kind);
         let Self { lines, delay, reduces, .. } = self;
-        let line = lines[kind].iter().map(|(.., job)| *job);
-        reduces.launch_first(offer, kind, line, delay, |_, _, place| Reason::InLine(place))
+        // A suspended attempt comes just before the new tasks of its job.
+        let is_before = |turn: &&RankTurn| here.is_none_or(|(of_job, _)| **turn < of_job);
+        let line = lines[kind].iter().take_while(is_before).map(|(.., job)| *job);
+        let reason = |_: &View<'_>, _, place| Reason::InLine(place);
+        let launched = reduces.launch_first(offer, kind, line.clone(), delay, reason);
+        match (launched, here) {
+            (Some(launched), _) => self.note_begun(offer, launched.attempt),
+            (None, Some((_, attempt))) => {
+                offer.resume(attempt, Reason::InLine(line.count() as u32));
+                self.note_begun(offer, attempt);
+            }
+            (None, None) => return false,
+        }
+        true
+    }
+
+    /// Notes that an attempt was launched or resumed.
+    fn note_begun(&mut self, offer: &Offer<'_>, attempt: AttemptId) {
+        let view = offer.view();
+        let record = self.records.entry(attempt.job()).or_default();
+        if self.suspended.forget(attempt) {
+            record.resumes(attempt, view.now());
+        } else {
+            record.launches(attempt, view.now());
+        }
+        self.place_for_both(&view, attempt.job());
     }
 }
 
 impl Scheduler for ByRank {
+    fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
+        if self.taking() != Some(Preemption::Suspend) {
+            return false;
+        }
+        for (attempt, tracker) in suspended {
+            self.suspended.note(*attempt, *tracker);
+            self.records.entry(attempt.job()).or_default().enters(*attempt);
+        }
+        true
+    }
+
     fn patience(&self, view: &View<'_>) -> SimSpan {
         self.delay.patience(view)
     }
@@ -178,24 +248,20 @@ impl Scheduler for ByRank {
     }
 
     fn reads_reports(&self) -> bool {
-        false
+        self.preempt.is_some()
+    }
+
+    fn wants_full_trackers(&self) -> bool {
+        self.preempt.is_some()
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.delay.job_changed(view, event);
-        let ended = self.launches.job_changed(event);
-        if event.change == JobChange::Running {
-            self.records.entry(event.job).or_default();
-        }
-        if let Some((attempt, state, launch)) = ended
-            && let Some(record) = self.records.get_mut(&event.job)
-        {
-            let (kind, now) = (attempt.slot(), view.now());
-            let succeeded = state.outcome() == Some(Outcome::Succeeded);
-            record.ends(kind, launch.at, now, succeeded);
-            if succeeded {
-                self.took[kind].add(now.saturating_since(launch.at));
-            }
+        match event.change {
+            JobChange::Running => _ = self.records.entry(event.job).or_default(),
+            JobChange::Attempt(attempt, state) => self.attempt_changed(view, attempt, state),
+            JobChange::Ended(_) => self.suspended.forget_job(event.job),
+            _ => {}
         }
         self.place_for_both(view, event.job);
         if let JobChange::Ended(_) = event.change {
@@ -204,20 +270,39 @@ impl Scheduler for ByRank {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
-        self.delay.begin(&offer.view());
+        // The delay's time passes only with offers of free slots, as without preemption.
+        if SlotKind::BOTH.iter().any(|kind| 0 < offer.free(*kind)) {
+            self.delay.begin(&offer.view());
+        }
         for kind in SlotKind::BOTH {
             if 0 < offer.free(kind) {
                 self.refresh(&offer.view(), kind);
             }
-            while 0 < offer.free(kind) {
-                // No job takes a slot of this kind here. If the jobs were asked again, they would
-                // count as passed over twice.
-                let Some(launched) = self.launch(offer, kind) else { break };
-                let (now, tracker, job) = (offer.view().now(), offer.tracker(), launched.job());
-                self.launches.note(now, tracker, launched);
-                self.records.entry(job).or_default().launches(kind, now);
-                self.place_for_both(&offer.view(), job);
+            // If no job takes a slot of this kind here, the jobs are not asked again: they would
+            // count as passed over twice.
+            while 0 < offer.free(kind) && self.fill(offer, kind) {}
+            self.preempt(offer, kind);
+        }
+    }
+}
+
+impl ByRank {
+    fn attempt_changed(&mut self, view: &View<'_>, attempt: AttemptId, state: AttemptState) {
+        use AttemptState as S;
+        // In any other state the attempt never resumes, so it no longer counts as suspended.
+        let was_suspended = !matches!(state, S::Unassigned | S::Running | S::Suspended)
+            && self.suspended.forget(attempt);
+        let Some(record) = self.records.get_mut(&attempt.job()) else { return };
+        if let Some(outcome) = state.outcome() {
+            let succeeded = outcome == Outcome::Succeeded;
+            if let Some(took) = record.ends(attempt, view.now(), succeeded)
+                && succeeded
+            {
+                self.took[attempt.slot()].add(took);
             }
+        } else if was_suspended {
+            // It had finished its work before the order came, and waits in its slot for its commit.
+            record.goes_on(attempt, view.now());
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The code that policies share. Each policy owns its own instances of the types that it uses.
 //!
 //! ```text
-//!                       fifo  naive  fair  fair-deficit  modified-fair  capacity  hfsp
-//! delay                  ×     ×      ×                        ×           ×       ×
+//!                       fifo  naive  fair  fair-deficit  modified-fair  capacity  hfsp  rank
+//! delay                  ×     ×      ×                        ×           ×       ×     ×
 //! load                   ×            ×         ×              ×
-//! reduces                ×     ×      ×         ×              ×           ×
+//! reduces                ×     ×      ×         ×              ×           ×             ×
 //! pools, job_queue, share             ×         ×              ×
 //! launches, for kills                 ×                                    ×
 //! estimator                                                                        ×
+//! suspensions                                                                      ×     ×
 //! ```
 
 pub mod allocation_file;

@@ -512,15 +512,7 @@ impl HfspOptions {
                 Complaint::error(&["weights", "pools", pool], message, hint)
             }));
         }
-        if self.suspended.is_some_and(|spec| spec.most.get() <= spec.few.get()) {
-            let message =
-                "`few` is below `most`: with so few suspended attempts others may be again";
-            complaints.push(Complaint::error(
-                &["suspended", "few"],
-                message,
-                "one less than `most` is the most",
-            ));
-        }
+        complaints.extend(self.suspended.and_then(|spec| spec.complaint(&["suspended", "few"])));
         let rules = self.rules();
         let is_unmeasured = rules.sample == 0 && rules.estimator != EstimatorKind::Oracle;
         if is_unmeasured && rules.error.is_some() {

@@ -46,6 +46,12 @@ impl RankedJob<'_> {
         self.around.now.saturating_since(then).as_secs_f64()
     }
 
+    /// Returns how many attempts run. Those that are suspended, or ordered to be killed, still count
+    /// as running in the JobTracker.
+    fn running(&self, kind: SlotKind) -> f64 {
+        self.job.tasks(kind).running().saturating_sub(self.record.stopped(kind)).into()
+    }
+
     fn remaining(&self, kind: SlotKind) -> f64 {
         let tasks = self.job.tasks(kind);
         f64::from(tasks.total() - (tasks.finished() + tasks.failed()).min(tasks.total()))
@@ -101,14 +107,12 @@ pub const FACTS: &[RankFact] = &[
     }),
     of_job("maps", Unit::PLAIN, "its maps", |it| it.job.tasks(MAP).total().into()),
     of_job("reduces", Unit::PLAIN, "its reduces", |it| it.job.tasks(REDUCE).total().into()),
-    of_job("running_maps", Unit::PLAIN, "its attempts of maps that run", |it| {
-        it.job.tasks(MAP).running().into()
-    }),
+    of_job("running_maps", Unit::PLAIN, "its attempts of maps that run", |it| it.running(MAP)),
     of_job("running_reduces", Unit::PLAIN, "its attempts of reduces that run", |it| {
-        it.job.tasks(REDUCE).running().into()
+        it.running(REDUCE)
     }),
     of_job("running", Unit::PLAIN, "its attempts of the slot's kind that run", |it| {
-        it.job.tasks(it.around.kind).running().into()
+        it.running(it.around.kind)
     }),
     of_job("remaining_maps", Unit::PLAIN, "its maps that have not succeeded", |it| {
         it.remaining(MAP)

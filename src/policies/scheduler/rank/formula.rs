@@ -24,11 +24,16 @@ pub struct RankFormula {
     flows: bool,
 }
 
+/// Begins the names of the job that would lose a slot, in the condition of `preempt`.
+pub const VICTIM: &str = "victim.";
+
 /// A step of the computation on a stack of numbers.
 #[derive(Clone, Debug)]
 enum FormulaStep {
     Constant(f64),
     Fact(&'static RankFact),
+    /// As `Fact`, of the job that would lose a slot.
+    OfVictim(&'static RankFact),
     /// An operation on this many numbers.
     Operation(Operation, usize),
     Apply(&'static RankFunction),
@@ -120,7 +125,11 @@ impl RankFormula {
     pub fn of(text: &str) -> Result<Self, ExprComplaint> {
         let mut steps = Vec::new();
         compile(&parse(text)?, &mut steps)?;
-        let flows = steps.iter().any(|step| matches!(step, FormulaStep::Fact(fact) if fact.flows));
+        let flows = |step: &FormulaStep| match step {
+            FormulaStep::Fact(fact) | FormulaStep::OfVictim(fact) => fact.flows,
+            _ => false,
+        };
+        let flows = steps.iter().any(flows);
         Ok(Self { text: text.to_owned(), steps, flows })
     }
 
@@ -129,12 +138,37 @@ impl RankFormula {
         self.flows
     }
 
+    /// Returns whether the number depends on a job that would lose a slot.
+    pub(super) fn has_victim(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, FormulaStep::OfVictim(_)))
+    }
+
+    /// Returns whether the condition holds for a job that would take a slot of a victim.
+    pub(super) fn holds(
+        &self,
+        job: &RankedJob<'_>,
+        victim: &RankedJob<'_>,
+        stack: &mut Vec<f64>,
+    ) -> bool {
+        let number = self.compute(job, Some(victim), stack);
+        number != 0.0 && !number.is_nan()
+    }
+
     /// Computes the number of a job; `stack` is empty room.
     pub(super) fn of_job(&self, job: &RankedJob<'_>, stack: &mut Vec<f64>) -> f64 {
+        self.compute(job, None, stack)
+    }
+
+    fn compute(
+        &self,
+        job: &RankedJob<'_>,
+        victim: Option<&RankedJob<'_>>,
+        stack: &mut Vec<f64>,
+    ) -> f64 {
         stack.clear();
         for step in &self.steps {
             let taken = match step {
-                FormulaStep::Constant(_) | FormulaStep::Fact(_) => 0,
+                FormulaStep::Constant(_) | FormulaStep::Fact(_) | FormulaStep::OfVictim(_) => 0,
                 FormulaStep::Operation(_, parts) => *parts,
                 FormulaStep::Apply(function) => function.arguments.len(),
             };
@@ -142,6 +176,7 @@ impl RankFormula {
             let number = match step {
                 FormulaStep::Constant(number) => *number,
                 FormulaStep::Fact(fact) => (fact.read)(job),
+                FormulaStep::OfVictim(fact) => victim.map_or(f64::NAN, fact.read),
                 FormulaStep::Operation(operation, _) => operation.compute(&stack[left..]),
                 FormulaStep::Apply(function) => (function.compute)(&stack[left..]),
             };
@@ -165,11 +200,17 @@ fn compile(node: &SyntaxNode, steps: &mut Vec<FormulaStep>) -> Result<Unit, Expr
                 let what = "a rank has no filters: each of its numbers is of one job";
                 return Err(ExprComplaint::new(filter.key.span.clone(), what));
             }
-            let Some(fact) = FACTS.iter().find(|fact| fact.name == name) else {
+            let of_victim = name.strip_prefix(VICTIM);
+            let bare = of_victim.unwrap_or(name);
+            let Some(fact) = FACTS.iter().find(|fact| fact.name == bare) else {
                 let unknown = complain(format!("unknown name `{name}`"));
-                return Err(unknown.nearest(name, FACTS.iter().map(|fact| fact.name)));
+                let prefix = if of_victim.is_some() { VICTIM } else { "" };
+                let known: Vec<String> =
+                    FACTS.iter().map(|fact| format!("{prefix}{}", fact.name)).collect();
+                return Err(unknown.nearest(name, known.iter().map(String::as_str)));
             };
-            steps.push(FormulaStep::Fact(fact));
+            let step = if of_victim.is_some() { FormulaStep::OfVictim } else { FormulaStep::Fact };
+            steps.push(step(fact));
             Ok(fact.unit)
         }
         Syntax::Call { name, arguments, settings } => {
@@ -296,6 +337,7 @@ mod tests {
     fn what_does_not_fit_is_told() {
         for (text, what) in [
             ("ages", "unknown name `ages`; did you mean `age`?"),
+            ("victim.ages", "unknown name `victim.ages`; did you mean `victim.age`?"),
             ("age[class=small]", "a rank has no filters: each of its numbers is of one job"),
             ("age + maps", "`+` between a time (`age`) and a plain number (`maps`)"),
             (

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use mumakil_base::units::{Count, SimSpan};
 use mumakil_core::mapred::{
-    AttemptId, AttemptState, JobId, Offer, Preemption, Report, SlotKind, TrackerId, View,
+    AttemptId, AttemptState, Complaint, JobId, Offer, Preemption, Report, SlotKind, TrackerId, View,
 };
 
 /// How a job that should be served gets slots that other jobs hold.
@@ -51,6 +51,13 @@ impl SuspendedSpec {
     /// The limits of the first paper on `hfsp`.
     // The paper has two thresholds (hysteresis) but gives no numbers, so these are chosen.
     pub const FEW: Self = Self { most: Count::of(4), few: Count::of(2) };
+
+    /// Complains about limits in the wrong order, at the path of `few`.
+    pub fn complaint(self, path: &[&str]) -> Option<Complaint> {
+        let message = "`few` is below `most`: with so few suspended attempts others may be again";
+        let hint = "one less than `most` is the most";
+        (self.most.get() <= self.few.get()).then(|| Complaint::error(path, message, hint))
+    }
 }
 
 /// The suspended attempts of all trackers.

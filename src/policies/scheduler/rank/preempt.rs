@@ -1,0 +1,450 @@
+//! Preemption: a job that waits takes slots from jobs that rank below it.
+//!
+//! ```text
+//! the first in line that lacks slots  <-  the last of the jobs that hold slots, youngest attempt
+//! ```
+//! The decision is made at a tracker's heartbeat, and the slot goes to the job for which it was
+//! taken in the same reply. A job gives up slots only if the jobs behind it have fewer than are
+//! lacking, so slots that are about to come free on other trackers are not taken twice. With kills,
+//! a task loses its work only once: so every run ends, whatever the formulas.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::facts::{RankedJob, Surroundings};
+use super::formula::RankFormula;
+use super::record::RankTurn;
+use super::{ByRank, turn};
+use crate::scheduler::shared::places::move_entry;
+use crate::scheduler::shared::suspensions::{
+    SlotTaking, SuspendedSpec, Suspensions, is_suspendable,
+};
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::{
+    AttemptId, Complaint, JobId, Offer, Preemption, Reason, SlotKind, View,
+};
+
+/// When and how jobs take slots from jobs that rank below them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PreemptSpec {
+    /// How the slots are taken.
+    pub how: SlotTaking,
+    /// A condition on the job that would take a slot. The names of the job that would lose it begin
+    /// with `victim.`. Without this, a higher rank is enough.
+    #[schemars(extend("x-only-if" = {"how": {"not": "wait"}}))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when: Option<RankFormula>,
+    /// How many attempts may be suspended on one tracker. Without this, `most` is 4 and `few` is 2.
+    #[schemars(extend("x-only-if" = {"how": "eager"}))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<SuspendedSpec>,
+}
+
+impl Default for PreemptSpec {
+    fn default() -> Self {
+        Self { how: SlotTaking::Kill, when: None, suspended: None }
+    }
+}
+
+impl PreemptSpec {
+    pub(super) fn complaints(&self) -> Option<Complaint> {
+        self.suspended.and_then(|spec| spec.complaint(&["preempt", "suspended", "few"]))
+    }
+}
+
+/// An attempt that could lose its slot, on the tracker that makes the offer.
+#[derive(Clone, Copy, Debug)]
+struct RankedVictim {
+    turn: RankTurn,
+    ran: SimSpan,
+    attempt: AttemptId,
+    /// How many slots the jobs behind its job could lose.
+    behind: u32,
+}
+
+/// A job that could use a slot, and its suspended attempt if it would resume that.
+type RankedClaim = (RankTurn, Option<AttemptId>);
+
+impl ByRank {
+    pub(super) fn taking(&self) -> Option<Preemption> {
+        self.preempt.as_ref().and_then(|spec| spec.how.preemption())
+    }
+
+    /// Notes how many slots a job holds, and how many of these it could lose.
+    pub(super) fn put_at_stake(
+        &mut self,
+        view: &View<'_>,
+        id: JobId,
+        kind: SlotKind,
+        around: &Surroundings,
+    ) {
+        let Some(how) = self.taking() else { return };
+        let Some(record) = self.records.get_mut(&id) else { return };
+        let job = view.job(id).filter(|job| job.is_running());
+        let held = job.map_or(0, |job| job.tasks(kind).running());
+        let held = held.saturating_sub(record.stopped(kind));
+        self.held[kind] = self.held[kind] + held - std::mem::replace(&mut record.holds[kind], held);
+        let slots = match how {
+            Preemption::Kill => held.saturating_sub(record.spared(kind)),
+            Preemption::Suspend if is_suspendable(view, id) => held,
+            Preemption::Suspend => 0,
+        };
+        let job = job.filter(|_| 0 < slots);
+        let place = job.map(|job| {
+            record.place[kind].unwrap_or_else(|| {
+                let ranked = RankedJob { job, record, around };
+                turn(&self.formulas[kind], &ranked, &mut self.stack)
+            })
+        });
+        let was = std::mem::replace(&mut record.at_stake[kind], place.map(|place| (place, slots)));
+        move_entry(&mut self.at_stake[kind], was.map(|(place, _)| place), place);
+    }
+
+    /// Returns the suspended attempt on the offer's tracker whose job ranks first, and its job's
+    /// position. Of several attempts of this job, the one that has run for longest comes first.
+    pub(super) fn suspended_here(
+        &mut self,
+        offer: &Offer<'_>,
+        kind: SlotKind,
+    ) -> Option<(RankTurn, AttemptId)> {
+        let view = offer.view();
+        let mut here = self.suspended.on(offer.tracker()).peekable();
+        here.peek()?;
+        let around = self.surroundings(&view, kind);
+        let Self { formulas, records, stack, .. } = self;
+        let of_kind = here.filter(|attempt| attempt.slot() == kind);
+        let placed = of_kind.filter_map(|attempt| {
+            let (job, record) = view.job(attempt.job()).zip(records.get(&attempt.job()))?;
+            let ranked = RankedJob { job, record, around: &around };
+            let place = turn(&formulas[kind], &ranked, stack);
+            Some((place, Reverse(Suspensions::ran(offer, attempt)), attempt))
+        });
+        placed.min().map(|(place, _, attempt)| (place, attempt))
+    }
+
+    /// Takes slots on the offer's tracker for jobs that lack them.
+    pub(super) fn preempt(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
+        let Some(how) = self.taking() else { return };
+        // Reduces with an order of their own follow that instead of the ranks.
+        if kind == SlotKind::Reduce && self.reduces.have_an_order() {
+            return;
+        }
+        let waits = |policy: &Self| {
+            !policy.lines[kind].is_empty() || policy.suspended.on(offer.tracker()).next().is_some()
+        };
+        if !waits(self) || self.suspended.preemptable(offer, kind, how).next().is_none() {
+            return;
+        }
+        self.refresh(&offer.view(), kind);
+        while self.may_take(offer, how) && self.take_slot(offer, kind, how) {}
+    }
+
+    fn may_take(&mut self, offer: &mut Offer<'_>, how: Preemption) -> bool {
+        // Only suspensions are limited, since a killed attempt keeps no memory.
+        how == Preemption::Kill || self.suspended.have_room(offer)
+    }
+
+    /// Takes a slot for the first job that lacks one and can use it on this tracker. Returns whether
+    /// there was such a job.
+    fn take_slot(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
+        let here = self.suspended_here(offer, kind);
+        let first = self.lines[kind].first().copied().into_iter().chain(here.map(|(turn, _)| turn));
+        let last = self.at_stake[kind].last();
+        // Usually the jobs that hold slots are those that rank first, which this check finds
+        // quickly.
+        if first.min().zip(last).is_none_or(|(first, last)| last.0 <= first.0) {
+            return false;
+        }
+        let victims = self.victims(offer, kind, how);
+        let Some(last) = victims.first().map(|victim| victim.turn) else { return false };
+        let view = offer.view();
+        let around = self.surroundings(&view, kind);
+        // The slots that no job holds, such as free slots of other trackers, go to the first jobs
+        // in line. No slot is taken for what these can serve.
+        let mut spare = view.capacity(kind).saturating_sub(self.held[kind]);
+        let mut wanted = 0;
+        let mut found = None;
+        let Self { preempt, lines, records, reduces, delay, stack, .. } = self;
+        let when = preempt.as_ref().and_then(|spec| spec.when.as_ref());
+        for (place, (turn, resumed)) in (0..).zip(claims(&lines[kind], here)) {
+            // A slot is taken only from a lower rank: among equals, jobs wait.
+            if last.0 <= turn.0 {
+                break;
+            }
+            let (.., id) = turn;
+            let view = offer.view();
+            let Some((job, record)) = view.job(id).zip(records.get(&id)) else { continue };
+            let lacking = if resumed.is_some() {
+                // The attempt can resume only on this tracker, so any job behind it may have to
+                // give up a slot.
+                u32::MAX
+            } else {
+                let tasks = reduces.pending(job, kind);
+                let served = tasks.min(spare);
+                spare -= served;
+                wanted + tasks - served
+            };
+            let ranked = RankedJob { job, record, around: &around };
+            let gives_way = |victim: &&RankedVictim| {
+                let (rank, .., of) = victim.turn;
+                // A job takes no slots from itself.
+                turn.0 < rank && of != id && victim.behind < lacking && {
+                    let other = view.job(of).zip(records.get(&of));
+                    let other =
+                        other.map(|(job, record)| RankedJob { job, record, around: &around });
+                    when.is_none_or(|when| {
+                        other.is_some_and(|other| when.holds(&ranked, &other, stack))
+                    })
+                }
+            };
+            let Some(victim) = victims.iter().find(gives_way) else { continue };
+            // A victim loses its slot only if the job really begins a task here.
+            let begun = match resumed {
+                Some(attempt) => {
+                    offer.resume(attempt, Reason::InLine(place));
+                    Some(attempt)
+                }
+                None => {
+                    wanted = lacking;
+                    let launched = delay.launch(offer, id, kind, Reason::InLine(place));
+                    launched.map(|launched| launched.attempt)
+                }
+            };
+            if let Some(attempt) = begun {
+                found = Some((attempt, victim.attempt));
+                break;
+            }
+        }
+        let Some((attempt, victim)) = found else { return false };
+        self.note_begun(offer, attempt);
+        if !offer.preempt(victim, how, attempt) {
+            return false;
+        }
+        let now = offer.view().now();
+        let record = self.records.entry(victim.job()).or_default();
+        match how {
+            Preemption::Suspend => {
+                record.stops(victim, now);
+                self.suspended.note(victim, offer.tracker());
+            }
+            Preemption::Kill => record.is_killed(victim, now),
+        }
+        self.place_for_both(&offer.view(), victim.job());
+        true
+    }
+
+    /// Returns the attempts that could lose their slots on the offer's tracker: those of the last
+    /// job first, the youngest first.
+    fn victims(&self, offer: &Offer<'_>, kind: SlotKind, how: Preemption) -> Vec<RankedVictim> {
+        let here = self.suspended.preemptable(offer, kind, how).filter_map(|report| {
+            let record = self.records.get(&report.attempt.job())?;
+            let (turn, _) = record.at_stake[kind]?;
+            let may_lose = how == Preemption::Suspend || record.may_kill(report.attempt);
+            let (ran, attempt) = (report.ran, report.attempt);
+            may_lose.then_some(RankedVictim { turn, ran, attempt, behind: 0 })
+        });
+        let mut victims: Vec<RankedVictim> = here.collect();
+        // The attempt's number decides ties, so that equal runs give equal results.
+        victims.sort_unstable_by_key(|one| (Reverse(one.turn), one.ran, one.attempt));
+        let mut behind = 0;
+        let mut others = self.at_stake[kind].iter().rev().peekable();
+        for victim in &mut victims {
+            while let Some((.., job)) = others.next_if(|turn| victim.turn < **turn) {
+                let at_stake = self.records.get(job).and_then(|record| record.at_stake[kind]);
+                behind += at_stake.map_or(0, |(_, slots)| slots);
+            }
+            victim.behind = behind;
+        }
+        victims
+    }
+}
+
+/// Returns the jobs that could use a slot, in order. A suspended attempt comes just before the new
+/// tasks of its job.
+fn claims(
+    line: &BTreeSet<RankTurn>,
+    here: Option<(RankTurn, AttemptId)>,
+) -> impl Iterator<Item = RankedClaim> {
+    let is_before = move |turn: &&RankTurn| here.is_none_or(|(of_job, _)| **turn < of_job);
+    let before = line.iter().take_while(is_before).map(|turn| (*turn, None));
+    let here_too = here.map(|(turn, attempt)| (turn, Some(attempt)));
+    let after = here.into_iter().flat_map(|(turn, _)| line.range(turn..).map(|turn| (*turn, None)));
+    before.chain(here_too).chain(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::RankOptions;
+    use super::*;
+    use crate::scheduler::shared::reduces::WithReduces;
+    use mumakil_core::mapred::{Order, PerSlot, Policy, PolicyBench, Scheduler};
+
+    const MAP: SlotKind = SlotKind::Map;
+
+    /// Returns trackers with one slot of each kind.
+    fn bench(options: &str, trackers: u32) -> PolicyBench<ByRank> {
+        let options: WithReduces<RankOptions> = serde_yaml::from_str(options).unwrap();
+        PolicyBench::new(ByRank::new(options), trackers, PerSlot { map: 1, reduce: 1 })
+    }
+
+    /// Offers each tracker once, and returns the orders that the policy gives.
+    fn round(bench: &mut PolicyBench<ByRank>, trackers: u32) -> Vec<(AttemptId, Order)> {
+        (0..trackers).for_each(|tracker| _ = bench.offer(tracker));
+        bench.carry_out()
+    }
+
+    fn jobs_of(orders: &[(AttemptId, Order)]) -> Vec<(JobId, Order)> {
+        orders.iter().map(|(attempt, order)| (attempt.job(), *order)).collect()
+    }
+
+    #[test]
+    fn a_job_takes_a_slot_of_a_lower_rank_and_of_no_higher_one() {
+        for kind in SlotKind::BOTH {
+            let mut bench = bench("{jobs: -remaining, preempt: {}}", 1);
+            let submit = |bench: &mut PolicyBench<ByRank>, tasks| match kind {
+                SlotKind::Map => bench.submit(tasks, 0, |_| {}),
+                SlotKind::Reduce => bench.submit(0, tasks, |_| {}),
+            };
+            let middle = submit(&mut bench, 3);
+            bench.fill();
+            let large = submit(&mut bench, 9);
+            assert_eq!(round(&mut bench, 1), [], "a larger job waits");
+            let equal = submit(&mut bench, 3);
+            assert_eq!(round(&mut bench, 1), [], "and so does an equal one");
+            let small = submit(&mut bench, 1);
+            assert_eq!(jobs_of(&round(&mut bench, 1)), [(middle, Order::Kill)]);
+            assert_eq!(bench.held(kind, [middle, large, equal, small]), [0, 0, 0, 1]);
+        }
+    }
+
+    #[test]
+    fn without_preempt_or_with_wait_all_keep_their_slots() {
+        for preempt in ["", ", preempt: {how: wait}"] {
+            let mut bench = bench(&format!("{{jobs: -remaining{preempt}}}"), 1);
+            bench.submit(9, 0, |_| {});
+            bench.fill();
+            bench.submit(1, 0, |_| {});
+            assert_eq!(round(&mut bench, 1), [], "{preempt}");
+            assert!(!bench.policy.wants_full_trackers());
+        }
+    }
+
+    #[test]
+    fn the_youngest_attempt_of_the_last_job_gives_way() {
+        let options = serde_yaml::from_str("{jobs: -remaining, preempt: {}}").unwrap();
+        let mut bench = PolicyBench::new(ByRank::new(options), 1, PerSlot { map: 3, reduce: 0 });
+        let [middle, last] = [2, 9].map(|maps| bench.submit(maps, 0, |_| {}));
+        bench.fill();
+        assert_eq!(bench.held(MAP, [middle, last]), [2, 1]);
+        bench.at(10.0).end_first(middle, MAP, 1);
+        let young = bench.offer(0)[0];
+        assert_eq!(young.job(), last);
+        bench.at(15.0).submit(1, 0, |_| {});
+        assert_eq!(round(&mut bench, 1), [(young.attempt, Order::Kill)]);
+    }
+
+    #[test]
+    fn slots_are_taken_first_from_the_last_job_wherever_it_runs() {
+        let mut bench = bench("{jobs: -remaining, preempt: {}}", 2);
+        let [last, middle] = [9, 5].map(|maps| {
+            let job = bench.submit(maps, 0, |_| {});
+            // The larger job runs on the second tracker, the other on the first.
+            bench.offer(if maps == 9 { 1 } else { 0 });
+            job
+        });
+        let small = bench.submit(1, 0, |_| {});
+        assert_eq!(jobs_of(&round(&mut bench, 2)), [(last, Order::Kill)]);
+        assert_eq!(bench.held(MAP, [small, middle]), [1, 1]);
+        bench.submit(2, 0, |_| {});
+        assert_eq!(jobs_of(&round(&mut bench, 2)), [(middle, Order::Kill)]);
+    }
+
+    #[test]
+    fn no_slot_is_taken_for_tasks_that_free_slots_can_serve() {
+        let mut bench = bench("{jobs: -remaining, preempt: {}}", 2);
+        let large = bench.submit(9, 0, |_| {});
+        bench.offer(0);
+        bench.submit(1, 0, |_| {});
+        assert_eq!(round(&mut bench, 1), [], "the other tracker has a free slot");
+        bench.submit(1, 0, |_| {});
+        assert_eq!(jobs_of(&round(&mut bench, 1)), [(large, Order::Kill)], "but only one");
+    }
+
+    #[test]
+    fn a_condition_says_when_and_from_whom() {
+        let mut waits = bench("{jobs: -remaining, preempt: {when: waited > 1min}}", 1);
+        waits.submit(9, 0, |_| {});
+        waits.fill();
+        waits.submit(1, 0, |_| {});
+        let taken = [30.0, 60.0, 61.0].map(|at| round(waits.at(at), 1).len());
+        assert_eq!(taken, [0, 0, 1]);
+
+        let mut larger = bench("{jobs: -remaining, preempt: {when: 5 < victim.remaining}}", 1);
+        let middle = larger.submit(5, 0, |_| {});
+        larger.fill();
+        larger.submit(1, 0, |_| {});
+        assert_eq!(round(&mut larger, 1), [], "its victim would be too small");
+        assert_eq!(larger.held(MAP, [middle]), [1]);
+    }
+
+    /// Jobs of 4 and 3 maps on one tracker share its four slots.
+    #[test]
+    fn equal_shares_are_reached_and_kept() {
+        let options = "{jobs: -running, preempt: {how: eager, when: running + 1 < victim.running}}";
+        let options = serde_yaml::from_str(options).unwrap();
+        let mut bench = PolicyBench::new(ByRank::new(options), 1, PerSlot { map: 4, reduce: 0 });
+        let first = bench.submit(4, 0, |_| {});
+        bench.fill();
+        let second = bench.submit(3, 0, |_| {});
+        for at in [1.0, 2.0, 3.0] {
+            round(bench.at(at), 1);
+            assert_eq!(bench.held(MAP, [first, second]), [2, 2], "{at}");
+        }
+    }
+
+    #[test]
+    fn a_suspended_attempt_resumes_when_its_job_has_its_turn() {
+        let mut bench = bench("{jobs: -remaining, preempt: {how: eager}}", 1);
+        let large = bench.submit(2, 0, |_| {});
+        let map = bench.offer(0)[0].attempt;
+        let small = bench.at(10.0).submit(1, 0, |_| {});
+        assert_eq!(round(&mut bench, 1), [(map, Order::Suspend)]);
+        bench.at(20.0).end_first(small, MAP, 1);
+        assert_eq!(round(&mut bench, 1), [(map, Order::Resume)], "before its other map");
+        bench.at(25.0).end_first(large, MAP, 1);
+        assert_eq!(bench.policy.took.map.mean(), Some((10.0 + 15.0) / 2.0));
+        assert_eq!(bench.offer(0)[0].attempt.task.index, 1);
+    }
+
+    #[test]
+    fn a_job_that_must_not_be_suspended_keeps_its_slots() {
+        let mut bench = bench("{jobs: -remaining, preempt: {how: eager}}", 1);
+        bench.submit(9, 0, |spec| spec.suspendable = false);
+        bench.fill();
+        bench.submit(1, 0, |_| {});
+        assert_eq!(round(&mut bench, 1), []);
+    }
+
+    /// The job that waits always ranks first, so without an end each would kill the other's map.
+    #[test]
+    fn each_task_is_killed_only_once_so_the_run_ends() {
+        let mut bench = bench("{jobs: -running, preempt: {}}", 1);
+        let jobs = [1, 1].map(|maps| bench.submit(maps, 0, |_| {}));
+        let kills = (1..20).map(|at| round(bench.at(f64::from(at)), 1).len());
+        assert_eq!(kills.sum::<usize>(), 2);
+        assert_eq!(bench.held(MAP, jobs), [1, 0]);
+    }
+
+    #[test]
+    fn reduces_with_an_order_of_their_own_keep_their_slots() {
+        let mut bench = bench("{jobs: -remaining, preempt: {}, reduce_order: srt}", 1);
+        bench.submit(0, 9, |_| {});
+        bench.fill();
+        bench.submit(0, 1, |_| {});
+        assert_eq!(round(&mut bench, 1), []);
+    }
+}
