@@ -39,6 +39,11 @@ pub(super) fn titled(
         format!("{}MB/s", logarithmic(1.0, 1_000.0, rng) as u64)
     } else if title.starts_with("the name of a node") {
         format!("node-{}", rng.random_range(1..=nodes))
+    } else if title.starts_with("an expression, such") && field == "when" {
+        one_of(&["waited > 20s", "1 < victim.running", "priority > victim.priority"], rng)
+    } else if title.starts_with("an expression, such") {
+        // Among them ranks that change when a slot is given or taken, so slots may go to and fro.
+        one_of(&["-remaining", "-attained", "-running", "waited", "age / remaining"], rng)
     } else {
         return None;
     };
