@@ -45,6 +45,11 @@ use mumakil_core::mapred::{
 // between them unless a formula holds it against another time.
 const UNKNOWN_S: f64 = 60.0;
 
+/// For how long time alone may change ranks before a job takes a slot.
+// Chosen: a formula does not say when its value will have changed enough, and Hadoop's longest wait
+// is a day.
+const LONGEST_WAIT: SimSpan = SimSpan::from_secs(24 * 60 * 60);
+
 /// The options of `rank`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -240,7 +245,11 @@ impl Scheduler for ByRank {
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
-        self.delay.patience(view)
+        let when = self.preempt.as_ref().and_then(|spec| spec.when.as_ref());
+        let flows = SlotKind::BOTH.into_iter().any(|kind| self.formulas[kind].flows());
+        let may_take = self.preempt.is_some() && (flows || when.is_some_and(RankFormula::flows));
+        let ages = if may_take { LONGEST_WAIT } else { SimSpan::ZERO };
+        self.delay.patience(view) + ages
     }
 
     fn reads_progress(&self) -> bool {
