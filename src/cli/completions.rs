@@ -61,7 +61,7 @@ fn with_names(command: clap::Command, shell: Shell, registry: &Registry) -> clap
     let mut shown = kept(keys.names());
     shown.extend(["reference", "schema"]);
     shown.extend(STARTERS.iter().map(|starter| starter.name));
-    shown.extend(study::SUITES.iter().map(|(name, _)| *name));
+    shown.extend(study::SUITES.iter().map(|suite| suite.name));
     shown.extend(registry.names());
     shown.extend(expect::quantities().map(|(name, ..)| name));
     shown.extend(tables::all().iter().map(|table| table.file));

@@ -54,10 +54,7 @@ impl ListArguments {
                 aligned(STARTERS.iter().map(|starter| (starter.name, starter.question())))
             }
             Some(Listing::Suites) => {
-                let question = |text: &'static str| {
-                    text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
-                };
-                aligned(SUITES.iter().map(|(name, text)| (*name, question(text))))
+                aligned(SUITES.iter().map(|suite| (suite.name, suite.question())))
             }
             Some(Listing::Schedulers) => schedulers(registry),
             Some(Listing::Ranks) => ranks(),

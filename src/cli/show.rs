@@ -145,8 +145,8 @@ impl AllNames<'_> {
                 Starter::find(name).map(|starter| PrintedText::File(starter.text.to_owned()))
             }
             Suite => {
-                let suite = study::SUITES.iter().find(|(own, _)| *own == name);
-                suite.map(|(_, text)| PrintedText::File((*text).to_owned()))
+                let suite = study::SUITES.iter().find(|suite| suite.name == name);
+                suite.map(|suite| PrintedText::File(suite.text.to_owned()))
             }
             // Ask the registry first: a key below `scheduler` need not be a policy.
             Scheduler => {
@@ -198,7 +198,7 @@ impl AllNames<'_> {
     fn like(&self, kind: NameKind, name: &str) -> Vec<String> {
         let near = match kind {
             Scenario => nearest(name, STARTERS.iter().map(|starter| starter.name)),
-            Suite => nearest(name, study::SUITES.iter().map(|(name, _)| *name)),
+            Suite => nearest(name, study::SUITES.iter().map(|suite| suite.name)),
             Scheduler => nearest(name, self.registry.names()),
             Quantity => nearest(name, expect::quantities().map(|(name, ..)| name)),
             Schema => nearest(name, ["scenario", "study", "suite", "protocol"]),
@@ -311,7 +311,7 @@ mod tests {
         let policies = registry.names().map(|name| (Scheduler, name));
         let quantities = expect::quantities().map(|(name, ..)| (Quantity, name));
         let tables = tables::all().into_iter().map(|table| (Table, table.file));
-        let suites = study::SUITES.iter().map(|(name, _)| (Suite, *name));
+        let suites = study::SUITES.iter().map(|suite| (Suite, suite.name));
         for (kind, name) in starters.chain(suites).chain(policies).chain(quantities).chain(tables) {
             assert!(!shown(name, &[kind]).starts_with("unknown"), "{name}");
         }

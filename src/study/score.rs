@@ -84,12 +84,10 @@ impl<'c> ScoredContest<'c> {
         let runs = StudyRuns::new(self.sheet, self.store);
         let mut cost = DecisionCost::default();
         for scenario in 0..self.contest.suite.scenarios.len() {
-            let Some(cell) = runs.place(&self.contest.cell(scenario, place)) else { continue };
-            if self.sheet.cells[cell].runs.iter().all(|run| self.store.has(run)) {
-                for run in runs.of(cell) {
-                    let of_run = run.decision_cost();
-                    cost += of_run.map_err(|error| ConcludeError::Findings(error.into()))?;
-                }
+            let Some(cell) = runs.whole(&self.contest.cell(scenario, place)) else { continue };
+            for run in runs.of(cell) {
+                let of_run = run.decision_cost();
+                cost += of_run.map_err(|error| ConcludeError::Findings(error.into()))?;
             }
         }
         Ok((0 < cost.decisions).then(|| cost.words()))

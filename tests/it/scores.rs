@@ -282,7 +282,7 @@ fn the_suites_are_sound() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        assert!(mumakil::study::SUITES.iter().any(|(own, _)| *own == name), "{name}");
+        assert!(mumakil::study::SUITES.iter().any(|suite| suite.name == name), "{name}");
         assert!(text.starts_with("# ") && text.lines().next().unwrap().contains('?'), "{name}");
         let suite = mumakil::scenario::Draft::of(&name, &text).unwrap();
         let suite = mumakil::study::Suite::of(&suite).unwrap_or_else(|error| panic!("{error}"));

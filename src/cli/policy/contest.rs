@@ -117,6 +117,16 @@ impl ContestOptions {
     }
 }
 
+/// Returns a registry that starts programs without a warning, if it may start any: the user has named
+/// them, or their folder, on the command line.
+pub(super) fn trusting(registry: &Registry) -> Registry {
+    let mut registry = registry.clone();
+    if registry.may_start() {
+        registry.trust_programs();
+    }
+    registry
+}
+
 /// Returns a line about the sandbox of policies that are programs; none if none is.
 pub(super) fn sandbox(contest: &Contest) -> TerminalLines {
     match contest.starts_program() {
@@ -131,10 +141,10 @@ fn suite(named: &str) -> Result<Suite, Failure> {
     if path.is_file() {
         return Ok(Suite::of(&Draft::read(path)?)?);
     }
-    if let Some((name, text)) = SUITES.iter().find(|(name, _)| *name == named) {
-        return Ok(Suite::of(&Draft::of(name, text)?)?);
+    if let Some(suite) = SUITES.iter().find(|suite| suite.name == named) {
+        return Ok(Suite::of(&Draft::of(suite.name, suite.text)?)?);
     }
-    let names = SUITES.iter().map(|(name, _)| *name);
+    let names = SUITES.iter().map(|suite| suite.name);
     let hint = match nearest(named, names.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`mumakil show small` shows how a suite is written".to_owned(),

@@ -47,11 +47,7 @@ impl PolicyRankArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let began = now();
         let options = &self.options;
-        let mut registry = registry.clone();
-        // The user has named the programs, or their folder.
-        if registry.may_start() {
-            registry.trust_programs();
-        }
+        let registry = contest::trusting(registry);
         let contest = options.contest(&contestants(&self.policies, &registry)?)?;
         if self.on.on.is_some() {
             let out = options.out(&contest);

@@ -46,11 +46,7 @@ impl PolicyScoreArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let began = now();
         let options = &self.options;
-        let mut registry = registry.clone();
-        // The user has named the program.
-        if registry.may_start() {
-            registry.trust_programs();
-        }
+        let registry = contest::trusting(registry);
         let contest = options.contest(&[contestant(&self.policy, &registry)?])?;
         options.run(contest, &registry, false, |done, scored| {
             let score = &scored.scores[0];

@@ -7,8 +7,8 @@
 //!   seccomp     no file to write, no network, no further process       Linux, x86-64 and ARM64
 //! ```
 //! A process can take rights only from itself, so a launcher stands between: the same program with
-//! other arguments. What seccomp forbids ends the policy with a signal: a policy that tries it is
-//! wrong, even if it could do without.
+//! other arguments. A policy that tries what seccomp forbids ends with a signal: it is wrong, even if
+//! it could do without.
 
 use std::env;
 use std::ffi::OsString;

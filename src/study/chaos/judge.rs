@@ -99,7 +99,8 @@ impl CaseFlaw {
     }
 }
 
-fn sign(what: &str) -> String {
+/// Returns the text that identifies a mistake: its first line without the instant and the digits.
+pub(crate) fn sign(what: &str) -> String {
     let line = what.lines().next().unwrap_or_default();
     let sentence = line.rsplit_once(" of the run: ").map_or(line, |(_, rest)| rest);
     // Remove the digits: the numbers of jobs and nodes change as the case is made smaller.

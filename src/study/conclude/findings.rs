@@ -7,7 +7,7 @@ use crate::plan::manifest::StudyManifest;
 use crate::plan::overloaded::marked_cells;
 use mumakil_base::statistics::{Estimate, interval, quantile, standard_deviation};
 use mumakil_base::units::tell::{count, counted, listed};
-use mumakil_results::expect::{ExpectationVerdict, Expr, ExprComplaint, Unit};
+use mumakil_results::expect::{ExpectationVerdict, Expr, ExprComplaint, ExprPlan, Space, Unit};
 use mumakil_results::tables::{ReadError, Results as _};
 use mumakil_run::output::results::RunResults;
 
@@ -90,6 +90,12 @@ pub enum FindingsError {
     },
 }
 
+/// Returns the plan of a metric in a study's space.
+pub(crate) fn planned_metric(text: &str, space: &Space) -> Result<ExprPlan, FindingsError> {
+    let plan = Expr::parse(text).and_then(|expr| expr.metric(space));
+    plan.map_err(|complaint| FindingsError::Expression { text: text.to_owned(), complaint })
+}
+
 impl CellNumbers {
     /// Returns the summary of some values; `None` if there are no values.
     pub(crate) fn of(numbers: &[Option<f64>]) -> Option<Self> {
@@ -106,12 +112,8 @@ impl StudyFindings {
     /// Reads the runs of a study, which must all be done.
     pub(crate) fn of(sheet: &StudyManifest, runs: &StudyRuns<'_>) -> Result<Self, FindingsError> {
         let space = sheet.space();
-        let planned = |text: &str, plan: Result<_, ExprComplaint>| {
-            plan.map_err(|complaint| FindingsError::Expression { text: text.to_owned(), complaint })
-        };
         let metric = |text: &String| {
-            let plan = Expr::parse(text).and_then(|expr| expr.metric(&space));
-            let plan = planned(text, plan)?;
+            let plan = planned_metric(text, &space)?;
             let (unit, chosen) = (plan.unit(), plan.chosen());
             let metric =
                 Metric { text: text.clone(), unit, chosen, numbers: Vec::new(), cells: Vec::new() };
@@ -136,7 +138,10 @@ impl StudyFindings {
         let mut verdicts = Vec::new();
         for expected in &sheet.expect {
             let plan = Expr::parse(&expected.that).and_then(|expr| expr.expectation(&space));
-            let plan = planned(&expected.that, plan)?;
+            let plan = plan.map_err(|complaint| FindingsError::Expression {
+                text: expected.that.clone(),
+                complaint,
+            })?;
             verdicts.push(plan.verdict(runs, expected)?);
         }
         let comparisons = comparisons(sheet, &metrics);
@@ -235,7 +240,7 @@ impl StudyFindings {
 }
 
 impl JobsOfRun {
-    fn read(run: &RunResults) -> Result<Self, ReadError> {
+    pub(crate) fn read(run: &RunResults) -> Result<Self, ReadError> {
         let count = |path: &str| Ok(run.number(path)?.unwrap_or_default() as u64);
         let (jobs, failed, killed) = (count("jobs")?, count("jobs_failed")?, count("jobs_killed")?);
         let refused = run.number_or_zero("jobs_refused")? as u64;

@@ -41,6 +41,14 @@ impl<'s> StudyRuns<'s> {
         self.places.get(cell).copied()
     }
 
+    /// Returns the index of a cell whose runs are all done; `None` if the study leaves it out, or a
+    /// run is missing.
+    pub(crate) fn whole(&self, cell: &[usize]) -> Option<usize> {
+        let is_done =
+            |place: &usize| self.sheet.cells[*place].runs.iter().all(|run| self.store.has(run));
+        self.place(cell).filter(is_done)
+    }
+
     /// Returns the runs of a cell, given by its index, seed by seed.
     pub(crate) fn of(&self, place: usize) -> impl Iterator<Item = &RunResults> {
         self.runs[place].iter().enumerate().map(move |(seed, run)| {

@@ -3,7 +3,7 @@
 use serde_yaml::{Mapping, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::plan::axes::{SCENARIO, SEEDS};
+use crate::plan::axes::{Axis, SCENARIO, SEEDS};
 use crate::plan::spec::Study;
 use crate::score::suite::Suite;
 use mumakil_core::mapred::Policy as _;
@@ -14,6 +14,9 @@ use mumakil_yaml::{Origin, Path};
 /// The numbers that every contest measures beside those of the suite, to draw mean against tail.
 pub(crate) const MEAN: &str = "mean(sojourn)";
 pub(crate) const TAIL: &str = "p95(sojourn)";
+
+/// The axis of policies.
+pub(crate) const POLICIES: &str = "scheduler";
 
 /// A policy to be scored.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,14 +82,14 @@ impl Contest {
         let metrics: Vec<Value> = metrics.into_iter().map(Value::from).collect();
         let name = Name::from_text(&format!("score-{}", suite.name));
         let compare = [
-            ("axis".into(), "scheduler".into()),
+            ("axis".into(), POLICIES.into()),
             ("base".into(), suite.baselines[0].0.as_str().into()),
         ];
         let mut draft = suite.draft.clone();
         let sweep = Path::of("sweep");
         for (path, value) in [
             (Path::of("name"), name.as_str().into()),
-            (sweep.key("scheduler"), schedulers.into()),
+            (sweep.key(POLICIES), schedulers.into()),
             (sweep.key(SEEDS), seeds.into()),
             (Path::of("metrics"), metrics.into()),
             (Path::of("compare"), Mapping::from_iter(compare).into()),
@@ -101,9 +104,8 @@ impl Contest {
 
     /// Returns whether a policy to be scored is a program.
     pub fn starts_program(&self) -> bool {
-        let axis = self.study.sweep.axes.iter().find(|axis| axis.name == "scheduler");
-        let puts = axis.into_iter().flat_map(|axis| &axis.values).flat_map(|value| &value.puts);
-        puts.into_iter().any(|put| put.value.get(External::NAME).is_some())
+        let mut puts = self.axis(POLICIES).values.iter().flat_map(|value| &value.puts);
+        puts.any(|put| put.value.get(External::NAME).is_some())
     }
 
     /// Returns the goal of each scenario in words, such as `less mean(sojourn)`, and the label of its
@@ -127,21 +129,21 @@ impl Contest {
             .collect()
     }
 
-    /// Returns the index of a label on an axis.
-    pub(crate) fn place(&self, axis: &str, label: &str) -> usize {
-        let axis = self.study.sweep.axes.iter().find(|one| one.name == axis);
-        let place = axis.and_then(|axis| axis.values.iter().position(|it| it.label == label));
-        place.expect("the contest has made the axis")
+    /// Returns an axis of the study.
+    pub(crate) fn axis(&self, name: &str) -> &Axis {
+        let mut axes = self.study.sweep.axes.iter();
+        axes.find(|axis| axis.name == name).expect("the contest has made the axis")
     }
 
     /// Returns the index of a policy on the axis of policies.
     pub(crate) fn policy(&self, label: &str) -> usize {
-        self.place("scheduler", label)
+        let place = self.axis(POLICIES).values.iter().position(|value| value.label == label);
+        place.expect("the contest has made the value")
     }
 
     /// Returns the cell of a scenario and a policy, given by their indices.
     pub(crate) fn cell(&self, scenario: usize, policy: usize) -> Vec<usize> {
-        let value = |axis: &crate::plan::axes::Axis| {
+        let value = |axis: &Axis| {
             if axis.name == SCENARIO { scenario } else { policy }
         };
         self.study.sweep.axes.iter().map(value).collect()

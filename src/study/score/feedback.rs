@@ -92,12 +92,8 @@ impl Losses<'_> {
         let mut all: Vec<LostJob> = Vec::new();
         for scenario in 0..self.contest.suite.scenarios.len() {
             let best = self.numbers.best_baseline(scenario);
-            let [own, base] = [policy, best].map(|one| {
-                let cell = self.contest.cell(scenario, one);
-                runs.place(&cell).filter(|place| {
-                    self.sheet.cells[*place].runs.iter().all(|run| self.store.has(run))
-                })
-            });
+            let [own, base] =
+                [policy, best].map(|one| runs.whole(&self.contest.cell(scenario, one)));
             let (Some(own), Some(base)) = (own, base) else { continue };
             let pairs = runs.of(own).zip(runs.of(base)).take(self.contest.public);
             for (seed, (own, base)) in pairs.enumerate() {

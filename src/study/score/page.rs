@@ -2,6 +2,7 @@
 
 use crate::score::ScoredContest;
 use crate::score::scores::{PolicyScore, ScenarioScore, geometric};
+use crate::score::suite::SuiteScenario;
 use mumakil_base::units::tell::significant;
 use mumakil_draw::chart::{
     AxisUnit, Caption, ChartAxis, DoubtedValues, Drawing, Heat, Ratio, RatioSeries, Ratios,
@@ -28,7 +29,7 @@ impl ScoredContest<'_> {
 
     /// Returns the ratios of mean and tail to the best baselines, over all scenarios.
     pub fn mean_and_tail(&self, score: &PolicyScore) -> [Option<f64>; 2] {
-        let weights = self.weights();
+        let weights = self.contest.suite.weights();
         [
             geometric(&weights, &score.scenarios, |one| one.mean_and_tail[0]),
             geometric(&weights, &score.scenarios, |one| one.mean_and_tail[1]),
@@ -95,10 +96,6 @@ impl ScoredContest<'_> {
             sections,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
-    }
-
-    fn weights(&self) -> Vec<f64> {
-        self.contest.suite.scenarios.iter().map(|one| one.weight).collect()
     }
 
     fn ranking(&self, ranked: &[&PolicyScore]) -> PageTable {
@@ -179,7 +176,7 @@ impl ScoredContest<'_> {
     }
 
     fn winners(&self, ranked: &[&PolicyScore]) -> PageTable {
-        let row = |(number, scenario): (usize, &crate::score::suite::SuiteScenario)| {
+        let row = |(number, scenario): (usize, &SuiteScenario)| {
             let sound = ranked.iter().filter(|score| score.disqualified.is_empty());
             let ratios = sound.filter_map(|score| Some((score, score.scenarios[number].ratio?)));
             let best = ratios.min_by(|a, b| a.1.total_cmp(&b.1));
@@ -205,7 +202,7 @@ impl ScoredContest<'_> {
 
     fn scenarios(&self, score: &PolicyScore) -> PageTable {
         let suite = &self.contest.suite;
-        let row = |(one, scenario): (&ScenarioScore, &crate::score::suite::SuiteScenario)| {
+        let row = |(one, scenario): (&ScenarioScore, &SuiteScenario)| {
             let band = one.low.zip(one.high);
             let mut row = vec![
                 PageCell::text(one.name.clone()),

@@ -5,18 +5,20 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 
-use crate::conclude::findings::FindingsError;
+use crate::chaos::judge::sign;
+use crate::conclude::findings::{FindingsError, JobsOfRun, planned_metric};
 use crate::conclude::study_runs::StudyRuns;
+use crate::plan::axes::SCENARIO;
 use crate::plan::manifest::StudyManifest;
 use crate::plan::runs::Plan;
 use crate::run::failed;
 use crate::run::store::Store;
-use crate::score::contest::{Contest, MEAN, TAIL};
+use crate::score::contest::{Contest, MEAN, POLICIES, TAIL};
 use crate::score::suite::{Goal, SuiteScenario};
 use mumakil_base::statistics::{PairedRatio, differences, interval};
 use mumakil_base::units::tell::{counted, significant};
-use mumakil_results::expect::{Expr, ExprPlan};
-use mumakil_results::tables::Results as _;
+use mumakil_results::expect::ExprPlan;
+use mumakil_results::tables::ReadError;
 use mumakil_run::output::OutputError;
 
 /// The score of a policy.
@@ -116,36 +118,21 @@ impl<'c> ContestNumbers<'c> {
         store: &Store,
     ) -> Result<Self, FindingsError> {
         let (runs, space) = (StudyRuns::new(sheet, store), sheet.space());
-        let planned = |text: &str| -> Result<ExprPlan, FindingsError> {
-            let plan = Expr::parse(text).and_then(|expr| expr.metric(&space));
-            plan.map_err(|complaint| FindingsError::Expression { text: text.to_owned(), complaint })
-        };
-        let (mean, tail) = (planned(MEAN)?, planned(TAIL)?);
-        let goals = contest.suite.scenarios.iter().map(|one| planned(&one.goal.text));
+        let (mean, tail) = (planned_metric(MEAN, &space)?, planned_metric(TAIL, &space)?);
+        let goals = contest.suite.scenarios.iter();
+        let goals = goals.map(|one| planned_metric(&one.goal.text, &space));
         let goals = goals.collect::<Result<Vec<_>, _>>()?;
         let (mut cells, mut left) = (BTreeMap::new(), BTreeMap::new());
-        let policies = space.axes.iter().find(|axis| axis.path == "scheduler");
         for (scenario, goal) in goals.iter().enumerate() {
-            for policy in 0..policies.map_or(0, |axis| axis.values.len()) {
+            for policy in 0..contest.axis(POLICIES).values.len() {
                 let cell = contest.cell(scenario, policy);
-                let Some(place) = runs.place(&cell) else { continue };
-                if !sheet.cells[place].runs.iter().all(|run| store.has(run)) {
-                    continue;
-                }
+                let Some(place) = runs.whole(&cell) else { continue };
                 runs.check(place)?;
                 let measure = |plan: &ExprPlan| plan.measure(&runs, &cell);
                 cells
                     .insert((scenario, policy), [measure(goal)?, measure(&mean)?, measure(&tail)?]);
-                let mut unended = 0;
-                for run in runs.of(place) {
-                    let count = |path: &str| run.number_or_zero(path).map(|number| number as u64);
-                    let ended = count("jobs_succeeded")?
-                        + count("jobs_failed")?
-                        + count("jobs_killed")?
-                        + count("jobs_refused")?;
-                    unended += count("jobs")?.saturating_sub(ended);
-                }
-                left.insert((scenario, policy), unended);
+                let of_run = runs.of(place).map(|run| Ok(JobsOfRun::read(run)?.left));
+                left.insert((scenario, policy), of_run.sum::<Result<u64, ReadError>>()?);
             }
         }
         Ok(Self { contest, cells, left })
@@ -235,7 +222,7 @@ impl<'c> ContestNumbers<'c> {
                 mean_and_tail: [of(1), of(2)],
             });
         }
-        let weights: Vec<f64> = suite.scenarios.iter().map(|one| one.weight).collect();
+        let weights = suite.weights();
         let total = |of: fn(&ScenarioScore) -> Option<f64>| geometric(&weights, &scenarios, of);
         let (total, held_back) = (total(|one| one.ratio), total(|one| one.held_back));
         PolicyScore {
@@ -250,8 +237,7 @@ impl<'c> ContestNumbers<'c> {
 
     /// Returns the label of a policy, given by its index.
     pub(crate) fn label(&self, policy: usize) -> &str {
-        let axis = self.contest.study.sweep.axes.iter().find(|axis| axis.name == "scheduler");
-        axis.map_or("", |axis| &axis.values[policy].label)
+        &self.contest.axis(POLICIES).values[policy].label
     }
 }
 
@@ -280,7 +266,7 @@ impl RunFailures {
         let told = failed::read(store)?;
         let axes = &contest.study.sweep.axes;
         let place = |name: &str| axes.iter().position(|axis| axis.name == name).unwrap_or(0);
-        let (scenarios, policies) = (place("scenario"), place("scheduler"));
+        let (scenarios, policies) = (place(SCENARIO), place(POLICIES));
         let mut runs = Vec::new();
         for (number, run) in plan.runs.iter().enumerate() {
             let Some(words) = told.get(&run.id) else { continue };
@@ -296,15 +282,7 @@ impl RunFailures {
     fn of(&self, policy: &str, contest: &Contest) -> Vec<String> {
         let mut reasons: IndexMap<String, (usize, u64, &str, u64)> = IndexMap::new();
         for (scenario, _, seed, why) in self.runs.iter().filter(|(_, of, ..)| of == policy) {
-            // Two runs have the same reason if its first lines are equal apart from numbers.
-            let sign: String = why
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .chars()
-                .filter(|c| !c.is_ascii_digit())
-                .collect();
-            reasons.entry(sign).or_insert((*scenario, *seed, why, 0)).3 += 1;
+            reasons.entry(sign(why)).or_insert((*scenario, *seed, why, 0)).3 += 1;
         }
         let tell = |(scenario, seed, why, runs): (usize, u64, &str, u64)| {
             let label = &contest.suite.scenarios[scenario].label;

@@ -19,7 +19,7 @@ use serde_yaml::{Mapping, Value};
 use crate::plan::axes::{SCENARIO, SEEDS, Sweep, short_label, unnamed};
 use mumakil_base::units::{Bytes, Factor, SimSpan};
 use mumakil_results::expect::{Expr, Space};
-use mumakil_scenario::{Draft, Name, ScenarioError, unusable};
+use mumakil_scenario::{Draft, Name, ScenarioError, Starter, unusable};
 use mumakil_yaml::{MOST, Path, TreeShape, YamlProblem, read};
 
 /// The key of a suite that no study has.
@@ -209,6 +209,11 @@ impl Suite {
         })
     }
 
+    /// Returns the weights of the scenarios.
+    pub(crate) fn weights(&self) -> Vec<f64> {
+        self.scenarios.iter().map(|one| one.weight).collect()
+    }
+
     /// Returns the JSON Schema of suites: that of studies, with the key `score`.
     pub fn schema(registry: &mumakil_scenario::Registry) -> serde_json::Value {
         let mut schema = crate::plan::spec::schema(registry);
@@ -260,11 +265,14 @@ fn goal(
 
 macro_rules! suites {
     ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"), "/../../scenarios/suites/", $name, ".yaml"
-        )))),*]
+        &[$(Starter {
+            name: $name,
+            text: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/suites/", $name, ".yaml"
+            )),
+        }),*]
     };
 }
 
-/// The suites that Mumakil brings, each with its text.
-pub const SUITES: &[(&str, &str)] = suites!("small" "standard" "papers" "hostile");
+/// The suites that Mumakil brings.
+pub const SUITES: &[Starter] = suites!("small" "standard" "papers" "hostile");
