@@ -226,6 +226,11 @@ impl TaskTimeSum {
         self.sum += took;
     }
 
+    /// Returns whether the mean is above a limit, without a division.
+    pub fn is_above(&self, limit: SimSpan) -> bool {
+        limit * u64::from(self.count) < self.sum
+    }
+
     /// Returns the mean in seconds; `None` without tasks.
     pub fn mean(&self) -> Option<f64> {
         (0 < self.count).then(|| self.sum.as_secs_f64() / f64::from(self.count))

@@ -6,7 +6,9 @@ use rustc_hash::FxHashMap;
 
 use super::launches::Launches;
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{AttemptState, JobChange, JobEvent, JobId, Launched, TrackerId, View};
+use mumakil_core::mapred::{
+    AttemptState, JobChange, JobEvent, JobId, Launched, TaskTimeSum, TrackerId, View,
+};
 
 /// The running maps of jobs with long maps, for each tracker.
 #[derive(Debug)]
@@ -14,17 +16,11 @@ pub struct LongTasks {
     /// Maps that take longer than this are long.
     limit: SimSpan,
     launches: Launches,
-    ended: FxHashMap<JobId, Ended>,
+    /// How long the ended maps of each job took.
+    ended: FxHashMap<JobId, TaskTimeSum>,
     /// The number of running maps of jobs with long maps, by tracker; `total` is the sum.
     on: Vec<u32>,
     total: u32,
-}
-
-/// The number of ended maps of a job, and the sum of their times.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ended {
-    maps: u32,
-    time: SimSpan,
 }
 
 impl LongTasks {
@@ -65,9 +61,8 @@ impl LongTasks {
             self.count(launch.tracker, -1);
         }
         if state == AttemptState::Succeeded {
-            let ended = self.ended.entry(event.job).or_default();
-            ended.maps += 1;
-            ended.time += view.now().saturating_since(launch.at);
+            let took = view.now().saturating_since(launch.at);
+            self.ended.entry(event.job).or_default().add(took);
         }
         // The end of this map has changed whether the job has long maps, so its running maps begin
         // or cease to count.
@@ -86,9 +81,7 @@ impl LongTasks {
 
     fn is_long(&self, job: JobId) -> bool {
         // The paper assumes that a new job has long tasks until some have ended quickly.
-        let Some(Ended { maps, time }) = self.ended.get(&job) else { return true };
-        // Compares the mean time of the ended maps with the limit, without a division.
-        self.limit * u64::from(*maps) < *time
+        self.ended.get(&job).is_none_or(|ended| ended.is_above(self.limit))
     }
 
     /// Adds `by` for each running map of a job to its tracker's count.
