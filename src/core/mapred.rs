@@ -100,9 +100,10 @@ pub use replicas::{Copy, InputReading, ReplicaChoice, Replicas};
 #[doc(hidden)]
 pub use scheduler::steps::steps_of;
 pub use scheduler::{
-    Complaint, ExternalWork, Launched, Offer, Orders, Policy, PolicyBench, PolicyDialogue,
-    PolicyFailed, PolicyReload, PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption,
-    PromisedSlots, RunEndHook, Scheduler, Setting, View, Wrapper, steps::step,
+    Complaint, ExternalWork, KnownJob, Launched, Offer, Orders, Policy, PolicyBench,
+    PolicyDialogue, PolicyFailed, PolicyReload, PolicySite, PolicyWords, Precedence, PrecedenceBy,
+    Preemption, PromisedSlots, RunEndHook, Scheduler, Setting, SizeEstimator, SizeEstimators, View,
+    Wrapper, steps::step,
 };
 pub use settings::{EffectiveSettings, JobSettings};
 pub use spec::{

@@ -96,11 +96,13 @@ fn expect_harmless(choice: &Value, scenario: &Scenario) -> Result<(), SessionRef
     // `options`, `name` and `timeout` may differ. With another `environment` the program would get
     // variables that its user keeps from it.
     let is_that = |known: &SchedulerChoice| {
+        let option = |of: &SchedulerChoice, key| of.program_options()?.get(key).cloned();
         let same = |key| {
-            let given = choice.options.get(key);
-            given.is_none() || given == known.options.get(key)
+            let given = option(&choice, key);
+            given.is_none() || given == option(known, key)
         };
-        choice.options.get("command") == known.options.get("command")
+        known.name == choice.name
+            && option(&choice, "command") == option(known, "command")
             && ["environment", "files"].into_iter().all(same)
     };
     let known = || scenario.policies().filter(|known| known.program().is_some());

@@ -1,10 +1,15 @@
 //! `external`: a policy that runs in another process and is written in any language.
 //!
 //! Mumakil exchanges lines of JSON ([`protocol`]) with the process over its standard input and
-//! output (`process`). The JobTracker asks this policy like any other. The adapter (`policy`)
+//! output (`process`, `dialogue`). The JobTracker asks this policy like any other. The adapter (`policy`)
 //! remembers what it has sent, so that it sends only changes, and carries out the answers. The
 //! guide's chapter `external` shows the protocol message by message.
+//!
+//! In the same way, a program estimates how large jobs are (`estimator`), for policies that order
+//! jobs by size.
 
+mod dialogue;
+mod estimator;
 mod groups;
 mod options;
 mod policy;
@@ -14,7 +19,8 @@ pub mod sandbox;
 pub mod template;
 mod words;
 
+pub use estimator::ProgramEstimator;
 pub use groups::end_all;
-pub use options::{ExternalOptions, command, find, title};
+pub use options::{ExternalOptions, command, find, program_in, program_keys, title};
 pub use policy::External;
 pub use sandbox::SandboxOptions;

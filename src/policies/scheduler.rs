@@ -12,6 +12,7 @@
 #[cfg(test)]
 mod alterations;
 mod capacity;
+mod estimator;
 mod fair;
 mod fair_deficit;
 mod fifo;
@@ -27,6 +28,7 @@ mod truthfulness;
 mod yardsticks;
 
 pub use capacity::{Capacity, CapacityOptions, Queue, QueueBy, Queues, Rules};
+pub use estimator::{Estimator, MeasuredTask, SizeError, SizeFormulas};
 pub use fair::{Fair, FairOptions, FairVariant, LaunchCap};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};

@@ -339,6 +339,7 @@ impl Prepared {
             tell: registry.tell(),
             may_start: registry.may_start(),
             launcher: registry.launcher(),
+            estimators: registry.estimators(),
             overhear: registry.overhear(),
         };
         // A policy that runs as another program has a farewell: a function that ends the program

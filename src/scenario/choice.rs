@@ -36,10 +36,16 @@ impl SchedulerChoice {
         }
     }
 
-    /// Returns the command of the program that the policy is; `None` if Mumakil has the policy in
-    /// itself.
+    /// Returns the command of the program that the policy is, or that estimates sizes for it; `None`
+    /// if it starts no program.
     pub fn program(&self) -> Option<Vec<String>> {
         external::command(&self.name, &self.options)
+    }
+
+    /// Returns the options of that program.
+    pub fn program_options(&self) -> Option<&Value> {
+        let mut keys = external::program_keys(&self.name).iter();
+        keys.try_fold(&self.options, |options, key| options.get(key))
     }
 
     /// Returns the name that reports show: the name of the policy, or of the program if the policy

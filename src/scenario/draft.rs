@@ -19,6 +19,7 @@ use super::shape::shape;
 use super::spec::{Name, Scenario};
 use crate::fault::Fault;
 use mumakil_base::files;
+use mumakil_policies::external;
 use mumakil_yaml::{
     ConditionalSetting, DisplacedSettings, Document, Finding, MOST, Origin, Path, PathStep,
     PointAt, YamlProblem, is_nothing, lay, read,
@@ -300,7 +301,7 @@ impl Draft {
         }
     }
 
-    /// Returns warnings about the policies that are programs, each program once; none about a
+    /// Returns warnings about the policies that start programs, each program once; none about a
     /// program that the user has named on the command line.
     fn programs(&self, scenario: &Scenario) -> Vec<Warning> {
         let first = (Path::default(), &scenario.scheduler);
@@ -310,7 +311,9 @@ impl Draft {
         let mut warnings = Vec::new();
         for (at, choice) in std::iter::once(first).chain(later) {
             let Some(command) = choice.program() else { continue };
-            let at = at.join(&Path::of("scheduler").key(&choice.name).key("command").0);
+            let at = at.join(&Path::of("scheduler").key(&choice.name).0);
+            let keys = external::program_keys(&choice.name).iter().chain([&"command"]);
+            let at = keys.fold(at, |at, key| at.key(key));
             let warning = Warning::Program { command: command.join(" ") };
             if !self.document.origin(&at).is_argument() && !warnings.contains(&warning) {
                 warnings.push(warning);

@@ -27,7 +27,7 @@ use crate::workload::swim::source::Swim;
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::mapred::{
     Complaint, PerSlot, Policy, PolicyDialogue, PolicyReload, PolicySite, PolicyWords,
-    PromisedSlots, Scheduler,
+    PromisedSlots, Scheduler, SizeEstimator, SizeEstimators,
 };
 use mumakil_policies::external::External;
 use mumakil_policies::scheduler::{PolicyVisitor, visit_policies};
@@ -50,8 +50,12 @@ pub struct Registry {
     tell: PolicyWords,
     overhear: Option<PolicyDialogue>,
     launcher: Option<PathBuf>,
+    estimators: SizeEstimators,
     programs: ProgramRule,
 }
+
+/// The option by which a policy names an estimator of a user's own build.
+const NAMED_ESTIMATOR: &str = "estimator.named";
 
 /// Whether policies may start the programs that scenarios name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +152,7 @@ impl Registry {
             tell: Arc::new(|_: &str| {}),
             overhear: None,
             launcher: None,
+            estimators: SizeEstimators::new(),
             programs: ProgramRule::Announced,
         };
         registry.add_source::<ListSource>().add_source::<Mix>();
@@ -214,6 +219,22 @@ impl Registry {
         self.formats.add(format);
         self.has_own_formats = true;
         self
+    }
+
+    /// Adds an estimator of sizes, which scenarios choose by `estimator: {named: NAME}`; replaces one
+    /// with the same name.
+    pub fn add_estimator(
+        &mut self,
+        name: &'static str,
+        build: fn() -> Box<dyn SizeEstimator>,
+    ) -> &mut Self {
+        self.estimators.insert(name, build);
+        self
+    }
+
+    /// Returns the estimators that were added.
+    pub fn estimators(&self) -> &SizeEstimators {
+        &self.estimators
     }
 
     /// Sets the listener to the words that policies print about themselves; without a listener, the
@@ -393,12 +414,27 @@ impl Registry {
     ) -> Result<(SchedulerChoice, Vec<String>), Vec<YamlProblem>> {
         let entry = self.known(choice)?;
         let (options, mut problems, doubts) = (entry.complete)(&choice.options, &entry.shape, site);
+        problems.extend(self.unknown_estimator(&options));
         problems.iter_mut().for_each(|problem| self.point_at_others(choice, problem));
         if problems.is_empty() {
             Ok((SchedulerChoice { name: choice.name.clone(), options }, doubts))
         } else {
             Err(inside(choice, problems))
         }
+    }
+
+    /// Returns an error if options name an estimator that was not added.
+    fn unknown_estimator(&self, options: &Value) -> Option<YamlProblem> {
+        let at = Path::of(NAMED_ESTIMATOR);
+        let name = at.get(options)?.as_str()?;
+        let known = || self.estimators.keys().copied();
+        known().all(|one| one != name).then(|| {
+            let problem = YamlProblem::unknown("estimator", name, known(), at);
+            match self.estimators.is_empty() {
+                true => problem.hint("estimators in Rust are added with `Registry::add_estimator`"),
+                false => problem,
+            }
+        })
     }
 
     /// If the problem is an option that the chosen policy does not have, adds to the hint the
@@ -441,6 +477,7 @@ impl Registry {
     pub fn brings_all_of(&self, scenario: &mut Scenario) -> bool {
         let brings_policy = |choice: &SchedulerChoice| {
             self.policies.get(&*choice.name).is_some_and(|entry| entry.is_builtin)
+                && Path::of(NAMED_ESTIMATOR).get(&choice.options).is_none()
         };
         let brings_source = |key| self.sources.get(key).is_some_and(|entry| entry.is_builtin);
         // Only the content of a file shows its format, and the files are not read here. So assume
@@ -471,6 +508,11 @@ impl PolicyEntry {
     /// Returns the policy's options with their defaults.
     pub(super) fn default_options(&self) -> Value {
         (self.defaults)()
+    }
+
+    /// Returns whether the policy has an option at this path.
+    pub fn has_option(&self, path: &Path) -> bool {
+        self.shape.has(path)
     }
 
     /// Returns the JSON Schema of the policy's options.

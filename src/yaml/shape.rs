@@ -131,6 +131,20 @@ impl TreeShape {
         matches!(self.form, MappingForm::Free) && self.items.is_none()
     }
 
+    /// Returns whether a value may stand at a path, by the names on the way.
+    pub fn has(&self, path: &Path) -> bool {
+        let mut shape = self;
+        path.0.iter().all(|step| {
+            let inner = shape.at(&Path(vec![step.clone()]));
+            let around = std::mem::replace(&mut shape, inner);
+            match (step, &around.form) {
+                (PathStep::Key(_), MappingForm::Map(_)) => true,
+                (PathStep::Key(key), _) => around.names().contains(&key.as_str()),
+                (PathStep::Index(_), _) => around.entry().is_some(),
+            }
+        })
+    }
+
     /// Returns whether a key names the subject of the other fields, and so replaces all of them.
     pub fn is_named_by(&self, key: &str) -> bool {
         matches!(&self.form, MappingForm::Struct { named_by: Some(field), .. } if field == key)

@@ -249,11 +249,15 @@ workload: {jobs: ["
 
 /// Returns when the jobs of a scenario end, in seconds.
 pub(crate) fn finishes(yaml: &str) -> Vec<f64> {
+    finishes_with(yaml, &Registry::builtin())
+}
+
+/// As [`finishes`], with what a registry brings.
+pub(crate) fn finishes_with(yaml: &str, registry: &Registry) -> Vec<f64> {
     let folder = tempfile::TempDir::new().unwrap();
-    let registry = Registry::builtin();
-    let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
+    let scenario = scenario::parse("test.yaml", yaml, &[], registry).unwrap().scenario;
     let options = Options { folder: Some(folder.path().to_owned()), ..Options::default() };
-    emulate(&scenario, &registry, options).unwrap();
+    emulate(&scenario, registry, options).unwrap();
     let table = std::fs::read_to_string(folder.path().join("jobs.csv")).unwrap();
     let mut lines = table.lines();
     let column = lines.next().unwrap().split(',').position(|name| name == "finish_ms").unwrap();

@@ -14,6 +14,7 @@ mod command_line;
 mod commit_pending;
 mod decisions;
 mod determinism;
+mod estimators;
 mod explain;
 mod external;
 mod fair;

@@ -241,8 +241,9 @@ impl<'a> Parser<'a> {
     fn arguments(&mut self) -> Parsed<(Vec<SyntaxNode>, Vec<ExprSetting>)> {
         let (mut arguments, mut settings) = (Vec::new(), Vec::new());
         self.list(")", |parser| {
-            let named =
-                parser.word().is_some() && parser.tokens[parser.next + 1].token == Token::Sign("=");
+            let first = parser.next;
+            let named = parser.key().is_some() && parser.peek().token == Token::Sign("=");
+            parser.next = first;
             if named {
                 settings.push(parser.setting()?);
             } else if settings.is_empty() {
@@ -256,14 +257,20 @@ impl<'a> Parser<'a> {
     }
 
     fn setting(&mut self) -> Parsed<ExprSetting> {
-        let span = self.peek().span.clone();
-        let Some(key) = self.word() else {
+        let start = self.peek().span.start;
+        let Some(item) = self.key() else {
             return Err(self.unexpected("expected a filter such as `class=small`"));
         };
-        self.next += 1;
+        let span = start..self.end();
         self.need("=")?;
-        let value = self.choice(key == "by")?;
-        Ok(ExprSetting { key: Spanned { span, item: key.to_owned() }, value })
+        let value = self.choice(item == "by")?;
+        Ok(ExprSetting { key: Spanned { span, item }, value })
+    }
+
+    /// Takes a key. Names of fields may have dashes, such as `log-normal`.
+    fn key(&mut self) -> Option<String> {
+        self.word()?;
+        self.joined()
     }
 
     /// Parses the value of a key. Here `hfsp-wait` without blanks is a word, not a difference.

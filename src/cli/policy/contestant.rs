@@ -10,6 +10,7 @@ use serde_yaml::{Mapping, Value};
 use super::as_program;
 use crate::cli::failure::Failure;
 use crate::cli::file;
+use crate::external;
 use crate::nearest::nearest;
 use crate::scenario::Registry;
 use crate::study::Contestant;
@@ -99,12 +100,9 @@ fn of_file(path: &Path, registry: &Registry) -> Result<Contestant, Failure> {
                     "`{name}` is a program, and --no-external forbids to start one"
                 )));
             }
-            let mut command = command_of(path)?;
+            let command = command_of(path)?;
             // Refuse a missing program now: it would look like a policy that dies in every run.
             find(&command[0])?;
-            if command[0] == PYTHON {
-                command[0] = python().unwrap_or_else(|| PYTHON.to_owned());
-            }
             let options = [
                 ("name".into(), Value::from(&*name)),
                 ("command".into(), absolute(command, Path::new("")).into()),
@@ -141,7 +139,7 @@ fn of_yaml(path: &Path) -> Result<Value, Failure> {
              remaining}}`"
         )));
     }
-    let options = tree.get_mut("external").and_then(Value::as_mapping_mut);
+    let options = external::program_in(&mut tree);
     if let Some(command) = options.and_then(|options| options.get_mut("command"))
         && let Some(words) = command.as_sequence()
     {
@@ -151,8 +149,12 @@ fn of_yaml(path: &Path) -> Result<Value, Failure> {
     Ok(tree)
 }
 
-/// Returns a command whose files are named by their whole paths: a study has a folder of its own.
-fn absolute(command: Vec<String>, folder: &Path) -> Vec<String> {
+/// Returns a command whose files are named by their whole paths, since a study has a folder of its
+/// own, and whose interpreter is one that a sandbox lets start.
+fn absolute(mut command: Vec<String>, folder: &Path) -> Vec<String> {
+    if command.first().is_some_and(|program| program == PYTHON) {
+        command[0] = python().unwrap_or_else(|| PYTHON.to_owned());
+    }
     let whole = |word: String| {
         let beside = folder.join(&word);
         let file = if beside.is_file() { beside } else { PathBuf::from(&word) };

@@ -12,6 +12,7 @@
 
 mod policy_bench;
 mod precedence;
+mod size_estimator;
 pub(crate) mod steps;
 mod wrapper;
 
@@ -30,6 +31,7 @@ use serde::de::DeserializeOwned;
 
 pub use self::policy_bench::PolicyBench;
 pub use self::precedence::{Precedence, PrecedenceBy};
+pub use self::size_estimator::{KnownJob, SizeEstimator, SizeEstimators};
 use self::steps::step;
 pub use self::wrapper::Wrapper;
 use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
@@ -182,6 +184,8 @@ pub struct Setting<'s> {
     pub may_start: bool,
     /// The program that starts other programs in a sandbox; `None` if there is none.
     pub launcher: Option<&'s std::path::Path>,
+    /// The estimators of sizes that a user's own program brings.
+    pub estimators: &'s SizeEstimators,
     /// Gets each question to another program and its answer, if the user wants to see them.
     pub overhear: Option<PolicyDialogue>,
 }

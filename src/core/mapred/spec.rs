@@ -214,6 +214,20 @@ impl Input {
         }
     }
 
+    /// Returns how many bytes all of `maps` maps read together.
+    pub fn total(&self, maps: u32) -> Bytes {
+        match self {
+            Self::File { split, last_split, .. } => {
+                let others = split.get().saturating_mul(maps.saturating_sub(1).into());
+                Bytes::new(others.saturating_add(last_split.get()))
+            }
+            Self::Splits(splits) => {
+                let sum = splits.iter().fold(0_u64, |sum, one| sum.saturating_add(one.bytes.get()));
+                Bytes::new(sum)
+            }
+        }
+    }
+
     /// Returns the block that a job's map reads.
     pub fn block(&self, job: JobId, map: u32) -> Block {
         match self {

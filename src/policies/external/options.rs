@@ -58,7 +58,7 @@ impl Default for ExternalOptions {
 
 impl ExternalOptions {
     /// Computes the digests of the command's files. Complains if they differ from those in `files`.
-    pub(super) fn settle(&mut self, folder: &Path) -> Vec<Complaint> {
+    pub(crate) fn settle(&mut self, folder: &Path) -> Vec<Complaint> {
         // Without a command there is nothing to check.
         if self.command.first().is_none_or(String::is_empty) {
             return vec![Complaint::error(
@@ -126,12 +126,25 @@ impl ExternalOptions {
     }
 }
 
-/// Returns the command of a policy that is a program, read from its unparsed options. `None` for
-/// other policies.
+/// Returns the keys that lead from the options of a policy to those of the program that it starts:
+/// the policy itself, or its estimator of sizes.
+pub fn program_keys(policy: &str) -> &'static [&'static str] {
+    if policy == External::NAME { &[] } else { &["estimator", "program"] }
+}
+
+/// Returns the options of the program in the value of a scenario's `scheduler`, unparsed; `None` if
+/// the policy starts no program.
+pub fn program_in(scheduler: &mut serde_yaml::Value) -> Option<&mut serde_yaml::Mapping> {
+    let (policy, options) = scheduler.as_mapping_mut()?.iter_mut().next()?;
+    let mut keys = program_keys(policy.as_str()?).iter();
+    keys.try_fold(options, |options, key| options.get_mut(key))?.as_mapping_mut()
+}
+
+/// Returns the command of the program that a policy starts, read from its unparsed options. `None`
+/// if it starts none.
 pub fn command(policy: &str, options: &serde_yaml::Value) -> Option<Vec<String>> {
-    if policy != External::NAME {
-        return None;
-    }
+    let mut keys = program_keys(policy).iter();
+    let options = keys.try_fold(options, |options, key| options.get(key))?;
     let command = options.get("command").and_then(serde_yaml::Value::as_sequence);
     let words = command.into_iter().flatten().filter_map(serde_yaml::Value::as_str);
     Some(words.map(ToOwned::to_owned).collect())
@@ -140,7 +153,7 @@ pub fn command(policy: &str, options: &serde_yaml::Value) -> Option<Vec<String>>
 /// Returns the name that reports show for a policy that is a program, read from its unparsed
 /// options. `None` for other policies.
 pub fn title(policy: &str, options: &serde_yaml::Value) -> Option<String> {
-    let command = command(policy, options)?;
+    let command = command(policy, options).filter(|_| policy == External::NAME)?;
     let name = options.get("name").and_then(serde_yaml::Value::as_str);
     called(name, command.iter().map(String::as_str))
 }

@@ -2,25 +2,20 @@
 //! since its last message, and carries out the answers.
 
 use std::collections::BTreeSet;
-use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::time::Duration;
 
-use parking_lot::Mutex;
-
+use super::dialogue::Dialogue;
 use super::options::ExternalOptions;
-use super::process::Process;
 use super::protocol::{
-    Answer, Cluster, Counts, Hello, Question, Submitted, VERSION, Want, WireAction, WireAttempt,
-    WireFromPolicy, WireHello, WireLaunched, WireNews, WireOwnReason, WireReason, WireStanding,
-    WireToPolicy, WireWhy,
+    Answer, Cluster, Counts, Question, Submitted, Want, WireAction, WireAttempt, WireFromPolicy,
+    WireHello, WireLaunched, WireNews, WireOwnReason, WireReason, WireStanding, WireToPolicy,
+    WireWhy,
 };
 use super::words::kept;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptId, Complaint, ExternalWork, Job, JobChange, JobEvent, JobId, JobState, MapReach, Offer,
-    Orders, PerSlot, Policy, PolicyDialogue, PolicyFailed, PolicySite, Reason, RunEndHook,
-    Scheduler, Setting, SlotKind, SlotShare, SlotStanding, TrackerId, TrueDurations, View,
+    AttemptId, Complaint, Job, JobChange, JobEvent, JobId, JobState, MapReach, Offer, Orders,
+    PerSlot, Policy, PolicySite, Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotShare,
+    SlotStanding, TrackerId, TrueDurations, View,
 };
 
 /// The reason that is recorded for an order to which the policy gives no reason.
@@ -30,8 +25,8 @@ const UNSAID: Reason = Reason::Other("its policy gave no reason");
 #[derive(Default)]
 pub struct External {
     options: ExternalOptions,
-    /// The process; `None` before the run begins.
-    process: Option<Arc<Mutex<Process>>>,
+    /// The dialogue with the process; `None` before the run begins.
+    dialogue: Option<Dialogue>,
     wishes: WireHello,
     truth: Option<TrueDurations>,
     /// The number of questions so far.
@@ -47,9 +42,6 @@ pub struct External {
     cluster: Cluster,
     /// The slots of each tracker as they were last sent.
     slots: Vec<[u32; 2]>,
-    line: Vec<u8>,
-    /// Gets a copy of each line that is exchanged; `None` if there is no listener.
-    overhear: Option<PolicyDialogue>,
 }
 
 /// A job, the number of its waiting maps with input on a tracker, and the number of those with
@@ -83,62 +75,7 @@ impl Scheduler for External {
     fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
         let name = self.options.called();
         let blame = |words: String| format!("`{name}`: {words}");
-        // There may be several processes, so each line begins with the policy's name.
-        let tell = {
-            let (name, tell) = (name.clone(), setting.tell.clone());
-            Arc::new(move |line: &str| tell(&format!("{name}: {line}")))
-        };
-        // A scenario from another person may name any program; `--no-external` protects against
-        // this.
-        if !setting.may_start {
-            let words = "it is a program of the scenario's, and --no-external forbids to start it";
-            return Err(blame(words.to_owned()));
-        }
-        let mut command = self.options.found(setting.folder);
-        let sandbox = self.options.sandbox;
-        if let Some(sandbox) = sandbox {
-            let launcher = setting.launcher.ok_or_else(|| {
-                blame("only Mumakil's own program can start it in a sandbox".to_owned())
-            })?;
-            command = sandbox.around(&command, launcher);
-        }
-        let timeout = Duration::from_micros(self.options.timeout.as_micros());
-        let environment = &self.options.environment;
-        let mut process =
-            Process::start(&command, setting.folder, environment, timeout, tell, sandbox.is_some())
-                .map_err(blame)?;
-        let topology = setting.topology;
-        let hello = Hello {
-            protocol: VERSION,
-            mumakil: env!("CARGO_PKG_VERSION").to_owned(),
-            seed: setting.seed,
-            hadoop: setting.line.to_string(),
-            trackers: topology
-                .nodes()
-                .map(|(id, node)| (topology.rack(id).0, node.slots.map, node.slots.reduce))
-                .collect(),
-            options: self.options.options.clone(),
-        };
-        self.slots = hello.trackers.iter().map(|(_, map, reduce)| [*map, *reduce]).collect();
-        self.overhear = setting.overhear.clone();
-        let heard = self.say(&mut process, &WireToPolicy::Hello(hello)).map_err(blame)?;
-        let WireFromPolicy::Hello(wishes) = heard else {
-            return Err(blame(
-                "it did not answer `hello` with `hello`".to_owned() + &process.told(),
-            ));
-        };
-        // In another version of the protocol, the same words might have another meaning.
-        if wishes.protocol != VERSION {
-            let theirs = wishes.protocol;
-            return Err(blame(format!(
-                "it speaks version {theirs} of the protocol, not {VERSION}"
-            )));
-        }
-        if sandbox.is_some() && wishes.wants.contains(&Want::Truth) {
-            let words =
-                "it wants `truth`, how long each task takes: in a sandbox no policy is told";
-            return Err(blame(words.to_owned()));
-        }
+        let (dialogue, wishes, end) = Dialogue::begin(&self.options, setting)?;
         if wishes.tick_us == Some(0) {
             return Err(blame("`tick_us` is 0, and time would stand still".to_owned()));
         }
@@ -148,17 +85,10 @@ impl Scheduler for External {
             let words = format!("`tick_us` is {tick}, above the most, {longest} (100 years)");
             return Err(blame(words));
         }
-        self.wishes = wishes;
-        // The process is shared with the farewell below, which runs after the policy's last answer.
-        let process = Arc::new(Mutex::new(process));
-        self.process = Some(process.clone());
-        Ok(Some(Box::new(move || {
-            let mut line = Vec::new();
-            write(&mut line, &WireToPolicy::End {})?;
-            let mut process = process.lock();
-            process.end(&line).map_err(|words| format!("`{name}`: {words}"))?;
-            Ok(process.done)
-        })))
+        let slots = setting.topology.nodes().map(|(_, node)| node.slots);
+        self.slots = slots.map(|slots| [slots.map, slots.reduce]).collect();
+        (self.wishes, self.dialogue) = (wishes, Some(dialogue));
+        Ok(Some(end))
     }
 
     fn foresee(&mut self, truth: &TrueDurations) {
@@ -323,21 +253,13 @@ impl External {
     // ---- what the policy gets ----
 
     fn submitted(&self, job: &Job) -> Submitted {
-        let spec = job.spec();
         let times = |truth: &TrueDurations, kind: SlotKind| {
             let all = 0..job.tasks(kind).total();
             all.map(|index| truth.task(job, kind, index).as_micros()).collect()
         };
         let truth = self.truth.as_ref();
-        Submitted {
-            job: spec.id.0,
-            name: spec.name.to_string(),
-            user: spec.user.to_string(),
-            pool: spec.pool.to_string(),
-            priority: job.priority() as u32,
-            tasks: SlotKind::BOTH.map(|kind| job.tasks(kind).total()),
-            truth_us: truth.map(|truth| SlotKind::BOTH.map(|kind| times(truth, kind))),
-        }
+        let truth_us = truth.map(|truth| SlotKind::BOTH.map(|kind| times(truth, kind)));
+        Submitted { truth_us, ..Submitted::of(job) }
     }
 
     /// Notes that a job may have changed.
@@ -442,35 +364,15 @@ impl External {
                 let words = format!("it answered question {number}, and was asked {}", self.asked);
                 self.fail(Some(now), &words)
             }
-            WireFromPolicy::Hello(_) | WireFromPolicy::Inherit(_) => {
-                self.fail(Some(now), "it did not answer a question with `answer`")
-            }
+            _ => self.fail(Some(now), "it did not answer a question with `answer`"),
         }
     }
 
     fn exchange(&mut self, now: Option<SimTime>, what: &WireToPolicy) -> WireFromPolicy {
-        let Some(process) = self.process.clone() else { self.fail(now, "it has not begun") };
-        let heard = self.say(&mut process.lock(), what);
-        heard.unwrap_or_else(|words| self.give_up(now, &words))
-    }
-
-    /// Sends a message to the process, and returns its answer.
-    fn say(
-        &mut self,
-        process: &mut Process,
-        what: &WireToPolicy,
-    ) -> Result<WireFromPolicy, String> {
-        write(&mut self.line, what)?;
-        let (heard, waited) = process.ask(&self.line)?;
-        if let Some(overhear) = &self.overhear {
-            overhear(&self.line, heard);
+        match &mut self.dialogue {
+            Some(dialogue) => dialogue.exchange(now, what),
+            None => self.fail(now, "it has not begun"),
         }
-        let parsed: Result<WireFromPolicy, _> = serde_json::from_slice(heard);
-        // Only answers to these two messages count as questions of the run.
-        if let WireToPolicy::Offer(_) | WireToPolicy::Tick(_) = what {
-            process.done += ExternalWork { questions: 1, waited };
-        }
-        parsed.map_err(|error| format!("what it says is no answer: {error}{}", process.told()))
     }
 
     /// Carries out an order at an offer. If the order is a launch that gives nothing, returns its
@@ -566,26 +468,11 @@ impl External {
 
     /// Ends the run because the policy has broken the protocol.
     fn fail(&self, now: Option<SimTime>, words: &str) -> ! {
-        let told = self.process.as_ref().map_or_else(String::new, |process| process.lock().told());
-        self.give_up(now, &format!("{words}{told}"))
+        match &self.dialogue {
+            Some(dialogue) => dialogue.fail(now, words),
+            None => panic!("`{}`: {words}", self.options.called()),
+        }
     }
-
-    /// Ends the run with an error.
-    fn give_up(&self, now: Option<SimTime>, words: &str) -> ! {
-        let name = self.options.called();
-        let at = now.map_or_else(String::new, |now| format!(" at {now} of the run"));
-        // Do not use `panic!`, since its message and backtrace would blame Mumakil. The run's
-        // driver catches this unwinding.
-        resume_unwind(Box::new(PolicyFailed(format!("`{name}`{at}: {words}"))))
-    }
-}
-
-fn write(line: &mut Vec<u8>, what: &WireToPolicy) -> Result<(), String> {
-    line.clear();
-    serde_json::to_writer(&mut *line, what).map_err(|error| error.to_string())?;
-    // JSON text contains no line break, so this line break ends the message.
-    line.push(b'\n');
-    Ok(())
 }
 
 fn counts(job: &Job) -> Counts {

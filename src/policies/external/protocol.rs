@@ -36,6 +36,8 @@ pub enum WireToPolicy {
     /// Another policy, or this one in a JobTracker that died, has suspended these attempts. The
     /// policy answers with `inherit`: whether it will resume them later. If not, they are killed.
     Inherit(Vec<(WireAttempt, u32)>),
+    /// To a program that estimates sizes: how large is a job? It answers with `estimate`.
+    Estimate(SizeQuestion),
     /// The run is over; the process ends.
     End {},
 }
@@ -214,6 +216,45 @@ pub struct Submitted {
     pub truth_us: Option<[Vec<u64>; 2]>,
 }
 
+impl Submitted {
+    /// Returns the facts about a job that every policy gets.
+    pub(super) fn of(job: &mapred::Job) -> Self {
+        let spec = job.spec();
+        Self {
+            job: spec.id.0,
+            name: spec.name.to_string(),
+            user: spec.user.to_string(),
+            pool: spec.pool.to_string(),
+            priority: job.priority() as u32,
+            tasks: mapred::SlotKind::BOTH.map(|kind| job.tasks(kind).total()),
+            truth_us: None,
+        }
+    }
+}
+
+/// A question about the size of a job, and what has ended since the last question.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SizeQuestion {
+    /// The time of the question, in the run.
+    pub now_us: u64,
+    /// The job.
+    pub job: Submitted,
+    /// How many bytes its maps read.
+    pub input: u64,
+    /// Which of its tasks are asked for.
+    pub kind: Slot,
+    /// How long each task of the job's sample takes; left out before the sample is measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sample_us: Vec<u64>,
+    /// The tasks that have succeeded since the last question, of any job: the job, the kind, and
+    /// how long the task worked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub done_us: Vec<(u32, Slot, u64)>,
+    /// The jobs that are over since the last question.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub over: Vec<u32>,
+}
+
 /// How many tasks of a job wait, run and are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
@@ -331,6 +372,8 @@ pub enum WireFromPolicy {
     Answer(Answer),
     /// The answer to `inherit`.
     Inherit(bool),
+    /// The answer to `estimate`: the work of all tasks of the kind, in seconds.
+    Estimate(f64),
 }
 
 /// The answer to a question.
@@ -419,7 +462,7 @@ pub enum WireReach {
 }
 
 /// A kind of slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Slot {
     /// For maps.
@@ -594,6 +637,15 @@ impl From<WireReach> for mapred::MapReach {
     }
 }
 
+impl From<mapred::SlotKind> for Slot {
+    fn from(kind: mapred::SlotKind) -> Self {
+        match kind {
+            mapred::SlotKind::Map => Self::Map,
+            mapred::SlotKind::Reduce => Self::Reduce,
+        }
+    }
+}
+
 impl From<Slot> for mapred::SlotKind {
     fn from(slot: Slot) -> Self {
         match slot {
@@ -708,7 +760,7 @@ mod tests {
         }
         insta::assert_snapshot!(lines.join("\n"), @"
         version: 1
-        said: hello! offer! tick! inherit! end!
+        said: hello! offer! tick! inherit! estimate! end!
         Hello: protocol! mumakil! seed! hadoop! trackers! options!
         Question: number! now_us! cluster news tracker slots free near not_here progress
         Cluster: trackers! slots! occupied! unfinished! heartbeat_us!
@@ -720,7 +772,9 @@ mod tests {
         Locality: node rack off_rack
         State: unassigned running suspended commit_pending failed_unclean killed_unclean succeeded failed killed
         Outcome: succeeded failed killed
-        heard: hello! answer! inherit!
+        SizeQuestion: now_us! job! input! kind! sample_us done_us over
+        Slot: map reduce
+        heard: hello! answer! inherit! estimate!
         Wishes: protocol! wants tick_us patience_us
         Want: attempts progress all_offers truth
         Answer: number! do

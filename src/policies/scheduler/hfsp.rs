@@ -36,14 +36,15 @@ pub use self::options::{
 };
 use self::phase::{Phase, SlotClaim, SlotUse};
 use self::ranking::{RankedPlace, SlotGiver};
+use super::estimator::{Estimates, within};
 use super::shared::delay::Delay;
 use super::shared::rank::Rank;
 use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, PerSlot,
-    Policy, PolicySite, Precedence, PrecedenceBy, Preemption, Reason, Report, Scheduler, SlotKind,
-    TrackerId, TrueDurations, View,
+    Policy, PolicySite, Precedence, PrecedenceBy, Preemption, Reason, Report, RunEndHook,
+    Scheduler, Setting, SlotKind, TrackerId, TrueDurations, View,
 };
 
 /// The state of the scheduler.
@@ -51,6 +52,7 @@ use mumakil_core::mapred::{
 pub struct Hfsp {
     rules: HfspRules,
     phases: PerSlot<Phase>,
+    estimates: Estimates,
     delay: Delay,
     suspended: Suspensions,
     /// The attempts that were ordered to be killed and have not ended yet.
@@ -75,6 +77,8 @@ impl Policy for Hfsp {
 
     fn settle(options: &mut HfspOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         let mut complaints = options.complaints();
+        let estimator = options.estimator.as_mut().map(|estimator| estimator.settle(site));
+        complaints.extend(within("estimator", estimator.unwrap_or_default()));
         complaints.extend(options.weights.as_ref().and_then(|weights| weights.unknown_names(site)));
         complaints
     }
@@ -83,6 +87,7 @@ impl Policy for Hfsp {
         let rules = options.rules();
         Self {
             phases: PerSlot::of(|kind| Phase::new(kind, &rules)),
+            estimates: Estimates::new(rules.estimator.clone(), rules.error.clone()),
             delay: rules.wait.delay(),
             suspended: Suspensions::new(rules.suspended),
             doomed: BTreeSet::new(),
@@ -107,7 +112,8 @@ impl Hfsp {
             // JobTracker, but their slots are given away.
             let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
             let doomed = self.doomed.iter().filter(is_own).count() as u32;
-            self.phases[kind].count(view, job, self.suspended.of(id, kind) + doomed);
+            let preempted = self.suspended.of(id, kind) + doomed;
+            self.phases[kind].count(view, job, preempted, &mut self.estimates);
         }
     }
 
@@ -333,10 +339,12 @@ impl Scheduler for Hfsp {
         true
     }
 
+    fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
+        self.estimates.begin(setting)
+    }
+
     fn foresee(&mut self, truth: &TrueDurations) {
-        for kind in SlotKind::BOTH {
-            self.phases[kind].foresee(truth);
-        }
+        self.estimates.foresee(truth);
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
@@ -355,7 +363,7 @@ impl Scheduler for Hfsp {
             JobChange::Running => {
                 let Some(job) = view.job(id) else { return };
                 for kind in SlotKind::BOTH {
-                    self.phases[kind].enter(view, job);
+                    self.phases[kind].enter(view, job, &mut self.estimates);
                 }
                 self.refresh(view, id);
             }
@@ -368,13 +376,15 @@ impl Scheduler for Hfsp {
                 }
                 if let Some(outcome) = state.outcome() {
                     self.doomed.remove(&attempt);
-                    self.phases[attempt.slot()].ended(view, attempt, outcome);
+                    let estimates = &mut self.estimates;
+                    self.phases[attempt.slot()].ended(view, attempt, outcome, estimates);
                 }
                 self.refresh(view, id);
             }
             JobChange::Ended(_) => {
                 self.suspended.forget_job(id);
                 self.doomed.retain(|attempt| attempt.job() != id);
+                self.estimates.job_over(id);
                 for kind in SlotKind::BOTH {
                     self.phases[kind].remove(view, id);
                 }
@@ -411,7 +421,7 @@ impl Scheduler for Hfsp {
         for kind in SlotKind::BOTH {
             // This heartbeat may change the sizes of jobs and so their order. Read its report
             // before any slot is given away.
-            self.phases[kind].look(&offer.view(), offer.tracker());
+            self.phases[kind].look(&offer.view(), offer.tracker(), &mut self.estimates);
             if let Some(note) = self.phases[kind].settle(&offer.view()) {
                 offer.note(note);
             }

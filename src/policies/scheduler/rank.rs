@@ -40,11 +40,6 @@ use mumakil_core::mapred::{
     Policy, PolicySite, Preemption, Reason, Scheduler, SlotKind, TaskTimeSum, TrackerId, View,
 };
 
-/// How long a task takes of which nothing is known, in seconds.
-// Chosen: before the first task has ended, all jobs have the same time, so it decides nothing
-// between them unless a formula holds it against another time.
-const UNKNOWN_S: f64 = 60.0;
-
 /// For how long time alone may change ranks before a job takes a slot.
 // Chosen: a formula does not say when its value will have changed enough, and Hadoop's longest wait
 // is a day.
@@ -150,14 +145,7 @@ impl Policy for ByRank {
 impl ByRank {
     /// Returns the facts about all jobs.
     fn surroundings(&self, view: &View<'_>, kind: SlotKind) -> Surroundings {
-        let usual = |kind| self.took[kind].mean().unwrap_or(UNKNOWN_S);
-        Surroundings {
-            kind,
-            now: view.now(),
-            usual: PerSlot { map: usual(SlotKind::Map), reduce: usual(SlotKind::Reduce) },
-            jobs: self.records.len() as u32,
-            slots: view.capacity(kind),
-        }
+        Surroundings::new(view, kind, &self.took, self.records.len() as u32)
     }
 
     /// Gives a job its positions for a kind of slot.

@@ -7,7 +7,6 @@
 //! reduces                ×     ×      ×         ×              ×           ×             ×
 //! pools, job_queue, share             ×         ×              ×
 //! launches, for kills                 ×                                    ×
-//! estimator                                                                        ×
 //! suspensions                                                                      ×     ×
 //! ```
 
@@ -15,7 +14,6 @@ pub mod allocation_file;
 pub mod allocations;
 pub mod coupling;
 pub mod delay;
-pub mod estimator;
 pub mod file_or;
 pub mod job_queue;
 pub mod launches;

@@ -3,8 +3,9 @@
 //!
 //! `ps` shares the slots: the job with the fewest running tasks comes first. `fsp` serves jobs in
 //! the order in which sharing would end them, and `srpt` the job with the least work left. The last
-//! two know the true sizes of jobs, which a real cluster never knows. They wait for free slots,
-//! unless the options let them preempt. [`theory`](mumakil_base::theory) has the same disciplines
+//! two know the true sizes of jobs, which a real cluster never knows; with an error or an estimator
+//! of the user's, they show what wrong sizes cost. They wait for free slots, unless the options let
+//! them preempt. [`theory`](mumakil_base::theory) has the same disciplines
 //! on a server that can be divided into any fractions.
 
 use std::marker::PhantomData;
@@ -12,10 +13,10 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::estimator::{Estimator, SizeError};
 use super::hfsp::{Hfsp, HfspOptions, HfspOrder, HfspVariant, Victims, VirtualSlots};
 use super::naive::FewestFirst;
 use super::shared::delay::{Delay, DelaySpec};
-use super::shared::estimator::EstimatorKind;
 use super::shared::reduces::Reduces;
 use super::shared::suspensions::{SlotTaking, SuspendedSpec};
 use mumakil_base::units::{Count, Fraction};
@@ -84,6 +85,13 @@ impl Discipline for ShortestRemaining {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct YardstickOptions {
+    /// How the sizes of jobs are known: the true sizes, or an estimator of your own. No sample is
+    /// measured.
+    pub estimator: Estimator,
+    /// Makes the sizes wrong on purpose: {uniform: α}, {log-normal: σ}, and further factors. An
+    /// estimate stays as wrong as it is when the job arrives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<SizeError>,
     /// How a job that should be served gets slots that other jobs hold.
     pub preemption: SlotTaking,
     /// How many attempts may be suspended on one tracker.
@@ -96,6 +104,8 @@ pub struct YardstickOptions {
 impl Default for YardstickOptions {
     fn default() -> Self {
         Self {
+            estimator: Estimator::Oracle,
+            error: None,
             preemption: SlotTaking::Wait,
             // The numbers of `hfsp` for its first paper, so that only the order differs in
             // comparisons.
@@ -109,8 +119,9 @@ impl YardstickOptions {
     fn in_order(&self, order: HfspOrder) -> HfspOptions {
         HfspOptions {
             variant: HfspVariant::Paper2013,
-            estimator: Some(EstimatorKind::Oracle),
-            // The oracle knows all sizes, so there are no samples and no slots for them.
+            estimator: Some(self.estimator.clone()),
+            error: self.error.clone(),
+            // All sizes are known, so there are no samples and no slots for them.
             sample: Some(Count::of(0)),
             training_slots: Some(Fraction::ZERO),
             order: Some(order),
@@ -133,8 +144,17 @@ impl<D: Discipline> Policy for BySize<D> {
     const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut YardstickOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
-        // With these options `hfsp` changes nothing, so it can check a copy.
-        Hfsp::settle(&mut options.in_order(D::ORDER), site)
+        if options.estimator.needs_sample() {
+            let message =
+                format!("`{}` measures no samples, from which this estimator estimates", D::NAME);
+            let hint = "`hfsp` does; here are `oracle`, `formula`, `program` and `named`";
+            return vec![Complaint::error(&["estimator"], message, hint)];
+        }
+        let mut inner = options.in_order(D::ORDER);
+        let complaints = Hfsp::settle(&mut inner, site);
+        // `hfsp` has filled in the digests of the estimator's files, and changes nothing else.
+        options.estimator = inner.estimator.unwrap_or_default();
+        complaints
     }
 
     fn new(options: YardstickOptions) -> Self {

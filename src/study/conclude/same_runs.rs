@@ -4,7 +4,7 @@ use std::hash::Hasher as _;
 use std::io::Read as _;
 
 use indexmap::IndexMap;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::plan::manifest::StudyManifest;
 use mumakil_base::units::tell::listed;
@@ -40,7 +40,10 @@ pub(super) fn digest(run: &RunResults) -> Result<JobsDigest, ReadError> {
 /// for each cell and seed.
 pub(super) fn same_cells(sheet: &StudyManifest, digests: &[Vec<JobsDigest>]) -> Vec<String> {
     let mut alike: IndexMap<&[JobsDigest], Vec<&[usize]>> = IndexMap::new();
-    for (cell, digests) in sheet.cells.iter().zip(digests) {
+    let mut known = FxHashSet::default();
+    // Cells that share their runs are the same on purpose: their policy lacks the axis' option.
+    let own = sheet.cells.iter().zip(digests).filter(|(cell, _)| known.insert(&cell.runs));
+    for (cell, digests) in own {
         alike.entry(digests).or_default().push(&cell.values);
     }
     // The same values of the same axes may make no difference in many places: `v1 and v2` with 10
@@ -104,8 +107,10 @@ mod tests {
             values: values.map(str::to_owned).to_vec(),
             numbers: Default::default(),
         };
-        let cell =
-            |cell: usize| ManifestCell { values: vec![cell / 3, cell % 3], runs: Vec::new() };
+        let cell = |cell: usize| ManifestCell {
+            values: vec![cell / 3, cell % 3],
+            runs: vec![cell.to_string()],
+        };
         let sheet = StudyManifest {
             study: "s".to_owned(),
             description: String::new(),

@@ -92,9 +92,21 @@ pub(crate) struct AxisBase {
 /// A setting that a value of an axis makes in the scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AxisPut {
+    /// Its path. After [`EACH_POLICY`], it is that of an option of any policy.
     pub(crate) path: Path,
     pub(crate) value: Value,
     pub(crate) written: Path,
+}
+
+/// Begins the path of an option of whichever policy a cell has, such as `scheduler.*.preemption`.
+const EACH_POLICY: &str = "scheduler.*.";
+
+impl AxisPut {
+    /// Returns the path of an option of any policy, seen from the options; `None` if the setting is
+    /// none.
+    pub(crate) fn option(&self) -> Option<Path> {
+        self.path.to_string().strip_prefix(EACH_POLICY).and_then(Path::parse)
+    }
 }
 
 impl Axis {
@@ -205,7 +217,8 @@ impl Sweep {
         let mut options = puts.filter_map(|put| {
             let path = put.path.to_string();
             let (policy, _) = path.strip_prefix("scheduler.")?.split_once('.')?;
-            Some((put, policy.to_owned()))
+            // An option of any policy chooses none.
+            (put.option().is_none()).then(|| (put, policy.to_owned()))
         });
         let (option, of) = options.next()?;
         if let Some((second, other)) = options.find(|(_, other)| *other != of) {

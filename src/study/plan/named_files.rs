@@ -12,9 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
 use mumakil_base::files;
-use mumakil_core::mapred::Policy as _;
 use mumakil_core::trace::TraceFile;
-use mumakil_policies::external::{self, External};
+use mumakil_policies::external;
 use mumakil_scenario::Draft;
 use mumakil_yaml::Path as At;
 
@@ -76,25 +75,25 @@ pub(crate) fn allocations(tree: &Value) -> Vec<(At, PathBuf)> {
     policies(tree).filter_map(of).collect()
 }
 
-/// Returns the external programs that a tree names as policies: for each, the path of its options
-/// and the words of its command.
+/// Returns the programs that the policies of a tree start: for each, the path of its options and
+/// the words of its command.
 fn programs(tree: &Value) -> Vec<(At, Vec<String>)> {
     let of = |(at, choice): (At, &Mapping)| {
-        let options = choice.get(External::NAME)?;
-        let words = options.get("command")?.as_sequence()?;
-        let words = words.iter().filter_map(|word| Some(word.as_str()?.to_owned()));
-        Some((at.key(External::NAME), words.collect()))
+        let (policy, options) = choice.iter().next()?;
+        let policy = policy.as_str()?;
+        let words = external::command(policy, options)?;
+        let keys = external::program_keys(policy).iter();
+        Some((keys.fold(at.key(policy), |at, key| at.key(key)), words))
     };
     policies(tree).filter_map(of).collect()
 }
 
-/// Returns the program files and scripts that the external policies of a resolved scenario name.
+/// Returns the program files and scripts that the policies of a resolved scenario start.
 pub(crate) fn words<'o>(
     choices: impl Iterator<Item = &'o mumakil_scenario::SchedulerChoice>,
     folder: &Path,
 ) -> Vec<NamedFile> {
-    let options =
-        choices.filter(|choice| choice.name == External::NAME).map(|choice| &choice.options);
+    let options = choices.filter_map(|choice| choice.program_options());
     let files = options.filter_map(|options| options.get("files")?.as_mapping()).flatten();
     let named = files.filter_map(|(word, sha256)| {
         let (word, sha256) = (word.as_str()?, sha256.as_str()?.to_owned());

@@ -19,10 +19,12 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use serde_yaml::{Mapping, Value};
 use sha2::{Digest, Sha256};
 
+use crate::plan::axes::AxisPut;
 use crate::plan::drawn::DrawnField;
 use crate::plan::named_files::{self, NamedFile};
 use crate::plan::spec::Study;
 use mumakil_base::shell::quoted_path;
+use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::trace::{TraceError, hex, is_many, sha256_of};
 use mumakil_results::expect::{KnownWords, combinations};
@@ -126,6 +128,7 @@ impl Plan {
         }
         // A cell with mistakes has no jobs, whose names expressions may use.
         if mistakes.are_none() {
+            mistakes.note(planner.check_options().map_or(Ok(()), |error| Err(error.into())));
             mistakes.note(planner.check_words());
         }
         mistakes.into_error().map_or_else(|| Ok(planner.into_plan()), Err)
@@ -320,9 +323,10 @@ impl<'s> Planner<'s> {
         for (axis, value) in study.sweep.axes.iter().zip(values) {
             for put in &axis.values[*value].puts {
                 let origin = study.draft.origin(&put.written);
+                let Some(path) = self.path_of(put, &draft) else { continue };
                 // A setting may displace other settings of the base, such as the options of
                 // another policy. Warn of each displaced setting once.
-                let put = draft.put(&put.path, put.value.clone(), origin).map_err(|message| {
+                let put = draft.put(&path, put.value.clone(), origin).map_err(|message| {
                     let problem = YamlProblem::value(put.written.clone(), message);
                     ScenarioError::invalid(vec![study.draft.finding(problem)])
                 })?;
@@ -347,6 +351,43 @@ impl<'s> Planner<'s> {
             draft.put(&at, value, origin).expect("the field exists");
         }
         Ok(draft)
+    }
+
+    /// Returns the path at which a value of an axis is set in a cell; `None` if the cell's policy
+    /// does not have this option.
+    fn path_of(&self, put: &AxisPut, draft: &Draft) -> Option<Path> {
+        let Some(option) = put.option() else { return Some(put.path.clone()) };
+        let chosen = draft.tree().get("scheduler");
+        let named = chosen.and_then(|value| match value {
+            Value::Mapping(map) => map.keys().next()?.as_str(),
+            name => name.as_str(),
+        });
+        let usual = SchedulerChoice::default().name;
+        let policy = named.unwrap_or(&usual);
+        // A policy that nobody knows is a mistake of its own.
+        let has_it = self.registry.get(policy).is_none_or(|entry| entry.has_option(&option));
+        has_it.then(|| Path::of("scheduler").key(policy).join(&option.0))
+    }
+
+    /// Returns an error about an option on an axis that no policy of the study has.
+    fn check_options(&self) -> Option<ScenarioError> {
+        let study = self.study;
+        let policies: BTreeSet<&str> =
+            self.cells.iter().map(|cell| &*cell.scenario.scheduler.name).collect();
+        let unknown = study.sweep.axes.iter().filter_map(|axis| {
+            let option = axis.values[0].puts.first()?.option()?;
+            let known =
+                |name: &&str| self.registry.get(name).is_some_and(|it| it.has_option(&option));
+            (!policies.iter().any(known)).then(|| {
+                let names = listed(quoted(policies.iter().copied()), "and");
+                let message = format!("`{option}` is no option of {names}");
+                let hint = "at least one policy of the study must have it";
+                let at = Path::of("sweep").key(&axis.name);
+                study.draft.finding(YamlProblem::key(at, message).hint(hint))
+            })
+        });
+        let findings: Vec<Finding> = unknown.collect();
+        (!findings.is_empty()).then(|| ScenarioError::invalid(findings))
     }
 
     /// Checks that each word by which an expression selects is in the rows of some run.

@@ -6,8 +6,7 @@ use sha2::{Digest as _, Sha256};
 use crate::plan::axes::{Axis, SCENARIO, SEEDS};
 use crate::plan::spec::Study;
 use crate::score::suite::Suite;
-use mumakil_core::mapred::Policy as _;
-use mumakil_policies::external::{External, SandboxOptions};
+use mumakil_policies::external::{self, SandboxOptions};
 use mumakil_scenario::{Name, ScenarioError};
 use mumakil_yaml::{Origin, Path};
 
@@ -102,10 +101,10 @@ impl Contest {
         Ok(Self { study, suite, policies, public })
     }
 
-    /// Returns whether a policy to be scored is a program.
+    /// Returns whether a policy to be scored starts a program.
     pub fn starts_program(&self) -> bool {
         let mut puts = self.axis(POLICIES).values.iter().flat_map(|value| &value.puts);
-        puts.any(|put| put.value.get(External::NAME).is_some())
+        puts.any(|put| external::program_in(&mut put.value.clone()).is_some())
     }
 
     /// Returns the goal of each scenario in words, such as `less mean(sojourn)`, and the label of its
@@ -157,10 +156,10 @@ fn held(key: &str, number: usize) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// Returns a policy with the suite's limits, if it is a program.
+/// Returns a policy with the suite's limits, if it starts a program.
 fn limited(mut scheduler: Value, suite: &Suite) -> Value {
     let limits = &suite.limits;
-    let Some(options) = scheduler.get_mut(External::NAME).and_then(Value::as_mapping_mut) else {
+    let Some(options) = external::program_in(&mut scheduler) else {
         return scheduler;
     };
     let sandbox = SandboxOptions { memory: limits.memory, processor: limits.processor };

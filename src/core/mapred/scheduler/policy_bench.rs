@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Launched, Offer, Orders, PolicyReload, Scheduler, Setting, View};
+use super::{Launched, Offer, Orders, PolicyReload, Scheduler, Setting, SizeEstimators, View};
 use crate::cluster::{Hdfs, Node, PerSlot, Placement, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, JobFact, LedgerFact, Order, Outcome};
 use crate::mapred::hadoop::{Hadoop, HadoopLine};
@@ -135,6 +135,7 @@ impl<P: Scheduler> PolicyBench<P> {
             tell: Arc::new(|_| ()),
             may_start: false,
             launcher: None,
+            estimators: &SizeEstimators::new(),
             overhear: None,
         };
         if let Err(why) = self.policy.begin(&setting) {

@@ -9,9 +9,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::scheduler::estimator::{Estimator, SizeError, within};
 use crate::scheduler::shared::allocations::{PoolBy, misnamed};
 use crate::scheduler::shared::delay::{Delay, DelaySpec, SkipRule};
-use crate::scheduler::shared::estimator::{EstimatorKind, SizeError};
+
 use crate::scheduler::shared::share::weight;
 use crate::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
@@ -23,11 +24,11 @@ use mumakil_core::mapred::{AutoSpan, Complaint, Job, PolicySite};
 pub struct HfspOptions {
     /// Sets all options that are not given.
     pub variant: HfspVariant,
-    /// How the size of a job is estimated from a sample of its tasks: `uniform` in `paper-2015`,
-    /// otherwise `mean`.
+    /// How the size of a job is estimated, from a sample of its tasks or otherwise: `uniform` in
+    /// `paper-2015`, otherwise `mean`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub estimator: Option<EstimatorKind>,
-    /// Makes estimates wrong on purpose: {uniform: α} or {log-normal: σ}.
+    pub estimator: Option<Estimator>,
+    /// Makes estimates wrong on purpose: {uniform: α}, {log-normal: σ}, and further factors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<SizeError>,
     /// How many maps, and how many reduces, the sample of a job has: 5, in `hadoop` 2.
@@ -56,7 +57,8 @@ pub struct HfspOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skew_counts: Option<bool>,
     /// Until its sample is measured, a job counts as this many times its first guess: 1 unless
-    /// given. With `inf`, all measured jobs come first.
+    /// given. With `inf`, all measured jobs come first. An estimator of one's own makes the first
+    /// guess, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// The guess of a task's length before any task has ended: 1min unless given.
@@ -318,7 +320,7 @@ impl JsonSchema for Confidence {
 /// The options, completed by the variant.
 #[derive(Clone, Debug)]
 pub(super) struct HfspRules {
-    pub(super) estimator: EstimatorKind,
+    pub(super) estimator: Estimator,
     pub(super) error: Option<SizeError>,
     pub(super) sample: u32,
     pub(super) sampled: SampledTasks,
@@ -369,7 +371,7 @@ impl HfspRules {
     fn of_papers() -> Self {
         let wait = AutoSpan::Auto;
         Self {
-            estimator: EstimatorKind::Mean,
+            estimator: Estimator::Mean,
             error: None,
             // 2013, section 3.2.1: five tasks are accurate enough; 2015 has the same default.
             sample: 5,
@@ -427,7 +429,7 @@ impl HfspRules {
             HfspVariant::Paper2015 => Self {
                 // Section 4.1: "we use a uniform distribution to perform the fitting". The first
                 // paper uses "first order statistics", which are the mean.
-                estimator: EstimatorKind::Uniform,
+                estimator: Estimator::Uniform,
                 // The text says that the slots for training are limited. It gives no number, so
                 // this one is chosen.
                 training_slots: 0.5,
@@ -514,7 +516,9 @@ impl HfspOptions {
         }
         complaints.extend(self.suspended.and_then(|spec| spec.complaint(&["suspended", "few"])));
         let rules = self.rules();
-        let is_unmeasured = rules.sample == 0 && rules.estimator != EstimatorKind::Oracle;
+        complaints
+            .extend(within("error", self.error.iter().flat_map(SizeError::complaints).collect()));
+        let is_unmeasured = rules.sample == 0 && rules.estimator.needs_sample();
         if is_unmeasured && rules.error.is_some() {
             let message = "`error` needs an estimate: without a sample no size is ever estimated";
             let hint = "give `sample` a number above zero, or `estimator: oracle` with this error";
@@ -542,8 +546,8 @@ impl HfspOptions {
             (None, None) => base.wait,
         };
         HfspRules {
-            estimator: self.estimator.unwrap_or(base.estimator),
-            error: self.error,
+            estimator: self.estimator.clone().unwrap_or(base.estimator),
+            error: self.error.clone(),
             sample: self.sample.map_or(base.sample, Count::get),
             sampled: self.sampled.unwrap_or(base.sampled),
             training_slots: self.training_slots.map_or(base.training_slots, Fraction::get),

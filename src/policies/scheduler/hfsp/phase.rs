@@ -10,12 +10,11 @@ use super::options::{Discount, HfspOrder, HfspRules, ReduceArrival, SparedAttemp
 use super::ranking::{RankedPlace, Ranking, SlotGiver};
 use super::trainer::{SampleFindings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
-use crate::scheduler::shared::estimator::EstimatorKind;
+use crate::scheduler::estimator::{Estimates, MeasuredTask};
 use crate::scheduler::shared::rank::Rank;
-use mumakil_base::random::Purpose;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptId, Job, JobId, JobSize, Outcome, Report, SlotKind, TrackerId, TrueDurations, View,
+    AttemptId, Job, JobId, JobSize, KnownJob, Outcome, Report, SlotKind, TrackerId, View,
 };
 
 /// The tasks of one kind, maps or reduces, of all jobs.
@@ -23,7 +22,6 @@ use mumakil_core::mapred::{
 pub(super) struct Phase {
     kind: SlotKind,
     rules: HfspRules,
-    truth: Option<TrueDurations>,
     cluster: VirtualCluster,
     trainer: Trainer,
     ranking: Ranking,
@@ -103,7 +101,6 @@ impl Phase {
         Self {
             kind,
             rules: rules.clone(),
-            truth: None,
             cluster: VirtualCluster::new(rules.aging, rules.virtual_slots),
             trainer: Trainer::new(kind, rules),
             ranking: Ranking::default(),
@@ -120,10 +117,6 @@ impl Phase {
         }
     }
 
-    pub(super) fn foresee(&mut self, truth: &TrueDurations) {
-        self.truth = Some(truth.clone());
-    }
-
     // ---- sizes ----
 
     /// Returns an upper bound of the time until all jobs with known sizes have ended in the virtual
@@ -133,7 +126,7 @@ impl Phase {
     }
 
     /// Adds a job that can launch tasks from now on.
-    pub(super) fn enter(&mut self, view: &View<'_>, job: &Job) {
+    pub(super) fn enter(&mut self, view: &View<'_>, job: &Job, estimates: &mut Estimates) {
         let tasks = job.tasks(self.kind).total();
         // Skip a job without reduces: the virtual cluster of reduces divides by the number of
         // tasks.
@@ -141,18 +134,18 @@ impl Phase {
             return;
         }
         // The oracle needs no sample.
-        if self.true_work(job).is_none() {
+        if estimates.true_work(job, self.kind).is_none() {
             self.trainer.enter(job.id(), tasks);
         }
         // The job ranks last until it arrives in the virtual cluster, since reduces that are
         // launched earlier would only wait.
         self.ranking.enter(job.id(), Rank(f64::INFINITY));
         self.awaited.insert(job.id());
-        self.await_arrival(view, job);
+        self.await_arrival(view, job, estimates);
     }
 
     /// Adds a job to the virtual cluster once it should arrive there.
-    fn await_arrival(&mut self, view: &View<'_>, job: &Job) {
+    fn await_arrival(&mut self, view: &View<'_>, job: &Job, estimates: &mut Estimates) {
         let is_here = match (self.kind, self.rules.reduces_arrive) {
             (SlotKind::Map, _) | (SlotKind::Reduce, ReduceArrival::WithMaps) => true,
             (SlotKind::Reduce, ReduceArrival::MapsDone) => {
@@ -165,17 +158,18 @@ impl Phase {
             return;
         }
         let tasks = job.tasks(self.kind).total();
-        let truth = self.true_work(job);
-        let known = truth.map(|work| work * self.misjudgement(job.id()));
+        let truth = estimates.true_work(job, self.kind);
+        let known = truth.map(|work| estimates.with_error(job, self.kind, work));
         let real = RealSize { since: view.now(), work: truth.unwrap_or(0.0) };
         self.real.insert(job.id(), real);
         // The papers' first guess is ξ · k · l, where k is the number of tasks and l the mean time
         // of past tasks (2015, section 3.2.1).
+        let own = estimates.own(&KnownJob { view, job, kind: self.kind, sample: &[] });
         let task = self.trainer.past().unwrap_or(self.rules.first_guess.as_secs_f64());
         let guess = match self.rules.confidence {
             // Do not multiply: infinity times a past mean of 0 is not a number.
             f64::INFINITY => f64::INFINITY,
-            times => times * f64::from(tasks) * task,
+            times => times * own.unwrap_or(f64::from(tasks) * task),
         };
         let work = known.unwrap_or(guess);
         let weight = self.rules.weights.of(job);
@@ -193,47 +187,36 @@ impl Phase {
         self.is_stale = true;
     }
 
-    fn is_oracle(&self) -> bool {
-        self.rules.estimator == EstimatorKind::Oracle
-    }
-
-    fn true_work(&self, job: &Job) -> Option<f64> {
-        let truth = self.truth.as_ref().filter(|_| self.is_oracle())?;
-        Some(truth.work(job, self.kind).as_secs_f64())
-    }
-
-    /// Returns the factor by which the estimate of a job's size is wrong on purpose; 1 without such
-    /// an error.
-    fn misjudgement(&self, job: JobId) -> f64 {
-        let (Some(error), Some(truth)) = (self.rules.error, &self.truth) else { return 1.0 };
-        // Each job and kind has its own random stream, so a later draw gives the same error.
-        let mut rng = truth.stream(Purpose::SizeError, 2 * u64::from(job.0) + self.kind as u64);
-        error.draw(&mut rng)
-    }
-
     /// Notes that an attempt has ended.
-    pub(super) fn ended(&mut self, view: &View<'_>, attempt: AttemptId, outcome: Outcome) {
+    pub(super) fn ended(
+        &mut self,
+        view: &View<'_>,
+        attempt: AttemptId,
+        outcome: Outcome,
+        estimates: &mut Estimates,
+    ) {
         if !attempt.task.is_work() {
             return;
         }
         let report = view.report_of(attempt);
         self.trainer.ended(attempt, outcome, report);
-        if let Some(last) = report.filter(|_| outcome == Outcome::Succeeded && !self.is_oracle()) {
-            self.measure(view.now(), last);
-        }
         let Some(job) = view.job(attempt.job()) else { return };
         if outcome != Outcome::Succeeded {
             return;
         }
+        if let Some(last) = report.filter(|_| !estimates.are_true()) {
+            self.measure(view.now(), last);
+            estimates.task_done(job.id(), self.kind, self.trainer.seconds(last));
+        }
         // Only this order uses the real work left. Other orders skip this step, since with the
         // oracle it draws the true time of each task anew.
         if self.rules.order == HfspOrder::RemainingWork {
-            self.note_done(job, attempt, report);
+            self.note_done(job, attempt, report, estimates);
         }
         // The end of a real task does not change projected ends, but it may change the other
         // orders.
         self.is_stale |= self.rules.order != HfspOrder::ProjectedFinish;
-        self.use_findings(view, job);
+        self.use_findings(view, job, estimates);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
             // Rank more jobs until this job has a rank. If the ranks are stale, the job keeps its
@@ -261,15 +244,18 @@ impl Phase {
         Some(JobSize { estimated, real: self.real.get(&job)?.work })
     }
 
-    /// Subtracts an ended task from the real work left of its job.
-    fn note_done(&mut self, job: &Job, attempt: AttemptId, report: Option<&Report>) {
-        let seconds = match &self.truth {
-            Some(truth) if self.is_oracle() => {
-                let task = truth.task(job, self.kind, attempt.task.index);
-                task.as_secs_f64() * self.misjudgement(job.id())
-            }
-            _ => report.map_or(0.0, |report| self.trainer.seconds(report)),
-        };
+    /// Subtracts an ended task from the work left of its job, by its true time. So a wrong estimate
+    /// stays wrong: a job that was taken for smaller soon has nothing left, and comes first.
+    fn note_done(
+        &mut self,
+        job: &Job,
+        attempt: AttemptId,
+        report: Option<&Report>,
+        estimates: &Estimates,
+    ) {
+        let seconds = estimates.true_task(job, self.kind, attempt.task.index);
+        let measured = || report.map_or(0.0, |report| self.trainer.seconds(report));
+        let seconds = seconds.unwrap_or_else(measured);
         if let Some(left) = self.left.get_mut(&job.id()) {
             // The size is an estimate and may be exceeded by the tasks, so stop at zero.
             *left = (*left - seconds).max(0.0);
@@ -277,18 +263,24 @@ impl Phase {
     }
 
     /// Reads a tracker's report, to measure the running reduces of samples.
-    pub(super) fn look(&mut self, view: &View<'_>, tracker: TrackerId) {
+    pub(super) fn look(&mut self, view: &View<'_>, tracker: TrackerId, estimates: &mut Estimates) {
         for job in self.trainer.look(view.reports(tracker)) {
-            view.job(job).inspect(|job| self.use_findings(view, job));
+            view.job(job).inspect(|job| self.use_findings(view, job, estimates));
         }
     }
 
     /// Corrects a job's estimated size once its sample is measured.
-    fn use_findings(&mut self, view: &View<'_>, job: &Job) {
+    fn use_findings(&mut self, view: &View<'_>, job: &Job, estimates: &mut Estimates) {
         let findings = self.trainer.findings(job.id(), &job.spec().reduce.shuffle);
         let Some(SampleFindings { job: id, work, before, done }) = findings else { return };
         let tasks = f64::from(job.tasks(self.kind).total());
-        let size = tasks * (self.rules.estimator.task_time(&work) + before) * self.misjudgement(id);
+        let kind = self.kind;
+        let took = |task: &MeasuredTask| SimSpan::ceil_from_secs(task.seconds + before);
+        let sample: Vec<SimSpan> = work.iter().map(took).collect();
+        let own = estimates.own(&KnownJob { view, job, kind, sample: &sample });
+        let size = own.unwrap_or_else(|| {
+            estimates.with_error(job, kind, tasks * (estimates.task_time(&work) + before))
+        });
         let done = match self.rules.discount {
             Discount::Sample => done,
             Discount::VirtualWork => self.cluster.done(view.now(), id),
@@ -301,7 +293,9 @@ impl Phase {
         self.sizes.insert(id, size);
         let counts = job.tasks(self.kind);
         let unfinished = tasks - f64::from(counts.finished() + counts.failed());
-        self.left.insert(id, size * unfinished / tasks);
+        // An unknown size is infinite, and infinity times zero is not a number.
+        let left = if unfinished == 0.0 { 0.0 } else { size * unfinished / tasks };
+        self.left.insert(id, left);
     }
 
     // ---- ranks ----
@@ -318,9 +312,15 @@ impl Phase {
     }
 
     /// Updates a job's counts; `preempted` of its attempts have lost their slots.
-    pub(super) fn count(&mut self, view: &View<'_>, job: &Job, preempted: u32) {
+    pub(super) fn count(
+        &mut self,
+        view: &View<'_>,
+        job: &Job,
+        preempted: u32,
+        estimates: &mut Estimates,
+    ) {
         if self.awaited.contains(&job.id()) {
-            self.await_arrival(view, job);
+            self.await_arrival(view, job, estimates);
         }
         let (tasks, pending) = (job.tasks(self.kind), job.pending(self.kind));
         self.ranking.count(job.id(), pending, tasks.running().saturating_sub(preempted));

@@ -14,7 +14,7 @@ use std::mem;
 use rustc_hash::FxHashMap;
 
 use super::options::{HfspRules, SampledTasks};
-use crate::scheduler::shared::estimator::MeasuredTask;
+use crate::scheduler::estimator::MeasuredTask;
 use crate::scheduler::shared::places::move_entry;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
@@ -383,7 +383,7 @@ impl JobSample {
 mod tests {
     use super::super::options::{HfspOptions, HfspVariant};
     use super::*;
-    use crate::scheduler::shared::estimator::EstimatorKind;
+    use crate::scheduler::estimator::Estimator;
     use mumakil_base::units::Bytes;
     use mumakil_core::mapred::{TaskId, TaskKind};
 
@@ -617,7 +617,7 @@ mod tests {
                 trainer.ended(reduce, Outcome::Succeeded, Some(&report(reduce, secs, secs)));
             }
             let work = trainer.findings(JobId(3), &fetched).expect("all are measured").work;
-            EstimatorKind::Mean.task_time(&work)
+            Estimator::Mean.task_time(&work)
         };
         assert_eq!(found(true), 40.0, "20 MB take 40 s");
         assert_eq!(found(false), 50.0, "the mean of the sample");

@@ -5,7 +5,12 @@
 use super::record::JobRecord;
 use mumakil_base::expression::Unit;
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{Job, PerSlot, Priority, SlotKind};
+use mumakil_core::mapred::{Job, PerSlot, Priority, SlotKind, TaskTimeSum, View};
+
+/// How long a task takes of which nothing is known, in seconds.
+// Chosen: before the first task has ended, all jobs have the same time, so it decides nothing
+// between them unless a formula holds it against another time.
+const UNKNOWN_S: f64 = 60.0;
 
 /// A name in a rank.
 #[derive(Debug)]
@@ -18,6 +23,8 @@ pub struct RankFact {
     pub unit: Unit,
     /// Whether it changes though nothing happens to the job.
     pub(super) flows: bool,
+    /// Whether a job has it when it arrives, so that its size can be estimated from it.
+    pub is_early: bool,
     pub(super) read: fn(&RankedJob<'_>) -> f64,
 }
 
@@ -39,6 +46,21 @@ pub(super) struct Surroundings {
     pub(super) jobs: u32,
     /// How many slots of this kind the cluster has.
     pub(super) slots: u32,
+}
+
+impl Surroundings {
+    /// Returns the facts about all jobs for a slot of a kind; `took` is how long the tasks of all
+    /// jobs took that have succeeded.
+    pub(super) fn new(
+        view: &View<'_>,
+        kind: SlotKind,
+        took: &PerSlot<TaskTimeSum>,
+        jobs: u32,
+    ) -> Self {
+        let usual = |kind| took[kind].mean().unwrap_or(UNKNOWN_S);
+        let usual = PerSlot { map: usual(MAP), reduce: usual(REDUCE) };
+        Self { kind, now: view.now(), usual, jobs, slots: view.capacity(kind) }
+    }
 }
 
 impl RankedJob<'_> {
@@ -72,7 +94,7 @@ const fn of_job(
     about: &'static str,
     read: fn(&RankedJob<'_>) -> f64,
 ) -> RankFact {
-    RankFact { name, about, unit, flows: false, read }
+    RankFact { name, about, unit, flows: false, is_early: false, read }
 }
 
 /// Returns a name for a number that also changes with time or with other jobs.
@@ -82,7 +104,14 @@ const fn flowing(
     about: &'static str,
     read: fn(&RankedJob<'_>) -> f64,
 ) -> RankFact {
-    RankFact { name, about, unit, flows: true, read }
+    RankFact { name, about, unit, flows: true, is_early: false, read }
+}
+
+impl RankFact {
+    /// Returns the name of a number that a job has when it arrives.
+    const fn early(self) -> Self {
+        Self { is_early: true, ..self }
+    }
 }
 
 /// All names.
@@ -92,7 +121,8 @@ pub const FACTS: &[RankFact] = &[
     }),
     of_job("submitted", Unit::TIME, "when it was submitted, from the beginning of the run", |it| {
         it.job.submitted_at().as_secs_f64()
-    }),
+    })
+    .early(),
     flowing("waited", Unit::TIME, "the time since it last got a slot of this kind", |it| {
         it.seconds_since(it.record.served_at(it.around.kind).unwrap_or(it.job.running_at()))
     }),
@@ -104,9 +134,16 @@ pub const FACTS: &[RankFact] = &[
             Priority::Low => -1.0,
             Priority::VeryLow => -2.0,
         }
-    }),
-    of_job("maps", Unit::PLAIN, "its maps", |it| it.job.tasks(MAP).total().into()),
-    of_job("reduces", Unit::PLAIN, "its reduces", |it| it.job.tasks(REDUCE).total().into()),
+    })
+    .early(),
+    of_job("maps", Unit::PLAIN, "its maps", |it| it.job.tasks(MAP).total().into()).early(),
+    of_job("reduces", Unit::PLAIN, "its reduces", |it| it.job.tasks(REDUCE).total().into()).early(),
+    of_job("tasks", Unit::PLAIN, "its tasks of the slot's kind", |it| {
+        it.job.tasks(it.around.kind).total().into()
+    })
+    .early(),
+    of_job("input", Unit::BYTES, "what its maps read, in all", |it| it.record.input(it.job))
+        .early(),
     of_job("running_maps", Unit::PLAIN, "its attempts of maps that run", |it| it.running(MAP)),
     of_job("running_reduces", Unit::PLAIN, "its attempts of reduces that run", |it| {
         it.running(REDUCE)
@@ -128,13 +165,20 @@ pub const FACTS: &[RankFact] = &[
     ),
     flowing("map_time", Unit::TIME, "how long its maps took, or those of all jobs", |it| {
         it.mean_time(MAP)
-    }),
+    })
+    .early(),
     flowing("reduce_time", Unit::TIME, "how long its reduces took, or those of all jobs", |it| {
         it.mean_time(REDUCE)
-    }),
+    })
+    .early(),
+    flowing("task_time", Unit::TIME, "how long its tasks of the slot's kind took", |it| {
+        it.mean_time(it.around.kind)
+    })
+    .early(),
     flowing("attained", Unit::TIME, "how long its attempts have held slots, in all", |it| {
         it.record.attained(it.around.now)
     }),
     flowing("jobs", Unit::PLAIN, "the jobs that run", |it| it.around.jobs.into()),
-    flowing("slots", Unit::PLAIN, "the cluster's slots of this kind", |it| it.around.slots.into()),
+    flowing("slots", Unit::PLAIN, "the cluster's slots of this kind", |it| it.around.slots.into())
+        .early(),
 ];

@@ -10,16 +10,19 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::facts::{FACTS, RankFact, RankedJob};
+use super::facts::{FACTS, RankFact, RankedJob, Surroundings};
+use super::record::JobRecord;
 use mumakil_base::expression::{
     ExprComplaint, Operand, Operation, Syntax, SyntaxNode, Unit, parse,
 };
+use mumakil_core::mapred::{KnownJob, PerSlot, TaskTimeSum};
 
 /// A number for each job, as an expression.
 #[derive(Clone, Debug)]
 pub struct RankFormula {
     text: String,
     steps: Vec<FormulaStep>,
+    unit: Unit,
     /// Whether the number changes though nothing happens to the job.
     flows: bool,
 }
@@ -124,13 +127,13 @@ impl RankFormula {
     /// If it is no expression, a name is unknown, or units do not fit.
     pub fn of(text: &str) -> Result<Self, ExprComplaint> {
         let mut steps = Vec::new();
-        compile(&parse(text)?, &mut steps)?;
+        let unit = compile(&parse(text)?, &mut steps)?;
         let flows = |step: &FormulaStep| match step {
             FormulaStep::Fact(fact) | FormulaStep::OfVictim(fact) => fact.flows,
             _ => false,
         };
         let flows = steps.iter().any(flows);
-        Ok(Self { text: text.to_owned(), steps, flows })
+        Ok(Self { text: text.to_owned(), steps, unit, flows })
     }
 
     /// Returns whether the number changes though nothing happens to the job.
@@ -141,6 +144,34 @@ impl RankFormula {
     /// Returns whether the number depends on a job that would lose a slot.
     pub(super) fn has_victim(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, FormulaStep::OfVictim(_)))
+    }
+
+    /// Returns the first name of a number that no job has when it arrives; `None` if there is none.
+    pub(in crate::scheduler) fn late_fact(&self) -> Option<&'static str> {
+        self.steps.iter().find_map(|step| match step {
+            FormulaStep::Fact(fact) if fact.is_early => None,
+            FormulaStep::Fact(fact) | FormulaStep::OfVictim(fact) => Some(fact.name),
+            _ => None,
+        })
+    }
+
+    /// Returns whether the number is a time.
+    pub(in crate::scheduler) fn is_time(&self) -> bool {
+        self.unit.fits(Unit::TIME)
+    }
+
+    /// Computes the number of a job that has just arrived, or of which a sample has run; `took` is
+    /// how long the tasks of all jobs took.
+    pub(in crate::scheduler) fn of_new(
+        &self,
+        known: &KnownJob<'_>,
+        took: &PerSlot<TaskTimeSum>,
+        stack: &mut Vec<f64>,
+    ) -> f64 {
+        let KnownJob { view, job, kind, sample } = *known;
+        let around = Surroundings::new(view, kind, took, 0);
+        let record = JobRecord::sampled(kind, sample);
+        self.of_job(&RankedJob { job, record: &record, around: &around }, stack)
     }
 
     /// Returns whether the condition holds for a job that would take a slot of a victim.

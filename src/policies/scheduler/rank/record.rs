@@ -1,10 +1,12 @@
 //! A policy's memory of a job whose rank it computes.
 
+use std::cell::OnceCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::scheduler::shared::rank::Rank;
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{AttemptId, JobId, PerSlot, SlotKind, TaskId, TaskTimeSum};
+use mumakil_core::mapred::{AttemptId, Job, JobId, PerSlot, SlotKind, TaskId, TaskTimeSum};
 
 /// A job's position: its rank, its arrival, and its number.
 pub(super) type RankTurn = (Rank, SimTime, JobId);
@@ -32,6 +34,8 @@ pub(super) struct JobRecord {
     spared: PerSlot<u32>,
     /// How long the tasks took that have succeeded.
     took: PerSlot<TaskTimeSum>,
+    /// How many bytes its maps read, once it was asked for.
+    input: OnceCell<f64>,
 }
 
 /// An attempt's time in a slot.
@@ -46,6 +50,21 @@ struct HeldSlot {
 }
 
 impl JobRecord {
+    /// Returns the record of a job of which only a sample has run: tasks of one kind that took these
+    /// times.
+    pub(super) fn sampled(kind: SlotKind, sample: &[SimSpan]) -> Self {
+        let mut record = Self::default();
+        sample.iter().for_each(|took| record.took[kind].add(*took));
+        record
+    }
+
+    /// Returns how many bytes the maps of the job read.
+    pub(super) fn input(&self, job: &Job) -> f64 {
+        let spec = job.spec();
+        let total = || spec.input.as_ref().map_or(0.0, |input| input.total(spec.maps).get() as f64);
+        *self.input.get_or_init(total)
+    }
+
     /// Notes that an attempt was launched.
     pub(super) fn launches(&mut self, attempt: AttemptId, now: SimTime) {
         self.enters(attempt);

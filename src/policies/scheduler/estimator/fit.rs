@@ -6,35 +6,10 @@
 //! these times differ least from it. So a time far from the others counts little, and except for
 //! `mean` the estimate is not the mean of the sample.
 
-use rand_distr::{Distribution, LogNormal, Uniform};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 use statrs::function::gamma::gamma;
 
-use mumakil_base::random::ChaCha8Rng;
-use mumakil_base::units::{Factor, Fraction};
-
-/// The estimators that scenarios can name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum EstimatorKind {
-    /// The mean of the sample.
-    #[default]
-    Mean,
-    /// Uniform times: all between two limits are equally likely.
-    Uniform,
-    /// Exponentially distributed times.
-    Exponential,
-    /// Normally distributed times.
-    Normal,
-    /// Log-normally distributed times.
-    LogNormal,
-    /// Weibull-distributed times.
-    Weibull,
-    /// No estimate: the true size of each job, known when it arrives.
-    Oracle,
-}
+use super::Estimator;
 
 /// A task of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,10 +27,10 @@ impl MeasuredTask {
     }
 }
 
-impl EstimatorKind {
+impl Estimator {
     /// Returns the time in seconds of a task with the mean input, estimated from a sample of at
     /// least one task.
-    pub fn task_time(self, sample: &[MeasuredTask]) -> f64 {
+    pub fn task_time(&self, sample: &[MeasuredTask]) -> f64 {
         let sum = |of: fn(&MeasuredTask) -> f64| sample.iter().map(of).sum::<f64>();
         let input = sum(|task| task.input);
         // Without any input, the inputs say nothing about the times.
@@ -71,7 +46,6 @@ impl EstimatorKind {
             return mean;
         }
         let fitted = match self {
-            Self::Mean | Self::Oracle => mean,
             Self::Uniform => {
                 fit(&times, |time| time, |along| (along / SQRT_12 + 0.5).clamp(0.0, 1.0)).at
             }
@@ -88,6 +62,9 @@ impl EstimatorKind {
                 at.exp() * gamma(1.0 + scale)
             }
             Self::Exponential => fit_exponential(&times),
+            Self::Mean | Self::Oracle | Self::Formula(_) | Self::Program(_) | Self::Named(_) => {
+                mean
+            }
         };
         // Times that differ by orders of magnitude give a large scale, whose exponential overflows.
         if fitted.is_finite() { fitted } else { mean }
@@ -96,31 +73,6 @@ impl EstimatorKind {
 
 /// The width of a uniform distribution, in standard deviations.
 const SQRT_12: f64 = 3.464_101_615_137_754_6;
-
-/// The deliberate error of estimates.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SizeError {
-    /// Estimates are multiplied by a factor from `1 − α` to `1 + α`.
-    Uniform(Fraction),
-    /// Estimates are multiplied by a factor with median 1, whose logarithm has this standard
-    /// deviation.
-    LogNormal(Factor),
-}
-
-impl SizeError {
-    /// Draws the factor by which the estimate of one job is wrong.
-    pub fn draw(self, rng: &mut ChaCha8Rng) -> f64 {
-        match self {
-            // α and σ were checked when they were read, so both distributions can be built.
-            Self::Uniform(alpha) => Uniform::new_inclusive(1.0 - alpha.get(), 1.0 + alpha.get())
-                .map_or(1.0, |factor| factor.sample(rng)),
-            Self::LogNormal(sigma) => {
-                LogNormal::new(0.0, sigma.get()).map_or(1.0, |factor| factor.sample(rng))
-            }
-        }
-    }
-}
 
 /// The location and the scale of a fitted distribution.
 #[derive(Clone, Copy, Debug)]
@@ -219,18 +171,17 @@ fn normal_share(along: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_base::random::{Purpose, stream};
 
-    const ALL: [EstimatorKind; 6] = [
-        EstimatorKind::Mean,
-        EstimatorKind::Uniform,
-        EstimatorKind::Exponential,
-        EstimatorKind::Normal,
-        EstimatorKind::LogNormal,
-        EstimatorKind::Weibull,
+    const ALL: [Estimator; 6] = [
+        Estimator::Mean,
+        Estimator::Uniform,
+        Estimator::Exponential,
+        Estimator::Normal,
+        Estimator::LogNormal,
+        Estimator::Weibull,
     ];
 
-    fn task_time(family: EstimatorKind, times: &[f64]) -> f64 {
+    fn task_time(family: &Estimator, times: &[f64]) -> f64 {
         let sample: Vec<MeasuredTask> = times.iter().copied().map(MeasuredTask::of).collect();
         family.task_time(&sample)
     }
@@ -240,20 +191,20 @@ mod tests {
     #[test]
     fn a_family_finds_the_mean_of_its_own_quantiles() {
         let standard_normal = |share| Normal::standard().inverse_cdf(share);
-        let finds = |family: EstimatorKind, mean: f64, of: &dyn Fn(f64) -> f64| {
+        let finds = |family: &Estimator, mean: f64, of: &dyn Fn(f64) -> f64| {
             let quantiles: Vec<f64> = (0..9).map(|i| of((f64::from(i) + 0.5) / 9.0)).collect();
             let found = task_time(family, &quantiles);
             assert!((found / mean - 1.0).abs() < 1e-6, "{family:?}: {found} instead of {mean}");
         };
-        finds(EstimatorKind::Uniform, 20.0, &|share| 10.0 + 20.0 * share);
-        finds(EstimatorKind::Exponential, 40.0, &|share| -40.0 * (1.0 - share).ln());
-        finds(EstimatorKind::Normal, 50.0, &|share| 50.0 + 7.0 * standard_normal(share));
+        finds(&Estimator::Uniform, 20.0, &|share| 10.0 + 20.0 * share);
+        finds(&Estimator::Exponential, 40.0, &|share| -40.0 * (1.0 - share).ln());
+        finds(&Estimator::Normal, 50.0, &|share| 50.0 + 7.0 * standard_normal(share));
         let log_normal = |share| (3.0 + 0.5 * standard_normal(share)).exp();
-        finds(EstimatorKind::LogNormal, 3.125_f64.exp(), &log_normal);
+        finds(&Estimator::LogNormal, 3.125_f64.exp(), &log_normal);
         // With shape 2 the mean is the scale times the gamma function at 1.5, which is half the
         // root of pi.
         let mean = 30.0 * std::f64::consts::PI.sqrt() / 2.0;
-        finds(EstimatorKind::Weibull, mean, &|share: f64| 30.0 * (-(1.0 - share).ln()).sqrt());
+        finds(&Estimator::Weibull, mean, &|share: f64| 30.0 * (-(1.0 - share).ln()).sqrt());
     }
 
     /// Four tasks take about 60 s and one takes 600 s. The mean is 168 s. Distribution functions are
@@ -261,8 +212,8 @@ mod tests {
     #[test]
     fn distribution_functions_are_fitted_and_not_times() {
         let sample = [58.0, 59.0, 60.0, 61.0, 600.0];
-        assert_eq!(task_time(EstimatorKind::Mean, &sample), 167.6);
-        for family in [EstimatorKind::Uniform, EstimatorKind::Normal, EstimatorKind::LogNormal] {
+        assert_eq!(task_time(&Estimator::Mean, &sample), 167.6);
+        for family in &[Estimator::Uniform, Estimator::Normal, Estimator::LogNormal] {
             let found = task_time(family, &sample);
             assert!((59.0..=61.0).contains(&found), "{family:?}: {found}");
         }
@@ -281,13 +232,13 @@ mod tests {
         let tried = steps(5.0, 25.0).flat_map(|at| steps(5.0, 65.0).map(move |width| (at, width)));
         let least =
             tried.map(|(at, width)| (error(at, width), at)).min_by(|a, b| a.0.total_cmp(&b.0));
-        let found = task_time(EstimatorKind::Uniform, &sample);
+        let found = task_time(&Estimator::Uniform, &sample);
         assert!((found - least.unwrap().1).abs() < 0.2, "{found}, {least:?}");
     }
 
     #[test]
     fn equal_times_and_single_ones_are_what_they_are() {
-        for family in ALL {
+        for family in &ALL {
             assert!((task_time(family, &[60.0; 5]) - 60.0).abs() < 1e-6, "{family:?}");
             assert_eq!(task_time(family, &[60.0]), 60.0, "{family:?}");
             assert_eq!(task_time(family, &[0.0, 0.0, 3.0]), 1.0, "{family:?} of no time at all");
@@ -300,23 +251,9 @@ mod tests {
     fn times_are_related_to_the_input() {
         let task = |seconds, input| MeasuredTask { seconds, input };
         let sample = [task(6.0, 3.0), task(4.0, 2.0), task(0.0, 0.0), task(8.0, 4.0)];
-        for family in ALL {
+        for family in &ALL {
             assert_eq!(family.task_time(&sample), 2.0, "{family:?}");
         }
-        assert_eq!(EstimatorKind::Mean.task_time(&[task(6.0, 0.0), task(2.0, 0.0)]), 4.0);
-    }
-
-    #[test]
-    fn errors_stay_in_their_range_and_are_none_on_average() {
-        let draws = |error: SizeError| -> Vec<f64> {
-            (0..2_000).map(|job| error.draw(&mut stream(1, Purpose::SizeError, job))).collect()
-        };
-        let uniform = draws(SizeError::Uniform(Fraction::of(0.4)));
-        assert!(uniform.iter().all(|factor| (0.6..=1.4).contains(factor)));
-        let mean = uniform.iter().sum::<f64>() / 2_000.0;
-        assert!((mean - 1.0).abs() < 0.02, "{mean}");
-        let mut log_normal = draws(SizeError::LogNormal(Factor::of(0.5)));
-        log_normal.sort_unstable_by(f64::total_cmp);
-        assert!((log_normal[1_000] - 1.0).abs() < 0.05, "{}", log_normal[1_000]);
+        assert_eq!(Estimator::Mean.task_time(&[task(6.0, 0.0), task(2.0, 0.0)]), 4.0);
     }
 }

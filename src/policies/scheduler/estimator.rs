@@ -1,0 +1,175 @@
+//! Sizes of jobs as policies know them: estimated from a sample, by an estimator of the user's, or
+//! true, and wrong on purpose.
+//!
+//! ```text
+//! estimator: mean                               from the times of the first tasks
+//! estimator: oracle                             the true sizes
+//! estimator: {formula: {maps: "tasks * 20s"}}   a formula
+//! estimator: {program: {command: [...]}}        a program
+//! estimator: {named: history}                   an estimator in Rust
+//! ```
+
+mod error;
+mod fit;
+mod formula;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::error::SizeError;
+pub use self::fit::MeasuredTask;
+use self::formula::FormulaEstimator;
+pub use self::formula::SizeFormulas;
+use crate::external::{ExternalOptions, ProgramEstimator};
+use mumakil_base::random::Purpose;
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::{
+    Complaint, Job, JobId, KnownJob, PolicySite, RunEndHook, Setting, SizeEstimator, SlotKind,
+    TrueDurations,
+};
+
+/// How the sizes of jobs are estimated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimator {
+    /// The mean of the sample.
+    #[default]
+    Mean,
+    /// Uniform times: all between two limits are equally likely.
+    Uniform,
+    /// Exponentially distributed times.
+    Exponential,
+    /// Normally distributed times.
+    Normal,
+    /// Log-normally distributed times.
+    LogNormal,
+    /// Weibull-distributed times.
+    Weibull,
+    /// No estimate: the true size of each job, known when it arrives.
+    Oracle,
+    /// A formula in the language of `rank`, computed when the job arrives and again when its sample
+    /// is measured.
+    Formula(SizeFormulas),
+    /// A program, asked when the job arrives and again when its sample is measured.
+    Program(ExternalOptions),
+    /// An estimator that a user's own build of Mumakil brings, by its name.
+    Named(String),
+}
+
+impl Estimator {
+    /// Returns whether sizes are known from samples only.
+    pub(super) fn needs_sample(&self) -> bool {
+        !matches!(self, Self::Oracle | Self::Formula(_) | Self::Program(_) | Self::Named(_))
+    }
+
+    /// Checks the options, and fills in the digests of a program's files.
+    pub(super) fn settle(&mut self, site: &PolicySite<'_>) -> Vec<Complaint> {
+        match self {
+            Self::Formula(formulas) => within("formula", formulas.complaints()),
+            Self::Program(options) => within("program", options.settle(site.folder)),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Returns complaints about options below a key.
+pub(super) fn within(key: &str, mut complaints: Vec<Complaint>) -> Vec<Complaint> {
+    complaints.iter_mut().for_each(|complaint| complaint.path.insert(0, key.to_owned()));
+    complaints
+}
+
+/// The sizes of jobs as one policy knows them.
+pub(super) struct Estimates {
+    estimator: Estimator,
+    error: Option<SizeError>,
+    /// The estimator of the user's, if there is one; a named one from the beginning of the run.
+    own: Option<Box<dyn SizeEstimator>>,
+    truth: Option<TrueDurations>,
+}
+
+impl Estimates {
+    pub(super) fn new(estimator: Estimator, error: Option<SizeError>) -> Self {
+        let own: Option<Box<dyn SizeEstimator>> = match &estimator {
+            Estimator::Formula(formulas) => Some(Box::new(FormulaEstimator::new(formulas.clone()))),
+            Estimator::Program(options) => Some(Box::new(ProgramEstimator::new(options.clone()))),
+            _ => None,
+        };
+        Self { estimator, error, own, truth: None }
+    }
+
+    /// Gets ready, as [`SizeEstimator::begin`].
+    pub(super) fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
+        if let Estimator::Named(name) = &self.estimator {
+            let found = setting.estimators.get(name.as_str());
+            self.own = Some(found.ok_or_else(|| format!("there is no estimator `{name}`"))?());
+        }
+        self.own.as_mut().map_or(Ok(None), |own| own.begin(setting))
+    }
+
+    pub(super) fn foresee(&mut self, truth: &TrueDurations) {
+        self.truth = Some(truth.clone());
+    }
+
+    /// Returns the true work of all tasks of a kind, in seconds; `None` unless the estimator is the
+    /// oracle.
+    pub(super) fn true_work(&self, job: &Job, kind: SlotKind) -> Option<f64> {
+        Some(self.oracle()?.work(job, kind).as_secs_f64())
+    }
+
+    /// Returns the true work of one task, in seconds; `None` unless the estimator is the oracle.
+    pub(super) fn true_task(&self, job: &Job, kind: SlotKind, index: u32) -> Option<f64> {
+        Some(self.oracle()?.task(job, kind, index).as_secs_f64())
+    }
+
+    /// Returns whether the sizes, but for their error, are true.
+    pub(super) fn are_true(&self) -> bool {
+        self.oracle().is_some()
+    }
+
+    fn oracle(&self) -> Option<&TrueDurations> {
+        self.truth.as_ref().filter(|_| self.estimator == Estimator::Oracle)
+    }
+
+    /// Returns how large an estimator of the user's takes a job to be, in seconds of work; `None`
+    /// if there is no such estimator. `known.sample` may be empty.
+    pub(super) fn own(&mut self, known: &KnownJob<'_>) -> Option<f64> {
+        let work = self.own.as_mut()?.work(known);
+        let work = self.with_error(known.job, known.kind, work);
+        // A size beyond the longest time is as good as unknown.
+        let longest = SimSpan::LONGEST.as_secs_f64();
+        Some(if work.is_nan() || longest < work { f64::INFINITY } else { work.max(0.0) })
+    }
+
+    /// Returns the time of a task with the mean input, in seconds, from a sample of at least one.
+    pub(super) fn task_time(&self, sample: &[MeasuredTask]) -> f64 {
+        self.estimator.task_time(sample)
+    }
+
+    /// Returns an estimate of a job's work with the error that it has on purpose.
+    pub(super) fn with_error(&self, job: &Job, kind: SlotKind, work: f64) -> f64 {
+        let (Some(error), Some(truth)) = (&self.error, &self.truth) else { return work };
+        // Each job and kind has its own random stream, so a later draw gives the same error.
+        let mut rng = truth.stream(Purpose::SizeError, 2 * u64::from(job.id().0) + kind as u64);
+        work * error.draw(&mut rng, work, &job.spec().class)
+    }
+
+    /// Learns that a task of a job has succeeded, and how long it worked, in seconds.
+    pub(super) fn task_done(&mut self, job: JobId, kind: SlotKind, seconds: f64) {
+        let took = SimSpan::ceil_from_secs(seconds);
+        self.own.iter_mut().for_each(|own| own.task_done(job, kind, took));
+    }
+
+    /// Learns that a job is over.
+    pub(super) fn job_over(&mut self, job: JobId) {
+        self.own.iter_mut().for_each(|own| own.job_over(job));
+    }
+}
+
+impl fmt::Debug for Estimates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { estimator, error, .. } = self;
+        f.debug_struct("Estimates").field("estimator", estimator).field("error", error).finish()
+    }
+}

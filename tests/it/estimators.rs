@@ -1,0 +1,186 @@
+//! Estimators of sizes: formulas, programs and Rust say how large jobs are, and wrong sizes have the
+//! effects that theory names.
+
+use std::fs;
+
+use mumakil::mapred::{KnownJob, SizeEstimator};
+use mumakil::scenario::{self, Registry};
+
+use crate::hfsp::{finishes, finishes_with};
+use crate::{Room, lacks_python};
+
+/// A cluster of one map slot, on which only the work of tasks takes time. While the first job has
+/// the slot, a job of four maps comes, then two of one map.
+const ONE_SLOT: &str = "
+hadoop: {line: \"1.x\", heartbeat: 100ms, out_of_band: true, setup_cleanup: false, task_cleanup: false, \
+start_up: 0s, commit_pending: none}
+cluster: {nodes: 1, map_slots: 1, reduce_slots: 1, jobtracker: {per_heartbeat: 0s, per_task: 0s, init: 1ms}}
+workload:
+  jobs:
+    - {name: first, maps: 1, map_time: 10s}
+    - {name: large, class: large, submit: 1s, maps: 4, map_time: 10s}
+    - {name: small, class: small, submit: 2s, maps: 1, map_time: 10s}
+    - {name: late, class: small, submit: 25s, maps: 1, map_time: 10s}
+";
+
+/// The program of the guide's chapter `external`.
+fn program() -> &'static str {
+    let chapter = mumakil::guide::Chapter::find("external").unwrap().text;
+    let code = chapter.split("```python\n").nth(1).unwrap();
+    code.split("```").next().unwrap()
+}
+
+/// Asserts when the jobs end: the round trips of heartbeats take up to 0.1 s for each task.
+fn assert_near(found: &[f64], expected: [f64; 4], of: &str) {
+    let is_near = |(found, expected): (&f64, &f64)| (0.0..1.0).contains(&(found - expected));
+    assert!(found.iter().zip(expected.iter()).all(is_near), "{of}: {found:?}");
+}
+
+#[test]
+fn a_large_job_that_is_taken_for_small_keeps_its_place_until_it_ends() {
+    let wrong = "{classes: {large: 0.1}}";
+    for (policy, expected) in [
+        ("{srpt: {}}".to_owned(), [10.0, 70.0, 20.0, 40.0]),
+        // Its estimate of 4 s is used up by its first map, and nothing is left: it stays first.
+        (format!("{{srpt: {{error: {wrong}}}}}"), [10.0, 50.0, 60.0, 70.0]),
+        (format!("{{fsp: {{error: {wrong}}}}}"), [10.0, 50.0, 60.0, 70.0]),
+        // A formula that takes its maps for short does the same.
+        (
+            "{srpt: {estimator: {formula: {maps: \"if(maps > 1, 4s, 10s)\"}}}}".to_owned(),
+            [10.0, 50.0, 60.0, 70.0],
+        ),
+        (
+            "{srpt: {estimator: {formula: {maps: \"maps * 10s\"}}}}".to_owned(),
+            [10.0, 70.0, 20.0, 40.0],
+        ),
+    ] {
+        assert_near(&finishes(&format!("{ONE_SLOT}scheduler: {policy}\n")), expected, &policy);
+    }
+}
+
+/// Writes a scenario with this policy.
+fn write(room: &Room, scheduler: &str) {
+    let yaml = format!(
+        "cluster: ec2-100\nworkload: fb2009\nrecord: {{sizes: true}}\nscheduler: {scheduler}\n"
+    );
+    room.write("sizes.yaml", &yaml);
+}
+
+/// Returns the tables of a run of `quickstart` under a policy.
+fn tables(room: &Room, scheduler: &str) -> [String; 2] {
+    write(room, scheduler);
+    room.mumakil("run sizes.yaml --force --out out").assert().success();
+    ["jobs.csv", "sizes.csv"].map(|table| fs::read_to_string(room.path("out").join(table)).unwrap())
+}
+
+#[test]
+fn a_program_and_a_formula_that_say_the_same_have_the_same_runs() {
+    if lacks_python() {
+        return;
+    }
+    let room = Room::new();
+    room.write("sizes.py", program());
+    for policy in ["srpt", "fsp", "hfsp"] {
+        let with = |estimator: &str| format!("{{{policy}: {{estimator: {estimator}}}}}");
+        let formula = tables(&room, &with("{formula: {maps: \"tasks * task_time\"}}"));
+        let program = tables(&room, &with("{program: {command: [python3, sizes.py]}}"));
+        assert!(formula == program, "{policy}");
+        let other = tables(&room, &with("{formula: {maps: 1s * tasks, reduces: 2s}}"));
+        assert!(formula[1] != other[1], "{policy}");
+    }
+}
+
+#[test]
+fn a_program_that_answers_wrong_is_told_with_its_words() {
+    if lacks_python() {
+        return;
+    }
+    let room = Room::new();
+    let work = "tasks * sum(known) / len(known) / 1e6";
+    assert!(program().contains(work));
+    for (answer, said) in [
+        ("-5.0", "it estimates -5 s of work, which is below zero"),
+        ("'much'", "what it says is no answer"),
+        ("json.loads('NaN')", "what it says is no answer"),
+    ] {
+        room.write("wrong.py", &program().replace(work, answer));
+        write(&room, "{srpt: {estimator: {program: {command: [python3, wrong.py]}}}}");
+        let run = "run sizes.yaml --out out";
+        let output = room.mumakil(run).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains("`wrong.py` at") && told.contains(said), "{told}");
+        assert!(!room.path("out").exists(), "nothing is half-written");
+        let refused = room.mumakil(&format!("{run} --no-external")).output().unwrap();
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert!(told.contains("--no-external forbids to start it"), "{told}");
+    }
+}
+
+/// Takes jobs of many maps for short.
+struct ManyAreShort;
+
+impl SizeEstimator for ManyAreShort {
+    fn work(&mut self, known: &KnownJob<'_>) -> f64 {
+        if 1 < known.job.tasks(known.kind).total() { 1.0 } else { 100.0 }
+    }
+}
+
+#[test]
+fn an_estimator_in_rust_is_chosen_by_its_name() {
+    let mut registry = Registry::builtin();
+    registry.add_estimator("many-are-short", || Box::new(ManyAreShort));
+    let yaml =
+        |name: &str| format!("{ONE_SLOT}scheduler: {{srpt: {{estimator: {{named: {name}}}}}}}\n");
+    let found = finishes_with(&yaml("many-are-short"), &registry);
+    assert_near(&found, [10.0, 50.0, 60.0, 70.0], "many-are-short");
+    let unknown = scenario::parse("test.yaml", &yaml("many-are-shorter"), &[], &registry);
+    let error = unknown.unwrap_err().to_string();
+    assert!(error.contains("did you mean `many-are-short`?"), "{error}");
+}
+
+/// A study in which one policy has an error and the other has none.
+const STUDY: &str = "
+base: quickstart
+sweep:
+  scheduler: [srpt, ps]
+  scheduler.*.error.log-normal: [0, 1, 2]
+  seeds: 2
+metrics: [mean(sojourn)]
+";
+
+#[test]
+fn an_option_of_some_policies_is_an_axis_beside_policies_without_it() {
+    let room = Room::new();
+    room.write("errors.yaml", STUDY);
+    let output = room.mumakil("study errors.yaml --out out").assert().success();
+    let told = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    // The two runs of `ps` stand in three cells.
+    assert!(
+        told.contains("6 cells · 2 seeds · 12 runs") && told.contains("ran      8 runs"),
+        "{told}"
+    );
+    assert!(!told.contains("are the same"), "{told}");
+    let rows = |name: &str| -> Vec<String> {
+        let of = told.lines().filter(|line| line.trim_start().starts_with(name));
+        of.map(|line| line.split_whitespace().skip(2).collect::<Vec<_>>().join(" ")).collect()
+    };
+    let (srpt, ps) = (rows("srpt "), rows("ps "));
+    assert!(ps.len() == 3 && ps[0] == ps[1] && ps[1] == ps[2], "{ps:?}");
+    assert!(srpt.len() == 3 && srpt[0] != srpt[1] && srpt[1] != srpt[2], "{srpt:?}");
+    // The study is found again in its folder.
+    let again = room.mumakil("study errors.yaml --out out").assert().success();
+    let told = String::from_utf8(again.get_output().stdout.clone()).unwrap();
+    assert!(told.contains("every run was there"), "{told}");
+
+    room.write("none.yaml", &STUDY.replace("[srpt, ps]", "[fifo, ps]"));
+    let output = room.mumakil("study plan none.yaml").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("`error.log-normal` is no option of `fifo` and `ps`"), "{told}");
+    assert!(told.contains("none.yaml:5:3"), "{told}");
+    // The value is checked where it is an option.
+    room.write("wrong.yaml", &STUDY.replace("[0, 1, 2]", "[0, x]"));
+    let output = room.mumakil("study plan wrong.yaml").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && told.contains("wrong.yaml:5:"), "{told}");
+}
