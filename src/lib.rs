@@ -83,8 +83,8 @@
 //! | [`expect`] | the language of metrics and expectations |
 //! | [`yaml`] | files that users write: trees, their layers, and mistakes with their places |
 //! | [`workload`] | the jobs, and the core that submits them |
-//! | [`scheduler`] | the policies, one file each |
 //! | [`external`] | a policy in another process, and the lines of JSON that it exchanges |
+//! | [`scheduler`] | the policies, one file each, and the sizes of jobs that some of them estimate |
 //! | [`fault`] | the faults of a run: options, check and effects of each in one file |
 //! | [`scenario`] | the YAML: read, checked, resolved; the registry of policies and formats |
 //! | [`runtime`] | the only place that uses actix: actors, clocks, links |

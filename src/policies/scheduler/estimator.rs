@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use self::error::SizeError;
 pub use self::fit::MeasuredTask;
 use self::formula::FormulaEstimator;
-pub use self::formula::SizeFormulas;
+pub use self::formula::{SizeFormula, SizeFormulas};
 use crate::external::{ExternalOptions, ProgramEstimator};
 use mumakil_base::random::Purpose;
 use mumakil_base::units::SimSpan;
@@ -67,7 +67,6 @@ impl Estimator {
     /// Checks the options, and fills in the digests of a program's files.
     pub(super) fn settle(&mut self, site: &PolicySite<'_>) -> Vec<Complaint> {
         match self {
-            Self::Formula(formulas) => within("formula", formulas.complaints()),
             Self::Program(options) => within("program", options.settle(site.folder)),
             _ => Vec::new(),
         }

@@ -373,7 +373,8 @@ impl<'s> CaseDrawer<'s> {
         }
         for choice in ["enum", "anyOf", "oneOf"] {
             if let Some(Json::Array(all)) = schema.get(choice) {
-                let one = all.choose(&mut self.rng)?;
+                let all: Vec<&Json> = all.iter().filter(|one| !is_foreign(one)).collect();
+                let one = *all.choose(&mut self.rng)?;
                 return match choice {
                     "enum" => serde_yaml::to_value(one).ok(),
                     _ => self.value(one, field),
@@ -431,6 +432,13 @@ impl<'s> CaseDrawer<'s> {
         }
         Some(Value::Mapping(object))
     }
+}
+
+/// Returns whether a choice is a program, or something in Rust that a user adds: there are none in a
+/// case.
+fn is_foreign(schema: &Json) -> bool {
+    let required = schema.get("required").and_then(Json::as_array);
+    required.is_some_and(|all| all.iter().any(|one| one == "program" || one == "named"))
 }
 
 /// Finds the first object in a schema that has this field, and returns all fields of the object.

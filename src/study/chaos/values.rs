@@ -39,6 +39,11 @@ pub(super) fn titled(
         format!("{}MB/s", logarithmic(1.0, 1_000.0, rng) as u64)
     } else if title.starts_with("the name of a node") {
         format!("node-{}", rng.random_range(1..=nodes))
+    } else if title.starts_with("a time as an expression") {
+        // Among them sizes that are no number, that are all the same, and that have no end.
+        let formulas =
+            ["tasks * task_time", "input / 50MB * 1s", "0s / 0", "1min", "1h ^ 3 / 1s ^ 2"];
+        one_of(&formulas, rng)
     } else if title.starts_with("an expression, such") && field == "when" {
         one_of(&["waited > 20s", "1 < victim.running", "priority > victim.priority"], rng)
     } else if title.starts_with("an expression, such") {

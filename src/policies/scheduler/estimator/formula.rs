@@ -1,52 +1,65 @@
 //! An estimator that is a formula: `{formula: {maps: "tasks * task_time"}}`.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::scheduler::rank::{FACTS, RankFormula};
 use mumakil_base::units::SimSpan;
 use mumakil_base::units::tell::listed;
-use mumakil_core::mapred::{
-    Complaint, JobId, KnownJob, PerSlot, SizeEstimator, SlotKind, TaskTimeSum,
-};
+use mumakil_core::mapred::{JobId, KnownJob, PerSlot, SizeEstimator, SlotKind, TaskTimeSum};
 
-/// The work of a job as a formula, in the language of ranks.
+/// The work of jobs as formulas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SizeFormulas {
     /// The work of all maps of a job, and of its reduces without a formula of their own.
-    pub maps: RankFormula,
+    pub maps: SizeFormula,
     /// The work of all reduces of a job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reduces: Option<RankFormula>,
+    pub reduces: Option<SizeFormula>,
 }
 
-impl SizeFormulas {
-    /// Returns complaints about numbers that are no time, or that no job has when it arrives.
-    pub(super) fn complaints(&self) -> Vec<Complaint> {
-        let formulas = [("maps", Some(&self.maps)), ("reduces", self.reduces.as_ref())];
-        let formulas = formulas.into_iter().filter_map(|(key, formula)| Some((key, formula?)));
-        let complaint = |(key, formula): (&str, &RankFormula)| {
-            if let Some(name) = formula.late_fact() {
-                let message =
-                    format!("`{name}` is of a job that runs, and sizes are estimated before");
-                let early =
-                    FACTS.iter().filter(|fact| fact.is_early).map(|fact| fact.name.to_owned());
-                let hint = format!("a size may use {}", listed(early, "and"));
-                return Some(Complaint::error(&[key], message, hint));
-            }
-            let is_time = formula.is_time();
-            let message = "a size is a time: the work of all tasks together";
-            (!is_time).then(|| Complaint::error(&[key], message, "such as `tasks * task_time`"))
-        };
-        formulas.filter_map(complaint).collect()
+/// A time in the language of ranks, of numbers that a job has when it arrives.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct SizeFormula(RankFormula);
+
+impl<'de> Deserialize<'de> for SizeFormula {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let formula = RankFormula::deserialize(from)?;
+        if let Some(name) = formula.late_fact() {
+            let early = FACTS.iter().filter(|fact| fact.is_early);
+            let early = listed(early.map(|fact| fact.name.to_owned()), "and");
+            return Err(de::Error::custom(format!(
+                "`{name}` is of a job that runs, and sizes are estimated before: there are {early}"
+            )));
+        }
+        if !formula.is_time() {
+            return Err(de::Error::custom(
+                "a size is a time, the work of all tasks together, such as `tasks * task_time`",
+            ));
+        }
+        Ok(Self(formula))
+    }
+}
+
+impl JsonSchema for SizeFormula {
+    fn schema_name() -> Cow<'static, str> {
+        "SizeFormula".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let title = "a time as an expression, such as `tasks * task_time`";
+        json_schema!({ "title": title, "type": "string" })
     }
 }
 
 /// Estimates sizes by formulas.
 #[derive(Debug)]
 pub(super) struct FormulaEstimator {
-    formulas: PerSlot<RankFormula>,
+    formulas: PerSlot<SizeFormula>,
     /// How long the tasks of all jobs took that have succeeded.
     took: PerSlot<TaskTimeSum>,
     stack: Vec<f64>,
@@ -66,7 +79,7 @@ impl SizeEstimator for FormulaEstimator {
     }
 
     fn work(&mut self, known: &KnownJob<'_>) -> f64 {
-        let work = self.formulas[known.kind].of_new(known, &self.took, &mut self.stack);
+        let work = self.formulas[known.kind].0.of_new(known, &self.took, &mut self.stack);
         // A size that is no number is unknown, and a job of unknown size comes last.
         if work.is_nan() { f64::INFINITY } else { work.max(0.0) }
     }
