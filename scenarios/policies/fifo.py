@@ -17,12 +17,13 @@ class Job:
     user: str
     pool: str
     priority: int  # 0 is before all others, 2 is usual
-    tasks: list[int]
+    tasks: list[int]  # all its maps and all its reduces, from the first to the last
     arrived_us: int
     truth_us: list[list[int]] = field(default_factory=list)  # of each task, for who wants `truth`
+    # Those of them that may be launched now: for reduces, only once enough maps are done.
     pending: list[int] = field(default_factory=lambda: [0, 0])
-    running: list[int] = field(default_factory=lambda: [0, 0])
-    done: list[int] = field(default_factory=lambda: [0, 0])
+    running: list[int] = field(default_factory=lambda: [0, 0])  # attempts, second ones included
+    done: list[int] = field(default_factory=lambda: [0, 0])  # so `tasks` - `done` are left
     homeless: bool = False  # whether a map may wait whose input is nowhere
 
 

@@ -101,7 +101,10 @@ enum class Reach { Node, Rack, Any };
 struct Job {
     std::uint64_t job = 0, priority = 2, arrived_us = 0; // priority 0 is before all others, 2 is usual
     std::string name, user, pool;
-    std::array<std::uint64_t, 2> tasks{}, pending{}, running{}, done{};
+    std::array<std::uint64_t, 2> tasks{};   // all its maps and all its reduces, from the first to the last
+    std::array<std::uint64_t, 2> pending{}; // those that may be launched now: reduces once enough maps are done
+    std::array<std::uint64_t, 2> running{}; // attempts, second ones included
+    std::array<std::uint64_t, 2> done{};    // so `tasks` - `done` are left
     bool homeless = false; // whether a map may wait whose input is nowhere
 };
 

@@ -72,6 +72,12 @@ pub struct HuntTally {
     pub deadlocks: u64,
     /// Cases that did not end, without a mistake: a recurring fault or slow nodes may be the cause.
     pub unended: u64,
+    /// Of these, under an external program, those that do end under `fifo`.
+    #[serde(skip)]
+    pub unended_own: u64,
+    /// The seed of the first such case.
+    #[serde(skip)]
+    pub first_unended_own: Option<u64>,
     /// Cases that were chosen to run twice.
     pub repeated: u64,
     /// The questions that external programs answered in runs that ended, and the time of the
@@ -96,6 +102,9 @@ impl HuntTally {
         self.stalled += other.stalled;
         self.deadlocks += other.deadlocks;
         self.unended += other.unended;
+        self.unended_own += other.unended_own;
+        let firsts = [self.first_unended_own, other.first_unended_own];
+        self.first_unended_own = firsts.into_iter().flatten().min();
         self.repeated += other.repeated;
         self.external_work += other.external_work;
         self.real += other.real;
@@ -170,7 +179,8 @@ pub fn hunt(
     };
     let so_far = Mutex::new((HuntTally::default(), Vec::new(), tell));
     each_case(hunt, is_over, |seed| {
-        let (one, wrong) = trial(seed).of(&draw(seed));
+        let (mut one, wrong) = trial(seed).of(&draw(seed));
+        one.first_unended_own = (0 < one.unended_own).then_some(seed);
         let (mut caught, mut left) = (None, None);
         match wrong {
             Some(wrong) if tells_each => caught = Some(catch(seed, 1, wrong)),

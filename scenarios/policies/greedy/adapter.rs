@@ -17,10 +17,14 @@ pub struct Job {
     pub pool: String,
     /// 0 is before all others, 2 is usual.
     pub priority: u64,
+    /// All its maps and all its reduces, from the first to the last.
     pub tasks: [u64; 2],
     pub arrived_us: u64,
+    /// Those of them that may be launched now: reduces once enough maps are done.
     pub pending: [u64; 2],
+    /// Attempts, second ones included.
     pub running: [u64; 2],
+    /// So `tasks` - `done` are left.
     pub done: [u64; 2],
     /// Whether a map may wait whose input is nowhere.
     pub homeless: bool,

@@ -10,7 +10,8 @@ use crate::cli::failure::Failure;
 use crate::cli::hunt::{Cases, close};
 use crate::cli::lines::TerminalLines;
 use crate::cli::run::real;
-use crate::cli::terminal;
+use crate::cli::{known_programs, terminal};
+use crate::external::located;
 use crate::output::write_file;
 use crate::scenario::Registry;
 use crate::shell::{quoted, quoted_path};
@@ -74,6 +75,8 @@ impl PolicyRehearseArguments {
         };
         // Refuse a missing program now: it would look like a policy that dies in every case.
         find(&command[0])?;
+        // The user has named it, so no run has to warn of it.
+        known_programs::remember(&located(&command, Path::new(""), |_| None));
         if self.timeout.is_zero() {
             return Err(Failure::input(
                 "--timeout 0s leaves no time to answer\n   = `10s` is usual",
@@ -103,7 +106,7 @@ impl PolicyRehearseArguments {
         let json = self.json.then(|| as_json(tally, &flaws).to_string());
         let ways = flaws.len() as u64;
         let found = format!("the policy is wrong in {}", counted(ways, "way"));
-        close(&told(tally, ways == 0), json, (0 < ways).then_some(found))
+        close(&told(tally, ways == 0, again), json, (0 < ways).then_some(found))
     }
 }
 
@@ -130,7 +133,7 @@ fn show(flaw: &HuntCatch, again: &str, folder: Option<&Path>) -> Result<(), Fail
 }
 
 /// Returns a line about the cases, and about the program's speed.
-fn told(tally: HuntTally, is_right: bool) -> TerminalLines {
+fn told(tally: HuntTally, is_right: bool, again: impl Fn(u64) -> String) -> TerminalLines {
     let HuntTally { external_work, real, .. } = tally;
     let mut rest = String::new();
     if is_right {
@@ -141,8 +144,18 @@ fn told(tally: HuntTally, is_right: bool) -> TerminalLines {
     if 0 < tally.unended {
         let cases = counted(tally.unended, "case");
         lines.line(format!(
-            "  {cases} reached two days of simulated time or 20 s of real time: that counts as no mistake"
+            "  {cases} reached two days of simulated time or 20 s of real time, which counts as no mistake:"
         ));
+        let others = tally.unended - tally.unended_own;
+        if 0 < others {
+            lines.line(format!("    {others} would not end under `fifo` either"));
+        }
+        if let Some(seed) = tally.first_unended_own {
+            lines.line(format!(
+                "    {} would end under `fifo`: your policy is slower there, or leaves jobs waiting (see {})",
+                tally.unended_own, again(seed),
+            ));
+        }
     }
     if 0 < external_work.questions {
         lines.line(format!(
@@ -155,12 +168,13 @@ fn told(tally: HuntTally, is_right: bool) -> TerminalLines {
 }
 
 fn as_json(tally: HuntTally, flaws: &[HuntCatch]) -> serde_json::Value {
-    let HuntTally { runs, unended, external_work, real, .. } = tally;
+    let HuntTally { runs, unended, unended_own, external_work, real, .. } = tally;
     let has_answered = 0 < external_work.questions;
     json!({
         "runs": runs,
         "questions": external_work.questions,
         "unended": unended,
+        "unended_own": unended_own,
         "questions_per_s": has_answered.then(|| external_work.per_second()),
         "share_of_time": has_answered.then(|| external_work.share_of(real)),
         "wrong": flaws,

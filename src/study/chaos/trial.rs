@@ -94,6 +94,17 @@ impl<'h> Trial<'h> {
             // The run has ended well, or was refused before it began, which is no mistake either.
             (None, None | Some(StopReason::Done)) => {}
         }
+        // The drawn case has `fifo` in the program's place: if that does not end either, the case is
+        // too long for any policy.
+        if tally.unended == 1 && matches!(self.subject, Subject::Program { .. }) {
+            let run =
+                |scenario| self.run(&scenario, RunObservations::default(), Options::default());
+            let ended = draw::read(tree, self.registry).ok().map(run);
+            let stops = |run: &RunEvidence| {
+                matches!(run.stop(), Some(StopReason::Done | StopReason::Stalled(_)))
+            };
+            tally.unended_own = ended.is_some_and(|run| stops(&run)).into();
+        }
         for run in [Some(first), again].into_iter().flatten() {
             tally.real += run.real;
             tally.external_work +=
