@@ -50,6 +50,7 @@ mod groups;
 mod help;
 mod hunt;
 mod interrupt;
+mod known_programs;
 mod lines;
 mod list;
 mod live;

@@ -13,6 +13,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use clap::error::ErrorKind;
 
+use super::known_programs;
 use super::lines::{TerminalLines, plain, plain_file, shortened};
 use crate::scenario::Warning;
 
@@ -107,9 +108,13 @@ pub(super) fn warn(message: &dyn Display) {
     say(WARNING, "warning", lines);
 }
 
-/// Prints the warnings about a scenario; with `quiet` only those that a user must not miss.
+/// Prints the warnings about a scenario; with `quiet` only those that a user must not miss. Of a
+/// program it warns once.
 pub(super) fn warn_all(warnings: &[Warning], quiet: bool) {
-    let shown = warnings.iter().filter(|warning| !quiet || warning.is_urgent());
+    let shown = warnings.iter().filter(|warning| match warning {
+        Warning::Program { located, .. } => !known_programs::remember(located),
+        _ => !quiet || warning.is_urgent(),
+    });
     shown.for_each(|warning| warn(warning));
 }
 

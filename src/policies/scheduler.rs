@@ -28,7 +28,7 @@ mod truthfulness;
 mod yardsticks;
 
 pub use capacity::{Capacity, CapacityOptions, Queue, QueueBy, Queues, Rules};
-pub use estimator::{Estimator, MeasuredTask, SizeError, SizeFormulas};
+pub use estimator::{Estimator, MeasuredTask, SizeError, SizeFormula, SizeFormulas};
 pub use fair::{Fair, FairOptions, FairVariant, LaunchCap};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};

@@ -56,6 +56,8 @@ pub enum Warning {
     Program {
         /// The program and its arguments.
         command: String,
+        /// The same, with absolute paths for files.
+        located: Vec<String>,
     },
     /// Any other warning, in words.
     Doubt(String),
@@ -86,7 +88,7 @@ impl fmt::Display for Warning {
                     shown.join("`, `")
                 )
             }
-            Self::Program { command } => write!(
+            Self::Program { command, .. } => write!(
                 f,
                 "the policy is a program: `{command}`; `--no-external` forbids to start it, and \
                  `--external` starts it without this warning"

@@ -314,7 +314,8 @@ impl Draft {
             let at = at.join(&Path::of("scheduler").key(&choice.name).0);
             let keys = external::program_keys(&choice.name).iter().chain([&"command"]);
             let at = keys.fold(at, |at, key| at.key(key));
-            let warning = Warning::Program { command: command.join(" ") };
+            let located = external::located(&command, &scenario.folder, |_| None);
+            let warning = Warning::Program { command: command.join(" "), located };
             if !self.document.origin(&at).is_argument() && !warnings.contains(&warning) {
                 warnings.push(warning);
             }

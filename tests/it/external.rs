@@ -200,19 +200,47 @@ fn starts(room: &Room, words: &str) -> (Option<i32>, String, usize) {
 
 #[test]
 fn a_program_is_announced_whatever_runs_it_and_however_quietly() {
-    let room = with_program("");
     let warning = "the policy is a program: `sh policy.sh`; `--no-external` forbids to start it";
     for (words, count) in [
         ("run small.yaml --quiet --out quiet", 1),
         ("branch small.yaml --at 1s --set scheduler=fifo --out branch", 2),
         ("study study.yaml --quiet --jobs 1 --out study", 2),
     ] {
+        let room = with_program("");
         let (code, told, started) = starts(&room, words);
         assert_eq!((code, started), (Some(0), count), "{words}: {told}");
         assert_eq!(told.matches(warning).count(), 1, "{words}: {told}");
     }
+    let room = with_program("");
     let (_, told, started) = starts(&room, "run small.yaml --external --out trusted");
     assert_eq!((told.contains("is a program"), started), (false, 1), "{told}");
+}
+
+#[test]
+fn a_program_is_announced_once_until_its_command_or_its_place_is_another() {
+    let room = with_program("");
+    let announced = |words: &str| {
+        let (code, told, _) = starts(&room, words);
+        assert_eq!(code, Some(0), "{told}");
+        told.contains("the policy is a program")
+    };
+    assert!(announced("run small.yaml --out one"));
+    assert!(!announced("run small.yaml --out two"));
+    // Its own author goes on with it.
+    let policy = fs::read_to_string(room.path("policy.sh")).unwrap();
+    room.write("policy.sh", &format!("{policy}# changed\n"));
+    assert!(!announced("run small.yaml --out three"));
+    let scenario = fs::read_to_string(room.path("small.yaml")).unwrap();
+    fs::create_dir(room.path("other")).unwrap();
+    room.write("other/policy.sh", &policy).write("other/small.yaml", &scenario);
+    assert!(announced("run other/small.yaml --out four"), "another file");
+    room.write("option.yaml", &scenario.replace("policy.sh]", "policy.sh, x]"));
+    assert!(announced("run option.yaml --out five"), "another command");
+    assert!(!announced("run option.yaml --out six"));
+    // A policy that was tried was named on the command line.
+    room.write("named.yaml", &scenario.replace("policy.sh]", "policy.sh, y]"));
+    let _ = room.mumakil("policy try --runs 1 -- sh policy.sh y").output().unwrap();
+    assert!(!announced("run named.yaml --out seven"));
 }
 
 #[test]

@@ -70,11 +70,13 @@ fn root() -> &'static Path {
 /// A temporary folder in which a test calls `mumakil`.
 struct Room {
     folder: TempDir,
+    /// The folder in which `mumakil` remembers programs.
+    state: TempDir,
 }
 
 impl Room {
     fn new() -> Self {
-        Self { folder: TempDir::new().unwrap() }
+        Self { folder: TempDir::new().unwrap(), state: TempDir::new().unwrap() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -90,6 +92,7 @@ impl Room {
     fn mumakil(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mumakil"));
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
+        command.env("XDG_STATE_HOME", self.state.path());
         command
     }
 

@@ -294,3 +294,57 @@ fn the_suites_are_sound() {
     let (_, srpt) = score(&room, "srpt");
     assert!(srpt["total"].as_f64().unwrap() < 0.95, "{srpt}");
 }
+
+/// A program that estimates sizes has the limits of a policy.
+#[test]
+fn a_program_that_estimates_sizes_is_in_the_sandbox_too() {
+    if lacks_python() || !SandboxParts::of_system().seccomp {
+        return;
+    }
+    let room = room();
+    let policy = "srpt: {estimator: {program: {command: [python3, sizes.py]}}}\n";
+    room.write("by-size.yaml", policy);
+    let hello = r#"print('{"hello": {"protocol": 1}}', flush=True)"#;
+    let answer = r#"print('{"estimate": 60}', flush=True)"#;
+    let program = |line: &str| {
+        format!(
+            "import socket, sys\n{hello}\nfor line in sys.stdin:\n    if 'estimate' in line:\n        \
+             {line}\n        {answer}\n    elif 'end' in line:\n        break\n"
+        )
+    };
+    room.write("sizes.py", &program("pass"));
+    let (code, sound) = score(&room, "by-size.yaml --suite tiny.yaml");
+    assert_eq!((code, &sound["disqualified"]), (Some(0), &Value::Array(Vec::new())), "{sound}");
+    room.write("sizes.py", &program("socket.socket()"));
+    let (code, told) = score(&room, "by-size.yaml --suite tiny.yaml --out other");
+    let reasons = told["disqualified"].to_string();
+    assert!(reasons.contains("it has tried what a sandbox forbids"), "{code:?} {told}");
+}
+
+/// The search of the guide runs as it stands there, for three seconds and on a smaller suite.
+#[test]
+fn the_search_of_the_guide_finds_a_formula() {
+    if lacks_python() {
+        return;
+    }
+    let room = room();
+    let chapter = mumakil::guide::Chapter::find("scores").unwrap().text;
+    let search = chapter.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+    assert!(search.lines().count() < 60 && search.contains("\"small\""));
+    room.write("search.py", &search.replace("\"small\"", "\"tiny.yaml\""));
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_mumakil"));
+    let path = std::env::var_os("PATH").unwrap();
+    let path = std::env::split_paths(&path).chain([program.parent().unwrap().to_owned()]);
+    let output = std::process::Command::new("python3")
+        .args(["search.py", "0.05"])
+        .env("PATH", std::env::join_paths(path).unwrap())
+        .current_dir(room.path("."))
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    let last = told.lines().last().unwrap();
+    assert!(last.starts_with("found ") && last.contains("held back"), "{told}");
+    let found = fs::read_to_string(room.path("found.yaml")).unwrap();
+    assert!(found.contains("\"rank\"") && told.lines().count() > 1, "{told}{found}");
+}

@@ -4,5 +4,7 @@
 
 #[test]
 fn commands_print_what_their_transcripts_say() {
-    trycmd::TestCases::new().case("tests/cmd/*.md");
+    let state = tempfile::TempDir::new().unwrap();
+    let state = state.path().to_str().unwrap();
+    trycmd::TestCases::new().env("XDG_STATE_HOME", state).case("tests/cmd/*.md");
 }

@@ -110,13 +110,7 @@ impl ExternalOptions {
 
     /// Returns the command, with absolute paths for its files.
     pub(super) fn found(&self, folder: &Path) -> Vec<String> {
-        let word = |word: &String| match find(word, folder, self.files.get(word)) {
-            // The process starts in the scenario's folder, where a relative path could mean another
-            // file.
-            Some(path) => path.canonicalize().unwrap_or(path).to_string_lossy().into_owned(),
-            None => word.clone(),
-        };
-        self.command.iter().map(word).collect()
+        located(&self.command, folder, |word| self.files.get(word))
     }
 
     /// Returns the policy's name as reports show it.
@@ -175,6 +169,22 @@ fn called<'w>(
     };
     let file = command.clone().find(is_script).or(command.clone().next())?;
     Some(Path::new(file).file_name()?.to_string_lossy().into_owned())
+}
+
+/// Returns a command with absolute paths for its files. `digest` returns the digest of a file, if
+/// it is known.
+pub fn located<'d>(
+    command: &[String],
+    folder: &Path,
+    digest: impl Fn(&str) -> Option<&'d String>,
+) -> Vec<String> {
+    let word = |word: &String| match find(word, folder, digest(word)) {
+        // The process starts in the scenario's folder, where a relative path could mean another
+        // file.
+        Some(path) => path.canonicalize().unwrap_or(path).to_string_lossy().into_owned(),
+        None => word.clone(),
+    };
+    command.iter().map(word).collect()
 }
 
 /// Returns the file that an argument of the command names; `None` if it names no file. If the

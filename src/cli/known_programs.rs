@@ -1,0 +1,50 @@
+//! The programs of which users were warned: a file in the user's own folder for such things.
+//!
+//! A policy of one's own is run again and again, and a scenario from somebody else is new. So Mumakil
+//! warns of a program when it first hears of it, and again if its command or the place of its files
+//! is another.
+
+use std::env;
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::output::{AsideFile, OutputError, ReplacedFiles};
+use crate::trace::hex;
+
+/// How many programs are remembered.
+// Chosen: more than a person writes; without a limit, the file of a test machine would grow forever.
+const MOST: usize = 1_000;
+
+/// Remembers a program. Returns whether it was known. `located` is its command, with absolute paths
+/// for files.
+pub(super) fn remember(located: &[String]) -> bool {
+    let Some(file) = file() else { return false };
+    let text = fs::read_to_string(&file).unwrap_or_default();
+    let id = hex(&Sha256::digest(located.join("\0")));
+    let mut known: Vec<&str> = text.lines().collect();
+    if known.contains(&&*id) {
+        return true;
+    }
+    known.push(&id);
+    let latest = known[known.len().saturating_sub(MOST)..].join("\n") + "\n";
+    let write = || {
+        let mut aside = AsideFile::create(&file, ReplacedFiles::Anything)?;
+        let wrote = aside.file().write_all(latest.as_bytes());
+        wrote.map_err(|source| OutputError::Write { path: file.clone(), source })?;
+        aside.put().map(drop)
+    };
+    // Without such a folder, as in a container, the user is warned each time.
+    let _ = write();
+    false
+}
+
+/// Returns the file with the known programs; `None` if the user has no folder for it.
+fn file() -> Option<PathBuf> {
+    let folder = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let state = folder("XDG_STATE_HOME").or_else(|| folder("LOCALAPPDATA"));
+    let state = state.or_else(|| Some(folder("HOME")?.join(".local/state")))?;
+    Some(state.join("mumakil").join("programs"))
+}
