@@ -12,7 +12,7 @@ use mumakil::mapred::{
 };
 use mumakil::record::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil::scenario::{self, Registry};
-use mumakil::theory::fluid::{FluidDiscipline, FluidJob, approximate, exact};
+use mumakil::theory::fluid::{FluidDiscipline, FluidJob, LateJobs, approximate, exact};
 use mumakil::units::{SimSpan, SimTime};
 use proptest::prelude::*;
 
@@ -220,12 +220,7 @@ const EXAMPLE: [(u64, u64); 3] = [(0, 30), (10, 10), (15, 10)];
 /// and its size, in seconds.
 pub(crate) fn fluid(discipline: FluidDiscipline, jobs: [(u64, u64); 3]) -> Vec<f64> {
     let number = |number: u64| exact(number as f64).expect("it is finite");
-    let job = |(arrival, size): (u64, u64)| FluidJob {
-        arrival: number(arrival),
-        size: number(size),
-        most: number(1),
-        weight: number(1),
-    };
+    let job = |(arrival, size): (u64, u64)| FluidJob::of(number(arrival), number(size));
     let course = discipline.serve(&jobs.map(job)).unwrap();
     course.jobs.iter().map(|job| approximate(&job.finish)).collect()
 }
@@ -274,9 +269,9 @@ fn the_yardsticks_come_closer_to_their_fluid_models_as_tasks_shrink() {
     let hfsp = "{hfsp: {estimator: oracle, sample: 0, delay: {w1: 0s, w2: 0s}}}";
     for (scheduler, discipline) in [
         ("ps", FluidDiscipline::Ps),
-        ("fsp", FluidDiscipline::Fsp),
-        ("srpt", FluidDiscipline::Srpt),
-        (hfsp, FluidDiscipline::Fsp),
+        ("fsp", FluidDiscipline::Fsp(LateJobs::InTurn)),
+        ("srpt", FluidDiscipline::Srpt(LateJobs::InTurn)),
+        (hfsp, FluidDiscipline::Fsp(LateJobs::InTurn)),
     ] {
         let [coarse, fine] = [2_000, 200].map(|task_ms| error(scheduler, discipline, task_ms));
         // A job that comes while tasks run waits for one task at most, and so do the jobs after it.

@@ -1,6 +1,6 @@
 //! Ranks with preemption: jobs end when theory says.
 
-use mumakil::theory::fluid::FluidDiscipline;
+use mumakil::theory::fluid::{FluidDiscipline, LateJobs};
 
 use crate::Room;
 use crate::hfsp::{finishes, fluid};
@@ -27,7 +27,7 @@ fn assert_finishes(scheduler: &str, expected: &[f64]) {
 
 #[test]
 fn by_remaining_tasks_with_suspension_jobs_end_as_in_the_fluid_model_of_srpt() {
-    let expected = fluid(FluidDiscipline::Srpt, [(0, 30), (15, 10), (38, 20)]);
+    let expected = fluid(FluidDiscipline::Srpt(LateJobs::InTurn), [(0, 30), (15, 10), (38, 20)]);
     assert_eq!(expected, [40.0, 25.0, 60.0]);
     assert_finishes("{rank: {jobs: -remaining, preempt: {how: eager}}}", &expected);
 }

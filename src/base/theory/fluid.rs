@@ -10,83 +10,88 @@
 //! To Hadoop", 2015, section 2.1, for jobs that need only a part of the system, and E. Friedman,
 //! S. Henderson: "Fairness and Efficiency in Web Server Protocols", SIGMETRICS 2003, for FSP.
 //!
+//! For wrong sizes: M. Dell'Amico, D. Carra, P. Michiardi: "PSBS: Practical Size-Based Scheduling",
+//! IEEE Transactions on Computers 2016, and their technical report of 2013.
+//!
 //! Numbers are exact, since the order in which jobs end decides what FSP does: two jobs that end
 //! together in theory do so here. [`exact`] and [`approximate`] convert from and to floats.
 //!
 //! ```
-//! use mumakil_base::theory::fluid::{FluidDiscipline, FluidJob, approximate, exact};
+//! use mumakil_base::theory::fluid::{FluidDiscipline, FluidJob, LateJobs, approximate, exact};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // A job that fills the system, and one of 55 % for ten seconds.
 //! let number = |number| exact(number).expect("not infinite");
-//! let job = |arrival, size, most| FluidJob {
-//!     arrival: number(arrival),
-//!     size: number(size),
-//!     most: number(most),
-//!     weight: number(1.0),
-//! };
-//! let course = FluidDiscipline::Fsp.serve(&[job(0.0, 30.0, 1.0), job(10.0, 5.5, 0.55)])?;
+//! let large = FluidJob::of(number(0.0), number(30.0));
+//! let small = FluidJob { most: number(0.55), ..FluidJob::of(number(10.0), number(5.5)) };
+//! let course = FluidDiscipline::Fsp(LateJobs::InTurn).serve(&[large, small])?;
 //! assert_eq!(course.order(), [1, 0]);
 //! assert_eq!(approximate(&course.jobs[0].finish), 35.5);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! With floats instead of quotients, [`FluidDiscipline::ends`] serves thousands of jobs.
 
+mod attained;
 mod course;
 mod flow;
+mod number;
 mod order;
 mod share;
 #[cfg(test)]
 mod tests;
 
-use num_rational::BigRational;
-use num_traits::{One, ToPrimitive, Zero};
-
 pub use self::course::{FluidCourse, Interval, ServedJob};
+pub use self::number::{FluidNumber, Rational, approximate, exact};
 use super::DomainError;
-
-/// A quotient of whole numbers of any length: seconds, work, or a share.
-pub type Rational = BigRational;
-
-/// Returns the exact value of a float's decimal text: for 0.55 it is 11/20, which no float equals.
-/// `None` for infinities and NaN.
-pub fn exact(number: f64) -> Option<Rational> {
-    let text = number.to_string();
-    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
-    // `inf` and `NaN` have no digits, so they do not parse.
-    format!("{whole}{part}/1{}", "0".repeat(part.len())).parse().ok()
-}
-
-/// Returns the float nearest to a number.
-pub fn approximate(number: &Rational) -> f64 {
-    number.to_f64().expect("a quotient is a number")
-}
 
 /// A job of a fluid model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct FluidJob {
+pub struct FluidJob<N = Rational> {
     /// When the job arrives, in seconds.
-    pub arrival: Rational,
+    pub arrival: N,
     /// The job's work: how many seconds it would take with the whole system.
-    pub size: Rational,
+    pub size: N,
+    /// The size that disciplines by size believe when the job arrives.
+    pub estimate: N,
     /// The largest share of the system that the job can use.
-    pub most: Rational,
-    /// Its weight, for [`FluidDiscipline::Gps`]; the other disciplines treat all jobs alike.
-    pub weight: Rational,
+    pub most: N,
+    /// Its weight, for [`FluidDiscipline::Gps`] and [`FluidDiscipline::Psbs`]; the other disciplines
+    /// treat all jobs alike.
+    pub weight: N,
 }
 
-impl FluidJob {
+impl<N: FluidNumber> FluidJob<N> {
+    /// Returns a job that can use the whole system, and whose size is known.
+    pub fn of(arrival: N, size: N) -> Self {
+        Self { arrival, estimate: size.clone(), size, most: N::one(), weight: N::one() }
+    }
+
     fn check(&self) -> Result<(), DomainError> {
-        let check = |name, value: &Rational, holds, allowed| {
-            super::check(name, approximate(value), holds, allowed)
-        };
-        let zero = Rational::zero();
+        let check =
+            |name, value: &N, holds, allowed| super::check(name, value.float(), holds, allowed);
+        let zero = N::zero();
         check("arrival", &self.arrival, zero <= self.arrival, "a number from 0 up")?;
         check("size", &self.size, zero < self.size, "a number above 0")?;
-        let is_share = zero < self.most && self.most <= Rational::one();
+        check("estimate", &self.estimate, zero <= self.estimate, "a number from 0 up")?;
+        let is_share = zero < self.most && self.most <= N::one();
         check("most", &self.most, is_share, "a share above 0, up to 1")?;
         check("weight", &self.weight, zero < self.weight, "a number above 0")
     }
+}
+
+/// How jobs are served that are late: their estimates are used up, but they have work left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LateJobs {
+    /// One after another, before all other jobs.
+    InTurn,
+    /// All at once, with equal shares: under FSP before all other jobs, under SRPT together with the
+    /// first job that is not late.
+    Shared,
+    /// Those that have been served least, with equal shares: under FSP before all other jobs, under
+    /// SRPT together with the first job that is not late.
+    LeastAttained,
 }
 
 /// How the system is divided among the jobs.
@@ -96,54 +101,105 @@ pub enum FluidDiscipline {
     Ps,
     /// Generalised processor sharing: shares in proportion to the weights.
     Gps,
+    /// Least attained service (foreground-background): equal shares among the jobs that have been
+    /// served least.
+    Las,
     /// The fair sojourn protocol: one job after another, in the order in which they would end under
     /// [`Self::Ps`] if no more jobs came. Capacity that a job cannot use goes to the next.
     ///
-    /// The imagined run under [`Self::Ps`] keeps a job that really ends earlier. A job that has
-    /// ended in the imagined run, but not really, is served before all jobs that have not ended
-    /// there. Jobs that end together are served in the order of arrival.
+    /// The imagined run under [`Self::Ps`] works with estimates, and keeps a job that really ends
+    /// earlier. A job that has ended in the imagined run, but not really, is late. Jobs that end
+    /// together are served in the order of arrival.
     ///
-    /// On a single server no job ends later than under [`Self::Ps`]. A job that can use only a part
-    /// of the system may end later: it cannot make up for its waiting.
-    Fsp,
-    /// Shortest remaining processing time: the job with the least work left first. Capacity that
-    /// this job cannot use goes to the next. Of equal jobs, the job that can use more comes
-    /// first, then the job that arrived first.
-    Srpt,
+    /// With right estimates no job ends later on a single server than under [`Self::Ps`]. A job that
+    /// can use only a part of the system may end later: it cannot make up for its waiting.
+    Fsp(LateJobs),
+    /// Practical size-based scheduling: [`Self::Fsp`] whose imagined run shares by weights, and whose
+    /// late jobs share by weights.
+    Psbs,
+    /// Shortest remaining processing time: the job with the least estimated work left first. Capacity
+    /// that this job cannot use goes to the next. Of equal jobs, the job that can use more comes
+    /// first, then the job that arrived first. A job that has been served for its estimate is late.
+    Srpt(LateJobs),
 }
 
 impl FluidDiscipline {
     /// All disciplines.
-    pub const ALL: [Self; 4] = [Self::Ps, Self::Gps, Self::Fsp, Self::Srpt];
+    pub const ALL: [Self; 10] = [
+        Self::Ps,
+        Self::Gps,
+        Self::Las,
+        Self::Fsp(LateJobs::InTurn),
+        Self::Fsp(LateJobs::Shared),
+        Self::Fsp(LateJobs::LeastAttained),
+        Self::Psbs,
+        Self::Srpt(LateJobs::InTurn),
+        Self::Srpt(LateJobs::Shared),
+        Self::Srpt(LateJobs::LeastAttained),
+    ];
 
-    /// Returns its name: `ps`, `gps`, `fsp` or `srpt`.
+    /// Returns its name, such as `fsp+ps`: FSP whose late jobs share.
     pub const fn name(self) -> &'static str {
+        use LateJobs as L;
         match self {
             Self::Ps => "ps",
             Self::Gps => "gps",
-            Self::Fsp => "fsp",
-            Self::Srpt => "srpt",
+            Self::Las => "las",
+            Self::Fsp(L::InTurn) => "fsp",
+            Self::Fsp(L::Shared) => "fsp+ps",
+            Self::Fsp(L::LeastAttained) => "fsp+las",
+            Self::Psbs => "psbs",
+            Self::Srpt(L::InTurn) => "srpt",
+            Self::Srpt(L::Shared) => "srpt+ps",
+            Self::Srpt(L::LeastAttained) => "srpt+las",
         }
     }
 
     /// Serves the jobs until the last one ends. Of jobs that arrive at the same time, the first in
     /// the list comes first.
     ///
-    /// With `n` jobs there are up to `2 n` intervals, each with a share for every job; under SRPT
-    /// there are up to `n²` if jobs overtake each other. Numbers get longer with every interval.
+    /// With `n` jobs there are up to `2 n` intervals, each with a share for every job; under SRPT and
+    /// LAS there are up to `n²` if jobs overtake each other. Numbers get longer with every interval.
     /// FSP computes the imagined sharing anew for every arrival: with a hundred jobs this takes
     /// seconds.
     ///
     /// # Errors
-    /// If a number of a job is out of its range: only arrivals may be zero, and no job can use more
-    /// than the whole system.
-    pub fn serve(self, jobs: &[FluidJob]) -> Result<FluidCourse, DomainError> {
+    /// If a number of a job is out of its range: only arrivals and estimates may be zero, and no job
+    /// can use more than the whole system.
+    pub fn serve<N: FluidNumber>(
+        self,
+        jobs: &[FluidJob<N>],
+    ) -> Result<FluidCourse<N>, DomainError> {
+        self.course(jobs, true)
+    }
+
+    /// Returns when the jobs end, without their shares over time.
+    ///
+    /// # Errors
+    /// As [`Self::serve`].
+    pub fn ends<N: FluidNumber>(
+        self,
+        jobs: &[FluidJob<N>],
+    ) -> Result<Vec<ServedJob<N>>, DomainError> {
+        Ok(self.course(jobs, false)?.jobs)
+    }
+
+    fn course<N: FluidNumber>(
+        self,
+        jobs: &[FluidJob<N>],
+        has_intervals: bool,
+    ) -> Result<FluidCourse<N>, DomainError> {
         jobs.iter().try_for_each(FluidJob::check)?;
+        let course = FluidCourse::new(jobs.len(), has_intervals);
+        let equal = |_: &FluidJob<N>| N::one();
+        let by_weight = |job: &FluidJob<N>| job.weight.clone();
         Ok(match self {
-            Self::Ps => share::equally(jobs),
-            Self::Gps => share::by_weight(jobs),
-            Self::Fsp => order::by_virtual_finish(jobs),
-            Self::Srpt => order::by_work_left(jobs),
+            Self::Ps => share::shared(jobs, course, equal),
+            Self::Gps => share::shared(jobs, course, by_weight),
+            Self::Las => attained::least_first(jobs, course),
+            Self::Fsp(late) => order::by_virtual_finish(jobs, course, late, equal),
+            Self::Psbs => order::by_virtual_finish(jobs, course, LateJobs::Shared, by_weight),
+            Self::Srpt(late) => order::by_work_left(jobs, course, late),
         })
     }
 }

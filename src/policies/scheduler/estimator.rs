@@ -134,11 +134,8 @@ impl Estimates {
     /// Returns how large an estimator of the user's takes a job to be, in seconds of work; `None`
     /// if there is no such estimator. `known.sample` may be empty.
     pub(super) fn own(&mut self, known: &KnownJob<'_>) -> Option<f64> {
-        let work = self.own.as_mut()?.work(known);
-        let work = self.with_error(known.job, known.kind, work);
-        // A size beyond the longest time is as good as unknown.
-        let longest = SimSpan::LONGEST.as_secs_f64();
-        Some(if work.is_nan() || longest < work { f64::INFINITY } else { work.max(0.0) })
+        let work = self.own.as_mut()?.work(known).max(0.0);
+        Some(self.with_error(known.job, known.kind, work))
     }
 
     /// Returns the time of a task with the mean input, in seconds, from a sample of at least one.
@@ -146,12 +143,20 @@ impl Estimates {
         self.estimator.task_time(sample)
     }
 
-    /// Returns an estimate of a job's work with the error that it has on purpose.
+    /// Returns an estimate of a job's work with the error that it has on purpose; infinite if the
+    /// size is unknown.
     pub(super) fn with_error(&self, job: &Job, kind: SlotKind, work: f64) -> f64 {
-        let (Some(error), Some(truth)) = (&self.error, &self.truth) else { return work };
-        // Each job and kind has its own random stream, so a later draw gives the same error.
-        let mut rng = truth.stream(Purpose::SizeError, 2 * u64::from(job.id().0) + kind as u64);
-        work * error.draw(&mut rng, work, &job.spec().class)
+        let factor = match (&self.error, &self.truth) {
+            (Some(error), Some(truth)) => {
+                // Each job and kind has its own random stream, so a later draw gives the same error.
+                let subject = 2 * u64::from(job.id().0) + kind as u64;
+                error.draw(&mut truth.stream(Purpose::SizeError, subject), work, &job.spec().class)
+            }
+            _ => 1.0,
+        };
+        let wrong = work * factor;
+        // A size beyond the longest time is as good as unknown, as is one that is no number.
+        if wrong <= SimSpan::LONGEST.as_secs_f64() { wrong } else { f64::INFINITY }
     }
 
     /// Learns that a task of a job has succeeded, and how long it worked, in seconds.

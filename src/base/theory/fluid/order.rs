@@ -1,81 +1,178 @@
 //! Priority: jobs are served in an order, each with the largest share of the remaining system that
-//! it can use.
+//! it can use. Jobs whose estimates are used up may share.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use num_traits::One;
-
 use super::course::FluidCourse;
-use super::flow::{FluidDivision, PresentJob, flow};
-use super::{FluidJob, Rational, share};
+use super::flow::{FluidDivision, PresentJob, flow, least, serve};
+use super::share::in_tiers;
+use super::{FluidJob, FluidNumber, LateJobs, attained};
 
-/// Serves the jobs under FSP.
-pub(super) fn by_virtual_finish(jobs: &[FluidJob]) -> FluidCourse {
-    // Only an arrival changes the order: without arrivals, all jobs end under PS as foreseen.
-    let mut finishes = BTreeMap::new();
-    flow(jobs, |now, present| {
-        if present.iter().any(|job| !finishes.contains_key(&job.number)) {
-            finishes = virtual_finishes(jobs, now);
+/// Serves the jobs under FSP; the imagined run shares by weight.
+pub(super) fn by_virtual_finish<N: FluidNumber>(
+    jobs: &[FluidJob<N>],
+    course: FluidCourse<N>,
+    late: LateJobs,
+    weight: impl Fn(&FluidJob<N>) -> N,
+) -> FluidCourse<N> {
+    // In the imagined run a job is as large as its estimate.
+    let imagined: Vec<FluidJob<N>> =
+        jobs.iter().map(|job| FluidJob { size: job.estimate.clone(), ..job.clone() }).collect();
+    let mut sharing = ImaginedRun { now: N::zero(), present: Vec::new(), ended: BTreeMap::new() };
+    // Only an arrival changes the order: without arrivals, all jobs end as foreseen.
+    let mut finishes: BTreeMap<usize, N> = BTreeMap::new();
+    flow(jobs, course, |now, present| {
+        let new = present.iter().filter(|job| !finishes.contains_key(&job.number));
+        let new: Vec<usize> = new.map(|job| job.number).collect();
+        if !new.is_empty() {
+            sharing.advance(Some(now), &weight);
+            let arriving = new.into_iter().map(|number| (number, &imagined[number]));
+            sharing.present.extend(arriving.map(|(number, job)| PresentJob::arriving(number, job)));
+            let mut future = sharing.clone();
+            future.advance(None, &weight);
+            finishes = future.ended;
         }
-        let order = ranked(present, |job| (&finishes[&job.number], &job.job.arrival, job.number));
-        FluidDivision { shares: in_order(present, &order), lasts: None }
+        let finish = |place: usize| &finishes[&present[place].number];
+        let order = ranked(present, |one, other| {
+            let [one, other] = [one, other].map(|place| (finish(place), present[place].job));
+            one.0.order(other.0).then(one.1.arrival.order(&other.1.arrival))
+        });
+        // A job is late from the instant on at which it ends in the imagined run.
+        let is_late = |place: &usize| *finish(*place) <= now.clone() + &N::tolerance();
+        let first = order.iter().position(|place| !is_late(place)).unwrap_or(order.len());
+        let (behind, rest) = order.split_at(first);
+        let mut tiers = of_late(present, behind, late);
+        tiers.extend(rest.iter().map(|place| vec![*place]));
+        let shares = in_tiers(present, tiers.clone(), &weight);
+        let becomes_late = match late {
+            // Then only the order counts, and it stays.
+            LateJobs::InTurn => None,
+            _ => rest.first().map(|place| finish(*place).clone() - now),
+        };
+        let meeting = meeting(present, behind, late, &shares);
+        FluidDivision { shares, lasts: least(becomes_late.into_iter().chain(meeting)) }
     })
 }
 
-/// Returns when the jobs that are present would end under PS without further arrivals.
-fn virtual_finishes(jobs: &[FluidJob], now: &Rational) -> BTreeMap<usize, Rational> {
-    let arrived = jobs.iter().enumerate().filter(|(_, job)| job.arrival <= *now);
-    let (numbers, arrived): (Vec<usize>, Vec<FluidJob>) =
-        arrived.map(|(number, job)| (number, job.clone())).unzip();
-    let served = share::equally(&arrived).jobs.into_iter();
-    numbers.into_iter().zip(served.map(|job| job.finish)).collect()
+/// A run in which the jobs share the system.
+#[derive(Clone)]
+struct ImaginedRun<'a, N> {
+    now: N,
+    present: Vec<PresentJob<'a, N>>,
+    /// When the jobs have ended that are not present any more.
+    ended: BTreeMap<usize, N>,
+}
+
+impl<N: FluidNumber> ImaginedRun<'_, N> {
+    /// Goes on up to an instant, or until all jobs have ended.
+    fn advance(&mut self, to: Option<&N>, weight: impl Fn(&FluidJob<N>) -> N) {
+        loop {
+            let over = self.present.iter().filter(|job| job.left.is_zero());
+            self.ended.extend(over.map(|job| (job.number, self.now.clone())));
+            self.present.retain(|job| !job.left.is_zero());
+            let rest = to.map(|to| to.clone() - &self.now);
+            if self.present.is_empty() || rest.as_ref().is_some_and(N::is_zero) {
+                self.now = to.unwrap_or(&self.now).clone();
+                return;
+            }
+            let all = vec![(0..self.present.len()).collect()];
+            let shares = in_tiers(&self.present, all, &weight);
+            let ends = super::flow::ends(&self.present, &shares).flatten();
+            let span = least(ends.chain(rest.clone())).expect("there are jobs");
+            serve(&mut self.present, &shares, &span);
+            let is_over = rest.as_ref() == Some(&span);
+            self.now = match to {
+                Some(to) if is_over => to.clone(),
+                _ => self.now.clone() + &span,
+            };
+        }
+    }
 }
 
 /// Serves the jobs under SRPT.
-pub(super) fn by_work_left(jobs: &[FluidJob]) -> FluidCourse {
-    flow(jobs, |_, present| {
+pub(super) fn by_work_left<N: FluidNumber>(
+    jobs: &[FluidJob<N>],
+    course: FluidCourse<N>,
+    late: LateJobs,
+) -> FluidCourse<N> {
+    flow(jobs, course, |_, present| {
+        let left: Vec<N> = present.iter().map(PresentJob::believed_left).collect();
         // Of two equal jobs, the job that can use more would overtake the other at once.
-        let order = ranked(present, |job| {
-            (&job.left, Reverse(&job.job.most), &job.job.arrival, job.number)
+        let order = ranked(present, |one, other| {
+            let [a, b] = [one, other].map(|place| present[place].job);
+            let by_left = left[one].order(&left[other]);
+            by_left.then(b.most.order(&a.most)).then(a.arrival.order(&b.arrival))
         });
-        let shares = in_order(present, &order);
-        let lasts = first_overtaking(present, &order, &shares);
+        let first = order.iter().position(|place| !left[*place].is_zero()).unwrap_or(order.len());
+        let (behind, rest) = order.split_at(first);
+        let mut tiers = of_late(present, behind, late);
+        match (late, rest.split_first()) {
+            (LateJobs::Shared | LateJobs::LeastAttained, Some((head, rest))) => {
+                // The first job that is not late shares with the late jobs that are served.
+                match tiers.first_mut() {
+                    Some(tier) => tier.push(*head),
+                    None => tiers.push(vec![*head]),
+                }
+                tiers.extend(rest.iter().map(|place| vec![*place]));
+            }
+            _ => tiers.extend(rest.iter().map(|place| vec![*place])),
+        }
+        let shares = in_tiers(present, tiers, |_| N::one());
+        let overtaking = first_overtaking(&left, rest, &shares);
+        let served = rest.iter().filter(|place| !shares[**place].is_zero());
+        let becomes_late = served.map(|place| left[*place].clone() / &shares[*place]);
+        let meeting = meeting(present, behind, late, &shares);
+        let lasts = least(becomes_late.chain(overtaking).chain(meeting));
         FluidDivision { shares, lasts }
     })
 }
 
-/// Returns the indices of the jobs by their rank.
-fn ranked<'a, R: Ord>(
-    present: &'a [PresentJob<'_>],
-    rank: impl Fn(&'a PresentJob<'_>) -> R,
+/// Returns the places of the jobs by their rank; of jobs with the same rank, the first in the list
+/// comes first.
+fn ranked<N>(
+    present: &[PresentJob<'_, N>],
+    rank: impl Fn(usize, usize) -> std::cmp::Ordering,
 ) -> Vec<usize> {
     let mut order: Vec<usize> = (0..present.len()).collect();
-    order.sort_by_cached_key(|place| rank(&present[*place]));
+    order.sort_by(|one, other| {
+        rank(*one, *other).then(present[*one].number.cmp(&present[*other].number))
+    });
     order
 }
 
-fn in_order(present: &[PresentJob<'_>], order: &[usize]) -> Vec<Rational> {
-    let mut free = Rational::one();
-    let mut shares = vec![Rational::default(); present.len()];
-    for place in order {
-        shares[*place] = present[*place].job.most.clone().min(free.clone());
-        free -= &shares[*place];
+/// Returns the tiers in which late jobs are served.
+fn of_late<N: FluidNumber>(
+    present: &[PresentJob<'_, N>],
+    late: &[usize],
+    how: LateJobs,
+) -> Vec<Vec<usize>> {
+    match how {
+        LateJobs::InTurn => late.iter().map(|place| vec![*place]).collect(),
+        LateJobs::Shared if late.is_empty() => Vec::new(),
+        LateJobs::Shared => vec![late.to_vec()],
+        LateJobs::LeastAttained => attained::tiers(present, late.to_vec()),
     }
-    shares
+}
+
+/// Returns when late jobs that are served by their attained service must be grouped anew.
+fn meeting<N: FluidNumber>(
+    present: &[PresentJob<'_, N>],
+    late: &[usize],
+    how: LateJobs,
+    shares: &[N],
+) -> Option<N> {
+    let is_by_service = how == LateJobs::LeastAttained;
+    let tiers = is_by_service.then(|| attained::tiers(present, late.to_vec()))?;
+    attained::first_meeting(present, &tiers, shares)
 }
 
 /// Returns when a job will first have as little work left as the job before it in the order. Only a
 /// job with a larger share can catch up, so two jobs overtake each other at most once.
-fn first_overtaking(
-    present: &[PresentJob<'_>],
-    order: &[usize],
-    shares: &[Rational],
-) -> Option<Rational> {
+fn first_overtaking<N: FluidNumber>(left: &[N], order: &[usize], shares: &[N]) -> Option<N> {
     let pairs = order.windows(2).map(|pair| (pair[0], pair[1]));
     let closing = pairs.filter(|(ahead, behind)| shares[*ahead] < shares[*behind]);
-    let spans = closing.map(|(ahead, behind)| {
-        (&present[behind].left - &present[ahead].left) / (&shares[behind] - &shares[ahead])
-    });
-    spans.min()
+    least(closing.map(|(ahead, behind)| {
+        let gap = left[behind].clone() - &left[ahead];
+        gap / &(shares[behind].clone() - &shares[ahead])
+    }))
 }

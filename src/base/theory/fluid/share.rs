@@ -1,37 +1,48 @@
-//! Sharing: all jobs are served at once, max-min fairly.
-
-use num_traits::One;
+//! Sharing: several jobs are served at once, max-min fairly.
 
 use super::course::FluidCourse;
 use super::flow::{FluidDivision, PresentJob, flow};
-use super::{FluidJob, Rational};
+use super::{FluidJob, FluidNumber};
 
-/// Serves the jobs under PS.
-pub(super) fn equally(jobs: &[FluidJob]) -> FluidCourse {
-    flow(jobs, |_, present| divide(present, |_| Rational::one()))
+/// Serves all jobs at once, in proportion to their weights.
+pub(super) fn shared<N: FluidNumber>(
+    jobs: &[FluidJob<N>],
+    course: FluidCourse<N>,
+    weight: impl Fn(&FluidJob<N>) -> N,
+) -> FluidCourse<N> {
+    flow(jobs, course, |_, present| {
+        let all = (0..present.len()).collect();
+        FluidDivision { shares: in_tiers(present, vec![all], &weight), lasts: None }
+    })
 }
 
-/// Serves the jobs under GPS.
-pub(super) fn by_weight(jobs: &[FluidJob]) -> FluidCourse {
-    flow(jobs, |_, present| divide(present, |job| job.weight.clone()))
-}
-
-/// Divides the system in proportion to weights; a share that a job cannot use is divided among the
-/// others.
-fn divide(present: &[PresentJob<'_>], weight: impl Fn(&FluidJob) -> Rational) -> FluidDivision {
-    // Begin with the jobs that can use least for their weight, so that the rest of their shares is
-    // known when the next jobs get theirs.
-    let mut order: Vec<usize> = (0..present.len()).collect();
-    order.sort_by_cached_key(|place| &present[*place].job.most / weight(present[*place].job));
-    let mut weights: Rational = present.iter().map(|job| weight(job.job)).sum();
-    let mut free = Rational::one();
-    let mut shares = vec![Rational::default(); present.len()];
-    for place in order {
-        let job = present[place].job;
-        let fair = &free * weight(job) / &weights;
-        shares[place] = fair.min(job.most.clone());
-        free -= &shares[place];
-        weights -= weight(job);
+/// Returns the shares of jobs in tiers: a tier gets what the tiers before it cannot use, and divides
+/// it in proportion to weights. A share that a job cannot use is divided among the others.
+pub(super) fn in_tiers<N: FluidNumber>(
+    present: &[PresentJob<'_, N>],
+    tiers: Vec<Vec<usize>>,
+    weight: impl Fn(&FluidJob<N>) -> N,
+) -> Vec<N> {
+    let mut free = N::one();
+    let mut shares = vec![N::zero(); present.len()];
+    let job = |place: usize| present[place].job;
+    for mut tier in tiers {
+        if free.is_zero() {
+            break;
+        }
+        // Begin with the jobs that can use least for their weight, so that the rest of their shares
+        // is known when the next jobs get theirs.
+        let need = |place: &usize| job(*place).most.clone() / &weight(job(*place));
+        tier.sort_by(|one, other| need(one).order(&need(other)));
+        let mut weights = tier.iter().fold(N::zero(), |sum, place| sum + &weight(job(*place)));
+        for place in tier {
+            let own = weight(job(place));
+            let fair = free.clone() * &own / &weights;
+            let most = &job(place).most;
+            shares[place] = if fair < *most { fair } else { most.clone() };
+            free = free - &shares[place];
+            weights = weights - &own;
+        }
     }
-    FluidDivision { shares, lasts: None }
+    shares
 }

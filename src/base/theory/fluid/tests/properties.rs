@@ -5,21 +5,44 @@ use std::collections::BTreeMap;
 use num_traits::{One, Zero};
 use proptest::prelude::*;
 
-use super::super::FluidDiscipline::{Fsp, Gps, Ps, Srpt};
-use super::super::{FluidCourse, FluidDiscipline, FluidJob, Interval, Rational};
-use super::{finishes, ratio, single, weighing};
+use super::super::FluidDiscipline::{Gps, Ps};
+use super::super::{
+    FluidCourse, FluidDiscipline, FluidJob, Interval, LateJobs, Rational, approximate,
+};
+use super::{FSP, SRPT, finishes, ratio, single, weighing};
 
 prop_compose! {
     fn any_job()(
-        arrival in 0..40_u64, size in (1..20_u64, 1..4_u64), most in 1..=4_u64, weight in 1..4_u64,
+        arrival in 0..40_u64, size in (1..20_u64, 1..4_u64), wrong in 0..3_u64, most in 1..=4_u64,
+        weight in 1..4_u64,
     ) -> FluidJob {
         FluidJob {
-            arrival: ratio(arrival, 2),
-            size: ratio(size.0, size.1),
+            estimate: ratio(size.0 * wrong, 2 * size.1),
             most: ratio(most, 4),
             weight: ratio(weight, 1),
+            ..FluidJob::of(ratio(arrival, 2), ratio(size.0, size.1))
         }
     }
+}
+
+prop_compose! {
+    /// Two such jobs are hardly ever equal: at a tie, the smallest error of a float decides.
+    fn odd_job()(
+        arrival in 0..100_000_u64, size in 1..100_000_u64, estimate in 1..100_000_u64,
+        most in 1..=100_u64, weight in 1..100_u64,
+    ) -> FluidJob {
+        FluidJob {
+            estimate: ratio(estimate, 9_967),
+            most: ratio(most, 100),
+            weight: ratio(weight, 31),
+            ..FluidJob::of(ratio(arrival, 9_973), ratio(size, 9_949))
+        }
+    }
+}
+
+/// Returns the jobs with right estimates.
+fn known(jobs: Vec<FluidJob>) -> Vec<FluidJob> {
+    jobs.into_iter().map(|job| FluidJob { estimate: job.size.clone(), ..job }).collect()
 }
 
 fn any_jobs() -> impl Strategy<Value = Vec<FluidJob>> {
@@ -112,7 +135,8 @@ proptest! {
 
     #[test]
     fn under_srpt_a_job_waits_only_for_those_with_less_left(jobs in any_jobs()) {
-        let course = Srpt.serve(&jobs).unwrap();
+        let jobs = known(jobs);
+        let course = SRPT.serve(&jobs).unwrap();
         let mut left: Vec<Rational> = jobs.iter().map(|job| job.size.clone()).collect();
         for interval in &course.intervals {
             let before = left.clone();
@@ -146,7 +170,7 @@ proptest! {
     #[test]
     fn on_a_single_server_fsp_ends_no_job_later_than_ps(jobs in any_single(10)) {
         let jobs = single(&jobs);
-        let pairs = finishes(Fsp, &jobs).into_iter().zip(finishes(Ps, &jobs));
+        let pairs = finishes(FSP, &jobs).into_iter().zip(finishes(Ps, &jobs));
         for (fsp, ps) in pairs {
             prop_assert!(fsp <= ps, "{fsp} is after {ps}");
         }
@@ -158,7 +182,7 @@ proptest! {
         // foresaw.
         let jobs = single(&jobs);
         let ps = finishes(Ps, &jobs);
-        let course = Fsp.serve(&jobs).unwrap();
+        let course = FSP.serve(&jobs).unwrap();
         for interval in &course.intervals {
             let first = (0..jobs.len())
                 .filter(|number| is_present(*number, &jobs, &course, interval))
@@ -174,8 +198,54 @@ proptest! {
         let mean = |discipline: FluidDiscipline| {
             discipline.serve(&single(&jobs)).unwrap().mean_sojourn().unwrap()
         };
-        prop_assert_eq!(mean(Srpt), ratio(least, jobs.len() as u64));
-        prop_assert!(FluidDiscipline::ALL.into_iter().all(|other| mean(Srpt) <= mean(other)));
+        prop_assert_eq!(mean(SRPT), ratio(least, jobs.len() as u64));
+        prop_assert!(FluidDiscipline::ALL.into_iter().all(|other| mean(SRPT) <= mean(other)));
+    }
+
+    #[test]
+    fn with_right_estimates_no_job_is_late(jobs in any_single(8)) {
+        let jobs = single(&jobs);
+        use LateJobs as L;
+        for late in [L::Shared, L::LeastAttained] {
+            prop_assert_eq!(finishes(FluidDiscipline::Fsp(late), &jobs), finishes(FSP, &jobs));
+            prop_assert_eq!(finishes(FluidDiscipline::Srpt(late), &jobs), finishes(SRPT, &jobs));
+        }
+        prop_assert_eq!(finishes(FluidDiscipline::Psbs, &jobs), finishes(FSP, &jobs));
+    }
+
+    #[test]
+    fn under_las_only_jobs_that_were_served_least_are_served(jobs in any_single(10)) {
+        let jobs = single(&jobs);
+        let course = FluidDiscipline::Las.serve(&jobs).unwrap();
+        let mut served = vec![Rational::zero(); jobs.len()];
+        for interval in &course.intervals {
+            let present = |number: &usize| is_present(*number, &jobs, &course, interval);
+            let least = (0..jobs.len()).filter(present).map(|job| served[job].clone()).min();
+            for number in (0..jobs.len()).filter(|job| !interval.shares[*job].is_zero()) {
+                prop_assert_eq!(Some(&served[number]), least.as_ref());
+            }
+            for (served, share) in served.iter_mut().zip(&interval.shares) {
+                *served += share * (&interval.to - &interval.from);
+            }
+        }
+    }
+
+    #[test]
+    fn floats_come_near_to_the_exact_ends(
+        discipline in any_discipline(), jobs in prop::collection::vec(odd_job(), 1..8),
+    ) {
+        let float = |job: &FluidJob| FluidJob {
+            arrival: approximate(&job.arrival),
+            size: approximate(&job.size),
+            estimate: approximate(&job.estimate),
+            most: approximate(&job.most),
+            weight: approximate(&job.weight),
+        };
+        let floats: Vec<FluidJob<f64>> = jobs.iter().map(float).collect();
+        let near = discipline.ends(&floats).unwrap();
+        for (near, exact) in near.iter().zip(discipline.ends(&jobs).unwrap()) {
+            prop_assert!((near.finish - approximate(&exact.finish)).abs() < 1e-4);
+        }
     }
 
     #[test]
@@ -184,7 +254,8 @@ proptest! {
     ) {
         let unit = ratio(unit.0, unit.1);
         let scaled = jobs.iter().cloned().map(|job| {
-            FluidJob { arrival: job.arrival * &unit, size: job.size * &unit, ..job }
+            let [arrival, size, estimate] = [job.arrival, job.size, job.estimate].map(|it| it * &unit);
+            FluidJob { arrival, size, estimate, ..job }
         });
         let scaled = discipline.serve(&scaled.collect::<Vec<_>>()).unwrap();
         let plain = discipline.serve(&jobs).unwrap();
