@@ -273,7 +273,7 @@ impl Command {
             Self::Chaos(arguments) => arguments.run(registry),
             Self::List(arguments) => arguments.run(registry),
             Self::Show(arguments) => arguments.run(registry),
-            Self::Theory(arguments) => arguments.run(),
+            Self::Theory(arguments) => arguments.run(registry),
             Self::Help(arguments) => arguments.run(command(registry), registry),
             Self::Man(arguments) => arguments.run(command(registry)),
             Self::Completions(arguments) => arguments.run(command(registry), called(), registry),

@@ -1,4 +1,7 @@
-//! `mumakil theory`: the results of the closed forms of delay scheduling, side by side.
+//! `mumakil theory`: the results of the closed forms of delay scheduling, side by side, and of fluid
+//! models (`fluid`).
+
+mod fluid;
 
 use indexmap::IndexMap;
 
@@ -8,6 +11,7 @@ use super::table::{Align, table};
 use super::terminal;
 use crate::expect::FUNCTIONS;
 use crate::nearest::nearest;
+use crate::scenario::Registry;
 use crate::theory::{DelayedJob, DomainError};
 use crate::units::tell::significant;
 
@@ -33,18 +37,32 @@ const MOST_COLUMNS: usize = 20;
 /// number has several values, each value gets a column; if several numbers do, each combination of
 /// values gets one.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 Examples:
   mumakil theory jobs=5,10,20,50
-  mumakil theory nodes=620 slots=5 tasks=10,100 skips=0,50,100")]
+  mumakil theory nodes=620 slots=5 tasks=10,100 skips=0,50,100"
+)]
 pub(super) struct TheoryArguments {
+    #[command(subcommand)]
+    model: Option<TheoryModel>,
     /// Nodes, slots (of a node), replicas, jobs, tasks, locality or skips, if not as in the paper
     #[arg(value_name = "NAME=NUMBER")]
     numbers: Vec<String>,
 }
 
+/// A model beside the closed forms.
+#[derive(Debug, clap::Subcommand)]
+enum TheoryModel {
+    Fluid(fluid::FluidArguments),
+}
+
 impl TheoryArguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        if let Some(TheoryModel::Fluid(fluid)) = self.model {
+            return fluid.run(registry);
+        }
         let mut asked = IndexMap::from(PAPER.map(|(name, number)| (name, vec![number])));
         for text in &self.numbers {
             let (name, numbers) = assignment(text)?;

@@ -9,6 +9,7 @@
 //!                                             └ Ending: done, out of time, or what broke
 //! ```
 
+mod fluid;
 mod foretold;
 mod kept;
 mod prepared;

@@ -150,7 +150,11 @@ impl Estimates {
             (Some(error), Some(truth)) => {
                 // Each job and kind has its own random stream, so a later draw gives the same error.
                 let subject = 2 * u64::from(job.id().0) + kind as u64;
-                error.draw(&mut truth.stream(Purpose::SizeError, subject), work, &job.spec().class)
+                error.factor(
+                    &mut truth.stream(Purpose::SizeError, subject),
+                    work,
+                    &job.spec().class,
+                )
             }
             _ => 1.0,
         };

@@ -46,7 +46,7 @@ const MOST: f64 = 2.0;
 
 impl SizeError {
     /// Returns complaints about fields that do not fit together.
-    pub(in crate::scheduler) fn complaints(&self) -> Vec<Complaint> {
+    pub fn complaints(&self) -> Vec<Complaint> {
         let complaint = match (self.exponent, self.reference) {
             (Some(exponent), _) if !(-MOST..=MOST).contains(&exponent) => {
                 Complaint::error(&["exponent"], "an exponent is from -2 to 2", "0 has no effect")
@@ -66,9 +66,9 @@ impl SizeError {
         vec![complaint]
     }
 
-    /// Draws the factor by which the estimate of a job of `class` is wrong; `work` is the estimate
+    /// Returns the factor by which the estimate of a job of `class` is wrong; `work` is the estimate
     /// without the error, in seconds.
-    pub(super) fn draw(&self, rng: &mut ChaCha8Rng, work: f64, class: &str) -> f64 {
+    pub fn factor(&self, rng: &mut ChaCha8Rng, work: f64, class: &str) -> f64 {
         let get = |factor: Option<Factor>| factor.map_or(1.0, Factor::get);
         // α and σ were checked when they were read, so both distributions can be built.
         let uniform = self.uniform.map(Fraction::get);
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn spreads_stay_in_their_range_and_are_none_on_average() {
         let draws = |yaml: &str| -> Vec<f64> {
-            let draw = |job| error(yaml).draw(&mut stream(1, Purpose::SizeError, job), 60.0, "");
+            let draw = |job| error(yaml).factor(&mut stream(1, Purpose::SizeError, job), 60.0, "");
             (0..2_000).map(draw).collect()
         };
         let uniform = draws("{uniform: 0.4}");
@@ -127,7 +127,7 @@ mod tests {
             ("{classes: {small: 3}}", 60.0, "large", 1.0),
             ("{bias: 2, exponent: 1, reference: 1min, classes: {a: 3}}", 120.0, "a", 12.0),
         ] {
-            let drawn = error(yaml).draw(&mut stream(1, Purpose::SizeError, 0), work, class);
+            let drawn = error(yaml).factor(&mut stream(1, Purpose::SizeError, 0), work, class);
             assert!((drawn / factor - 1.0).abs() < 1e-12, "{yaml}: {drawn}");
         }
     }
