@@ -19,6 +19,7 @@ mod fifo;
 #[cfg(test)]
 mod growth;
 mod hfsp;
+mod las;
 mod modified_fair;
 mod naive;
 mod rank;
@@ -33,9 +34,10 @@ pub use fair::{Fair, FairOptions, FairVariant, LaunchCap};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};
 pub use hfsp::{
-    Confidence, Discount, Hfsp, HfspOptions, HfspOrder, HfspVariant, ReduceArrival, SampledTasks,
-    SparedAttempts, Victims, VirtualSlots, Weights,
+    Confidence, Discount, Hfsp, HfspOptions, HfspOrder, HfspVariant, LateOrder, ReduceArrival,
+    SampledTasks, SparedAttempts, Victims, VirtualSlots, Weights,
 };
+pub use las::{Las, LasOptions};
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
 pub use rank::{
@@ -65,6 +67,7 @@ pub fn visit_policies(visitor: &mut impl PolicyVisitor) {
     visitor.visit::<Capacity>();
     visitor.visit::<Hfsp>();
     visitor.visit::<ByRank>();
+    visitor.visit::<Las>();
     visitor.visit::<Ps>();
     visitor.visit::<Fsp>();
     visitor.visit::<Srpt>();

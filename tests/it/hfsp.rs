@@ -272,12 +272,39 @@ fn the_yardsticks_come_closer_to_their_fluid_models_as_tasks_shrink() {
         ("fsp", FluidDiscipline::Fsp(LateJobs::InTurn)),
         ("srpt", FluidDiscipline::Srpt(LateJobs::InTurn)),
         (hfsp, FluidDiscipline::Fsp(LateJobs::InTurn)),
+        ("las", FluidDiscipline::Las),
     ] {
         let [coarse, fine] = [2_000, 200].map(|task_ms| error(scheduler, discipline, task_ms));
         // A job that comes while tasks run waits for one task at most, and so do the jobs after it.
         assert!(coarse <= 4.0, "{scheduler}: off by {coarse} s with tasks of 2 s");
         // The round trip of a heartbeat takes a few milliseconds of every 0.2 s.
         assert!(fine <= 1.5, "{scheduler}: off by {fine} s with tasks of 0.2 s");
+    }
+}
+
+/// All sizes are taken for a fifth of what they are, so all jobs are late sooner or later.
+#[test]
+fn late_jobs_end_as_in_their_fluid_models() {
+    let number = |number: f64| exact(number).expect("it is finite");
+    let jobs = EXAMPLE.map(|(arrival, size)| FluidJob {
+        estimate: number(size as f64 / 5.0),
+        ..FluidJob::of(number(arrival as f64), number(size as f64))
+    });
+    for (name, late) in [
+        ("in-turn", LateJobs::InTurn),
+        ("shared", LateJobs::Shared),
+        ("least-attained", LateJobs::LeastAttained),
+    ] {
+        for (policy, discipline) in
+            [("fsp", FluidDiscipline::Fsp(late)), ("srpt", FluidDiscipline::Srpt(late))]
+        {
+            let scheduler = format!("{{{policy}: {{error: {{bias: 0.2}}, late: {name}}}}}");
+            let course = discipline.serve(&jobs).unwrap();
+            for (found, ideal) in on_a_cluster(&scheduler, 200).iter().zip(&course.jobs) {
+                let ideal = approximate(&ideal.finish);
+                assert!((found - ideal).abs() <= 1.5, "{scheduler}: {found} for {ideal}");
+            }
+        }
     }
 }
 

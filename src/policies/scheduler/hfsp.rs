@@ -29,21 +29,24 @@ mod virtual_cluster;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashMap;
+
 use self::options::HfspRules;
 pub use self::options::{
-    Confidence, Discount, HfspOptions, HfspOrder, HfspVariant, ReduceArrival, SampledTasks,
-    SparedAttempts, Victims, VirtualSlots, Weights,
+    Confidence, Discount, HfspOptions, HfspOrder, HfspVariant, LateOrder, ReduceArrival,
+    SampledTasks, SparedAttempts, Victims, VirtualSlots, Weights,
 };
 use self::phase::{Phase, SlotClaim, SlotUse};
 use self::ranking::{RankedPlace, SlotGiver};
 use super::estimator::{Estimates, within};
+use super::rank::JobRecord;
 use super::shared::delay::Delay;
 use super::shared::rank::Rank;
 use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, PerSlot,
-    Policy, PolicySite, Precedence, PrecedenceBy, Preemption, Reason, Report, RunEndHook,
+    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, Outcome,
+    PerSlot, Policy, PolicySite, Precedence, PrecedenceBy, Preemption, Reason, Report, RunEndHook,
     Scheduler, Setting, SlotKind, TrackerId, TrueDurations, View,
 };
 
@@ -57,6 +60,8 @@ pub struct Hfsp {
     suspended: Suspensions,
     /// The attempts that were ordered to be killed and have not ended yet.
     doomed: BTreeSet<AttemptId>,
+    /// How long the attempts of each job have held slots; empty unless late jobs are served by it.
+    records: FxHashMap<JobId, JobRecord>,
 }
 
 /// An attempt that could give up its slot, on the tracker that makes the offer.
@@ -91,6 +96,7 @@ impl Policy for Hfsp {
             delay: rules.wait.delay(),
             suspended: Suspensions::new(rules.suspended),
             doomed: BTreeSet::new(),
+            records: FxHashMap::default(),
             rules,
         }
     }
@@ -185,6 +191,8 @@ impl Hfsp {
         let Some((attempt, victim)) = found else { return false };
         self.note_begun(offer, attempt);
         let preempted = offer.preempt(victim, how, attempt);
+        let now = offer.view().now();
+        self.record(victim.job(), |record| record.stops(victim, now));
         match how {
             _ if !preempted => {}
             Preemption::Suspend => self.suspended.note(victim, offer.tracker()),
@@ -245,12 +253,24 @@ impl Hfsp {
         self.phases[kind].first_suspended(here)
     }
 
+    /// Notes something in the record of a job, if late jobs are served by their records.
+    fn record(&mut self, job: JobId, note: impl FnOnce(&mut JobRecord)) {
+        if self.rules.late == LateOrder::LeastAttained {
+            note(self.records.entry(job).or_default());
+        }
+    }
+
     /// Notes that an attempt was launched or resumed.
     fn note_begun(&mut self, offer: &Offer<'_>, attempt: AttemptId) {
+        let (was_suspended, now) = (self.suspended.forget(attempt), offer.view().now());
         // Only a new attempt may join a sample; a resumed attempt was launched long ago.
-        if !self.suspended.forget(attempt) {
+        if !was_suspended {
             self.phases[attempt.slot()].launched(attempt);
         }
+        self.record(attempt.job(), |record| match was_suspended {
+            true => record.resumes(attempt, now),
+            false => record.launches(attempt, now),
+        });
         self.refresh(&offer.view(), attempt.job());
     }
 }
@@ -375,6 +395,9 @@ impl Scheduler for Hfsp {
                     self.suspended.forget(attempt);
                 }
                 if let Some(outcome) = state.outcome() {
+                    self.record(id, |record| {
+                        record.ends(attempt, view.now(), outcome == Outcome::Succeeded);
+                    });
                     self.doomed.remove(&attempt);
                     let estimates = &mut self.estimates;
                     self.phases[attempt.slot()].ended(view, attempt, outcome, estimates);
@@ -385,6 +408,7 @@ impl Scheduler for Hfsp {
                 self.suspended.forget_job(id);
                 self.doomed.retain(|attempt| attempt.job() != id);
                 self.estimates.job_over(id);
+                self.records.remove(&id);
                 for kind in SlotKind::BOTH {
                     self.phases[kind].remove(view, id);
                 }
@@ -422,7 +446,7 @@ impl Scheduler for Hfsp {
             // This heartbeat may change the sizes of jobs and so their order. Read its report
             // before any slot is given away.
             self.phases[kind].look(&offer.view(), offer.tracker(), &mut self.estimates);
-            if let Some(note) = self.phases[kind].settle(&offer.view()) {
+            if let Some(note) = self.phases[kind].settle(&offer.view(), &self.records) {
                 offer.note(note);
             }
         }

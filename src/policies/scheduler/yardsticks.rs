@@ -14,7 +14,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::estimator::{Estimator, SizeError};
-use super::hfsp::{Hfsp, HfspOptions, HfspOrder, HfspVariant, Victims, VirtualSlots};
+use super::hfsp::{
+    Hfsp, HfspOptions, HfspOrder, HfspVariant, LateOrder, Victims, VirtualSlots, Weights,
+};
 use super::naive::FewestFirst;
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::reduces::Reduces;
@@ -92,6 +94,10 @@ pub struct YardstickOptions {
     /// estimate stays as wrong as it is when the job arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<SizeError>,
+    /// In which order jobs are served whose sizes are used up, but that go on: before all others.
+    pub late: LateOrder,
+    /// By what weight jobs share, in the order of `fsp` and while they are late.
+    pub weights: Weights,
     /// How a job that should be served gets slots that other jobs hold.
     pub preemption: SlotTaking,
     /// How many attempts may be suspended on one tracker.
@@ -106,6 +112,8 @@ impl Default for YardstickOptions {
         Self {
             estimator: Estimator::Oracle,
             error: None,
+            late: LateOrder::InTurn,
+            weights: Weights::Equal,
             preemption: SlotTaking::Wait,
             // The numbers of `hfsp` for its first paper, so that only the order differs in
             // comparisons.
@@ -125,6 +133,8 @@ impl YardstickOptions {
             sample: Some(Count::of(0)),
             training_slots: Some(Fraction::ZERO),
             order: Some(order),
+            late: Some(self.late),
+            weights: Some(self.weights.clone()),
             // Theory shares exactly. With whole slots, some jobs would have none.
             virtual_slots: Some(VirtualSlots::Parts),
             preemption: Some(self.preemption),

@@ -40,7 +40,9 @@ pub(super) fn in_tiers<N: FluidNumber>(
             let fair = free.clone() * &own / &weights;
             let most = &job(place).most;
             shares[place] = if fair < *most { fair } else { most.clone() };
+            // The rest of a difference of floats may be below zero.
             free = free - &shares[place];
+            free = if free < N::zero() { N::zero() } else { free };
             weights = weights - &own;
         }
     }

@@ -75,6 +75,11 @@ pub struct HfspOptions {
     /// The measure by which jobs are served: `projected-finish`, in `hadoop` `virtual-work`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<HfspOrder>,
+    /// In which order jobs are served that should have ended: in the virtual cluster, or with
+    /// `order: remaining-work` by their estimates. They come before all other jobs: `in-turn` unless
+    /// given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late: Option<LateOrder>,
     /// How fast time passes in the virtual cluster: 1, in `hadoop` half as fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aging: Option<Factor>,
@@ -175,6 +180,19 @@ pub enum HfspOrder {
     /// The real work of the job that is left (SRPT); with the estimator `oracle`, what is left of
     /// its true size.
     RemainingWork,
+}
+
+/// In which order jobs are served that should have ended, but have not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LateOrder {
+    /// One after another, in the order in which they should have ended.
+    #[default]
+    InTurn,
+    /// All at once: the job first that holds the fewest slots for its weight.
+    Shared,
+    /// The job first whose attempts have held slots for the shortest time in all.
+    LeastAttained,
 }
 
 /// How the slots of the virtual cluster are dealt.
@@ -334,6 +352,7 @@ pub(super) struct HfspRules {
     pub(super) recent_tasks: Option<usize>,
     pub(super) discount: Discount,
     pub(super) order: HfspOrder,
+    pub(super) late: LateOrder,
     pub(super) aging: f64,
     pub(super) virtual_slots: VirtualSlots,
     pub(super) weights: Weights,
@@ -395,6 +414,8 @@ impl HfspRules {
             // scheduled in the Training module".
             discount: Discount::Sample,
             order: HfspOrder::ProjectedFinish,
+            // 2015, section 3.1, and the published source: the order stays as it was.
+            late: LateOrder::InTurn,
             aging: 1.0,
             // Round robin, beginning with the jobs that have few tasks (2013, section 3.1; 2015,
             // section 3.3).
@@ -518,6 +539,13 @@ impl HfspOptions {
         let rules = self.rules();
         complaints
             .extend(within("error", self.error.iter().flat_map(SizeError::complaints).collect()));
+        let takes =
+            [rules.preemption, rules.map_preemption].iter().any(|how| *how != SlotTaking::Wait);
+        if rules.late != LateOrder::InTurn && takes {
+            let message = "late jobs that share would take each other's slots to and fro";
+            let hint = "set `preemption: wait`, or `late: in-turn`";
+            complaints.push(Complaint::error(&["late"], message, hint));
+        }
         let is_unmeasured = rules.sample == 0 && rules.estimator.needs_sample();
         if is_unmeasured && rules.error.is_some() {
             let message = "`error` needs an estimate: without a sample no size is ever estimated";
@@ -560,6 +588,7 @@ impl HfspOptions {
             recent_tasks: self.recent_tasks.map(|count| count.get() as usize).or(base.recent_tasks),
             discount: self.discount.unwrap_or(base.discount),
             order: self.order.unwrap_or(base.order),
+            late: self.late.unwrap_or(base.late),
             aging: self.aging.map_or(base.aging, Factor::get),
             virtual_slots: self.virtual_slots.unwrap_or(base.virtual_slots),
             weights: self.weights.clone().unwrap_or(base.weights),

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::options::{Discount, HfspOrder, HfspRules, ReduceArrival, SparedAttempts};
+use super::options::{Discount, HfspOrder, HfspRules, LateOrder, ReduceArrival, SparedAttempts};
 use super::ranking::{RankedPlace, Ranking, SlotGiver};
 use super::trainer::{SampleFindings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
 use crate::scheduler::estimator::{Estimates, MeasuredTask};
+use crate::scheduler::rank::JobRecord;
 use crate::scheduler::shared::rank::Rank;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -46,6 +47,16 @@ pub(super) struct Phase {
     placed: Vec<JobId>,
     /// Whether some job has no slot in the virtual cluster.
     leaves_some_out: bool,
+    /// The jobs that should have ended; empty if they are served in turn.
+    late: FxHashMap<JobId, LateJob>,
+}
+
+/// A job that should have ended.
+#[derive(Clone, Copy, Debug)]
+struct LateJob {
+    /// How long its attempts had held slots when jobs were last ranked, in seconds, if it counts.
+    attained: f64,
+    rank: Rank,
 }
 
 /// How large a job really is.
@@ -75,6 +86,11 @@ enum Ranked {
 /// ranked.
 // Chosen: a tracker has fewer slots of a kind, so a second batch is rarely needed.
 const AT_ONCE: usize = 64;
+
+/// The rank of a late job that has got nothing. All other ranks are times or amounts of work from 0
+/// up.
+// Chosen: far below zero, and small enough that a float keeps slots and microseconds apart.
+const LATE: f64 = -1e9;
 
 /// A job's claim on slots of this kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,6 +130,7 @@ impl Phase {
             ranked: Ranked::All,
             placed: Vec::new(),
             leaves_some_out: false,
+            late: FxHashMap::default(),
         }
     }
 
@@ -308,6 +325,7 @@ impl Phase {
         self.sizes.remove(&job);
         self.real.remove(&job);
         self.left.remove(&job);
+        self.late.remove(&job);
         self.ranking.remove(job);
     }
 
@@ -324,6 +342,13 @@ impl Phase {
         }
         let (tasks, pending) = (job.tasks(self.kind), job.pending(self.kind));
         self.ranking.count(job.id(), pending, tasks.running().saturating_sub(preempted));
+        // Each slot that a late job gets moves it behind the others.
+        if let Some(&LateJob { attained, .. }) = self.late.get(&job.id())
+            && let Some(rank) = self.late_rank(job, attained)
+        {
+            self.late.insert(job.id(), LateJob { attained, rank });
+            self.ranking.place_at(job.id(), rank);
+        }
         self.trainer.count(job.id(), pending, tasks.total() - tasks.finished() - tasks.failed());
     }
 
@@ -334,7 +359,60 @@ impl Phase {
     /// If anything that affects ranks has changed, computes all ranks anew, or marks them as
     /// outdated if [`Phase::rank_all`] and [`Phase::rank_more`] compute them. Returns a note for
     /// the event log when jobs cease or begin to have virtual slots.
-    pub(super) fn settle(&mut self, view: &View<'_>) -> Option<&'static str> {
+    pub(super) fn settle(
+        &mut self,
+        view: &View<'_>,
+        records: &FxHashMap<JobId, JobRecord>,
+    ) -> Option<&'static str> {
+        self.find_late(view, records);
+        let note = self.rank_anew(view);
+        self.late.iter().for_each(|(job, late)| self.ranking.place_at(*job, late.rank));
+        note
+    }
+
+    /// Finds the jobs that should have ended, and ranks them. Under SRPT the first of the other jobs
+    /// is served with them.
+    fn find_late(&mut self, view: &View<'_>, records: &FxHashMap<JobId, JobRecord>) {
+        if self.rules.late == LateOrder::InTurn {
+            return;
+        }
+        let by_left = self.rules.order == HfspOrder::RemainingWork;
+        let late: Vec<JobId> = if by_left {
+            let used_up = self.left.iter().filter(|(_, left)| **left <= 0.0);
+            used_up.map(|(job, _)| *job).collect()
+        } else {
+            self.cluster.ended_by(view.now()).collect()
+        };
+        let attained = |id: JobId| match self.rules.late {
+            LateOrder::LeastAttained => records.get(&id).map_or(0.0, |it| it.attained(view.now())),
+            _ => 0.0,
+        };
+        let mut amounts: Vec<(JobId, f64)> =
+            late.into_iter().map(|id| (id, attained(id))).collect();
+        let others = self.left.iter().filter(|(_, left)| 0.0 < **left);
+        let first = others.min_by(|one, other| one.1.total_cmp(other.1).then(one.0.cmp(other.0)));
+        let least = amounts.iter().map(|(_, attained)| *attained).min_by(f64::total_cmp);
+        // It gets as much as the late job that has been served least.
+        let first = first.filter(|_| by_left).zip(least);
+        amounts.extend(first.map(|((id, _), least)| (*id, least)));
+        let ranked = amounts.into_iter().filter_map(|(id, attained)| {
+            Some((id, LateJob { attained, rank: self.late_rank(view.job(id)?, attained)? }))
+        });
+        self.late = ranked.collect();
+    }
+
+    /// Returns the rank of a late job by its attained service and by the slots that it holds for its
+    /// weight; `None` if it has no tasks of this kind.
+    fn late_rank(&self, job: &Job, attained: f64) -> Option<Rank> {
+        let held = f64::from(self.ranking.held_by(job.id())?) / self.rules.weights.of(job);
+        Some(Rank(match self.rules.late {
+            // Slots decide only between jobs that have been served alike.
+            LateOrder::LeastAttained => LATE + attained + held / 1e6,
+            _ => LATE + held,
+        }))
+    }
+
+    fn rank_anew(&mut self, view: &View<'_>) -> Option<&'static str> {
         let slots = view.capacity(self.kind);
         // Some jobs do virtual work faster than other jobs, so an order by virtual work changes as
         // time passes. The other orders do not.
@@ -382,7 +460,8 @@ impl Phase {
         let finishes = self.cluster.finishes();
         self.placed.clear();
         self.placed.extend(finishes.iter().map(|(id, _)| *id));
-        self.ranking.rank(finishes.into_iter().map(|(id, at)| (id, Rank(at))));
+        let rank = |id: JobId, at| self.late.get(&id).map_or(Rank(at), |late| late.rank);
+        self.ranking.rank(finishes.into_iter().map(|(id, at)| (id, rank(id, at))));
         self.ranked = Ranked::All;
     }
 
@@ -395,7 +474,10 @@ impl Phase {
             // The ranks of the last round are outdated: remove them before new ranks are set.
             let known = self.placed.drain(..).filter(|job| self.cluster.has(*job));
             known.for_each(|job| self.ranking.displace(job));
-            self.cluster.ended().for_each(|(job, at)| self.ranking.place_at(job, Rank(at)));
+            for (job, at) in self.cluster.ended() {
+                let rank = self.late.get(&job).map_or(Rank(at), |late| late.rank);
+                self.ranking.place_at(job, rank);
+            }
             self.ranked = Ranked::First(dealing);
         }
         if let Ranked::First(dealing) = &mut self.ranked {

@@ -140,6 +140,11 @@ impl Ranking {
         standing.map(|standing| (standing.rank, job))
     }
 
+    /// Returns the number of slots that a job holds; `None` if it was never added.
+    pub(super) fn held_by(&self, job: JobId) -> Option<u32> {
+        self.jobs.get(&job).map(|standing| standing.held)
+    }
+
     /// Returns the number of slots that all jobs hold together.
     pub(super) fn held(&self) -> u32 {
         self.held

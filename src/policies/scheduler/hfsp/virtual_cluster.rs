@@ -242,6 +242,12 @@ impl VirtualCluster {
         self.over.iter().filter_map(|id| Some((*id, self.jobs[id].ended?)))
     }
 
+    /// Returns the jobs that have ended here up to an instant.
+    pub(super) fn ended_by(&mut self, now: SimTime) -> impl Iterator<Item = JobId> {
+        self.age(now);
+        self.over.iter().copied()
+    }
+
     /// Returns a forecast of which open jobs end next; `None` if jobs share fractions of slots. It
     /// is valid until the virtual cluster changes.
     pub(super) fn foresee(&self) -> Option<Dealing> {

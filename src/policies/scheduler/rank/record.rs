@@ -13,7 +13,7 @@ pub(super) type RankTurn = (Rank, SimTime, JobId);
 
 /// The past of a job, and its positions.
 #[derive(Debug, Default)]
-pub(super) struct JobRecord {
+pub(in crate::scheduler) struct JobRecord {
     /// Its position among the jobs that could use a slot; `None` if it could not.
     pub(super) place: PerSlot<Option<RankTurn>>,
     /// Its position among the jobs that could lose slots, and how many it could lose.
@@ -66,7 +66,7 @@ impl JobRecord {
     }
 
     /// Notes that an attempt was launched.
-    pub(super) fn launches(&mut self, attempt: AttemptId, now: SimTime) {
+    pub(in crate::scheduler) fn launches(&mut self, attempt: AttemptId, now: SimTime) {
         self.enters(attempt);
         self.resumes(attempt, now);
     }
@@ -81,13 +81,13 @@ impl JobRecord {
     }
 
     /// Notes that an attempt has got a slot.
-    pub(super) fn resumes(&mut self, attempt: AttemptId, now: SimTime) {
+    pub(in crate::scheduler) fn resumes(&mut self, attempt: AttemptId, now: SimTime) {
         self.served_at[attempt.slot()] = Some(now);
         self.goes_on(attempt, now);
     }
 
     /// Notes that an attempt that had lost its slot holds one again.
-    pub(super) fn goes_on(&mut self, attempt: AttemptId, now: SimTime) {
+    pub(in crate::scheduler) fn goes_on(&mut self, attempt: AttemptId, now: SimTime) {
         let Some(slot) = self.attempts.get_mut(&attempt) else { return };
         if slot.since.is_none() {
             slot.since = Some(now);
@@ -98,7 +98,7 @@ impl JobRecord {
     }
 
     /// Notes that an attempt has lost its slot.
-    pub(super) fn stops(&mut self, attempt: AttemptId, now: SimTime) {
+    pub(in crate::scheduler) fn stops(&mut self, attempt: AttemptId, now: SimTime) {
         let Some(slot) = self.attempts.get_mut(&attempt) else { return };
         if let Some(since) = slot.since.take() {
             let span = now.saturating_since(since);
@@ -117,7 +117,7 @@ impl JobRecord {
     }
 
     /// Notes that an attempt has ended. Returns how long it held slots; `None` if it is unknown.
-    pub(super) fn ends(
+    pub(in crate::scheduler) fn ends(
         &mut self,
         attempt: AttemptId,
         now: SimTime,
@@ -154,7 +154,7 @@ impl JobRecord {
     }
 
     /// Returns how long its attempts have held slots, in seconds.
-    pub(super) fn attained(&self, now: SimTime) -> f64 {
+    pub(in crate::scheduler) fn attained(&self, now: SimTime) -> f64 {
         let live = u64::from(self.live) * now.as_micros() - self.since;
         self.held.as_secs_f64() + live as f64 / 1e6
     }
