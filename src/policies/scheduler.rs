@@ -19,10 +19,10 @@ mod fifo;
 #[cfg(test)]
 mod growth;
 mod hfsp;
-mod las;
 mod modified_fair;
 mod naive;
 mod rank;
+mod ranked;
 pub mod shared;
 #[cfg(test)]
 mod truthfulness;
@@ -37,11 +37,13 @@ pub use hfsp::{
     Confidence, Discount, Hfsp, HfspOptions, HfspOrder, HfspVariant, LateOrder, ReduceArrival,
     SampledTasks, SparedAttempts, Victims, VirtualSlots, Weights,
 };
-pub use las::{Las, LasOptions};
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
 pub use rank::{
     ByRank, FACTS, FUNCTIONS, PreemptSpec, RankFact, RankFormula, RankFunction, RankOptions, VICTIM,
+};
+pub use ranked::{
+    ByNamedRank, EarliestDeadline, Edf, Las, LeastAttained, NamedRank, NamedRankOptions,
 };
 pub use shared::suspensions::{SlotTaking, SuspendedSpec};
 pub use yardsticks::{
@@ -68,6 +70,7 @@ pub fn visit_policies(visitor: &mut impl PolicyVisitor) {
     visitor.visit::<Hfsp>();
     visitor.visit::<ByRank>();
     visitor.visit::<Las>();
+    visitor.visit::<Edf>();
     visitor.visit::<Ps>();
     visitor.visit::<Fsp>();
     visitor.visit::<Srpt>();

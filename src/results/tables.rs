@@ -19,6 +19,7 @@ mod alone;
 mod attempt;
 mod cell;
 mod chain;
+mod deadline;
 mod decision;
 mod fault;
 mod job;
@@ -35,6 +36,7 @@ pub use alone::AloneRow;
 pub use attempt::{AttemptEnd, AttemptKind, AttemptRow};
 pub use cell::{CellKind, CellText, CellValue, SlotMillis, TableCell};
 pub use chain::ChainRow;
+pub use deadline::DeadlineRow;
 pub use decision::{Decided, DecisionRow};
 pub use fault::FaultRow;
 pub use job::{JobEnd, JobRow, RunJobs};
@@ -58,5 +60,6 @@ pub fn all() -> Vec<TableInfo> {
         TableInfo::of::<WasteRow>(),
         TableInfo::of::<DecisionRow>(),
         TableInfo::of::<SizeRow>(),
+        TableInfo::of::<DeadlineRow>(),
     ]
 }

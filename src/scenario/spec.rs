@@ -22,7 +22,9 @@ use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::mapred::{AutoSpan, ExpectedJob, Hadoop, PolicySite, Speculation};
 use mumakil_core::trace::TraceFile;
 use mumakil_results::expect::{Expectation, ExprNeeds};
-use mumakil_results::tables::{AloneRow, AttemptRow, ChainRow, NodeRow, SizeRow, SlotsRow};
+use mumakil_results::tables::{
+    AloneRow, AttemptRow, ChainRow, DeadlineRow, NodeRow, SizeRow, SlotsRow,
+};
 use mumakil_yaml as yaml;
 
 /// A scenario of Mumakil: a cluster, the jobs that arrive there, the policy, and the outputs.
@@ -179,6 +181,9 @@ pub struct RecordSpec {
     // Left out of resolved scenarios while it is off, since most policies estimate nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sizes: bool,
+    /// The deadlines of jobs and by how much they were missed, in `deadlines.csv`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deadlines: bool,
     /// The run on one page, `report.html`.
     pub report: bool,
     /// The time between two samples of the timeline and of the interval log; with `0s` the
@@ -194,7 +199,7 @@ pub struct RecordSpec {
 impl RecordSpec {
     /// Returns each output that expressions may read: its key, its setting, and whether `needs`
     /// reads it.
-    pub fn read_by(&mut self, needs: &ExprNeeds) -> [(&'static str, &mut bool, bool); 8] {
+    pub fn read_by(&mut self, needs: &ExprNeeds) -> [(&'static str, &mut bool, bool); 9] {
         [
             ("tasks", &mut self.tasks, needs.reads::<AttemptRow>()),
             ("timeline", &mut self.timeline, needs.reads::<SlotsRow>()),
@@ -203,6 +208,7 @@ impl RecordSpec {
             ("chains", &mut self.chains, needs.reads::<ChainRow>()),
             ("waste", &mut self.waste, needs.reads_waste()),
             ("sizes", &mut self.sizes, needs.reads::<SizeRow>()),
+            ("deadlines", &mut self.deadlines, needs.reads::<DeadlineRow>()),
             ("histograms", &mut self.histograms, !needs.histograms.is_empty()),
         ]
     }
@@ -221,6 +227,7 @@ impl Default for RecordSpec {
             waste: false,
             decisions: false,
             sizes: false,
+            deadlines: false,
             report: true,
             sample: SimSpan::from_secs(10),
             warm_up: AutoSpan::Fixed(SimSpan::ZERO),

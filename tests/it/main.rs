@@ -12,6 +12,7 @@ mod chaos;
 mod charts;
 mod command_line;
 mod commit_pending;
+mod deadlines;
 mod decisions;
 mod determinism;
 mod estimators;

@@ -38,6 +38,8 @@ pub struct JobSpec {
     pub class: Arc<str>,
     /// Its priority.
     pub priority: Priority,
+    /// How long after its submission it should have ended; `None` without a deadline.
+    pub deadline: Option<SimSpan>,
     /// Whether its attempts can be suspended.
     pub suspendable: bool,
     /// How many maps it has.
@@ -106,6 +108,7 @@ impl JobSpec {
             names_pool: true,
             class: "small".into(),
             priority: Priority::Normal,
+            deadline: None,
             suspendable: true,
             maps,
             reduces,

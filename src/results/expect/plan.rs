@@ -7,8 +7,8 @@ use super::needs::ExprNeeds;
 use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, RowKey};
 use super::space::Runs;
 use crate::tables::{
-    AloneRow, AttemptRow, CellValue, ChainRow, JobRow, NodeRow, SizeRow, SlotsRow, TableRow,
-    WasteRow,
+    AloneRow, AttemptRow, CellValue, ChainRow, DeadlineRow, JobRow, NodeRow, SizeRow, SlotsRow,
+    TableRow, WasteRow,
 };
 use mumakil_base::expression::{Operation, Operator, Spanned, Unit};
 
@@ -342,6 +342,7 @@ impl NamedQuantity {
             QuantitySource::Chain => ChainRow::FILE,
             QuantitySource::Waste(_) => WasteRow::FILE,
             QuantitySource::Size(_) => SizeRow::FILE,
+            QuantitySource::Deadline(_) => DeadlineRow::FILE,
             QuantitySource::Attempt(_) | QuantitySource::ReduceTime => AttemptRow::FILE,
             QuantitySource::Series(_) => SlotsRow::FILE,
             QuantitySource::Node(_) => NodeRow::FILE,

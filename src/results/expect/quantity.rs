@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::tables::{
-    AttemptRow, CellKind, CellValue, ColumnInfo, JobRow, NodeRow, SizeRow, SlotMillis, SlotsRow,
-    TableRow, WasteRow,
+    AttemptRow, CellKind, CellValue, ColumnInfo, DeadlineRow, JobRow, NodeRow, SizeRow, SlotMillis,
+    SlotsRow, TableRow, WasteRow,
 };
 use mumakil_base::expression::Unit;
 
@@ -87,6 +87,7 @@ pub(super) enum QuantitySource {
     Chain,
     Waste(ValueOf<WasteRow>),
     Size(ValueOf<SizeRow>),
+    Deadline(ValueOf<DeadlineRow>),
     /// The share of one locality level among all maps with input.
     Locality(usize),
     Attempt(ValueOf<AttemptRow>),
@@ -166,6 +167,7 @@ pub(super) static QUANTITIES: LazyLock<Vec<NamedQuantity>> = LazyLock::new(|| {
         .chain(OF_JOBS)
         .chain(of_table(QuantityShape::Jobs, QuantitySource::Waste))
         .chain(of_table(QuantityShape::Jobs, QuantitySource::Size))
+        .chain(of_table(QuantityShape::Jobs, QuantitySource::Deadline))
         .chain(of_table(QuantityShape::Attempts, QuantitySource::Attempt))
         .chain(OF_ATTEMPTS)
         .chain(of_table(QuantityShape::Nodes, QuantitySource::Node))

@@ -6,8 +6,8 @@ use super::plan::{Filter, Selection};
 use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, ValueOf};
 use super::value::{Evaluated, NoNumber, StepFunction, Value, ValueKey};
 use crate::tables::{
-    AloneRow, AttemptEnd, AttemptKind, AttemptRow, CellText, ChainRow, Column, JobEnd, JobRow,
-    NodeRow, ReadError, Results, SizeRow, SlotsRow, TableRow, WasteRow,
+    AloneRow, AttemptEnd, AttemptKind, AttemptRow, CellText, ChainRow, Column, DeadlineRow, JobEnd,
+    JobRow, NodeRow, ReadError, Results, SizeRow, SlotsRow, TableRow, WasteRow,
 };
 use mumakil_base::expression::Unit;
 use mumakil_base::units::SimTime;
@@ -56,6 +56,7 @@ pub(super) fn read(
         QuantitySource::Chain => reader.chains(),
         QuantitySource::Waste(of) => reader.of_jobs(|row: &WasteRow| row.job, of),
         QuantitySource::Size(of) => reader.of_jobs(|row: &SizeRow| row.job, of),
+        QuantitySource::Deadline(of) => reader.of_jobs(|row: &DeadlineRow| row.job, of),
         QuantitySource::Locality(level) => reader.locality(level),
         QuantitySource::ReduceTime => reader.reduce_time(),
         QuantitySource::Attempt(of) => reader.attempts(of),

@@ -7,7 +7,9 @@ use super::{Emulated, EmulationError, Options, Prepared};
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, RunChecksums, RunFolder, write_perf};
-use crate::record::{RecordError, Watcher, chains_table, nodes_table, sizes_table};
+use crate::record::{
+    RecordError, Watcher, chains_table, deadlines_table, nodes_table, sizes_table,
+};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
@@ -67,6 +69,9 @@ impl Prepared {
         }
         if self.scenario.record.by_node {
             options.watchers.push(self.nodes_table(folder.path())?);
+        }
+        if self.scenario.record.deadlines {
+            options.watchers.push(deadlines_table(folder.path())?);
         }
         if self.scenario.record.sizes {
             options.watchers.push(sizes_table(folder.path())?);

@@ -593,6 +593,7 @@ fn outputs_that_are_turned_off_are_not_there() {
         chains: false,
         waste: false,
         sizes: false,
+        deadlines: false,
         decisions: false,
         report: false,
         warm_up: AutoSpan::Fixed(SimSpan::ZERO),

@@ -71,6 +71,10 @@ pub struct JobEntry {
     /// The priority of the job.
     #[serde(default)]
     pub priority: Priority,
+    /// How long after its submission the job should have ended. It has an effect only for policies
+    /// that go by deadlines, and in `deadlines.csv`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<SimSpan>,
     /// Whether attempts can be suspended; `false` is for tasks that hold connections or locks
     /// outside the cluster.
     #[serde(default = "yes")]
@@ -495,6 +499,7 @@ impl JobEntry {
                 },
             },
             priority: self.priority,
+            deadline: self.deadline,
             suspendable: self.suspendable,
             maps,
             reduces,

@@ -100,6 +100,9 @@ pub struct JobType {
     /// The priority of the jobs.
     #[serde(default)]
     pub priority: Priority,
+    /// How long after its submission a job should have ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Dist<SimSpan>>,
     /// Whether attempts can be suspended; `false` is for tasks that hold connections or locks
     /// outside the cluster.
     #[serde(default = "yes")]
@@ -231,6 +234,7 @@ enum DrawnAspect {
     ShuffleTime,
     SortTime,
     ReduceTime,
+    Deadline,
 }
 
 /// The random streams of one job, or of draws that jobs have in common.
@@ -430,6 +434,7 @@ impl Mix {
             class: of.class.clone(),
             drawn_type: Some(name.as_str().into()),
             priority: of.priority,
+            deadline: of.deadline.as_ref().map(|dist| lot.draw(DrawnAspect::Deadline, dist)),
             suspendable: of.suspendable,
             maps: Some(maps),
             reduces,

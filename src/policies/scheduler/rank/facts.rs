@@ -79,6 +79,11 @@ impl RankedJob<'_> {
         f64::from(tasks.total() - (tasks.finished() + tasks.failed()).min(tasks.total()))
     }
 
+    fn deadline(&self) -> f64 {
+        let span = self.job.spec().deadline;
+        span.map_or(f64::INFINITY, |span| (self.job.submitted_at() + span).as_secs_f64())
+    }
+
     fn mean_time(&self, kind: SlotKind) -> f64 {
         self.record.mean_time(kind).unwrap_or(self.around.usual[kind])
     }
@@ -136,6 +141,16 @@ pub const FACTS: &[RankFact] = &[
         }
     })
     .early(),
+    of_job(
+        "deadline",
+        Unit::TIME,
+        "when it should end, as `submitted`; without a deadline, never",
+        |it| it.deadline(),
+    )
+    .early(),
+    flowing("slack", Unit::TIME, "the time until its deadline; below zero after it", |it| {
+        it.deadline() - it.around.now.as_secs_f64()
+    }),
     of_job("maps", Unit::PLAIN, "its maps", |it| it.job.tasks(MAP).total().into()).early(),
     of_job("reduces", Unit::PLAIN, "its reduces", |it| it.job.tasks(REDUCE).total().into()).early(),
     of_job("tasks", Unit::PLAIN, "its tasks of the slot's kind", |it| {

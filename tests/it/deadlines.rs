@@ -1,0 +1,117 @@
+//! Deadlines: a policy by deadlines keeps those that can be kept, and tables tell the others.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use proptest::prelude::*;
+
+use crate::Room;
+use crate::hfsp::finishes;
+
+/// A cluster of one map slot, on which only the work of tasks takes time.
+const ONE_SLOT: &str = "
+hadoop: {line: \"1.x\", heartbeat: 100ms, out_of_band: true, setup_cleanup: false, task_cleanup: false, \
+start_up: 0s, commit_pending: none}
+cluster: {nodes: 1, map_slots: 1, reduce_slots: 1, memory: 64GiB, jobtracker: {per_heartbeat: 0s, per_task: 0s, init: 1ms}}
+";
+
+/// How long the slot may be idle between two attempts, in seconds.
+const BETWEEN: f64 = 0.3;
+
+/// Arrivals and sizes, in seconds.
+type Jobs = Vec<(u64, u64)>;
+
+/// Returns when the jobs end if the present job with the highest priority is served, second by
+/// second.
+fn served(jobs: &[(u64, u64)], priorities: &[usize]) -> Vec<u64> {
+    let mut left: Vec<u64> = jobs.iter().map(|job| job.1).collect();
+    let mut ends = vec![0; jobs.len()];
+    for now in 0.. {
+        let present = |job: &usize| 0 < left[*job] && jobs[*job].0 <= now;
+        if let Some(job) = priorities.iter().copied().find(present) {
+            left[job] -= 1;
+            ends[job] = now + 1;
+        }
+        if left.iter().all(|left| *left == 0) {
+            return ends;
+        }
+    }
+    unreachable!("each job ends")
+}
+
+/// Returns how long after their deadlines the jobs end, in seconds; below zero before them.
+fn lateness(policy: &str, jobs: &[(u64, u64)], deadlines: &[u64]) -> Vec<f64> {
+    let mut yaml = format!("{ONE_SLOT}scheduler: {policy}\nworkload: {{jobs: [");
+    for (number, ((arrival, size), deadline)) in jobs.iter().zip(deadlines).enumerate() {
+        let deadline = deadline - arrival;
+        write!(
+            yaml,
+            "{{name: j{number}, submit: {arrival}s, maps: 1, map_time: {size}s, deadline: {deadline}s}}, "
+        )
+        .unwrap();
+    }
+    let ends = finishes(&(yaml + "]}\n"));
+    ends.iter().zip(deadlines).map(|(end, deadline)| end - *deadline as f64).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Some order of the jobs keeps all deadlines, as it has made them. So does `edf`, but for the
+    /// time between two attempts.
+    #[test]
+    fn on_one_slot_edf_keeps_all_deadlines_that_can_be_kept(
+        (jobs, priorities) in prop::collection::vec((0..60_u64, 3..20_u64), 2..6)
+            .prop_flat_map(|mut jobs: Jobs| {
+                // Tables list jobs in the order of arrival.
+                jobs.sort_unstable();
+                let priorities: Vec<usize> = (0..jobs.len()).collect();
+                (Just(jobs), Just(priorities).prop_shuffle())
+            }),
+    ) {
+        let deadlines = served(&jobs, &priorities);
+        let slack = BETWEEN * 2.0 * jobs.len() as f64;
+        for late in lateness("{edf: {preemption: eager, suspended: {most: 9, few: 8}}}", &jobs, &deadlines) {
+            prop_assert!(late <= slack, "{late} s after the deadline of {jobs:?}, {deadlines:?}");
+        }
+    }
+}
+
+#[test]
+fn other_orders_miss_deadlines_that_edf_keeps() {
+    let (jobs, deadlines) = ([(0, 30), (2, 10), (4, 5)], [60, 14, 30]);
+    let missed = |policy: &str| {
+        lateness(policy, &jobs, &deadlines).iter().filter(|late| 2.0 < **late).count()
+    };
+    assert_eq!(missed("{edf: {preemption: eager}}"), 0);
+    assert_eq!(missed("fifo"), 2);
+    assert_eq!(missed("{srpt: {preemption: eager}}"), 1);
+    assert_eq!(missed("{rank: {jobs: -slack, preempt: {how: eager}}}"), 0);
+}
+
+#[test]
+fn deadlines_are_quantities() {
+    let room = Room::new();
+    let yaml = format!(
+        "{ONE_SLOT}scheduler: fifo
+record: {{deadlines: true}}
+workload:
+  jobs:
+    - {{name: long, maps: 1, map_time: 30s, deadline: 1min}}
+    - {{name: short, submit: 5s, maps: 1, map_time: 10s, deadline: 15s}}
+    - {{name: free, submit: 6s, maps: 1, map_time: 10s}}
+expect:
+  - count(missed) == 2
+  - mean(missed) == 0.5
+  - 19s < max(tardiness) <= 21s
+  - share(tardiness > 0s) == 50 %
+  - max(deadline) == 1min
+"
+    );
+    room.write("late.yaml", &yaml);
+    let output = room.mumakil("run late.yaml --out out").output().unwrap();
+    let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(output.status.success(), "{told}");
+    let table = fs::read_to_string(room.path("out/deadlines.csv")).unwrap();
+    assert_eq!(table.lines().count(), 3, "{table}");
+}
