@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! a run: 95 % of the maps are local   |  delay: DelayedJob { .. }.mean_locality(skips)
+//! a run: its maps took 4 min       |  bag: TaskBag { .. }.most()
 //! a run: a mean wait of 40 s       |  queue: SlotQueue { .. }.mean_wait()
 //! a run: a mean sojourn under HFSP    |  fluid: FluidDiscipline::Fsp.serve(jobs)
 //! ```
@@ -10,10 +11,12 @@
 //! out of range. The expectation language has the forms of delay scheduling as functions, and `mumakil theory`
 //! prints them. A fluid model takes jobs and returns their whole course.
 
+mod bag;
 mod delay;
 pub mod fluid;
 mod queue;
 
+pub use bag::TaskBag;
 pub use delay::{DelayedJob, SkippedTime, StickySlots};
 pub use queue::SlotQueue;
 

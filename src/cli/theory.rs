@@ -130,8 +130,10 @@ fn told(mut columns: Vec<IndexMap<&str, f64>>) -> Result<TerminalLines, DomainEr
             rows.push(row(name, numbers.collect(), ""));
         }
     }
-    // Skip functions of a plain `x`, such as a logarithm: they are no closed forms of scheduling.
-    for form in FUNCTIONS.iter().filter(|form| form.parameters != ["x"]) {
+    // Skip functions of other numbers, such as a logarithm: they are no closed forms of delay
+    // scheduling.
+    let is_known = |name: &&str| columns[0].contains_key(name);
+    for form in FUNCTIONS.iter().filter(|form| form.parameters.iter().all(&is_known)) {
         let answer = |column: &IndexMap<&str, f64>| {
             let numbers: Vec<f64> = form.parameters.iter().map(|name| column[name]).collect();
             form.compute(&numbers).map(|answer| significant(answer, 3))

@@ -2,7 +2,7 @@
 //!
 //! To add a closed form, add a line to [`FUNCTIONS`].
 
-use mumakil_base::theory::{DelayedJob, DomainError, SkippedTime, StickySlots};
+use mumakil_base::theory::{DelayedJob, DomainError, SkippedTime, StickySlots, TaskBag};
 
 /// A function of plain numbers.
 #[derive(Debug)]
@@ -49,6 +49,8 @@ const JOB: &[&str] = &["nodes", "replicas", "tasks"];
 const SKIPPED: &[&str] = &["nodes", "replicas", "tasks", "skips"];
 const WANTED: &[&str] = &["nodes", "replicas", "tasks", "locality"];
 const WAITING: &[&str] = &["nodes", "slots", "skips"];
+const BAG: &[&str] = &["tasks", "all_slots", "longest"];
+const DUE: &[&str] = &["tasks", "longest", "within"];
 
 /// All functions.
 pub const FUNCTIONS: &[Function] = &[
@@ -80,6 +82,15 @@ pub const FUNCTIONS: &[Function] = &[
     }),
     Function::of("delay_wait", WAITING, "how long the skips last, in tasks", |x| {
         SkippedTime { nodes: x[0], slots: x[1], skips: x[2] }.task_lengths()
+    }),
+    Function::of("makespan_least", BAG, "the least time of all tasks, in mean tasks", |x| {
+        TaskBag { tasks: x[0], slots: x[1], longest: x[2] }.least()
+    }),
+    Function::of("makespan_most", BAG, "the most time of all tasks, in mean tasks", |x| {
+        TaskBag { tasks: x[0], slots: x[1], longest: x[2] }.most()
+    }),
+    Function::of("slots_for", DUE, "the slots with which all tasks end in time", |x| {
+        TaskBag { tasks: x[0], slots: 1.0, longest: x[1] }.slots_for(x[2])
     }),
 ];
 
