@@ -6,15 +6,8 @@ use std::fs;
 use proptest::prelude::*;
 
 use crate::Room;
-use crate::hfsp::finishes;
+use crate::hfsp::{ONE_SLOT, finishes};
 use mumakil::theory::TaskBag;
-
-/// A cluster of one map slot, on which only the work of tasks takes time.
-const ONE_SLOT: &str = "
-hadoop: {line: \"1.x\", heartbeat: 100ms, out_of_band: true, setup_cleanup: false, task_cleanup: false, \
-start_up: 0s, commit_pending: none}
-cluster: {nodes: 1, map_slots: 1, reduce_slots: 1, memory: 64GiB, jobtracker: {per_heartbeat: 0s, per_task: 0s, init: 1ms}}
-";
 
 /// How long the slot may be idle between two attempts, in seconds.
 const BETWEEN: f64 = 0.3;

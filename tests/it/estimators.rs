@@ -6,15 +6,11 @@ use std::fs;
 use mumakil::mapred::{KnownJob, SizeEstimator};
 use mumakil::scenario::{self, Registry};
 
-use crate::hfsp::{finishes, finishes_with};
+use crate::hfsp::{ONE_SLOT, finishes, finishes_with};
 use crate::{Room, lacks_python};
 
-/// A cluster of one map slot, on which only the work of tasks takes time. While the first job has
-/// the slot, a job of four maps comes, then two of one map.
-const ONE_SLOT: &str = "
-hadoop: {line: \"1.x\", heartbeat: 100ms, out_of_band: true, setup_cleanup: false, task_cleanup: false, \
-start_up: 0s, commit_pending: none}
-cluster: {nodes: 1, map_slots: 1, reduce_slots: 1, jobtracker: {per_heartbeat: 0s, per_task: 0s, init: 1ms}}
+/// While the first job has the slot, a job of four maps comes, then two of one map.
+const JOBS: &str = "
 workload:
   jobs:
     - {name: first, maps: 1, map_time: 10s}
@@ -54,7 +50,11 @@ fn a_large_job_that_is_taken_for_small_keeps_its_place_until_it_ends() {
             [10.0, 70.0, 20.0, 40.0],
         ),
     ] {
-        assert_near(&finishes(&format!("{ONE_SLOT}scheduler: {policy}\n")), expected, &policy);
+        assert_near(
+            &finishes(&format!("{ONE_SLOT}{JOBS}scheduler: {policy}\n")),
+            expected,
+            &policy,
+        );
     }
 }
 
@@ -130,8 +130,9 @@ impl SizeEstimator for ManyAreShort {
 fn an_estimator_in_rust_is_chosen_by_its_name() {
     let mut registry = Registry::builtin();
     registry.add_estimator("many-are-short", || Box::new(ManyAreShort));
-    let yaml =
-        |name: &str| format!("{ONE_SLOT}scheduler: {{srpt: {{estimator: {{named: {name}}}}}}}\n");
+    let yaml = |name: &str| {
+        format!("{ONE_SLOT}{JOBS}scheduler: {{srpt: {{estimator: {{named: {name}}}}}}}\n")
+    };
     let found = finishes_with(&yaml("many-are-short"), &registry);
     assert_near(&found, [10.0, 50.0, 60.0, 70.0], "many-are-short");
     let unknown = scenario::parse("test.yaml", &yaml("many-are-shorter"), &[], &registry);

@@ -212,6 +212,13 @@ proptest! {
     }
 }
 
+/// A cluster of one map slot, on which only the work of tasks takes time.
+pub(crate) const ONE_SLOT: &str = "
+hadoop: {line: \"1.x\", heartbeat: 100ms, out_of_band: true, setup_cleanup: false, task_cleanup: false, \
+start_up: 0s, commit_pending: none}
+cluster: {nodes: 1, map_slots: 1, reduce_slots: 1, jobtracker: {per_heartbeat: 0s, per_task: 0s, init: 1ms}}
+";
+
 /// The arrivals and sizes, in seconds, of the papers' first example: a job that fills a cluster,
 /// and two short jobs that come later.
 const EXAMPLE: [(u64, u64); 3] = [(0, 30), (10, 10), (15, 10)];

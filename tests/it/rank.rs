@@ -3,14 +3,10 @@
 use mumakil::theory::fluid::{FluidDiscipline, LateJobs};
 
 use crate::Room;
-use crate::hfsp::{finishes, fluid};
+use crate::hfsp::{ONE_SLOT, finishes, fluid};
 
-/// A cluster of one map slot, on which only the work of tasks takes time. A job of three maps comes
-/// first, then jobs of one and of two maps; each map takes ten seconds.
-const ONE_SLOT: &str = "
-hadoop: {line: \"1.x\", heartbeat: 100ms, out_of_band: true, setup_cleanup: false, task_cleanup: false, \
-start_up: 0s, commit_pending: none}
-cluster: {nodes: 1, map_slots: 1, reduce_slots: 1, jobtracker: {per_heartbeat: 0s, per_task: 0s, init: 1ms}}
+/// A job of three maps comes first, then jobs of one and of two maps; each map takes ten seconds.
+const JOBS: &str = "
 workload:
   jobs:
     - {name: large, maps: 3, map_time: 10s}
@@ -19,7 +15,7 @@ workload:
 ";
 
 fn assert_finishes(scheduler: &str, expected: &[f64]) {
-    let found = finishes(&format!("{ONE_SLOT}scheduler: {scheduler}\n"));
+    let found = finishes(&format!("{ONE_SLOT}{JOBS}scheduler: {scheduler}\n"));
     // The round trips of heartbeats take up to 0.1 s for each task.
     let is_near = |(found, expected): (&f64, &f64)| (0.0..1.0).contains(&(found - expected));
     assert!(found.iter().zip(expected).all(is_near), "{scheduler}: {found:?}, not {expected:?}");
@@ -58,7 +54,7 @@ fn by_attained_service_new_jobs_interrupt_old_ones() {
 fn decisions_and_explanations_say_for_whom_a_slot_was_taken() {
     let room = Room::new();
     let record = "record: {decisions: true}\nscheduler: {rank: {jobs: -remaining, preempt: {}}}\n";
-    room.write("a.yaml", &format!("{ONE_SLOT}{record}"));
+    room.write("a.yaml", &format!("{ONE_SLOT}{JOBS}{record}"));
     room.mumakil("run a.yaml --verify --quiet").assert().success();
     let tasks = std::fs::read_to_string(room.path("out/a-42/tasks.csv")).unwrap();
     let killed = tasks.lines().filter(|line| line.contains(",preempted,1,"));
