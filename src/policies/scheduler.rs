@@ -3,6 +3,7 @@
 //! ```text
 //! heartbeat with free slots ─▶ JobTracker ─offer─▶ policy
 //!     its own order      which job comes first: by arrival, share, capacity or size
+//!     estimator          how large is the job, as far as it is known?
 //!     shared::load       has this tracker its part of the load already?
 //!     shared::reduces    which job's reduces, and how many of them
 //!     shared::delay      is the job's input near enough, or does the job wait?

@@ -66,8 +66,15 @@ impl Heat {
         let title = fit(&scale.title, 380.0);
         let bar = left + width(&title) + 24.0;
         let place = |value: f64| bar + scale.place(value) * BAR.0;
-        let ticks =
-            || scale.ticks.iter().filter_map(|tick| Some((tick.value, tick.label.as_ref()?)));
+        // The bar is shorter than an axis, so a label that would touch the one before it is left out.
+        let mut free_from = f64::NEG_INFINITY;
+        let ticks = scale.ticks.iter().filter_map(|tick| {
+            let (at, label) = (place(tick.value), tick.label.as_ref()?);
+            let fits = free_from <= at - width(label) / 2.0;
+            free_from = if fits { at + width(label) / 2.0 + 6.0 } else { free_from };
+            Some((at, label, fits))
+        });
+        let ticks: Vec<(f64, &String, bool)> = ticks.collect();
         sheet.add(html! {
             defs { linearGradient id={ (id) "-shades" } {
                 // Use twice as many stops as the colour scale has, so that the gradient follows the
@@ -79,10 +86,12 @@ impl Heat {
             text class="c-soft" x=(Coordinate(left)) y=(Coordinate(top + 12.0)) { (title) }
             rect x=(Coordinate(bar)) y=(Coordinate(top)) width=(Coordinate(BAR.0)) height=(Coordinate(BAR.1))
                 fill={ "url(#" (id) "-shades)" } {}
-            @for (value, label) in ticks() {
-                path class="thin c-soft" d={ "M" (Coordinate(place(value))) " " (Coordinate(top + BAR.1)) "v4" } {}
-                text class="c-soft" text-anchor="middle" x=(Coordinate(place(value)))
-                    y=(Coordinate(top + BAR.1 + LEADING)) { (label) }
+            @for (at, label, fits) in ticks {
+                path class="thin c-soft" d={ "M" (Coordinate(at)) " " (Coordinate(top + BAR.1)) "v4" } {}
+                @if fits {
+                    text class="c-soft" text-anchor="middle" x=(Coordinate(at))
+                        y=(Coordinate(top + BAR.1 + LEADING)) { (label) }
+                }
             }
         });
         sheet.below = top + BAR.1 + LEADING + 10.0;
@@ -188,6 +197,22 @@ mod tests {
     fn a_value_is_printed_where_it_fits() {
         assert!(heat(3, &[0.25, 0.5, 1.0]).contains("pointer-events=\"none\""));
         assert!(!heat(60, &[0.5; 60]).contains("pointer-events=\"none\""));
+    }
+
+    /// On the logarithmic bar 0.9 and 1 are so near that their labels would touch.
+    #[test]
+    fn labels_of_the_bar_do_not_touch() {
+        let chart = Heat {
+            caption: Caption::default(),
+            x: "Scenario".to_owned(),
+            y: "Policy".to_owned(),
+            columns: vec!["a".to_owned(), "b".to_owned()],
+            rows: vec!["c".to_owned()],
+            value: ChartAxis::log("Ratio", AxisUnit::Ratio),
+            values: vec![vec![0.91, 2.84]],
+        };
+        let svg = chart.draw().inline();
+        assert!(svg.contains(">0.9×<") && !svg.contains(">1×<"), "{svg}");
     }
 
     #[test]

@@ -356,9 +356,8 @@ impl Phase {
         self.trainer.launched(attempt);
     }
 
-    /// If anything that affects ranks has changed, computes all ranks anew, or marks them as
-    /// outdated if [`Phase::rank_all`] and [`Phase::rank_more`] compute them. Returns a note for
-    /// the event log when jobs cease or begin to have virtual slots.
+    /// Brings the ranks up to date, those of late jobs included; `records` say how long attempts have
+    /// held slots. Returns a note for the event log when jobs cease or begin to have virtual slots.
     pub(super) fn settle(
         &mut self,
         view: &View<'_>,
@@ -412,6 +411,9 @@ impl Phase {
         }))
     }
 
+    /// If anything that affects ranks has changed, computes all ranks anew, or marks them as
+    /// outdated if [`Phase::rank_all`] and [`Phase::rank_more`] compute them. Returns a note for
+    /// the event log when jobs cease or begin to have virtual slots.
     fn rank_anew(&mut self, view: &View<'_>) -> Option<&'static str> {
         let slots = view.capacity(self.kind);
         // Some jobs do virtual work faster than other jobs, so an order by virtual work changes as
