@@ -8,28 +8,30 @@
 //! A policy that the user has built in may change while the version stays the same. So the hash of
 //! a run with such a policy also covers the program file, and the run is repeated after each build.
 
+mod hashes;
+mod identity;
+mod parts;
+
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::io;
-use std::path::{Path as FsPath, PathBuf};
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
-use serde_yaml::{Mapping, Value};
-use sha2::{Digest, Sha256};
+use rustc_hash::FxHashSet;
+use serde_yaml::Value;
 
+use self::hashes::Hashes;
+use self::identity::{Identity, KeyTexts};
+use self::parts::{PartShelves, ScenarioParts};
 use crate::plan::axes::AxisPut;
 use crate::plan::drawn::DrawnField;
 use crate::plan::named_files::{self, NamedFile};
 use crate::plan::spec::Study;
-use mumakil_base::shell::quoted_path;
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::cluster::ClusterSpec;
-use mumakil_core::trace::{TraceError, hex, is_many, sha256_of};
+use mumakil_core::trace::TraceError;
 use mumakil_results::expect::{KnownWords, combinations};
-use mumakil_run::MODEL;
-use mumakil_run::emulation::{EmulationError, NamedTraceError, Prepared};
+use mumakil_run::emulation::{EmulationError, Prepared};
 use mumakil_scenario::workload::WorkloadSpec;
 use mumakil_scenario::{
     ClockSpec, Draft, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice, Warning,
@@ -65,17 +67,6 @@ pub struct Cell {
     scenario: ScenarioParts,
     /// In a cell with draws, the scenario of each seed.
     drawn: Vec<(u64, ScenarioParts)>,
-}
-
-/// A scenario in parts, so that cells can share equal parts: a scenario may have many jobs, and a
-/// hundred thousand cells may differ in few settings.
-#[derive(Clone, Debug)]
-struct ScenarioParts {
-    cluster: Arc<ClusterSpec>,
-    workload: Arc<WorkloadSpec>,
-    scheduler: Arc<SchedulerChoice>,
-    /// The other settings, in a scenario whose cluster, workload and policy are placeholders.
-    rest: Arc<Scenario>,
 }
 
 /// A run of a study.
@@ -236,7 +227,7 @@ impl<'s> Planner<'s> {
             warnings: IndexSet::new(),
             shelves: PartShelves::default(),
             texts: KeyTexts::default(),
-            hashes: Hashes { said: study.files.clone(), ..Hashes::default() },
+            hashes: Hashes::new(study.files.clone()),
             displaced: IndexMap::new(),
             heeded: FxHashSet::default(),
             known_to_fit: FxHashSet::default(),
@@ -480,75 +471,6 @@ impl Cell {
     }
 }
 
-impl ScenarioParts {
-    fn scenario(&self) -> Scenario {
-        Scenario {
-            cluster: ClusterSpec::clone(&self.cluster),
-            workload: WorkloadSpec::clone(&self.workload),
-            scheduler: SchedulerChoice::clone(&self.scheduler),
-            ..Scenario::clone(&self.rest)
-        }
-    }
-}
-
-/// The distinct parts of all scenarios, each kept once.
-#[derive(Default)]
-struct PartShelves {
-    clusters: PartShelf<ClusterSpec>,
-    workloads: PartShelf<WorkloadSpec>,
-    schedulers: PartShelf<SchedulerChoice>,
-    rests: PartShelf<Scenario>,
-    /// The cluster that is the placeholder in all `rests`; `None` before the first scenario.
-    placeholder_cluster: Option<ClusterSpec>,
-}
-
-/// The parts of one kind, by a hash of their YAML.
-struct PartShelf<T>(FxHashMap<u64, Vec<Arc<T>>>);
-
-impl<T> Default for PartShelf<T> {
-    fn default() -> Self {
-        Self(FxHashMap::default())
-    }
-}
-
-impl<T: PartialEq> PartShelf<T> {
-    /// Returns the shared copy of a part; a part that is new becomes the shared copy.
-    fn share(&mut self, part: T, hash: u64) -> Arc<T> {
-        let alike = self.0.entry(hash).or_default();
-        // Two parts may have the same 64-bit hash by chance, so compare the parts themselves.
-        if let Some(known) = alike.iter().find(|known| ***known == part) {
-            return Arc::clone(known);
-        }
-        alike.push(Arc::new(part));
-        Arc::clone(&alike[alike.len() - 1])
-    }
-}
-
-impl PartShelves {
-    /// Splits a scenario into shared parts; `written` is its YAML.
-    fn share(&mut self, mut scenario: Scenario, written: &Mapping) -> ScenarioParts {
-        // A workload or policy has an empty value that can be its placeholder. A cluster has no
-        // empty value, so the first cluster is the placeholder in all rests.
-        let placeholder_cluster =
-            self.placeholder_cluster.get_or_insert_with(|| scenario.cluster.clone()).clone();
-        let cluster = std::mem::replace(&mut scenario.cluster, placeholder_cluster);
-        let workload = std::mem::take(&mut scenario.workload);
-        let scheduler = std::mem::take(&mut scenario.scheduler);
-        let of = |key: &str| FxBuildHasher.hash_one(written.get(key));
-        const OWN: [&str; 3] = ["cluster", "workload", "scheduler"];
-        let mut rest = FxHasher::default();
-        for entry in written.iter().filter(|(key, _)| !OWN.iter().any(|own| *key == own)) {
-            entry.hash(&mut rest);
-        }
-        ScenarioParts {
-            cluster: self.clusters.share(cluster, of("cluster")),
-            workload: self.workloads.share(workload, of("workload")),
-            scheduler: self.schedulers.share(scheduler, of("scheduler")),
-            rest: self.rests.share(scenario, rest.finish()),
-        }
-    }
-}
-
 /// Makes the runs record only the files that the study reads, since there may be thousands of runs.
 /// Settings of the draft take precedence. Returns an error now, not after all runs, if the draft
 /// switches off a file that the study reads.
@@ -600,175 +522,14 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     Ok(cells)
 }
 
-/// The hash that names a cell's runs, computed up to the seed. The hash leaves out the study's name
-/// and description, which change no result.
-struct Identity {
-    /// The hash of everything before the seed.
-    before: Sha256,
-    /// The YAML text after the seed.
-    behind: String,
-}
-
-/// For each key of a scenario, its latest value and the YAML text of that value. The next cell
-/// mostly has the same value, and its text need not be made again.
-#[derive(Default)]
-struct KeyTexts(IndexMap<Value, (Value, String)>);
-
-impl KeyTexts {
-    /// Returns a key with its value as YAML.
-    fn of(&mut self, key: &Value, value: &Value) -> &str {
-        if self.0.get(key).is_none_or(|(known, _)| known != value) {
-            let entry = Mapping::from_iter([(key.clone(), value.clone())]);
-            let text = serde_yaml::to_string(&entry).expect("a tree can be written as YAML");
-            self.0.insert(key.clone(), (value.clone(), text));
-        }
-        &self.0[key].1
-    }
-}
-
-impl Identity {
-    /// Returns the hash for the runs of a scenario; `written` is its YAML.
-    fn of(written: &Mapping, program: Option<&str>, texts: &mut KeyTexts) -> Self {
-        // The hashed YAML of every scenario begins with these bytes. They are fixed, so all runs of
-        // a cell can share the hash of everything before the seed.
-        const BEFORE: &str = "name: run\ndescription: ''\nseed: ";
-        let mut behind = "\n".to_owned();
-        for (key, value) in written {
-            if !["name", "description", "seed"].iter().any(|before| key == before) {
-                behind += texts.of(key, value);
-            }
-        }
-        let mut before = Sha256::new();
-        let model = MODEL.to_string();
-        for part in [env!("CARGO_PKG_VERSION"), &*model, program.unwrap_or_default()] {
-            before.update(part);
-            // Put a zero byte between the parts: `1.0` + `x` must not get the hash of `1.` + `0x`.
-            before.update([0]);
-        }
-        before.update(BEFORE);
-        Self { before, behind }
-    }
-
-    /// Returns the name of the run with a seed.
-    fn with(&self, seed: u64) -> String {
-        let mut hash = self.before.clone();
-        hash.update(seed.to_string());
-        hash.update(&self.behind);
-        hash.update([0]);
-        // With 64 bits, the chance that two of a million runs share a name is one in 37 million.
-        hex(&hash.finalize()[..8])
-    }
-}
-
-/// Returns the error for a trace that is more than one file: a study keeps single files.
-fn many_files(path: &FsPath) -> TraceError {
-    let (called, quoted) = (path.display(), quoted_path(path));
-    let word = if path.is_dir() { "a folder" } else { "a log with its configuration beside it" };
-    TraceError::Unusable {
-        what: format!("{called} is {word}, and a study keeps single files"),
-        hint: format!("make one: mumakil trace convert {quoted} --to rumen -o jobs.json.gz").into(),
-    }
-}
-
-/// The hashes of the files and of this program, each computed once.
-#[derive(Default)]
-struct Hashes {
-    known: IndexMap<PathBuf, String>,
-    /// The files that the study lists under `files`.
-    said: Vec<NamedFile>,
-    /// The files that the scenarios name.
-    named: IndexMap<PathBuf, NamedFile>,
-}
-
-impl Hashes {
-    fn of(&mut self, path: PathBuf) -> Result<String, TraceError> {
-        if let Some(hash) = self.known.get(&path) {
-            return Ok(hash.clone());
-        }
-        let hash = sha256_of(&path)?;
-        self.known.insert(path, hash.clone());
-        Ok(hash)
-    }
-
-    /// Returns the study's own entry for a file; `None` if the study lists no such file.
-    fn said(&self, name: &FsPath) -> Option<NamedFile> {
-        self.said.iter().find(|file| file.name == name).cloned()
-    }
-
-    /// Pins each trace in a scenario by the hash of its content, and notes the files that the
-    /// scenario names.
-    fn pin_files(&mut self, scenario: &mut Scenario) -> Result<(), EmulationError> {
-        let folder = scenario.folder.clone();
-        for (key, file) in scenario.keyed_files_mut() {
-            let named = |error| NamedTraceError::new(key.clone(), error);
-            let name = file.path.clone();
-            // If a study is continued in its folder, its files lie in `files/`, and it has an entry
-            // with the hash of each file.
-            let said = self.said(&name);
-            // The path of a file is part of the run's hash, so all machines must use the same path.
-            if let Some(said) = &said {
-                *file = said.pinned();
-            }
-            let place = file.find(&folder);
-            if is_many(&place) {
-                return Err(named(many_files(&place)).into());
-            }
-            let hash = self.of(place.clone()).map_err(named)?;
-            file.pin(&folder, Some(&hash)).map_err(named)?;
-            // Set the entry again: `pin` has put this machine's path into `file`.
-            if let Some(said) = said {
-                *file = said.pinned();
-            }
-            if !self.named.contains_key(&name) {
-                self.named.insert(name.clone(), NamedFile::trace(name, file, place));
-            }
-        }
-        let later = scenario.later.iter().filter_map(|later| later.scheduler.as_ref());
-        for file in named_files::words([&scenario.scheduler].into_iter().chain(later), &folder) {
-            self.named.entry(file.name.clone()).or_insert(file);
-        }
-        Ok(())
-    }
-
-    /// Notes the allocation files that a draft names. A file that cannot be read is reported later,
-    /// when the draft is resolved.
-    fn note_allocations(&mut self, draft: &Draft) -> Result<(), TraceError> {
-        let folder = draft.folder();
-        for (_, name) in named_files::allocations(draft.tree()) {
-            let said = self.said(&name);
-            let kept = said.as_ref().map(|said| said.find(&folder));
-            let place = kept.filter(|kept| kept.is_file()).unwrap_or_else(|| folder.join(&name));
-            let Ok(found) = self.of(place.clone()) else { continue };
-            if let Some(said) = said
-                && said.sha256 != found
-            {
-                return Err(TraceError::Changed { path: place, expected: said.sha256, found });
-            }
-            let file = NamedFile { name: name.clone(), path: None, sha256: found, place };
-            self.named.entry(name).or_insert(file);
-        }
-        Ok(())
-    }
-
-    /// Returns the hash of this program if the scenario uses a policy that Mumakil does not bring;
-    /// otherwise `None`.
-    fn program(
-        &mut self,
-        scenario: &mut Scenario,
-        registry: &Registry,
-    ) -> Result<Option<String>, PlanError> {
-        if registry.brings_all_of(scenario) {
-            return Ok(None);
-        }
-        let path = std::env::current_exe().map_err(PlanError::Program)?;
-        Ok(Some(self.of(path)?))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use sha2::{Digest as _, Sha256};
+
     use super::*;
     use mumakil_core::mapred::{Offer, Policy, Scheduler};
+    use mumakil_core::trace::hex;
+    use mumakil_run::MODEL;
     use mumakil_scenario::Name;
 
     const ONE_JOB: &str = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n";
