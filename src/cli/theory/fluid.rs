@@ -12,7 +12,7 @@ use crate::cli::terminal;
 use crate::mapred::SlotKind;
 use crate::scenario::Registry;
 use crate::scheduler::SizeError;
-use crate::statistics::quantile;
+use crate::statistics::{mean, quantile};
 use crate::theory::fluid::{FluidDiscipline, FluidJob, ServedJob};
 use crate::units::tell::{counted, significant, span};
 
@@ -56,7 +56,7 @@ struct FluidRow {
 
 impl FluidRow {
     fn of(discipline: FluidDiscipline, jobs: &[FluidJob<f64>], served: &[ServedJob<f64>]) -> Self {
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let mean = |values: &[f64]| mean(values).unwrap_or_default();
         let sojourns: Vec<f64> = served.iter().map(|job| job.sojourn).collect();
         let alone = jobs.iter().map(|job| job.size / job.most);
         let slowdowns: Vec<f64> =

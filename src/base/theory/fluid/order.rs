@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::course::FluidCourse;
-use super::flow::{FluidDivision, PresentJob, flow, least, serve};
+use super::flow::{FluidDivision, PresentJob, ends, flow, least, serve};
 use super::share::in_tiers;
 use super::{FluidJob, FluidNumber, LateJobs, attained};
 
@@ -18,7 +18,7 @@ pub(super) fn by_virtual_finish<N: FluidNumber>(
     // In the imagined run a job is as large as its estimate.
     let imagined: Vec<FluidJob<N>> =
         jobs.iter().map(|job| FluidJob { size: job.estimate.clone(), ..job.clone() }).collect();
-    let mut sharing = ImaginedRun { now: N::zero(), present: Vec::new(), ended: BTreeMap::new() };
+    let mut sharing = ImaginedRun { now: N::zero(), present: Vec::new() };
     // Only an arrival changes the order: without arrivals, all jobs end as foreseen.
     let mut finishes: BTreeMap<usize, N> = BTreeMap::new();
     flow(jobs, course, |now, present| {
@@ -28,9 +28,8 @@ pub(super) fn by_virtual_finish<N: FluidNumber>(
             sharing.advance(Some(now), &weight);
             let arriving = new.into_iter().map(|number| (number, &imagined[number]));
             sharing.present.extend(arriving.map(|(number, job)| PresentJob::arriving(number, job)));
-            let mut future = sharing.clone();
-            future.advance(None, &weight);
-            finishes = future.ended;
+            // Those that have ended by now have done so as foreseen before.
+            finishes.extend(sharing.clone().advance(None, &weight));
         }
         let finish = |place: usize| &finishes[&present[place].number];
         let order = ranked(present, |one, other| {
@@ -43,7 +42,7 @@ pub(super) fn by_virtual_finish<N: FluidNumber>(
         let (behind, rest) = order.split_at(first);
         let mut tiers = of_late(present, behind, late);
         tiers.extend(rest.iter().map(|place| vec![*place]));
-        let shares = in_tiers(present, tiers.clone(), &weight);
+        let shares = in_tiers(present, tiers, &weight);
         let becomes_late = match late {
             // Then only the order counts, and it stays.
             LateJobs::InTurn => None,
@@ -59,26 +58,25 @@ pub(super) fn by_virtual_finish<N: FluidNumber>(
 struct ImaginedRun<'a, N> {
     now: N,
     present: Vec<PresentJob<'a, N>>,
-    /// When the jobs have ended that are not present any more.
-    ended: BTreeMap<usize, N>,
 }
 
 impl<N: FluidNumber> ImaginedRun<'_, N> {
-    /// Goes on up to an instant, or until all jobs have ended.
-    fn advance(&mut self, to: Option<&N>, weight: impl Fn(&FluidJob<N>) -> N) {
+    /// Goes on up to an instant, or until all jobs have ended. Returns when jobs end on the way.
+    fn advance(&mut self, to: Option<&N>, weight: impl Fn(&FluidJob<N>) -> N) -> Vec<(usize, N)> {
+        let mut ended = Vec::new();
         loop {
             let over = self.present.iter().filter(|job| job.left.is_zero());
-            self.ended.extend(over.map(|job| (job.number, self.now.clone())));
+            ended.extend(over.map(|job| (job.number, self.now.clone())));
             self.present.retain(|job| !job.left.is_zero());
             let rest = to.map(|to| to.clone() - &self.now);
             if self.present.is_empty() || rest.as_ref().is_some_and(N::is_zero) {
                 self.now = to.unwrap_or(&self.now).clone();
-                return;
+                return ended;
             }
             let all = vec![(0..self.present.len()).collect()];
             let shares = in_tiers(&self.present, all, &weight);
-            let ends = super::flow::ends(&self.present, &shares).flatten();
-            let span = least(ends.chain(rest.clone())).expect("there are jobs");
+            let until_end = ends(&self.present, &shares).flatten();
+            let span = least(until_end.chain(rest.clone())).expect("there are jobs");
             serve(&mut self.present, &shares, &span);
             let is_over = rest.as_ref() == Some(&span);
             self.now = match to {
