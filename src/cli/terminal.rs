@@ -113,7 +113,7 @@ pub(super) fn warn(message: &dyn Display) {
 pub(super) fn warn_all(warnings: &[Warning], quiet: bool) {
     let shown = warnings.iter().filter(|warning| match warning {
         Warning::Program { located, .. } => !known_programs::remember(located),
-        _ => !quiet || warning.is_urgent(),
+        _ => !quiet,
     });
     shown.for_each(|warning| warn(warning));
 }

@@ -44,8 +44,7 @@ impl SchedulerChoice {
 
     /// Returns the options of that program.
     pub fn program_options(&self) -> Option<&Value> {
-        let mut keys = external::program_keys(&self.name).iter();
-        keys.try_fold(&self.options, |options, key| options.get(key))
+        external::program_options(&self.name, &self.options)
     }
 
     /// Returns the name that reports show: the name of the policy, or of the program if the policy

@@ -11,7 +11,7 @@ pub struct ProgramEstimator {
     options: ExternalOptions,
     /// The dialogue with the process; `None` before the run begins.
     dialogue: Option<Dialogue>,
-    /// What the next question tells.
+    /// The tasks that have succeeded and the jobs that are over since the last question.
     done: Vec<(u32, Slot, u64)>,
     over: Vec<u32>,
 }

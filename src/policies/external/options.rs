@@ -134,12 +134,20 @@ pub fn program_in(scheduler: &mut serde_yaml::Value) -> Option<&mut serde_yaml::
     keys.try_fold(options, |options, key| options.get_mut(key))?.as_mapping_mut()
 }
 
+/// Returns the options of the program that a policy starts, unparsed as the policy's own are; `None`
+/// if it starts none.
+pub fn program_options<'o>(
+    policy: &str,
+    options: &'o serde_yaml::Value,
+) -> Option<&'o serde_yaml::Value> {
+    program_keys(policy).iter().try_fold(options, |options, key| options.get(key))
+}
+
 /// Returns the command of the program that a policy starts, read from its unparsed options. `None`
 /// if it starts none.
 pub fn command(policy: &str, options: &serde_yaml::Value) -> Option<Vec<String>> {
-    let mut keys = program_keys(policy).iter();
-    let options = keys.try_fold(options, |options, key| options.get(key))?;
-    let command = options.get("command").and_then(serde_yaml::Value::as_sequence);
+    let command =
+        program_options(policy, options)?.get("command").and_then(serde_yaml::Value::as_sequence);
     let words = command.into_iter().flatten().filter_map(serde_yaml::Value::as_str);
     Some(words.map(ToOwned::to_owned).collect())
 }
