@@ -5,6 +5,7 @@
 //! a run: its maps took 4 min       |  bag: TaskBag { .. }.most()
 //! a run: a mean wait of 40 s       |  queue: SlotQueue { .. }.mean_wait()
 //! a run: a mean sojourn under HFSP    |  fluid: FluidDiscipline::Fsp.serve(jobs)
+//! a run: 3 and 2 tasks under DRF      |  filling: Filling { .. }.whole()
 //! ```
 //!
 //! A closed form takes plain numbers. It returns a finite number, or an error that names a number
@@ -13,11 +14,13 @@
 
 mod bag;
 mod delay;
+mod filling;
 pub mod fluid;
 mod queue;
 
 pub use bag::TaskBag;
 pub use delay::{DelayedJob, SkippedTime, StickySlots};
+pub use filling::{Filling, FillingUser};
 pub use queue::SlotQueue;
 
 /// A number outside of the range that a closed form or a fluid model accepts.

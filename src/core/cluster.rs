@@ -6,6 +6,7 @@
 //!                                                            └─► resources ─► sharing: rates
 //! ```
 
+mod amounts;
 mod cut;
 mod hdfs;
 mod name;
@@ -16,6 +17,7 @@ mod spec;
 mod speeds;
 mod topology;
 
+pub use amounts::{Amounts, CountedResources};
 pub use cut::NetworkCut;
 pub use hdfs::{BlockId, FileId, Hdfs};
 pub use name::{NodeName, RackName, without_escapes};

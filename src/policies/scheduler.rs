@@ -13,6 +13,7 @@
 #[cfg(test)]
 mod alterations;
 mod capacity;
+mod drf;
 mod estimator;
 mod fair;
 mod fair_deficit;
@@ -30,6 +31,7 @@ mod truthfulness;
 mod yardsticks;
 
 pub use capacity::{Capacity, CapacityOptions, Queue, QueueBy, Queues, Rules};
+pub use drf::{Drf, DrfOptions, WeightedPool};
 pub use estimator::{Estimator, MeasuredTask, SizeError, SizeFormula, SizeFormulas};
 pub use fair::{Fair, FairOptions, FairVariant, LaunchCap};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
@@ -68,6 +70,7 @@ pub fn visit_policies(visitor: &mut impl PolicyVisitor) {
     visitor.visit::<FairDeficit>();
     visitor.visit::<ModifiedFair>();
     visitor.visit::<Capacity>();
+    visitor.visit::<Drf>();
     visitor.visit::<Hfsp>();
     visitor.visit::<ByRank>();
     visitor.visit::<Las>();

@@ -377,7 +377,7 @@ impl Prepared {
             // The checker has a file system of its own: a file system shared with the emulator
             // would share the emulator's mistakes.
             let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
-            let verifier = Verifier::new(rules);
+            let verifier = Verifier::new(rules).with_room(topology);
             let has_files = scenario.hadoop.behaviour().has_files;
             Arc::new(Mutex::new(if has_files { verifier.with_files(files) } else { verifier }))
         });

@@ -3,6 +3,7 @@
 //! ```text
 //! fact ─ Verifier ─┬─ trackers   slots taken, attempts started and ended
 //!                  ├─ jobs       tasks assigned; states learned, but only after they happened
+//!                  ├─ room       memory and cores asked for, where the cluster counts them
 //!                  └─ blocks     copies made and lost; maps read only existing copies
 //! at the end: all ends learned, all commits answered, slot time adds up
 //! ```
@@ -15,10 +16,11 @@
 //! that have not ended and with the attempts on trackers.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::record::{AttemptFate, RecordError, RunBooks, RunEnd, WasteSummary, Watcher};
 use mumakil_base::units::SimTime;
-use mumakil_core::cluster::Hdfs;
+use mumakil_core::cluster::{Hdfs, Topology};
 use mumakil_core::mapred::{
     Event, Fact, Incident, JobFact, LedgerFact, MemberFact, StopReason, WorldFact,
 };
@@ -26,6 +28,7 @@ use mumakil_core::mapred::{
 mod blocks;
 mod breach;
 mod jobs;
+mod room;
 #[cfg(test)]
 mod tests;
 mod trackers;
@@ -69,6 +72,7 @@ pub struct Verifier {
     now: SimTime,
     trackers: trackers::CheckedTrackers,
     jobs: jobs::CheckedJobs,
+    room: Option<room::CheckedRoom>,
     /// Whether the JobTracker's process is paused or down.
     is_away: bool,
     findings: Violations,
@@ -87,6 +91,13 @@ impl Verifier {
         Self { rules, ..Self::default() }
     }
 
+    /// Returns the checker of a cluster, so that it also checks its memory and cores if the cluster
+    /// counts them.
+    pub fn with_room(mut self, topology: &Arc<Topology>) -> Self {
+        self.room = room::CheckedRoom::of(topology);
+        self
+    }
+
     /// Returns the checker with the initial file system, so that it also checks from which nodes
     /// maps read.
     pub fn with_files(mut self, files: Hdfs) -> Self {
@@ -101,6 +112,9 @@ impl Verifier {
         check.that(self.now <= at, || InvariantBreach::TimeRanBack { from: self.now });
         // Keep the latest instant so far: an event that comes too early must not set the time back.
         self.now = self.now.max(at);
+        if let Some(room) = &mut self.room {
+            room.see(event, &mut check);
+        }
         // While the JobTracker is paused or down, some facts are breaches by themselves.
         if self.is_away {
             check_absent(fact, &mut check);

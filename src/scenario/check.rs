@@ -10,10 +10,12 @@
 //! otherwise these mistakes would be reported twice.
 
 mod expectations;
+mod room;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use self::room::check_room;
 use super::later::{AlteredJob, LaterChange};
 use super::spec::{ClockSpec, Scenario};
 use crate::fault::Fault;
@@ -139,7 +141,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     let jobs = drawn.as_ref().map_or(workload.listed(), |(_, jobs)| jobs);
     if intact("cluster") {
         check_cluster(cluster, workload.has_hosts(), found);
-        check_memory(cluster, jobs, found);
+        check_room(cluster, jobs, found);
         check_writer(scenario, found);
         check_pods(scenario, found);
     }
@@ -259,28 +261,6 @@ fn check_speed(at: &str, speed: Factor, found: &mut Checked) {
         found.value(at, "a node of speed 0 never ends a task");
     } else if FASTEST < speed.get() {
         found.value(at, "a node is at most a million times as fast as usual");
-    }
-}
-
-/// Warns of a job whose attempts need more memory than the smallest node has.
-fn check_memory(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
-    // Any tracker may get an attempt of any job, so the node with the least memory counts.
-    let own = cluster.groups.iter().filter_map(|group| group.memory);
-    let least = own.chain([cluster.memory]).min().unwrap_or(cluster.memory);
-    let room = Bytes::new(least.get().saturating_sub(cluster.system_memory.get()));
-    let needs = |job: &JobEntry| {
-        let has_maps = job.maps.is_some_and(|maps| 0 < maps.get()) || job.input.is_some();
-        let maps = if has_maps { job.map_memory } else { Bytes::ZERO };
-        let reduces = if 0 < job.reduces.get() { job.reduce_memory } else { Bytes::ZERO };
-        maps.max(reduces)
-    };
-    if let Some(job) = jobs.iter().find(|job| room < needs(job)) {
-        let (job, needs) = (&job.name, needs(job));
-        found.doubt(format!(
-            "an attempt of the job `{job}` needs {needs} of memory, and a node has {room} for all \
-             attempts: it runs there all the same, since only suspended attempts are swapped; raise \
-             cluster.memory or lower the memory of the job's tasks"
-        ));
     }
 }
 

@@ -213,7 +213,12 @@ impl Draft {
         let (merged, plain) = self.complete(&mut problems);
         // A value of 0 asks for nothing, so it needs no warning that it has no effect.
         let is_said = |path: &Path, value: &Value| self.wrote(path, &plain) && !is_nothing(value);
-        let mut conditional = ConditionalSetting::find(shape(), &merged, Path::default(), is_said);
+        let mut conditional =
+            ConditionalSetting::find(shape(), &merged, Path::default(), None, is_said);
+        // Conditions of jobs may be about everything but other jobs, of which there may be millions.
+        let outside = merged.as_mapping().into_iter().flatten();
+        let outside = outside.filter(|(key, _)| key.as_str() != Some("workload"));
+        let outside = outside.map(|(key, value)| (key.clone(), value.clone())).collect();
         // serde stops at the first mistake. The reader replaces the wrong value and reads
         // everything again, once for each mistake. Above 1 MiB that is slow, so stop after three
         // mistakes.
@@ -226,7 +231,8 @@ impl Draft {
         let scenario = scenario.map(|mut scenario| {
             let found = &mut conditional;
             let workload = &mut scenario.workload;
-            problems.extend(registry.read_sources(workload, &plain, most, is_said, found));
+            problems
+                .extend(registry.read_sources(workload, &plain, most, &outside, is_said, found));
             // A replaced value was not written by the user, so no check may complain about it.
             let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
             let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));

@@ -10,11 +10,11 @@ use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
 use schemars::{Schema, SchemaGenerator};
-use serde_yaml::Value;
+use serde_yaml::{Mapping, Value};
 
 use super::choice::SchedulerChoice;
 use super::error::ScenarioError;
-use super::shape::{kept_shape, shape_of};
+use super::shape::{kept_shape, shape, shape_of};
 use super::spec::Scenario;
 use crate::workload::format::{Format, Formats};
 use crate::workload::list::source::ListSource;
@@ -310,12 +310,13 @@ impl Registry {
 
     /// Turns the remaining keys of a workload into sources, and notes which of their settings have
     /// an effect only under a condition. Returns at most `most` mistakes of each source; `fallback`
-    /// has the values that replace wrong ones.
+    /// has the values that replace wrong ones, `outside` the keys of the scenario around the workload.
     pub(super) fn read_sources<'s>(
         &'s self,
         workload: &mut WorkloadSpec,
         fallback: &Value,
         most: usize,
+        outside: &Mapping,
         is_said: impl Fn(&Path, &Value) -> bool,
         conditional: &mut Vec<ConditionalSetting<'s>>,
     ) -> Vec<YamlProblem> {
@@ -330,6 +331,7 @@ impl Registry {
                 &entry.shape,
                 &options,
                 at.clone(),
+                Some((shape(), outside)),
                 &is_said,
             ));
             let fallback = at.get(fallback).unwrap_or(&Value::Null);
@@ -568,7 +570,7 @@ fn complete<P: Policy>(
     });
     let options = write(&options);
     let is_said = |path: &Path, value: &Value| path.get(&plain) != Some(value);
-    let found = ConditionalSetting::find(shape, &options, Path::default(), is_said);
+    let found = ConditionalSetting::find(shape, &options, Path::default(), None, is_said);
     let idle = found.iter().filter(|it| problems.is_empty() && !it.matters(|_| false));
     doubts.extend(idle.map(|it| it.warning(&format!(" of `{}`", P::NAME))));
     (options, problems, doubts)

@@ -43,14 +43,17 @@ pub struct ConditionalSetting<'s> {
 impl<'s> ConditionalSetting<'s> {
     /// Returns the conditional settings in a tree at a path that the user wrote; `is_said` tells
     /// whether the user wrote a setting. Parts that users can extend, such as policies with their
-    /// options, are not searched: they are trees of their own.
+    /// options, are not searched: they are trees of their own. For such a part, `outside` is the
+    /// mapping around it with its shape, in which paths of conditions may begin.
     pub fn find(
         shape: &'s TreeShape,
         tree: &Value,
         at: Path,
+        outside: Option<(&'s TreeShape, &Mapping)>,
         is_said: impl Fn(&Path, &Value) -> bool,
     ) -> Vec<Self> {
-        let mut finder = Finder { is_said, around: Vec::new(), path: at, found: Vec::new() };
+        let around = outside.into_iter().collect();
+        let mut finder = Finder { is_said, around, path: at, found: Vec::new() };
         finder.visit(shape, tree, None);
         finder.found
     }
@@ -245,7 +248,8 @@ mod tests {
             },
         } }));
         let tree: Value = serde_yaml::from_str(tree).unwrap();
-        let found = ConditionalSetting::find(&shape, &tree, Path::default(), |_, said| *said != 7);
+        let found =
+            ConditionalSetting::find(&shape, &tree, Path::default(), None, |_, said| *said != 7);
         let idle = found.iter().filter(|it| !it.matters(|fact| fact == "a fact"));
         let idle = idle.map(|it| it.warning(""));
         idle.map(|it| it.replace(" has no effect: it has one only", "")).collect()

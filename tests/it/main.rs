@@ -45,6 +45,7 @@ mod python;
 mod rank;
 mod real_hadoop;
 mod recovery;
+mod resources;
 mod scenarios;
 mod scores;
 mod shuffles;

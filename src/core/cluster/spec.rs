@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{NodeName, PerSlot};
+use super::{CountedResources, NodeName, PerSlot};
 use crate::trace::TraceFile;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Count, Factor, Rate, SimSpan};
@@ -32,8 +32,13 @@ pub struct ClusterSpec {
     pub map_slots: SlotCount,
     /// Reduce slots of a node.
     pub reduce_slots: SlotCount,
+    /// The resources that limit the attempts of a node beside its slots. A task asks for memory
+    /// (`map_memory`, `reduce_memory`) and cores (`map_cores`, `reduce_cores`), and starts only on a
+    /// node that has enough of them left.
+    #[serde(default, skip_serializing_if = "CountedResources::are_only_slots")]
+    pub resources: CountedResources,
     /// Cores of a node.
-    #[schemars(extend("x-only-if" = {"cluster.contention": true}))]
+    #[schemars(extend("x-only-if" = {"cluster.contention": true, "cluster.resources": "memory+cores"}))]
     pub cores: Count<1, 1_024>,
     /// How fast a node computes: with 2, computations take half the time.
     pub speed: Factor,
@@ -308,7 +313,7 @@ pub struct GroupSpec {
     pub reduce_slots: Option<SlotCount>,
     /// Cores of a node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-only-if" = {"cluster.contention": true}))]
+    #[schemars(extend("x-only-if" = {"cluster.contention": true, "cluster.resources": "memory+cores"}))]
     pub cores: Option<Count<1, 1_024>>,
     /// How fast a node computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,13 +4,18 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 
-use super::{ClusterSpec, GroupSpec, Node, PerSlot, PodId, PodSpec, RackId, TrackerId};
+use super::{
+    Amounts, ClusterSpec, CountedResources, GroupSpec, Node, PerSlot, PodId, PodSpec, RackId,
+    TrackerId,
+};
 use mumakil_base::units::Rate;
 
 /// The nodes of a cluster, by number, and their racks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     nodes: Vec<Node>,
+    /// The resources that limit attempts beside slots.
+    counted: CountedResources,
     /// The most slots that each node has in the course of a run.
     most_slots: Vec<PerSlot<u32>>,
     /// The rack and host name of each node, sorted by host; empty if the nodes have no names.
@@ -85,7 +90,7 @@ impl Topology {
             }
             first += count;
         }
-        Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref())
+        Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref()).counting(spec.resources)
     }
 
     /// Spreads the racks over pods, if the scenario has pods.
@@ -107,11 +112,28 @@ impl Topology {
             racks_of: nodes.iter().map(|node| node.rack).collect(),
             most_slots: nodes.iter().map(|node| node.slots).collect(),
             nodes,
+            counted: CountedResources::Slots,
             names: Vec::new(),
             pods: vec![PodId(0); racks.len()],
             racks,
             absent: None,
         }
+    }
+
+    /// Returns the same cluster, in which these resources limit attempts beside slots.
+    pub fn counting(self, counted: CountedResources) -> Self {
+        Self { counted, ..self }
+    }
+
+    /// Returns the resources that limit attempts beside slots.
+    pub fn counted(&self) -> CountedResources {
+        self.counted
+    }
+
+    /// Returns the counted resources of a node.
+    pub fn amounts(&self, id: TrackerId) -> Amounts {
+        let node = &self.nodes[id.index()];
+        self.counted.of(node.memory, node.cores)
     }
 
     /// Returns a cluster of these hosts, each given by the path of its rack and its name. Nodes are
@@ -131,7 +153,8 @@ impl Topology {
         let mut above: IndexSet<&str> = IndexSet::new();
         let parents = racks.iter().map(|rack| rack.rsplit_once('/').map_or("", |(above, _)| above));
         let pods = parents.map(|parent| PodId(above.insert_full(parent).0 as u32)).collect();
-        let plain = Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref());
+        let plain =
+            Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref()).counting(spec.resources);
         // Paths that all have the same parent, as `/r1` and `/r2` have, do not name pods.
         let are_told = spec.network.pods.is_some() && 1 < above.len();
         Self {

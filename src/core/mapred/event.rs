@@ -489,6 +489,11 @@ impl Outcome {
 }
 
 impl AttemptState {
+    /// Returns whether the attempt has not ended.
+    pub const fn is_under_way(self) -> bool {
+        matches!(self, Self::Unassigned | Self::Running | Self::Suspended | Self::CommitPending)
+    }
+
     /// Returns how the attempt ended; `None` if it has not.
     pub const fn outcome(self) -> Option<Outcome> {
         match self {

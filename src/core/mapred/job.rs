@@ -518,7 +518,6 @@ impl KnownAttempt {
 
     /// Returns whether the attempt has not ended.
     pub(super) fn is_active(&self) -> bool {
-        use AttemptState as S;
-        matches!(self.state, S::Unassigned | S::Running | S::Suspended | S::CommitPending)
+        self.state.is_under_way()
     }
 }

@@ -30,6 +30,7 @@ mod fetches;
 mod jobs;
 mod launches;
 mod recovery;
+mod room;
 mod second_tries;
 mod standstill;
 mod trackers;
@@ -41,7 +42,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 pub(super) use self::launches::LaunchWish;
-use crate::cluster::{FileId, Hdfs, PerSlot, SlotKind, Topology, TrackerId};
+use crate::cluster::{Amounts, FileId, Hdfs, PerSlot, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, LedgerFact, Outcome};
 use crate::mapred::hadoop::Hadoop;
 use crate::mapred::heartbeat::{Directive, Report};
@@ -96,6 +97,8 @@ pub(super) struct Ledger {
     interval: SimSpan,
     /// The slots of all active trackers.
     pub(super) capacity: PerSlot<u32>,
+    /// The counted resources of all active trackers.
+    pub(super) total: Amounts,
     /// The slots that active trackers reported as taken in their last heartbeats.
     pub(super) occupied: PerSlot<u32>,
     /// How many tasks of running jobs have not ended; reduces count only once they may start.
@@ -204,6 +207,8 @@ pub(super) struct Tracker {
     /// The summed progress, in millionths of a task, of all tasks that run there or have succeeded
     /// there since the tracker joined; kept only if slow tasks are looked for.
     work: u64,
+    /// The attempts that may hold memory and cores; kept only if these are counted.
+    holders: Vec<AttemptId>,
 }
 
 const _: () = assert!(offset_of!(Tracker, faults_changed_at) <= 2 * 64);
@@ -277,6 +282,7 @@ impl Ledger {
             active: 0,
             capacity: PerSlot::default(),
             occupied: PerSlot::default(),
+            total: Amounts::default(),
             unfinished: PerSlot::default(),
             jobs_pending: PerSlot::default(),
             open_tries: 0,

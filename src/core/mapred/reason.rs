@@ -73,6 +73,8 @@ pub enum Reason {
     /// The job has no task of this kind that the tracker may run: attempts have failed there, or
     /// the tracker has too little memory or too few slots.
     BadTracker,
+    /// The tracker has too little memory or too few cores left for a task of the job.
+    NoRoom,
     /// The tracker already has its share of the cluster's work.
     TrackerLoad,
     /// The group has as many slots as it may have.
@@ -196,6 +198,7 @@ impl Reason {
             Self::Delay(_) => ("delay", "waits for a place near its input, {} now"),
             Self::LongTasks => ("long-tasks", "the node has its part of the long tasks"),
             Self::BadTracker => ("bad-tracker", "nothing that this node may run"),
+            Self::NoRoom => ("no-room", "the node has too little memory or too few cores left"),
             Self::TrackerLoad => ("tracker-load", "the node has its part of the work"),
             Self::GroupLimit(_) => ("group-limit", "at its maximum{}"),
             Self::UserLimit => ("user-limit", "its user is at the limit"),

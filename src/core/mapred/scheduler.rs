@@ -34,7 +34,7 @@ pub use self::precedence::{Precedence, PrecedenceBy};
 pub use self::size_estimator::{KnownJob, SizeEstimator, SizeEstimators};
 use self::steps::step;
 pub use self::wrapper::Wrapper;
-use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
+use crate::cluster::{Amounts, PerSlot, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, JobSize, LedgerFact, MemberFact, Order};
 use crate::mapred::heartbeat::{Directive, LaunchOrder, Report};
 use crate::mapred::ids::{AttemptId, JobId};
@@ -403,6 +403,30 @@ impl<'a> View<'a> {
     pub fn occupied(&self, kind: SlotKind) -> u32 {
         self.ledger.occupied[kind]
     }
+
+    /// Returns the counted resources of all trackers that may get tasks; if the cluster counts none,
+    /// their slots of both kinds.
+    pub fn total(&self) -> Amounts {
+        match self.ledger.topology.counted().are_only_slots() {
+            true => Amounts::of(
+                u64::from(self.capacity(SlotKind::Map)),
+                u64::from(self.capacity(SlotKind::Reduce)),
+            ),
+            false => self.ledger.total,
+        }
+    }
+
+    /// Returns how much of the [total](View::total) the running tasks of a job hold.
+    pub fn held(&self, job: &Job) -> Amounts {
+        let running = PerSlot::of(|kind| job.tasks(kind).running());
+        let counted = self.ledger.topology.counted();
+        if counted.are_only_slots() {
+            return Amounts::of(u64::from(running.map), u64::from(running.reduce));
+        }
+        let [maps, reduces] =
+            SlotKind::BOTH.map(|kind| job.spec().demand(kind, counted).times(running[kind]));
+        maps + reduces
+    }
 }
 
 /// The JobTracker's ledger, with the power to kill, suspend and resume attempts.
@@ -484,6 +508,11 @@ pub struct Offer<'a> {
     /// preemptions free.
     pub(super) taken: PerSlot<u32>,
     pub(super) freed: PerSlot<u32>,
+    /// The counted resources that attempts leave free on the tracker; `None` if this must be
+    /// computed anew.
+    pub(super) left: Option<Amounts>,
+    /// The counted resources of an attempt that is about to be killed for the next launch.
+    pub(super) vacated: Amounts,
     /// How many times the policy looked at a job; counted only if looks take simulated time of the
     /// JobTracker.
     pub(super) looks: u32,
@@ -550,6 +579,9 @@ impl Offer<'_> {
     ) -> Option<Launched> {
         step();
         self.looks += 1;
+        if !self.has_room(job, SlotKind::Map) {
+            return None;
+        }
         // Most jobs that wait for a near slot have no input on this node.
         if reach == MapReach::Node && self.ledger.has_no_map_on(job, self.tracker) {
             return None;
@@ -583,6 +615,9 @@ impl Offer<'_> {
     ) -> Option<Launched> {
         step();
         self.looks += 1;
+        if !self.has_room(job, SlotKind::Reduce) {
+            return None;
+        }
         let wish = LaunchWish { job, tracker: self.tracker, slots, reason };
         match self.ledger.launch_reduce(wish, self.out) {
             Some(launch) => Some(self.launch(launch)),
@@ -646,10 +681,32 @@ impl Offer<'_> {
     }
 
     /// Returns whether a job accepts this tracker for a task of `slots` slots. It does not if too
-    /// many of its attempts have failed here, or if the tracker has fewer slots.
+    /// many of its attempts have failed here, or if the tracker has fewer slots or less memory than
+    /// the task takes.
     pub fn suits(&self, job: JobId, kind: SlotKind, slots: u32) -> bool {
         let job = self.ledger.job(job);
         job.is_some_and(|job| self.ledger.suits(job, self.tracker, kind, slots))
+    }
+
+    /// Returns whether the tracker has enough memory and cores left for a task of a job, as far as
+    /// the cluster counts them. The launches of this offer are included.
+    pub fn fits(&mut self, job: JobId, kind: SlotKind) -> bool {
+        let Self { ledger, tracker, .. } = self;
+        if ledger.topology.counted().are_only_slots() {
+            return true;
+        }
+        let all = ledger.topology.amounts(*tracker);
+        let left = *self.left.get_or_insert_with(|| all - ledger.held_on(*tracker));
+        Amounts::default().leave_room_for(ledger.demand(job, kind), left + self.vacated)
+    }
+
+    /// Counts on the memory and cores of an attempt on this tracker for the next launch, which is to
+    /// [preempt](Offer::preempt) the attempt. A suspended attempt keeps them.
+    pub fn count_on(&mut self, victim: AttemptId, how: Preemption) {
+        self.vacated = match how {
+            Preemption::Kill => self.ledger.held_by(victim),
+            Preemption::Suspend => Amounts::default(),
+        };
     }
 
     /// Returns whether an attempt runs on this tracker and may be preempted.
@@ -673,6 +730,7 @@ impl Offer<'_> {
         }
         // The tracker executes the kill and the launch with the same reply, so the slot is free
         // now.
+        self.left = None;
         self.freed[victim.slot()] += self.width(victim);
         true
     }
@@ -710,11 +768,22 @@ impl Offer<'_> {
         }
     }
 
+    /// Returns whether a task of a job fits; notes a refusal if it does not.
+    fn has_room(&mut self, job: JobId, kind: SlotKind) -> bool {
+        let fits = self.fits(job, kind);
+        self.vacated = Amounts::default();
+        if !fits {
+            self.refuse(job, kind, Reason::NoRoom);
+        }
+        fits
+    }
+
     fn launch(&mut self, launch: LaunchOrder) -> Launched {
         let launched = Launched { attempt: launch.attempt, locality: launch.locality };
         // The heartbeat's count of taken slots is older than the launch, so add the slots of the
         // launch.
         self.taken[launched.attempt.slot()] += launch.slots;
+        self.left = None;
         self.directives.push(Directive::Launch(launch));
         launched
     }

@@ -14,7 +14,9 @@ use serde::de::value::{
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::cluster::{BlockId, FileId, Hdfs, PerSlot, TrackerId};
+use crate::cluster::{
+    Amounts, BlockId, CountedResources, FileId, Hdfs, PerSlot, SlotKind, TrackerId,
+};
 use crate::mapred::ids::JobId;
 use crate::mapred::settings::JobSettings;
 use crate::mapred::traced::Traced;
@@ -54,6 +56,8 @@ pub struct JobSpec {
     pub reduce: ReduceCost,
     /// The memory of each attempt, by kind.
     pub memory: PerSlot<Bytes>,
+    /// The cores that each attempt asks for, by kind; they count only in a cluster that counts cores.
+    pub cores: PerSlot<u32>,
     /// The settings that it sets itself.
     pub settings: JobSettings,
     /// A trace's records of single tasks, which override the costs.
@@ -131,9 +135,15 @@ impl JobSpec {
                 output: Bytes::ZERO.into(),
             },
             memory: PerSlot::default(),
+            cores: PerSlot { map: 1, reduce: 1 },
             settings: JobSettings::default(),
             traced: None,
         }
+    }
+
+    /// Returns the counted resources that each attempt of a kind asks for.
+    pub fn demand(&self, kind: SlotKind, counted: CountedResources) -> Amounts {
+        counted.of(self.memory[kind], self.cores[kind])
     }
 
     /// Returns the pool or queue that the job names itself; `None` if it names none.

@@ -319,7 +319,7 @@ impl External {
             {
                 has_some = true;
                 // Tell the policy now that a launch of this job would give nothing here.
-                if !offer.suits(job, kind, 1) {
+                if !offer.suits(job, kind, 1) || !offer.fits(job, kind) {
                     not_here[kind].push(job.0);
                 } else if kind == SlotKind::Map {
                     // Count only up to the free slots: more maps cannot be launched, and each takes

@@ -182,6 +182,7 @@ impl Hfsp {
         let spare = offer.view().capacity(kind).saturating_sub(phase.held());
         let mut takers = slot_takers(phase.claims(here), &candidates, spare, rules.victims);
         let found = takers.find_map(|(claim, victim)| {
+            offer.count_on(victim, how);
             // A victim loses its slot only if the claimant really begins a task here.
             let attempt = begin(&claim, offer, delay, kind)?;
             Some((attempt, victim))

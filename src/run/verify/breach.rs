@@ -35,6 +35,10 @@ pub enum InvariantBreach {
     QueuedTooLong { tracker: TrackerId },
     #[error("{attempt} took a {} slot of {tracker}, which has {slots} and held them all", kind.word())]
     SlotOverCommitted { attempt: AttemptId, tracker: TrackerId, kind: SlotKind, slots: u32 },
+    #[error(
+        "{attempt} was launched on {tracker}, which has too little memory or too few cores left"
+    )]
+    RoomOverCommitted { attempt: AttemptId, tracker: TrackerId },
 
     #[error("{attempt} started on {tracker}, which was down")]
     StartedWhileDown { attempt: AttemptId, tracker: TrackerId },

@@ -8,10 +8,10 @@ use super::*;
 use crate::record::tests::stream::{Stream, again, map, reduce};
 use AttemptState::{CommitPending, Failed, Killed, KilledUnclean, Running, Succeeded, Suspended};
 use mumakil_base::units::{Bytes, SimSpan};
-use mumakil_core::cluster::{FileId, Node, Placement, Topology};
+use mumakil_core::cluster::{CountedResources, FileId, Node, Placement, Topology};
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, AttemptState, Block, Incident, Input, JobId, JobSpec, Outcome, PerSlot,
-    PhaseTimes, Reason, Role, Split, TaskId, TaskKind, TrackerFact, TrackerId,
+    AttemptFact, AttemptId, AttemptState, Block, Incident, Input, JobId, JobSpec, Order, Outcome,
+    PerSlot, PhaseTimes, Reason, Role, Split, TaskId, TaskKind, TrackerFact, TrackerId,
 };
 
 /// Returns the violations in a stream, whose jobs need not have ended.
@@ -345,6 +345,32 @@ fn a_slot_counted_twice_is_found() {
         found(stream),
         "at 0 s: job 0 map 2 attempt 0 took a map slot of node-1, which has 2 and held them all"
     );
+}
+
+#[test]
+fn memory_given_twice_is_found() {
+    let node = Node { memory: Bytes::from_mib(3), ..Node::plain(0, PerSlot { map: 4, reduce: 0 }) };
+    let topology = Arc::new(Topology::from_nodes(vec![node]).counting(CountedResources::Memory));
+    let memory = PerSlot { map: Bytes::from_mib(2), reduce: Bytes::ZERO };
+    let found = |ends_first: bool| {
+        let mut stream = Stream::default()
+            .up(0, 4, 0)
+            .submit(JobSpec { memory, ..JobSpec::bare(0, 2, 0) })
+            .assign(map(0, 0), 0, (1, 1))
+            .start(map(0, 0), 0);
+        if ends_first {
+            stream = stream.order(map(0, 0), 0, Order::Kill, Reason::JobOver);
+        }
+        let stream = stream.assign(map(0, 1), 0, (2, 0)).start(map(0, 1), 0);
+        let mut verifier = Verifier::new(VerifierRules::default()).with_room(&topology);
+        stream.events.iter().for_each(|event| verifier.check(event));
+        let lines = verifier.violations().iter().map(Violation::to_string);
+        lines.filter(|line| line.contains("memory")).collect::<Vec<_>>()
+    };
+    let told = "at 0 s: job 0 map 1 attempt 0 was launched on node-1, which has too little memory or \
+                too few cores left";
+    assert_eq!(found(false), [told]);
+    assert_eq!(found(true), [""; 0], "the order to kill and the launch travel together");
 }
 
 #[test]

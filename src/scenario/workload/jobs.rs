@@ -37,6 +37,9 @@ pub(crate) const FEWER_TASKS: &str = "lower `count`, `maps` or `reduces`";
 /// A number of maps or reduces of a job.
 pub type TaskCount = Count<0, 10_000_000>;
 
+/// How many cores a task asks for.
+pub(super) type TaskCores = Count<0, 1_024>;
+
 /// One entry of the list: a job, or several equal jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -146,6 +149,14 @@ pub struct JobEntry {
     /// The memory of a reduce's process.
     #[serde(default = "heap")]
     pub reduce_memory: Bytes,
+    /// The cores that a map asks for.
+    #[serde(default = "one_core")]
+    #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
+    pub map_cores: TaskCores,
+    /// The cores that a reduce asks for.
+    #[serde(default = "one_core")]
+    #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
+    pub reduce_cores: TaskCores,
 
     /// The share of the job's maps that must have ended before its reduces start;
     /// `hadoop.slow_start` unless given.
@@ -524,6 +535,7 @@ impl JobEntry {
                 output: self.of_reduces(self.output, seed, id),
             },
             memory: PerSlot { map: self.map_memory, reduce: self.reduce_memory },
+            cores: PerSlot { map: self.map_cores.get(), reduce: self.reduce_cores.get() },
             settings: self.settings(),
             traced: self.traced.clone(),
         }
@@ -715,6 +727,11 @@ fn merge() -> TaskTimes {
 
 pub(super) fn no_noise() -> Dist<Factor> {
     Dist::Constant(Factor::ONE)
+}
+
+/// The cores that a task asks for unless given, as in YARN (`mapreduce.map.cpu.vcores`).
+pub(super) fn one_core() -> TaskCores {
+    Count::of(1)
 }
 
 /// The default heap of a child process in Hadoop: `mapred.child.java.opts` is `-Xmx200m`.

@@ -26,7 +26,9 @@ use rand::seq::SliceRandom;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::jobs::{JobEntry, MERGE, Penalty, TaskCount, heap, in_order, no_noise, yes};
+use super::jobs::{
+    JobEntry, MERGE, Penalty, TaskCores, TaskCount, heap, in_order, no_noise, one_core, yes,
+};
 use super::shares::ReduceShares;
 use super::site::WorkloadSite;
 use super::source::{FoundJobs, Source, SourceKind};
@@ -180,6 +182,14 @@ pub struct JobType {
     /// The memory of a reduce's process.
     #[serde(default = "heap")]
     pub reduce_memory: Bytes,
+    /// The cores that a map asks for.
+    #[serde(default = "one_core")]
+    #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
+    pub map_cores: TaskCores,
+    /// The cores that a reduce asks for.
+    #[serde(default = "one_core")]
+    #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
+    pub reduce_cores: TaskCores,
 
     /// The share of a job's maps that must have ended before its reduces start;
     /// `hadoop.slow_start` unless given.
@@ -453,6 +463,8 @@ impl Mix {
             penalty: of.penalty.clone(),
             map_memory: of.map_memory,
             reduce_memory: of.reduce_memory,
+            map_cores: of.map_cores,
+            reduce_cores: of.reduce_cores,
             slow_start: of.slow_start,
             map_attempts: of.map_attempts,
             reduce_attempts: of.reduce_attempts,

@@ -15,7 +15,7 @@ use super::trial::{Case, RunObservations, Trial};
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Offer, PerSlot, PolicyFailed, Scheduler, SlotKind, StopReason, Wrapper,
+    Job, JobId, Offer, PerSlot, PolicyFailed, Scheduler, SlotKind, StopReason, Wrapper,
 };
 use mumakil_run::emulation::Options;
 
@@ -74,16 +74,16 @@ impl WatchedPolicy {
     }
 
     /// Notes the jobs that got no slot from an offer; ends the run if one of them starves.
-    fn look(&mut self, offer: &Offer<'_>, kind: SlotKind) {
-        let view = offer.view();
-        let now = view.now();
-        for job in view.running_jobs() {
-            let id = job.id();
-            // Skip a job that cannot use the slot because it has no waiting task or avoids the
-            // tracker.
-            if job.pending(kind) == 0 || !offer.suits(id, kind, 1) {
+    fn look(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
+        let now = offer.view().now();
+        let running: Vec<JobId> = offer.running_jobs().map(Job::id).collect();
+        for id in running {
+            // Skip a job that avoids the tracker or does not fit there.
+            if !offer.suits(id, kind, 1) || !offer.fits(id, kind) {
                 continue;
             }
+            let view = offer.view();
+            let Some(job) = view.job(id).filter(|job| 0 < job.pending(kind)) else { continue };
             let is_at = (job.tasks(kind).running(), job.tasks(kind).finished());
             if self.passed_over.len() <= id.index() {
                 self.passed_over.resize_with(id.index() + 1, PerSlot::default);
@@ -125,8 +125,10 @@ impl Wrapper for WatchedPolicy {
         self.policy.offer(offer);
         // Call `look` after the policy's turn: a job was passed over only if the policy left a slot
         // free.
-        for kind in SlotKind::BOTH.into_iter().filter(|kind| 0 < offer.free(*kind)) {
-            self.look(offer, kind);
+        for kind in SlotKind::BOTH {
+            if 0 < offer.free(kind) {
+                self.look(offer, kind);
+            }
         }
     }
 }

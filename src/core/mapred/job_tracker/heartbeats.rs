@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::JobTracker;
-use crate::cluster::{PerSlot, SlotKind, TrackerId};
+use crate::cluster::{Amounts, PerSlot, SlotKind, TrackerId};
 use crate::mapred::event::{AttemptState, Outcome};
 use crate::mapred::hadoop::CommitPending;
 use crate::mapred::heartbeat::{
@@ -331,6 +331,8 @@ impl JobTracker {
             directives: Vec::new(),
             taken: PerSlot::default(),
             freed: PerSlot::default(),
+            left: None,
+            vacated: Amounts::default(),
             looks: 0,
             looks_take_time: self.spec.per_job != SimSpan::ZERO,
         };

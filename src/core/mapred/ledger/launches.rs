@@ -122,6 +122,7 @@ impl Ledger {
         self.unlist(now, task);
         self.recount(now, task.job);
         self.open_tries += 1;
+        self.note_holder(task.attempt(number), tracker);
         self.launches.push_back((now, task.attempt(number)));
         let handout = LaunchDecision {
             attempt: task.attempt(number),
@@ -209,11 +210,6 @@ impl Ledger {
         // the rack.
         let looks_anywhere = matches!(reach, MapReach::Any | MapReach::Beyond);
         if looks_anywhere { self.launch_second(wish, SlotKind::Map, out) } else { None }
-    }
-
-    /// Returns whether a job accepts a tracker, and the tracker has this many slots, free or not.
-    pub(crate) fn suits(&self, job: &Job, tracker: TrackerId, kind: SlotKind, slots: u32) -> bool {
-        slots <= self.trackers[tracker.index()].slots[kind] && !self.avoids(job, tracker)
     }
 
     /// Returns whether a reduce of a job may run on a tracker.

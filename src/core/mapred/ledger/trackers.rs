@@ -31,14 +31,17 @@ impl Ledger {
         // Read before the change: a tracker may come back with a different number of slots.
         let (was_active, slots) = (tracker.is_active(), tracker.slots);
         change(tracker);
+        let amounts = self.topology.amounts(id);
         if was_active {
             self.active -= 1;
+            self.total -= amounts;
             for kind in SlotKind::BOTH {
                 self.capacity[kind] -= slots[kind];
             }
         }
         if tracker.is_active() {
             self.active += 1;
+            self.total += amounts;
             for kind in SlotKind::BOTH {
                 self.capacity[kind] += tracker.slots[kind];
             }

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Launched, Offer, Orders, PolicyReload, Scheduler, Setting, SizeEstimators, View};
-use crate::cluster::{Hdfs, Node, PerSlot, Placement, SlotKind, Topology, TrackerId};
+use crate::cluster::{
+    Amounts, CountedResources, Hdfs, Node, PerSlot, Placement, SlotKind, Topology, TrackerId,
+};
 use crate::mapred::event::{AttemptState, Fact, JobFact, LedgerFact, Order, Outcome};
 use crate::mapred::hadoop::{Hadoop, HadoopLine};
 use crate::mapred::heartbeat::{AttemptPhase, Directive, Report};
@@ -108,15 +110,22 @@ impl<P: Scheduler> PolicyBench<P> {
     /// As [`PolicyBench::new`], with a tracker in each of these racks: `&[0, 0, 1]` are two in the
     /// first rack and one in the second.
     pub fn with_racks(policy: P, racks: &[u32], slots: PerSlot<u32>) -> Self {
-        let node = |rack: &u32| Node::plain(*rack, slots);
-        let topology = Arc::new(Topology::from_nodes(racks.iter().map(node).collect()));
+        let nodes = racks.iter().map(|rack| Node::plain(*rack, slots)).collect();
+        Self::on_nodes(policy, nodes, CountedResources::Slots)
+    }
+
+    /// As [`PolicyBench::new`], with a tracker on each of these nodes; `counted` says which of their
+    /// resources limit attempts.
+    pub fn on_nodes(policy: P, nodes: Vec<Node>, counted: CountedResources) -> Self {
+        let slots: Vec<PerSlot<u32>> = nodes.iter().map(|node| node.slots).collect();
+        let topology = Arc::new(Topology::from_nodes(nodes).counting(counted));
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
         let (mut ledger, mut out) =
             (Ledger::new(plain_hadoop(), topology, hdfs), Outbox::default());
-        for id in 0..racks.len() as u32 {
-            ledger.register(TrackerId(id), slots, &mut out);
+        for (id, slots) in (0..).zip(&slots) {
+            ledger.register(TrackerId(id), *slots, &mut out);
         }
-        let trackers = vec![Vec::new(); racks.len()];
+        let trackers = vec![Vec::new(); slots.len()];
         let mut bench = Self { policy, ledger, jobs: 0, out, spared: Vec::new(), trackers };
         bench.begin(HadoopLine::V020);
         bench
@@ -296,6 +305,8 @@ impl<P: Scheduler> PolicyBench<P> {
             directives: Vec::new(),
             taken: PerSlot::default(),
             freed: PerSlot::default(),
+            left: None,
+            vacated: Amounts::default(),
             looks: 0,
             looks_take_time: true,
         };

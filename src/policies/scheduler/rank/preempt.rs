@@ -202,6 +202,7 @@ impl ByRank {
                 }
             };
             let Some(victim) = victims.iter().find(gives_way) else { continue };
+            offer.count_on(victim.attempt, how);
             // A victim loses its slot only if the job really begins a task here.
             let begun = match resumed {
                 Some(attempt) => {

@@ -10,7 +10,7 @@ use crate::workload::format::{
     ConversionTarget, ForeignJob, Format, FormatContents, GeneratorSize, HostFile, Trace, TraceJob,
 };
 use crate::workload::hosts::Hosts;
-use crate::workload::jobs::JobEntry;
+use crate::workload::jobs::{JobEntry, TaskCores};
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::cluster::Topology;
 use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError, json};
@@ -142,17 +142,22 @@ fn job_of(entry: &JobEntry, block: Bytes) -> SlsJob {
     let longest = |times: &[SimSpan]| times.iter().copied().max().unwrap_or_default();
     let maps_end = submit + millis(longest(&times.maps));
     let reduces: Vec<SimSpan> = times.reduces.iter().map(|phases| phases.sum()).collect();
-    let task = |start: i64, time: &SimSpan, task_type: &str, priority, memory: Bytes| SlsTask {
+    let asks = |memory: Bytes, cores: TaskCores| (memory.get() >> 20, cores.get());
+    let task = |start: i64, time: &SimSpan, task_type: &str, priority, (mib, cores)| SlsTask {
         start_ms: Some(start),
         end_ms: Some(start + millis(*time)),
         priority: Some(priority),
         task_type: Some(task_type.to_owned()),
-        memory_mb: Some(memory.get() >> 20),
+        memory_mb: Some(mib),
+        // One core is what a task asks for if the file says nothing.
+        vcores: Some(cores).filter(|cores| *cores != 1),
         ..SlsTask::default()
     };
     // 20 and 10 are the priorities that the SLS' own converter writes.
-    let maps = times.maps.iter().map(|time| task(submit, time, "map", 20, entry.map_memory));
-    let reduce = |time| task(maps_end, time, "reduce", REDUCE_PRIORITY, entry.reduce_memory);
+    let [maps_ask, reduces_ask] =
+        [asks(entry.map_memory, entry.map_cores), asks(entry.reduce_memory, entry.reduce_cores)];
+    let maps = times.maps.iter().map(|time| task(submit, time, "map", 20, maps_ask));
+    let reduce = |time| task(maps_end, time, "reduce", REDUCE_PRIORITY, reduces_ask);
     SlsJob {
         id: Some(entry.name.clone()),
         am_type: Some("mapreduce".to_owned()),

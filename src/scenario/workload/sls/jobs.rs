@@ -10,7 +10,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::record::{SlsJob, SlsTask};
 use super::synth::{self, Synth, SynthAmount, SynthClass, SynthSample, SynthTask, TimeSample};
 use crate::workload::hosts::Hosts;
-use crate::workload::jobs::JobEntry;
+use crate::workload::jobs::{JobEntry, TaskCores, one_core};
 use crate::workload::source::FoundJobs;
 use mumakil_base::random::{self, ChaCha8Rng, Dist, Purpose, Shape, stream};
 use mumakil_base::units::{Bytes, Count, Factor, Quantity, SimSpan};
@@ -53,6 +53,7 @@ struct SlsTasks {
     /// The node on which each task prefers to run.
     holders: Vec<Option<TrackerId>>,
     memory: Option<Bytes>,
+    cores: Option<TaskCores>,
 }
 
 impl SlsTasks {
@@ -66,6 +67,7 @@ impl SlsTasks {
         self.times.extend(std::iter::repeat_n(time, copies));
         self.holders.extend(std::iter::repeat_n(holder, copies));
         self.memory = self.memory.or(task.memory_mb.map(|mb| Bytes::new(mb.min(1 << 40) << 20)));
+        self.cores = self.cores.or(task.vcores.and_then(Count::new));
         Ok(())
     }
 
@@ -147,6 +149,8 @@ pub(super) fn entry(
         reduce_time: reduces.times(),
         map_memory: maps.memory.unwrap_or(plain.map_memory),
         reduce_memory: reduces.memory.unwrap_or(plain.reduce_memory),
+        map_cores: maps.cores.unwrap_or(plain.map_cores),
+        reduce_cores: reduces.cores.unwrap_or(plain.reduce_cores),
         ..plain
     }))
 }
@@ -179,11 +183,14 @@ fn draw(synth: &Synth, name: &str, rng: &mut ChaCha8Rng) -> Result<Option<JobEnt
         let count = Count::new(tasks).ok_or_else(|| format!("{tasks} tasks are too many"))?;
         let times = times(&task.time, tasks, rng)?;
         let memory = Bytes::from_f64(sample(&task.max_memory, rng)?.min(1e12) * 1_048_576.0);
+        let cores = cores(&task.max_vcores);
         match task.task_type.as_str() {
             "map" => {
+                job.map_cores = cores;
                 (job.maps, job.map_time, job.map_memory) = (Some(count), Some(times), memory);
             }
             "reduce" => {
+                job.reduce_cores = cores;
                 (job.reduces, job.reduce_time, job.reduce_memory) = (count, Some(times), memory);
             }
             other => return Err(other_type(other)),
@@ -191,6 +198,15 @@ fn draw(synth: &Synth, name: &str, rng: &mut ChaCha8Rng) -> Result<Option<JobEnt
     }
     let is_empty = job.maps == Some(Count::of(0)) && job.reduces == Count::of(0);
     Ok((!is_empty).then_some(job))
+}
+
+/// Returns how many cores a task asks for: all tasks of a kind ask for the mean.
+fn cores(sample: &SynthSample) -> TaskCores {
+    let (SynthSample::Constant(mean) | SynthSample::Drawn { mean, .. }) = sample else {
+        return one_core();
+    };
+    // Files without this number have zero.
+    Count::new(mean.round().max(1.0) as u32).unwrap_or_else(one_core)
 }
 
 /// Returns the tasks of a class; an older class gives them as single numbers.
@@ -203,13 +219,12 @@ fn tasks(class: &SynthClass) -> Vec<SynthTask> {
         mean,
         deviation,
     };
-    let task = |task_type: &str, count, time, memory| SynthTask {
+    let task = |task_type: &str, count, time, memory, max_vcores| SynthTask {
         task_type: task_type.to_owned(),
         count,
         time,
         max_memory: memory,
-        // Slots have no cores, so the older numbers of cores are not read.
-        max_vcores: SynthSample::Constant(1.0),
+        max_vcores,
         priority: 0,
         execution_type: None,
     };
@@ -220,12 +235,14 @@ fn tasks(class: &SynthClass) -> Vec<SynthTask> {
             drawn(normal, class.mtasks_avg, class.mtasks_stddev),
             drawn(log_normal, class.mtime_avg, class.mtime_stddev),
             drawn(normal, class.map_max_memory_avg, class.map_max_memory_stddev),
+            drawn(normal, class.map_max_vcores_avg, class.map_max_vcores_stddev),
         ),
         task(
             "reduce",
             drawn(normal, class.rtasks_avg, class.rtasks_stddev),
             drawn(log_normal, class.rtime_avg, class.rtime_stddev),
             drawn(normal, class.reduce_max_memory_avg, class.reduce_max_memory_stddev),
+            drawn(normal, class.reduce_max_vcores_avg, class.reduce_max_vcores_stddev),
         ),
     ]
 }

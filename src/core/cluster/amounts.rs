@@ -1,0 +1,127 @@
+//! Memory and cores as the JobTracker counts them: the amounts that attempts ask for, and that
+//! nodes have.
+
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mumakil_base::units::Bytes;
+
+/// The resources of a node that limit its attempts beside its slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum CountedResources {
+    /// None: a task may run wherever a slot is free, as in Hadoop.
+    #[default]
+    #[serde(rename = "slots")]
+    Slots,
+    /// Memory: all tasks of a node together ask for no more than it has.
+    #[serde(rename = "memory")]
+    Memory,
+    /// Memory and cores.
+    #[serde(rename = "memory+cores")]
+    MemoryAndCores,
+}
+
+/// Amounts of two resources: bytes of memory and cores; or, where neither is counted, slots for maps
+/// and for reduces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amounts([u64; 2]);
+
+impl CountedResources {
+    /// Returns whether nothing but slots is counted.
+    pub fn are_only_slots(&self) -> bool {
+        *self == Self::Slots
+    }
+
+    /// Returns the counted part of these amounts; nothing if only slots are counted.
+    pub fn of(self, memory: Bytes, cores: u32) -> Amounts {
+        match self {
+            Self::Slots => Amounts::default(),
+            Self::Memory => Amounts::of(memory.get(), 0),
+            Self::MemoryAndCores => Amounts::of(memory.get(), u64::from(cores)),
+        }
+    }
+}
+
+impl Amounts {
+    /// Returns these amounts of the two resources.
+    pub const fn of(first: u64, second: u64) -> Self {
+        Self([first, second])
+    }
+
+    /// Returns whether an amount of `more` can be added without exceeding `all`.
+    pub fn leave_room_for(self, more: Self, all: Self) -> bool {
+        let sums = self + more;
+        sums.0.iter().zip(all.0).all(|(sum, all)| *sum <= all)
+    }
+
+    /// Returns the larger of the shares that these amounts are of `all`. A resource of which there
+    /// is nothing has no share.
+    pub fn dominant_share(self, all: Self) -> f64 {
+        let shares = self.0.into_iter().zip(all.0).filter(|(_, all)| 0 < *all);
+        shares.map(|(own, all)| own as f64 / all as f64).fold(0.0, f64::max)
+    }
+
+    /// Returns the amounts of `count` attempts that each ask for these.
+    pub fn times(self, count: u32) -> Self {
+        // Saturate: a user may write 18 EiB, and no node has them.
+        Self(self.0.map(|amount| amount.saturating_mul(u64::from(count))))
+    }
+}
+
+impl Add for Amounts {
+    type Output = Self;
+
+    fn add(self, more: Self) -> Self {
+        Self([0, 1].map(|of| self.0[of].saturating_add(more.0[of])))
+    }
+}
+
+impl AddAssign for Amounts {
+    fn add_assign(&mut self, more: Self) {
+        *self = *self + more;
+    }
+}
+
+impl Sub for Amounts {
+    type Output = Self;
+
+    fn sub(self, less: Self) -> Self {
+        Self([0, 1].map(|of| self.0[of].saturating_sub(less.0[of])))
+    }
+}
+
+impl SubAssign for Amounts {
+    fn sub_assign(&mut self, less: Self) {
+        *self = *self - less;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_counted_resource_must_fit() {
+        let node = CountedResources::MemoryAndCores.of(Bytes::from_mib(4), 3);
+        let held = CountedResources::MemoryAndCores.of(Bytes::from_mib(3), 1);
+        let fits = |mib, cores| {
+            held.leave_room_for(
+                CountedResources::MemoryAndCores.of(Bytes::from_mib(mib), cores),
+                node,
+            )
+        };
+        assert_eq!([fits(1, 2), fits(2, 1), fits(1, 3)], [true, false, false]);
+        assert_eq!(CountedResources::Slots.of(Bytes::from_mib(99), 99), Amounts::default());
+    }
+
+    #[test]
+    fn the_dominant_share_is_the_larger_one() {
+        let all = Amounts::of(18, 9);
+        let shares = [(4, 1), (1, 3), (0, 0)]
+            .map(|(memory, cores)| Amounts::of(memory, cores).dominant_share(all));
+        assert_eq!(shares, [4.0 / 18.0, 3.0 / 9.0, 0.0]);
+        assert_eq!(Amounts::of(5, 7).dominant_share(Amounts::of(10, 0)), 0.5);
+    }
+}

@@ -1,0 +1,393 @@
+//! `drf`: dominant resource fairness (Ghodsi et al., NSDI 2011), with pools inside of pools.
+//!
+//! A job's or pool's *dominant share* is the larger of its shares of the cluster's memory and cores.
+//! A free slot goes down the tree of pools, each time to the pool with the lowest dominant share for
+//! its weight, and in the last pool to the job with the lowest dominant share. A job whose task does
+//! not fit on the node is passed over, and the next one is asked.
+//!
+//! If the cluster counts memory alone, that is the dominant resource of all; if it counts neither,
+//! the resources are the slots for maps and the slots for reduces.
+//!
+//! ```text
+//! 9 cores, 18 GB     a task of ann: 1 core,  4 GB     of bob: 3 cores, 1 GB
+//!                    3 tasks: 2/3 of the memory       2 tasks: 2/3 of the cores
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::shared::allocations::PoolBy;
+use super::shared::delay::{Delay, DelaySpec};
+use super::shared::file_or::FileOr;
+use super::shared::places::move_entry;
+use super::shared::pool_tree::{PoolId, PoolTree};
+use super::shared::pools::{Pool, Pools};
+use super::shared::rank::Rank;
+use super::shared::reduces::{Reduces, WithReduces};
+use mumakil_base::units::{Factor, SimSpan, SimTime};
+use mumakil_core::cluster::Amounts;
+use mumakil_core::mapred::{
+    Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, PerSlot, Policy, PolicyReload,
+    PolicySite, Precedence, PrecedenceBy, Reason, Scheduler, SlotKind, SlotStanding, View, step,
+};
+
+/// The options of `drf`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DrfOptions {
+    /// The pools by their names. A job may name a pool that is not declared here, which weighs 1.
+    #[schemars(with = "BTreeMap<String, WeightedPool>")]
+    pub pools: IndexMap<String, WeightedPool>,
+    /// How the pool of a job is chosen.
+    pub pool_by: PoolBy,
+    /// How long jobs wait for their input. Without this, they do not wait.
+    pub delay: DelaySpec,
+}
+
+/// A pool of `drf`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WeightedPool {
+    /// Its weight: pools side by side get dominant shares in proportion to their weights.
+    pub weight: Factor,
+    /// Pools inside it, which divide what it gets.
+    // The schema allows any value here: it is inlined and cannot refer to itself.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    #[schemars(extend("title" = "a mapping from names, each to a pool as this one"))]
+    pub pools: IndexMap<String, Self>,
+}
+
+impl Default for WeightedPool {
+    fn default() -> Self {
+        Self { weight: Factor::ONE, pools: IndexMap::new() }
+    }
+}
+
+impl WeightedPool {
+    fn plain(&self) -> Pool {
+        Pool { weight: self.weight, pools: plain(&self.pools), ..Pool::default() }
+    }
+}
+
+/// Returns the same pools in the form that policies share.
+fn plain(pools: &IndexMap<String, WeightedPool>) -> IndexMap<String, Pool> {
+    pools.iter().map(|(name, pool)| (name.clone(), pool.plain())).collect()
+}
+
+/// Serves pools and jobs by their dominant share, the lowest first.
+#[derive(Debug)]
+pub struct Drf {
+    tree: PoolTree,
+    pool_by: PoolBy,
+    /// The amounts that the jobs of each pool hold, those of pools inside it included.
+    held: Vec<Amounts>,
+    /// The jobs of each pool that could use a slot, in the order in which they are asked.
+    lines: Vec<PerSlot<BTreeSet<DominantTurn>>>,
+    /// The pools with such jobs.
+    waiting: PerSlot<BTreeSet<PoolId>>,
+    jobs: BTreeMap<JobId, DrfJob>,
+    /// The amounts of the whole cluster.
+    total: Amounts,
+    delay: Delay,
+    reduces: Reduces,
+}
+
+/// A job's position in its pool: its dominant share, its arrival, and its number.
+type DominantTurn = (Rank, SimTime, JobId);
+
+/// A job that has not ended.
+#[derive(Clone, Copy, Debug)]
+struct DrfJob {
+    pool: PoolId,
+    held: Amounts,
+    places: PerSlot<Option<DominantTurn>>,
+}
+
+impl Drf {
+    /// Notes the state of a job: its pool, what it holds, and its positions.
+    fn note(&mut self, view: &View<'_>, job: &Job) {
+        let name = self.pool_by.of(job.spec());
+        let pool = self.tree.place(name);
+        if self.lines.len() <= pool.index() {
+            self.held.resize(pool.index() + 1, Amounts::default());
+            self.lines.resize_with(pool.index() + 1, PerSlot::default);
+        }
+        let known = self.jobs.get(&job.id()).copied();
+        let held = view.held(job);
+        if let Some(before) = known {
+            self.change_held(before.pool, |all| *all -= before.held);
+        }
+        self.change_held(pool, |all| *all += held);
+        let turn = (Rank(held.dominant_share(self.total)), job.submitted_at(), job.id());
+        let mut places = PerSlot::default();
+        for kind in SlotKind::BOTH {
+            let before = known.and_then(|known| Some((known.pool, known.places[kind]?)));
+            if let Some((pool, place)) = before {
+                self.move_turn(pool, kind, Some(place), None);
+            }
+            places[kind] = (0 < self.reduces.pending(job, kind)).then_some(turn);
+            self.move_turn(pool, kind, None, places[kind]);
+        }
+        self.jobs.insert(job.id(), DrfJob { pool, held, places });
+    }
+
+    fn forget(&mut self, job: JobId) {
+        let Some(DrfJob { pool, held, places }) = self.jobs.remove(&job) else { return };
+        self.change_held(pool, |all| *all -= held);
+        SlotKind::BOTH.iter().for_each(|kind| self.move_turn(pool, *kind, places[*kind], None));
+    }
+
+    fn move_turn(
+        &mut self,
+        pool: PoolId,
+        kind: SlotKind,
+        from: Option<DominantTurn>,
+        to: Option<DominantTurn>,
+    ) {
+        let line = &mut self.lines[pool.index()][kind];
+        move_entry(line, from, to);
+        match line.is_empty() {
+            true => self.waiting[kind].remove(&pool),
+            false => self.waiting[kind].insert(pool),
+        };
+    }
+
+    /// Changes the amounts of a pool and of all pools around it.
+    fn change_held(&mut self, pool: PoolId, change: impl Fn(&mut Amounts)) {
+        let Self { tree, held, .. } = self;
+        tree.upwards(pool).for_each(|pool| change(&mut held[pool.index()]));
+    }
+
+    /// Returns the position of a pool: for each pool from the outermost to this one, its dominant
+    /// share for its weight, and its number.
+    fn position(&self, pool: PoolId) -> Vec<(Rank, PoolId)> {
+        let around = self.tree.upwards(pool).filter(|pool| *pool != PoolId::ROOT);
+        let share = |pool: PoolId| {
+            let share = self.held[pool.index()].dominant_share(self.total);
+            (Rank(share / self.tree.pool(pool).weight), pool)
+        };
+        let mut position: Vec<(Rank, PoolId)> = around.map(share).collect();
+        position.reverse();
+        position
+    }
+
+    fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
+        let waiting = self.waiting[kind].iter().inspect(|_| step());
+        let mut pools: Vec<_> = waiting.map(|pool| (self.position(*pool), *pool)).collect();
+        pools.sort_unstable();
+        let Self { lines, delay, reduces, .. } = self;
+        let line = pools.iter().flat_map(|(_, pool)| &lines[pool.index()][kind]);
+        reduces.launch_first(offer, kind, line.map(|(.., job)| *job), delay, |view, job, _| {
+            let running = view.job(job).map_or(0, |job| job.tasks(kind).running());
+            Reason::Share(SlotStanding::of(running))
+        })
+    }
+
+    /// Computes all shares anew if trackers have joined or left.
+    fn measure(&mut self, view: &View<'_>) {
+        let total = view.total();
+        if std::mem::replace(&mut self.total, total) != total {
+            let jobs: Vec<JobId> = self.jobs.keys().copied().collect();
+            jobs.into_iter().filter_map(|id| view.job(id)).for_each(|job| self.note(view, job));
+        }
+    }
+}
+
+impl Scheduler for Drf {
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(PrecedenceBy::Share)
+    }
+
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.delay.patience(view)
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.reduces.read_progress()
+    }
+
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.delay.job_changed(view, event);
+        match view.job(event.job).filter(|job| !matches!(job.state(), JobState::Ended(_))) {
+            Some(job) => self.note(view, job),
+            None => self.forget(event.job),
+        }
+    }
+
+    fn reload(&mut self, _: &View<'_>, options: &PolicyReload) {
+        let Some(options) = options.downcast_ref::<WithReduces<DrfOptions>>() else { return };
+        self.tree.reload(&Pools { pools: plain(&options.own.pools), ..Pools::default() });
+        let pools = self.tree.ids().count();
+        self.held.resize(pools, Amounts::default());
+        self.lines.resize_with(pools, PerSlot::default);
+    }
+
+    fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
+        let mut slots: BTreeMap<PoolId, u32> = BTreeMap::new();
+        for (id, job) in &self.jobs {
+            let running = view.job(*id).map_or(0, |job| job.tasks(kind).running());
+            *slots.entry(job.pool).or_default() += running;
+        }
+        for (pool, slots) in slots {
+            say(&self.tree.pool(pool).name, SlotStanding::of(slots));
+        }
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.measure(&offer.view());
+        self.delay.begin(&offer.view());
+        for kind in SlotKind::BOTH {
+            while 0 < offer.free(kind) {
+                let Some(launched) = self.launch(offer, kind) else { break };
+                let view = offer.view();
+                view.job(launched.job()).into_iter().for_each(|job| self.note(&view, job));
+            }
+        }
+    }
+}
+
+impl Policy for Drf {
+    const NAME: &'static str = "drf";
+    const ABOUT: &'static str =
+        "the lowest dominant share first: of memory and cores, where the cluster counts them";
+    type Options = WithReduces<DrfOptions>;
+    const HEEDS_BYTES: bool = false;
+
+    fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
+        let options = &options.own;
+        let pools = Pools { pools: plain(&options.pools), ..Pools::default() };
+        let mut complaints = FileOr::Given(pools).settle(site, &options.pool_by);
+        for Complaint { path, .. } in &mut complaints {
+            // The pools have no `allocations` around them here.
+            path.retain(|key| key != "allocations");
+        }
+        complaints
+    }
+
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: DrfOptions { pools, pool_by, delay }, reduces } = options;
+        let tree = PoolTree::new(&Pools { pools: plain(&pools), ..Pools::default() });
+        let count = tree.ids().count();
+        Self {
+            pool_by,
+            held: vec![Amounts::default(); count],
+            lines: std::iter::repeat_with(PerSlot::default).take(count).collect(),
+            tree,
+            waiting: PerSlot::default(),
+            jobs: BTreeMap::new(),
+            total: Amounts::default(),
+            delay: Delay::new(&delay),
+            reduces: Reduces::new(&reduces),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_base::theory::{Filling, FillingUser};
+    use mumakil_base::units::Bytes;
+    use mumakil_core::cluster::{CountedResources, Node};
+    use mumakil_core::mapred::PolicyBench;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    const GB: u64 = 1_000_000_000;
+
+    /// Returns a node of these cores and gigabytes with slots for 64 maps.
+    fn node(cores: u32, memory: u64) -> Node {
+        let memory = Bytes::new(memory * GB);
+        Node { cores, memory, ..Node::plain(0, PerSlot { map: 64, reduce: 0 }) }
+    }
+
+    /// Returns how many maps each pool runs on these nodes. `asks` has the name of each pool, and the
+    /// cores and gigabytes that its maps ask for.
+    fn served<const N: usize>(
+        options: &str,
+        counted: CountedResources,
+        nodes: Vec<Node>,
+        asks: [(&str, u32, u64); N],
+    ) -> [usize; N] {
+        let policy = Drf::new(serde_yaml::from_str(options).unwrap());
+        let mut bench = PolicyBench::on_nodes(policy, nodes, counted);
+        let jobs = asks.map(|(pool, cores, memory)| {
+            bench.submit(64, 0, |job| {
+                job.pool = pool.into();
+                job.names_pool = true;
+                job.cores.map = cores;
+                job.memory.map = Bytes::new(memory * GB);
+            })
+        });
+        bench.fill();
+        bench.held(SlotKind::Map, jobs)
+    }
+
+    /// Ghodsi et al., NSDI 2011, section 4.1 and table 1.
+    #[test]
+    fn the_example_of_the_paper_gives_three_and_two_tasks() {
+        let both = CountedResources::MemoryAndCores;
+        let asks = [("a", 1, 4), ("b", 3, 1)];
+        assert_eq!(served("{}", both, vec![node(9, 18)], asks), [3, 2]);
+        let asks = [("b", 3, 1), ("a", 1, 4)];
+        assert_eq!(served("{}", both, vec![node(9, 18)], asks), [2, 3], "whoever comes first");
+    }
+
+    /// A cluster of 100 cores and 10 TB; the first application asks for 2 cores and 300 GB, the
+    /// second for 6 cores and 100 GB (the example of books on YARN).
+    #[test]
+    fn the_example_of_yarn_gives_twenty_and_ten_containers() {
+        let asks = [("a", 2, 300), ("b", 6, 100)];
+        let nodes = vec![node(100, 10_000)];
+        assert_eq!(served("{}", CountedResources::MemoryAndCores, nodes, asks), [20, 10]);
+    }
+
+    #[test]
+    fn memory_alone_or_slots_alone_may_be_what_is_shared() {
+        let asks = [("a", 1, 4), ("b", 3, 1)];
+        let memory = served("{}", CountedResources::Memory, vec![node(9, 18)], asks);
+        assert_eq!(memory, [2, 10], "8 GB each, and the last two hold no task of a");
+        assert_eq!(served("{}", CountedResources::Slots, vec![node(9, 18)], asks), [32, 32]);
+    }
+
+    #[test]
+    fn weights_hold_at_each_level_of_the_tree() {
+        let options =
+            "{pools: {a: {weight: 3, pools: {x: {}, y: {weight: 2}}}, b: {}}, pool_by: pool}";
+        let asks = [("x", 1, 1), ("y", 1, 1), ("b", 1, 1)];
+        let nodes = vec![node(24, 24); 2];
+        let served = served(options, CountedResources::MemoryAndCores, nodes, asks);
+        assert_eq!(served, [12, 24, 12], "36 to 12, and within the 36 one to two");
+    }
+
+    proptest! {
+        #[test]
+        fn one_node_is_filled_as_theory_says(
+            (cores, memory) in (1_u32..40, 1_u64..40),
+            asks in vec((1_u32..8, 1_u64..8), 3),
+        ) {
+            let user = |(cores, memory): &(u32, u64)| {
+                FillingUser { task: vec![*memory, u64::from(*cores)], weight: 1 }
+            };
+            let capacity = vec![memory, u64::from(cores)];
+            let theory = Filling { capacity, users: asks.iter().map(user).collect() };
+            let expected = theory.whole().unwrap();
+            let asks = [("a", asks[0].0, asks[0].1), ("b", asks[1].0, asks[1].1), ("c", asks[2].0, asks[2].1)];
+            let found = served("{}", CountedResources::MemoryAndCores, vec![node(cores, memory)], asks);
+            prop_assert_eq!(found.map(|maps| maps as u64).to_vec(), expected);
+        }
+    }
+
+    #[test]
+    fn a_job_whose_tasks_do_not_fit_is_passed_over() {
+        let asks = [("a", 1, 30), ("b", 1, 1)];
+        let served = served("{}", CountedResources::Memory, vec![node(9, 18)], asks);
+        assert_eq!(served, [0, 18]);
+    }
+}

@@ -1,0 +1,127 @@
+//! Memory and cores that tasks ask for: what fits on a node, under every policy.
+
+use std::fs;
+
+use crate::Room;
+
+/// The example of Ghodsi et al.: one node, and two users whose tasks ask for different amounts.
+fn example(resources: &str, policy: &str) -> String {
+    format!(
+        "name: example
+cluster: {{nodes: 1, racks: 1, map_slots: 20, reduce_slots: 0, cores: 9, memory: 18GB, hdfs: {{replication: 1}}, resources: {resources}}}
+workload:
+  jobs:
+    - {{name: a, user: ann, maps: 30, input: 0, map_time: 60s, map_cores: 1, map_memory: 4GB}}
+    - {{name: b, user: bob, maps: 20, input: 0, map_time: 60s, map_cores: 3, map_memory: 1GB}}
+scheduler: {policy}
+record: {{tasks: true}}
+"
+    )
+}
+
+/// Returns the most memory, cores and tasks of attempts that had not ended at a time; suspended ones
+/// are among them.
+fn most_held(tasks: &str) -> [u64; 3] {
+    let mut lines = tasks.lines();
+    let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let column = |name: &str| heading.iter().position(|it| *it == name).unwrap();
+    let [job, kind, start, finish] = ["job", "kind", "start_ms", "finish_ms"].map(column);
+    let mut changes: Vec<(u64, i64, u64, u64)> = Vec::new();
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        // Setups and cleanups ask for nothing.
+        if cells[kind] != "map" {
+            continue;
+        }
+        let (memory, cores) = if cells[job] == "0" { (4, 1) } else { (1, 3) };
+        changes.push((cells[start].parse().unwrap(), 1, memory, cores));
+        changes.push((cells[finish].parse().unwrap(), -1, memory, cores));
+    }
+    // Ends come first.
+    changes.sort_unstable();
+    let (mut held, mut most) = ([0_i64; 3], [0_i64; 3]);
+    for (_, sign, memory, cores) in changes {
+        let by = [memory as i64, cores as i64, 1].map(|amount| sign * amount);
+        held = [0, 1, 2].map(|of| held[of] + by[of]);
+        most = [0, 1, 2].map(|of| most[of].max(held[of]));
+    }
+    most.map(|most| most as u64)
+}
+
+#[test]
+fn no_policy_exceeds_what_a_node_has() {
+    let room = Room::new();
+    for policy in [
+        "fifo",
+        "fair",
+        "capacity",
+        "drf",
+        "{hfsp: {preemption: kill}}",
+        "{hfsp: {preemption: eager}}",
+        "{rank: {jobs: -attained, preempt: {how: kill}}}",
+        "{rank: {jobs: -attained, preempt: {how: eager}}}",
+    ] {
+        for (resources, limits) in
+            [("memory", [18, 60, 18]), ("memory+cores", [18, 9, 9]), ("slots", [120, 90, 50])]
+        {
+            room.write("example.yaml", &example(resources, policy));
+            room.mumakil("run example.yaml --verify --out out --force").assert().success();
+            let held = most_held(&fs::read_to_string(room.path("out/tasks.csv")).unwrap());
+            assert!(
+                held.iter().zip(limits).all(|(held, limit)| *held <= limit),
+                "{policy} with {resources}: {held:?} of {limits:?}"
+            );
+            let is_limited = resources != "slots";
+            assert!(is_limited || 9 < held[1], "the node is too large for this test");
+        }
+    }
+}
+
+#[test]
+fn dominant_shares_are_those_of_the_paper() {
+    let room = Room::new();
+    let expect = "expect:\n  - max(slots[pool=ann, kind=map], time=10s..1min) == 3\n  \
+                  - max(slots[pool=bob, kind=map], time=10s..1min) == 2\n";
+    room.write("example.yaml", &(example("memory+cores", "drf") + expect));
+    room.mumakil("run example.yaml --out out").assert().success();
+    // The first job of the queue leaves only what it cannot use.
+    room.write("example.yaml", &(example("memory+cores", "fifo") + expect));
+    room.mumakil("run example.yaml --out out2").assert().code(1);
+}
+
+#[test]
+fn a_task_that_fits_on_no_node_is_refused() {
+    let room = Room::new();
+    let told = |resources: &str| {
+        let yaml = example(resources, "fifo").replace("map_cores: 3", "map_cores: 10");
+        room.write("example.yaml", &yaml.replace("1GB", "2GB"));
+        let output = room.mumakil("check example.yaml").output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, words) = told("memory+cores");
+    assert_eq!(code, Some(2));
+    assert!(
+        words.contains("a map of `b` asks for 2GB and 10 cores, more than any node has"),
+        "{words}"
+    );
+    let (code, words) = told("memory");
+    assert_eq!(code, Some(0));
+    assert!(words.contains("`workload.jobs[0].map_cores` (and 1 more) has no effect"), "{words}");
+}
+
+/// Settings of jobs whose effect depends on the cluster or on Hadoop.
+#[test]
+fn settings_of_jobs_that_have_an_effect_are_not_warned_of() {
+    let room = Room::new();
+    let speculation = "workload: {jobs: [{name: a, maps: 3, map_speculation: true}]}\n";
+    for (yaml, warns) in [
+        (example("memory+cores", "fifo"), false),
+        (format!("hadoop: {{speculation: late}}\n{speculation}"), false),
+        (format!("hadoop: {{speculation: off}}\n{speculation}"), true),
+    ] {
+        room.write("example.yaml", &yaml);
+        let output = room.mumakil("check example.yaml").output().unwrap();
+        let words = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(words.contains("has no effect"), warns, "{words}");
+    }
+}
