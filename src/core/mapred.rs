@@ -79,7 +79,7 @@ pub use hadoop::{
 };
 pub use heartbeat::{
     AttemptPhase, Directive, FailedFetch, Heartbeat, HeartbeatCall, LaunchOrder, MapsDone, Missing,
-    Reply, Report, TrackerStatus,
+    Reply, Report, SavedWork, TrackerStatus,
 };
 pub use holders::Holders;
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};

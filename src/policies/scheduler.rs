@@ -43,7 +43,8 @@ pub use hfsp::{
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
 pub use rank::{
-    ByRank, FACTS, FUNCTIONS, PreemptSpec, RankFact, RankFormula, RankFunction, RankOptions, VICTIM,
+    ByRank, FACTS, FUNCTIONS, PreemptSpec, RankFact, RankFormula, RankFunction, RankOptions,
+    VICTIM, VictimChoice,
 };
 pub use ranked::{
     ByNamedRank, EarliestDeadline, Edf, Las, LeastAttained, NamedRank, NamedRankOptions,

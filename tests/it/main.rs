@@ -10,6 +10,7 @@ mod blocks;
 mod capacity;
 mod chaos;
 mod charts;
+mod checkpoints;
 mod command_line;
 mod commit_pending;
 mod deadlines;

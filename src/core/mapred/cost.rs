@@ -25,7 +25,7 @@ pub use self::planned_failure::{FailureKind, FailurePoint, PlannedFailure};
 use crate::cluster::{Demand, Node, ReadRates, Topology, TrackerId};
 use crate::mapred::event::Role;
 use crate::mapred::hadoop::{CommitPending, Hadoop};
-use crate::mapred::heartbeat::{AttemptPhase, LaunchOrder};
+use crate::mapred::heartbeat::{AttemptPhase, LaunchOrder, SavedWork};
 use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
 use crate::mapred::locality::Locality;
 use crate::mapred::replicas::{Copy, InputReading, Replicas};
@@ -102,12 +102,43 @@ impl Costs {
     ) -> AttemptPlan {
         let from = reading.and_then(|reading| reading.from);
         let mut plan = self.plan_from(launch, tracker, node, from);
+        if let Some(saved) = launch.saved {
+            self.skip_saved(saved, launch, tracker, node, &mut plan);
+        }
         match reading {
             None => {}
             Some(InputReading { from: Some(_), waits }) => plan.work.wait_first(waits),
             Some(InputReading { from: None, waits }) => self.give_up_reading(waits, &mut plan),
         }
         plan
+    }
+
+    /// Lets an attempt read the state of an earlier attempt, and do only the work that is left.
+    fn skip_saved(
+        &self,
+        saved: SavedWork,
+        launch: &LaunchOrder,
+        tracker: TrackerId,
+        node: &Node,
+        plan: &mut AttemptPlan,
+    ) {
+        let (job, task) = (&launch.job, launch.attempt.task);
+        // The input of a reduce is what it has fetched and sorted.
+        let input = match task.kind {
+            TaskKind::Reduce => job.reduce.shuffle.of(task.index),
+            _ => Bytes::ZERO,
+        };
+        let state = job.memory[task.slot()] + input;
+        let rate = match Locality::of(tracker, &[saved.on], &self.topology) {
+            None | Some(Locality::Node) => node.disk,
+            Some(Locality::Rack) => self.rates.rack,
+            Some(Locality::OffRack) => self.rates.off_rack,
+        };
+        plan.start_up += rate.time_for(state);
+        plan.shuffle = PhaseEffort::default();
+        plan.fetch_loop = FetchLoop::default();
+        plan.sort = PhaseEffort::default();
+        plan.work.skip(f64::from(saved.share));
     }
 
     /// Lets an attempt fail after it has tried for the time `waits` to read its input; its

@@ -187,6 +187,8 @@ pub enum AttemptFact {
     },
     /// Its work is done. It waits for permission to commit, and still holds its slot.
     CommitPending,
+    /// It has written its state to disk, and ends.
+    Saved,
     /// It was suspended and gave its slot up.
     Suspended,
     /// It took a slot again after it was suspended.
@@ -267,6 +269,9 @@ pub enum Order {
     Suspend,
     /// The attempt goes on.
     Resume,
+    /// The attempt writes its state to disk and ends. Its task goes on from there, perhaps on another
+    /// node.
+    Checkpoint,
 }
 
 /// An incident of a machine, or the end of an incident.
@@ -473,6 +478,7 @@ impl Order {
             Self::Kill => "kill",
             Self::Suspend => "suspend",
             Self::Resume => "resume",
+            Self::Checkpoint => "checkpoint",
         }
     }
 }

@@ -97,6 +97,8 @@ pub struct Report {
     pub worked: SimSpan,
     /// Whether the attempt is a reduce that asks how many maps have ended.
     pub wants_maps: bool,
+    /// The share of its work that the attempt has saved at its end, from 0 to 1.
+    pub saved: f32,
 }
 
 impl Report {
@@ -122,6 +124,8 @@ pub enum AttemptPhase {
     Reduce,
     /// The output is committed.
     Commit,
+    /// The state of the attempt is written to disk; then the attempt ends.
+    Save,
 }
 
 /// The JobTracker's answer to a heartbeat.
@@ -154,6 +158,8 @@ pub enum Directive {
     Launch(LaunchOrder),
     /// End an attempt.
     Kill(AttemptId),
+    /// Write the state of an attempt to disk, and end it.
+    Checkpoint(AttemptId),
     /// Stop an attempt and free its slot.
     Suspend(AttemptId),
     /// Let a suspended attempt go on, as soon as a slot is free on the tracker.
@@ -178,14 +184,34 @@ pub struct LaunchOrder {
     /// The times of the attempt and whether it fails, if the JobTracker takes these from a trace
     /// and draws the values that the trace leaves open; `None` if the tracker does so.
     pub drawn: Option<(TracedTimes, bool)>,
+    /// The work that an earlier attempt of the task has saved; `None` if none has.
+    pub saved: Option<SavedWork>,
     /// For a map, the present places of blocks if a fault has struck a node; otherwise `None`.
     pub files: Option<Arc<Replicas>>,
+}
+
+/// The work of a task that an attempt has saved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SavedWork {
+    /// The share of the task's work, from 0 to 1.
+    pub share: f32,
+    /// The tracker on whose disk it is.
+    pub on: TrackerId,
 }
 
 impl LaunchOrder {
     /// Returns the order to run an attempt in one slot, with defaults for all other fields.
     pub fn work(attempt: AttemptId, job: Arc<JobSpec>) -> Self {
-        Self { attempt, role: Role::Work, job, locality: None, slots: 1, drawn: None, files: None }
+        Self {
+            attempt,
+            role: Role::Work,
+            job,
+            locality: None,
+            slots: 1,
+            drawn: None,
+            saved: None,
+            files: None,
+        }
     }
 
     /// Returns whether this is the work of a reduce, not the removal of its output.

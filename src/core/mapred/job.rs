@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::cluster::{PerSlot, SlotKind, TrackerId};
 use crate::mapred::event::{AttemptState, Outcome, SlotCounts};
-use crate::mapred::heartbeat::Missing;
+use crate::mapred::heartbeat::{Missing, SavedWork};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::map_cache::MapCache;
 use crate::mapred::replicas::Replicas;
@@ -84,6 +84,8 @@ pub struct Job {
     pub(super) was_pending: PerSlot<bool>,
     /// How many of its attempts have not been reported as ended.
     pub(super) open_tries: u32,
+    /// The work of unfinished tasks that attempts have saved.
+    pub(super) saved: FxHashMap<TaskId, SavedWork>,
     /// The lost outputs, by map; a map that has run again is removed.
     pub(super) lost_outputs: BTreeMap<u32, Missing>,
     /// How many changes of its outputs were sent to `MapOutputs`.
@@ -272,6 +274,7 @@ impl Job {
             load: PerSlot::default(),
             was_pending: PerSlot::default(),
             open_tries: 0,
+            saved: FxHashMap::default(),
             lost_outputs: BTreeMap::new(),
             output_changes: 0,
             failed_fetches: BTreeMap::new(),

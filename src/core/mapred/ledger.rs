@@ -31,6 +31,7 @@ mod jobs;
 mod launches;
 mod recovery;
 mod room;
+mod saved;
 mod second_tries;
 mod standstill;
 mod trackers;

@@ -450,6 +450,15 @@ impl Orders<'_> {
         }
     }
 
+    /// Orders that an attempt writes its state to disk and ends; a later attempt of its task goes on
+    /// from there. The order leaves with the reply to its tracker's next heartbeat. An attempt whose
+    /// process starts, fetches or sorts is killed.
+    pub fn checkpoint(&mut self, attempt: AttemptId, reason: Reason) {
+        if self.ledger.attempt(attempt).is_some() {
+            self.ledger.order_end_by(Order::Checkpoint, attempt, reason, self.out);
+        }
+    }
+
     /// Notes that the policy would kill an attempt, if it were to kill any. Nothing happens to the
     /// attempt.
     pub fn would_kill(&mut self, attempt: AttemptId, reason: Reason) {
@@ -704,7 +713,7 @@ impl Offer<'_> {
     /// [preempt](Offer::preempt) the attempt. A suspended attempt keeps them.
     pub fn count_on(&mut self, victim: AttemptId, how: Preemption) {
         self.vacated = match how {
-            Preemption::Kill => self.ledger.held_by(victim),
+            Preemption::Kill | Preemption::Checkpoint => self.ledger.held_by(victim),
             Preemption::Suspend => Amounts::default(),
         };
     }
@@ -727,6 +736,7 @@ impl Offer<'_> {
         match how {
             Preemption::Suspend => self.orders().suspend(victim, reason),
             Preemption::Kill => self.orders().kill(victim, reason),
+            Preemption::Checkpoint => self.orders().checkpoint(victim, reason),
         }
         // The tracker executes the kill and the launch with the same reply, so the slot is free
         // now.
@@ -796,6 +806,15 @@ pub enum Preemption {
     Suspend,
     /// It is killed, and its work is lost.
     Kill,
+    /// It writes its state to disk and ends; its task goes on from there.
+    Checkpoint,
+}
+
+impl Preemption {
+    /// Returns whether the attempt ends.
+    pub const fn ends(self) -> bool {
+        matches!(self, Self::Kill | Self::Checkpoint)
+    }
 }
 
 /// An attempt that was launched.

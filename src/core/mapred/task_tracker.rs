@@ -542,6 +542,7 @@ impl TaskTracker {
         match directive {
             Directive::Launch(launch) => self.accept(launch, out),
             Directive::Kill(id) => self.kill(*id, out),
+            Directive::Checkpoint(id) => self.checkpoint(*id, out),
             Directive::Suspend(id) => self.suspend(*id, out),
             // From now on the attempt waits for a slot; `fill_slots` gives it one when its turn
             // comes.
@@ -596,6 +597,19 @@ impl TaskTracker {
             };
             self.end(index, state, out);
         }
+    }
+
+    /// Lets an attempt save its work; one that has none to save is killed.
+    fn checkpoint(&mut self, id: AttemptId, out: &mut Outbox) {
+        let now = out.now;
+        let saves = |attempt: &&mut Box<Attempt>| attempt.is(id) && attempt.can_save();
+        let Some(attempt) = self.attempts.iter_mut().find(saves) else {
+            return self.kill(id, out);
+        };
+        self.clockwork.end_flow(attempt, false, out);
+        let writing = self.node.disk.time_for(attempt.memory());
+        let next = attempt.save(now, writing);
+        self.clockwork.plan(next, attempt, out);
     }
 
     fn suspend(&mut self, id: AttemptId, out: &mut Outbox) {
@@ -684,6 +698,10 @@ impl TaskTracker {
             }
             AttemptStep::Done => self.end(index, AttemptState::Succeeded, out),
             AttemptStep::Broken => self.fail(index, out),
+            AttemptStep::Saved => {
+                out.emit(Fact::Attempt(attempt.id(), self.id, AttemptFact::Saved));
+                self.end(index, AttemptState::Killed, out);
+            }
             next @ (AttemptStep::After(_) | AttemptStep::Flow) => {
                 self.clockwork.plan(next, attempt, out);
             }
@@ -819,7 +837,8 @@ impl TrackerTimers {
             | AttemptStep::Commit
             | AttemptStep::Done
             | AttemptStep::Hangs
-            | AttemptStep::Broken => {}
+            | AttemptStep::Broken
+            | AttemptStep::Saved => {}
         }
     }
 

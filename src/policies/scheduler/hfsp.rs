@@ -133,7 +133,7 @@ impl Hfsp {
 
     fn may_preempt(&mut self, offer: &mut Offer<'_>, how: Preemption) -> bool {
         // Only suspensions are limited, since a killed attempt keeps no memory.
-        how == Preemption::Kill || self.suspended.have_room(offer)
+        how.ends() || self.suspended.have_room(offer)
     }
 
     /// Gives a free slot to the first job that can use it. Returns whether there was such a job.
@@ -197,7 +197,7 @@ impl Hfsp {
         match how {
             _ if !preempted => {}
             Preemption::Suspend => self.suspended.note(victim, offer.tracker()),
-            Preemption::Kill => _ = self.doomed.insert(victim),
+            Preemption::Kill | Preemption::Checkpoint => _ = self.doomed.insert(victim),
         }
         self.refresh(&offer.view(), victim.job());
         preempted

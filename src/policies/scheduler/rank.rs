@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use self::facts::{FACTS, RankFact};
 use self::facts::{RankedJob, Surroundings};
 pub use self::formula::{FUNCTIONS, RankFormula, RankFunction, VICTIM};
-pub use self::preempt::PreemptSpec;
+pub use self::preempt::{PreemptSpec, VictimChoice};
 pub(in crate::scheduler) use self::record::JobRecord;
 use self::record::RankTurn;
 use super::shared::delay::{Delay, DelaySpec};

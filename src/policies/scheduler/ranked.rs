@@ -93,7 +93,8 @@ impl<R: NamedRank> Policy for ByNamedRank<R> {
 
     fn new(NamedRankOptions { preemption, suspended, delay }: NamedRankOptions) -> Self {
         let jobs = RankFormula::of(R::RANK).expect("a known name");
-        let preempt = PreemptSpec { how: preemption, when: None, suspended: Some(suspended) };
+        let suspended = Some(suspended);
+        let preempt = PreemptSpec { how: preemption, suspended, ..PreemptSpec::default() };
         let options = RankOptions { jobs, delay, preempt: Some(preempt), ..RankOptions::default() };
         Self { policy: ByRank::new(options.into()), rank: PhantomData }
     }

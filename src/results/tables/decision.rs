@@ -60,12 +60,14 @@ worded! {
         Suspend = "suspend",
         /// To resume an attempt.
         Resume = "resume",
+        /// To end an attempt once it has saved its work.
+        Checkpoint = "checkpoint",
         /// To kill an attempt if the policy were to kill any; nothing happened to it.
         WouldKill = "would-kill",
     }
 }
 
-words!(Decided: Refuse RefuseJob Kill Suspend Resume WouldKill);
+words!(Decided: Refuse RefuseJob Kill Suspend Resume Checkpoint WouldKill);
 
 impl From<Order> for Decided {
     fn from(order: Order) -> Self {
@@ -73,6 +75,7 @@ impl From<Order> for Decided {
             Order::Kill => Self::Kill,
             Order::Suspend => Self::Suspend,
             Order::Resume => Self::Resume,
+            Order::Checkpoint => Self::Checkpoint,
         }
     }
 }

@@ -204,6 +204,7 @@ impl Perfetto {
                 }
             }
             AttemptFact::Opened { .. }
+            | AttemptFact::Saved
             | AttemptFact::Suspended
             | AttemptFact::Resumed
             | AttemptFact::FetchFailed { .. } => Ok(()),

@@ -290,7 +290,7 @@ impl RunBooks {
                     self.judge(at, attempt, verdict);
                 }
             }
-            LedgerFact::Ordered { order: Order::Kill, reason } => {
+            LedgerFact::Ordered { order: Order::Kill | Order::Checkpoint, reason } => {
                 if let Some(known) = self.open.get_mut(&attempt) {
                     // If the attempt gets a second order to be killed, the first reason counts.
                     known.killed_for.get_or_insert(reason);
@@ -338,6 +338,7 @@ impl RunBooks {
                 self.close_if_done(attempt);
             }
             AttemptFact::Opened { .. }
+            | AttemptFact::Saved
             | AttemptFact::CommitPending
             | AttemptFact::FetchFailed { .. } => {}
         }

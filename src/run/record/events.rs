@@ -183,6 +183,7 @@ impl<'a> EventLine<'a> {
                 self.of_attempt("started", attempt, tracker).role(role)
             }
             AttemptFact::CommitPending => self.of_attempt("commit pending", attempt, tracker),
+            AttemptFact::Saved => self.of_attempt("saved", attempt, tracker),
             AttemptFact::Suspended => self.of_attempt("suspended", attempt, tracker),
             AttemptFact::Resumed => self.of_attempt("resumed", attempt, tracker),
             AttemptFact::FetchFailed { map } => self

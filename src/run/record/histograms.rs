@@ -153,6 +153,7 @@ impl Histograms {
                 }
             }
             AttemptFact::Opened { .. }
+            | AttemptFact::Saved
             | AttemptFact::CommitPending
             | AttemptFact::Suspended
             | AttemptFact::Resumed

@@ -2,7 +2,7 @@
 //!
 //! *Slot time* is the number of slots that an attempt holds times how long it holds them, as seen
 //! by its tracker. Setup tasks, cleanup tasks and the removal of outputs count too. Slot time is
-//! *useful* if the attempt succeeded, and wasted for one of these reasons:
+//! *useful* if the attempt succeeded or saved its work, and wasted for one of these reasons:
 //!
 //! - `failed`: the attempt failed;
 //! - `speculative`: another attempt of its task was faster;
@@ -57,7 +57,7 @@ worded! {
     /// The fate of an attempt, which classifies its slot time.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum AttemptFate {
-        /// It succeeded.
+        /// It succeeded, or its work was saved.
         Useful = "useful",
         /// It failed.
         Failed = "failed",
@@ -124,6 +124,9 @@ struct WasteAttempt {
     losses: u32,
     is_second: bool,
     is_beaten: bool,
+    is_saved: bool,
+    /// Whether it was given up with its tracker, so that nobody uses what it saves.
+    is_given_up: bool,
     slots: u32,
     holds: Vec<WasteHold>,
     held: u64,
@@ -265,6 +268,11 @@ impl Waste {
                     open.is_beaten = true;
                 }
             }
+            LedgerFact::Ordered { reason: Reason::TrackerLost, .. } => {
+                if let Some(open) = self.open.get_mut(&attempt) {
+                    open.is_given_up = true;
+                }
+            }
             LedgerFact::Assigned { role: Role::TaskCleanup, .. }
             | LedgerFact::Ordered { .. }
             | LedgerFact::Spared { .. } => {}
@@ -290,6 +298,11 @@ impl Waste {
                         // too.
                         task.first_start.get_or_insert(at);
                     }
+                }
+            }
+            AttemptFact::Saved => {
+                if let Some(open) = self.open.get_mut(&attempt) {
+                    open.is_saved = true;
                 }
             }
             AttemptFact::Suspended => {
@@ -342,6 +355,7 @@ impl Waste {
         let fate = match verdict {
             Outcome::Succeeded => AttemptFate::Useful,
             Outcome::Failed => AttemptFate::Failed,
+            Outcome::Killed if open.has_kept_work() => AttemptFate::Useful,
             // The job still runs, so a kill without another reason is a preemption by the policy.
             Outcome::Killed => self.why_killed(open, AttemptFate::Preempted),
         };
@@ -349,7 +363,7 @@ impl Waste {
         if let Some(open) = self.open.get_mut(&attempt) {
             open.fate = Some(fate);
         }
-        if fate == AttemptFate::Useful {
+        if verdict == Outcome::Succeeded {
             if let Some(task) = self.task(attempt.task) {
                 task.end = ended;
             }
@@ -454,15 +468,20 @@ impl Waste {
         }
         // The removal of the output may hold a slot after the verdict; its slot time has the same
         // fate.
-        if let Some(WasteAttempt { held, fate: Some(fate), .. }) = self.open.remove(&attempt) {
+        if let Some(WasteAttempt { held, fate: Some(fate), is_saved, .. }) =
+            self.open.remove(&attempt)
+        {
+            if fate == AttemptFate::Useful
+                && !is_saved
+                && let Some(task) = self.task(attempt.task)
+            {
+                task.winner = Some((attempt.number, held));
+            }
             self.add(attempt, held, fate);
         }
     }
 
     fn add(&mut self, attempt: AttemptId, held: u64, fate: AttemptFate) {
-        if let Some(task) = self.task(attempt.task).filter(|_| fate == AttemptFate::Useful) {
-            task.winner = Some((attempt.number, held));
-        }
         let Some(account) = self.account(attempt.job()) else { return };
         account.harmed += u32::from(matches!(fate, AttemptFate::Failed | AttemptFate::Lost));
         // If the job ended before this attempt, `end_job` has already moved the job's earlier sums.
@@ -495,6 +514,11 @@ impl Waste {
 }
 
 impl WasteAttempt {
+    /// Returns whether its work is saved, and the JobTracker knows of it.
+    fn has_kept_work(&self) -> bool {
+        self.is_saved && !self.is_given_up && self.ended.is_some()
+    }
+
     fn release_slots(&mut self, at: SimTime, tracker: TrackerId, role: Role) {
         let is_it = |hold: &WasteHold| hold.tracker == tracker && hold.role == role;
         // An attempt that ends while it is suspended holds no slot.

@@ -50,6 +50,8 @@ pub enum InvariantBreach {
     StartedAfterEnd { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} on {tracker} waits for its commit but was not working there")]
     CommitPendingIdle { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} saved its work on {tracker}, but did not run there")]
+    SavedIdle { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} committed before the JobTracker knew that it waits for that")]
     CommittedUnasked { attempt: AttemptId },
     #[error("{attempt} complained of a fetch on {tracker} but was not working there")]

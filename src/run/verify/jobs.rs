@@ -11,7 +11,8 @@ use mumakil_base::dense::grown;
 use mumakil_base::units::{Fraction, SimTime};
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, AttemptLimit, AttemptState, Input, JobFact, JobId, JobSpec, LedgerFact,
-    Outcome, PerSlot, PhaseTimes, Role, SlotCounts, SlotKind, Stall, TaskId, TaskKind, TrackerId,
+    Outcome, PerSlot, PhaseTimes, Reason, Role, SlotCounts, SlotKind, Stall, TaskId, TaskKind,
+    TrackerId,
 };
 
 /// The smallest number of fetch complaints with which a completed map may fail: Hadoop's constant
@@ -115,6 +116,10 @@ struct CheckedAttempt {
     cleanup: RoleProgress,
     /// Whether it was ever suspended.
     suspended: bool,
+    /// Whether it has saved its work.
+    saved: bool,
+    /// Whether the JobTracker has given it up with its tracker.
+    given_up_with_tracker: bool,
     /// Whether it ever waited for its commit.
     commit_pending: bool,
     /// How often reduces complained about its output.
@@ -248,7 +253,14 @@ impl CheckedJobs {
                     job.compare(attempt, counts, check);
                 }
             }
-            LedgerFact::Ordered { .. } | LedgerFact::Spared { .. } => {}
+            LedgerFact::Ordered { reason, .. } => {
+                if let Some(JobLife::Live(job)) = self.all.get_mut(attempt.job().index())
+                    && let Some(known) = job.attempts.get_mut(&attempt)
+                {
+                    known.given_up_with_tracker |= reason == Reason::TrackerLost;
+                }
+            }
+            LedgerFact::Spared { .. } => {}
         }
     }
 
@@ -300,6 +312,7 @@ impl CheckedJobs {
             AttemptFact::CommitPending => known.commit_pending = true,
             AttemptFact::Suspended => known.suspended = true,
             AttemptFact::Resumed => {}
+            AttemptFact::Saved => known.saved = true,
             AttemptFact::Ended { role, outcome, phases } => {
                 let committed = outcome == Outcome::Succeeded && phases.commit.is_some();
                 // In Hadoop's commit protocol the JobTracker permits a commit only after it has
@@ -686,6 +699,11 @@ impl CheckedJob {
             self.running[attempt.slot()] -= 1;
         }
         if verdict != Outcome::Succeeded {
+            let known = &self.attempts[&attempt];
+            let is_kept = known.saved && !known.given_up_with_tracker && !known.is_void;
+            if verdict == Outcome::Killed && is_kept && known.work.ended.is_some() {
+                self.useful += known.held;
+            }
             if is_work && task.waits(self.max_attempts[attempt.slot()]) {
                 self.waiting[attempt.slot()] += 1;
             }

@@ -40,8 +40,11 @@ impl CheckedRoom {
     /// Checks the next fact.
     pub(super) fn see(&mut self, event: &Event, check: &mut Check<'_>) {
         if let Some((attempt, tracker)) = self.too_much.take() {
-            if let Fact::Ledger(victim, _, LedgerFact::Ordered { order: Order::Kill, .. }) =
-                event.fact
+            if let Fact::Ledger(
+                victim,
+                _,
+                LedgerFact::Ordered { order: Order::Kill | Order::Checkpoint, .. },
+            ) = event.fact
             {
                 self.release(victim);
             }
@@ -58,7 +61,11 @@ impl CheckedRoom {
             {
                 self.launch(attempt, tracker);
             }
-            Fact::Ledger(attempt, _, LedgerFact::Ordered { order: Order::Kill, .. })
+            Fact::Ledger(
+                attempt,
+                _,
+                LedgerFact::Ordered { order: Order::Kill | Order::Checkpoint, .. },
+            )
             | Fact::Attempt(attempt, _, AttemptFact::Ended { role: Role::Work, .. }) => {
                 self.release(attempt);
             }

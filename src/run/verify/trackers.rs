@@ -246,6 +246,11 @@ impl CheckedTrackers {
                     None => check.breach(InvariantBreach::CommitPendingIdle { attempt, tracker }),
                 }
             }
+            AttemptFact::Saved => {
+                let here = known.here.get(&(attempt, Role::Work));
+                let works = here.is_some_and(|here| !here.suspended);
+                check.that(works, || InvariantBreach::SavedIdle { attempt, tracker });
+            }
             AttemptFact::Suspended => {
                 let here = known.here.get_mut(&(attempt, Role::Work));
                 match here.filter(|here| !here.suspended) {

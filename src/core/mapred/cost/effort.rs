@@ -91,6 +91,19 @@ impl PhaseEffort {
         self.alone += waits;
     }
 
+    /// Leaves out this share of the phase, from its beginning on.
+    pub fn skip(&mut self, share: f64) {
+        let mut done = self.alone.ceil_mul(share).min(self.alone);
+        self.alone = self.alone.saturating_sub(done);
+        for part in &mut self.parts {
+            let gone = part.alone.min(done);
+            part.alone = part.alone.saturating_sub(gone);
+            done = done.saturating_sub(gone);
+        }
+        let parts = std::mem::take(&mut self.parts).into_vec();
+        self.parts = parts.into_iter().filter(|part| !part.alone.is_zero()).collect();
+    }
+
     /// Returns the part that is under way when `done` of the phase is done, and before it the time
     /// that this part still takes. If parts are not kept, returns the time that the phase still
     /// takes, and `None`.

@@ -148,7 +148,10 @@ pub(super) fn strike(
             AttemptPhase::Start => 0,
             AttemptPhase::Shuffle => 1,
             AttemptPhase::Sort => 2,
-            AttemptPhase::Work | AttemptPhase::Reduce | AttemptPhase::Commit => 3,
+            AttemptPhase::Work
+            | AttemptPhase::Reduce
+            | AttemptPhase::Commit
+            | AttemptPhase::Save => 3,
         };
         (phase, of.share)
     };

@@ -302,6 +302,7 @@ impl JobTracker {
                 self.ledger.lose(attempt, Outcome::Failed, out);
             }
             S::Killed | S::KilledUnclean => {
+                self.ledger.keep_saved(report, tracker);
                 self.ledger.lose(attempt, Outcome::Killed, out);
             }
         }
@@ -354,6 +355,7 @@ impl JobTracker {
             Directive::Launch(launch) if asks_at_once && launch.is_reduce() => Some(launch.attempt),
             Directive::Launch(_)
             | Directive::Kill(_)
+            | Directive::Checkpoint(_)
             | Directive::Suspend(_)
             | Directive::Resume(_)
             | Directive::Commit(_) => None,

@@ -222,6 +222,7 @@ impl Bench {
                     ran: SimSpan::from_secs(10),
                     worked: SimSpan::from_secs(9),
                     wants_maps: attempt.task.kind == TaskKind::Reduce,
+                    saved: 0.0,
                 })
                 .collect(),
             failed_fetches: std::mem::take(&mut self.failed_fetches),

@@ -20,6 +20,17 @@ impl Ledger {
     /// Orders the kill of an attempt. The order leaves with the reply to its tracker's next
     /// heartbeat.
     pub(crate) fn order_end(&mut self, attempt: AttemptId, reason: Reason, out: &mut Outbox) {
+        self.order_end_by(Order::Kill, attempt, reason, out);
+    }
+
+    /// As [`Ledger::order_end`]; with [`Order::Checkpoint`] the attempt saves its work first.
+    pub(crate) fn order_end_by(
+        &mut self,
+        order: Order,
+        attempt: AttemptId,
+        reason: Reason,
+        out: &mut Outbox,
+    ) {
         let record = self.known_try(attempt);
         // Give an attempt only one order to end: a second order would emit a second event.
         if !record.is_active() || record.is_kill_ordered {
@@ -33,12 +44,12 @@ impl Ledger {
         // are still marked as to be killed, so that policies leave them alone.
         let is_orphan = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
         if !is_orphan || self.hadoop.kill_orphans {
-            self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
-            out.emit(Fact::Ledger(
-                attempt,
-                tracker,
-                LedgerFact::Ordered { order: Order::Kill, reason },
-            ));
+            let directive = match order {
+                Order::Checkpoint => Directive::Checkpoint(attempt),
+                _ => Directive::Kill(attempt),
+            };
+            self.trackers[tracker.index()].orders.push(directive);
+            out.emit(Fact::Ledger(attempt, tracker, LedgerFact::Ordered { order, reason }));
         }
     }
 
@@ -191,6 +202,7 @@ impl Ledger {
         }
         let record = self.close_try(now, attempt);
         let id = attempt.job();
+        self.forget_saved(attempt.task);
         self.note_success(now, attempt.task, &record);
         let job = self.known_mut(id);
         // Read this before the map is counted: it is the number of maps that had ended before it.

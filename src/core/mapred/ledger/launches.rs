@@ -62,7 +62,8 @@ impl Ledger {
         // The job's splits may name copies that are lost, even if every node is well again.
         let files =
             (reads && !(self.files.is_untouched() && is_as_written)).then(|| self.files.clone());
-        LaunchOrder { attempt, role, job: spec, locality, slots, drawn, files }
+        let saved = (role == Role::Work).then(|| self.saved_work(attempt.task)).flatten();
+        LaunchOrder { attempt, role, job: spec, locality, slots, drawn, saved, files }
     }
 
     /// Begins an attempt of a task.

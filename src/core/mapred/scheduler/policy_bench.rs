@@ -88,6 +88,7 @@ impl BenchAttempt {
             ran,
             worked: ran,
             wants_maps: false,
+            saved: 0.0,
         }
     }
 
@@ -343,7 +344,7 @@ impl<P: Scheduler> PolicyBench<P> {
         let now = self.out.now;
         orders.retain(|(id, order)| {
             let is_suspended = match order {
-                Order::Kill => return self.end(*id, Outcome::Killed),
+                Order::Kill | Order::Checkpoint => return self.end(*id, Outcome::Killed),
                 Order::Suspend => true,
                 Order::Resume => false,
             };
@@ -530,6 +531,7 @@ fn launched(directive: &Directive) -> Option<Launched> {
 fn ordered(directive: &Directive) -> Option<(AttemptId, Order)> {
     match directive {
         Directive::Kill(attempt) => Some((*attempt, Order::Kill)),
+        Directive::Checkpoint(attempt) => Some((*attempt, Order::Checkpoint)),
         Directive::Suspend(attempt) => Some((*attempt, Order::Suspend)),
         Directive::Resume(attempt) => Some((*attempt, Order::Resume)),
         Directive::Launch(_) | Directive::Commit(_) => None,
@@ -568,6 +570,7 @@ mod tests {
             for (attempt, order) in std::mem::take(&mut self.orders) {
                 match order {
                     Order::Kill => orders.kill(attempt, why),
+                    Order::Checkpoint => orders.checkpoint(attempt, why),
                     Order::Suspend => orders.suspend(attempt, why),
                     Order::Resume => orders.resume(attempt, why),
                 }

@@ -48,6 +48,9 @@ pub(super) struct Attempt {
     commits: bool,
     /// Whether phases that take no time are passed at once, without a timer.
     at_once: bool,
+    /// The share of the task's work that an earlier attempt had saved when this one began, or that
+    /// this one saves at its end.
+    saved: f32,
     /// The number of the timer that ends the phase, or the current part of the phase.
     timer: Option<NonZeroU64>,
     /// The current flow; `None` without one.
@@ -114,6 +117,8 @@ pub(super) enum AttemptStep {
     Hangs,
     /// It fails.
     Broken,
+    /// Its state is on disk, and it ends.
+    Saved,
 }
 
 impl Attempt {
@@ -140,6 +145,7 @@ impl Attempt {
             wants_slot: true,
             commits,
             at_once,
+            saved: launch.saved.map_or(0.0, |saved| saved.share),
             timer: None,
             flow: None,
             fetching,
@@ -276,6 +282,11 @@ impl Attempt {
             ran,
             worked,
             wants_maps: self.fetches(),
+            saved: if self.phase == AttemptPhase::Save && self.has_ended() {
+                self.saved
+            } else {
+                0.0
+            },
         }
     }
 
@@ -335,7 +346,7 @@ impl Attempt {
         let share = || self.course.share(self.timer.map(|_| at)) * self.part_of(self.phase);
         let progress = match self.phase {
             AttemptPhase::Start => 0.0,
-            AttemptPhase::Work => share(),
+            AttemptPhase::Work => self.with_saved(share()),
             // Hadoop gives shuffle, sort and reduce a third of a reduce's progress each, however
             // long they take.
             AttemptPhase::Shuffle => match &self.fetching {
@@ -345,11 +356,20 @@ impl Attempt {
                 _ => share() / 3.0,
             },
             AttemptPhase::Sort => (1.0 + share()) / 3.0,
-            AttemptPhase::Reduce => (2.0 + share()) / 3.0,
+            AttemptPhase::Reduce => (2.0 + self.with_saved(share())) / 3.0,
+            AttemptPhase::Save if self.is_reduce() => (2.0 + f64::from(self.saved)) / 3.0,
+            AttemptPhase::Save => f64::from(self.saved),
             AttemptPhase::Commit => 1.0,
         };
         debug_assert!((0.0..=1.0).contains(&progress), "{at}: {} is {progress} done", self.id);
         progress as f32
+    }
+
+    /// Returns the share of the task's work that is done when this share of the phase is done, which
+    /// has only the work that was not saved before.
+    fn with_saved(&self, share: f64) -> f64 {
+        let saved = f64::from(self.saved);
+        saved + (1.0 - saved) * share
     }
 
     /// Returns the share of a phase that it gets through: 1, or less if it fails or hangs in the
@@ -472,6 +492,35 @@ impl Attempt {
         }
     }
 
+    /// Returns whether it has work that could be saved: a map that works, a reduce that reduces, or
+    /// either with its commit still to come.
+    pub(super) fn can_save(&self) -> bool {
+        let works = matches!(self.phase, AttemptPhase::Work | AttemptPhase::Reduce)
+            && self.state == AttemptState::Running
+            && !self.hangs()
+            && !self.has_thrown();
+        let waits = self.state == AttemptState::CommitPending && self.timer.is_none();
+        self.role == Role::Work && self.id.task.is_work() && (works || waits)
+    }
+
+    /// Begins to write its state to disk, which takes the time `writing`.
+    pub(super) fn save(&mut self, now: SimTime, writing: SimSpan) -> AttemptStep {
+        if self.timer.take().is_some() {
+            self.course.settle(now);
+        }
+        let share = match self.phase {
+            AttemptPhase::Commit => 1.0,
+            // Without a timer the phase stands still.
+            _ => self.course.share(None) * self.part_of(self.phase),
+        };
+        self.saved = self.with_saved(share) as f32;
+        self.state = AttemptState::Running;
+        self.close_phase(now);
+        self.planned_end = None;
+        let writing = at_pace(writing, self.speeds().disk);
+        self.enter_after(SimSpan::ZERO, AttemptPhase::Save, now, writing)
+    }
+
     pub(super) fn end(&mut self, now: SimTime, state: AttemptState) {
         self.close_phase(now);
         self.stopped_at = Some(now);
@@ -545,7 +594,7 @@ impl Attempt {
             AttemptPhase::Start => self.phases.start_up = span,
             // These times are not kept: they are the attempt's time minus the times of the other
             // phases.
-            AttemptPhase::Work | AttemptPhase::Reduce => {}
+            AttemptPhase::Work | AttemptPhase::Reduce | AttemptPhase::Save => {}
         }
     }
 
@@ -601,6 +650,7 @@ impl Attempt {
                 AttemptStep::Commit
             }
             AttemptPhase::Work | AttemptPhase::Reduce | AttemptPhase::Commit => AttemptStep::Done,
+            AttemptPhase::Save => AttemptStep::Saved,
         }
     }
 

@@ -407,6 +407,7 @@ mod tests {
             ran: SimSpan::from_secs(ran),
             worked: SimSpan::from_secs(worked),
             wants_maps: false,
+            saved: 0.0,
         }
     }
 

@@ -6,7 +6,8 @@
 //! The decision is made at a tracker's heartbeat, and the slot goes to the job for which it was
 //! taken in the same reply. A job gives up slots only if the jobs behind it have fewer than are
 //! lacking, so slots that are about to come free on other trackers are not taken twice. With kills,
-//! a task loses its work only once: so every run ends, whatever the formulas.
+//! a task loses its work only once: so every run ends, whatever the formulas. With checkpoints, it is
+//! interrupted only once.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -22,7 +23,7 @@ use crate::scheduler::shared::places::move_entry;
 use crate::scheduler::shared::suspensions::{
     SlotTaking, SuspendedSpec, Suspensions, is_suspendable,
 };
-use mumakil_base::units::SimSpan;
+use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::mapred::{
     AttemptId, Complaint, JobId, Offer, Preemption, Reason, SlotKind, View,
 };
@@ -38,15 +39,30 @@ pub struct PreemptSpec {
     #[schemars(extend("x-only-if" = {"how": {"not": "wait"}}))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<RankFormula>,
+    /// Which of the attempts that may lose their slots loses its slot first.
+    #[schemars(extend("x-only-if" = {"how": {"not": "wait"}}))]
+    pub victim: VictimChoice,
     /// How many attempts may be suspended on one tracker. Without this, `most` is 4 and `few` is 2.
     #[schemars(extend("x-only-if" = {"how": "eager"}))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended: Option<SuspendedSpec>,
 }
 
+/// Which attempt loses its slot first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VictimChoice {
+    /// One of the job that ranks last: the youngest.
+    #[default]
+    LastJob,
+    /// The one that costs least, of all jobs that rank low enough: with `kill`, the one that has
+    /// worked for the shortest time; otherwise, the one with the least memory.
+    Cheapest,
+}
+
 impl Default for PreemptSpec {
     fn default() -> Self {
-        Self { how: SlotTaking::Kill, when: None, suspended: None }
+        Self { how: SlotTaking::Kill, when: None, victim: VictimChoice::LastJob, suspended: None }
     }
 }
 
@@ -89,7 +105,7 @@ impl ByRank {
         let held = held.saturating_sub(record.stopped(kind));
         self.held[kind] = self.held[kind] + held - std::mem::replace(&mut record.holds[kind], held);
         let slots = match how {
-            Preemption::Kill => held.saturating_sub(record.spared(kind)),
+            Preemption::Kill | Preemption::Checkpoint => held.saturating_sub(record.spared(kind)),
             Preemption::Suspend if is_suspendable(view, id) => held,
             Preemption::Suspend => 0,
         };
@@ -145,7 +161,7 @@ impl ByRank {
 
     fn may_take(&mut self, offer: &mut Offer<'_>, how: Preemption) -> bool {
         // Only suspensions are limited, since a killed attempt keeps no memory.
-        how == Preemption::Kill || self.suspended.have_room(offer)
+        how.ends() || self.suspended.have_room(offer)
     }
 
     /// Takes a slot for the first job that lacks one and can use it on this tracker. Returns whether
@@ -160,7 +176,7 @@ impl ByRank {
             return false;
         }
         let victims = self.victims(offer, kind, how);
-        let Some(last) = victims.first().map(|victim| victim.turn) else { return false };
+        let Some(last) = victims.iter().map(|victim| victim.turn).max() else { return false };
         let view = offer.view();
         let around = self.surroundings(&view, kind);
         // The slots that no job holds, such as free slots of other trackers, go to the first jobs
@@ -232,14 +248,14 @@ impl ByRank {
                 record.stops(victim, now);
                 self.suspended.note(victim, offer.tracker());
             }
-            Preemption::Kill => record.is_killed(victim, now),
+            Preemption::Kill | Preemption::Checkpoint => record.is_killed(victim, now),
         }
         self.place_for_both(&offer.view(), victim.job());
         true
     }
 
-    /// Returns the attempts that could lose their slots on the offer's tracker: those of the last
-    /// job first, the youngest first.
+    /// Returns the attempts that could lose their slots on the offer's tracker, in the order in which
+    /// they lose them.
     fn victims(&self, offer: &Offer<'_>, kind: SlotKind, how: Preemption) -> Vec<RankedVictim> {
         let here = self.suspended.preemptable(offer, kind, how).filter_map(|report| {
             let record = self.records.get(&report.attempt.job())?;
@@ -259,6 +275,14 @@ impl ByRank {
                 behind += at_stake.map_or(0, |(_, slots)| slots);
             }
             victim.behind = behind;
+        }
+        if self.preempt.as_ref().is_some_and(|spec| spec.victim == VictimChoice::Cheapest) {
+            let view = offer.view();
+            let memory = |job| view.job(job).map_or(Bytes::ZERO, |job| job.spec().memory[kind]);
+            victims.sort_by_key(|one| match how {
+                Preemption::Kill => one.ran.as_micros(),
+                Preemption::Suspend | Preemption::Checkpoint => memory(one.attempt.job()).get(),
+            });
         }
         victims
     }
@@ -282,7 +306,7 @@ mod tests {
     use super::super::RankOptions;
     use super::*;
     use crate::scheduler::shared::reduces::WithReduces;
-    use mumakil_core::mapred::{Order, PerSlot, Policy, PolicyBench, Scheduler};
+    use mumakil_core::mapred::{Order, PerSlot, Policy, PolicyBench, Priority, Scheduler};
 
     const MAP: SlotKind = SlotKind::Map;
 
@@ -346,6 +370,38 @@ mod tests {
         assert_eq!(young.job(), last);
         bench.at(15.0).submit(1, 0, |_| {});
         assert_eq!(round(&mut bench, 1), [(young.attempt, Order::Kill)]);
+    }
+
+    /// The last job has the older attempt, and less memory.
+    #[test]
+    fn the_cheapest_attempt_gives_way_if_asked() {
+        for (how, victim, gives_way) in [
+            ("kill", "last-job", "last"),
+            ("kill", "cheapest", "middle"),
+            ("checkpoint", "cheapest", "last"),
+            ("eager", "cheapest", "last"),
+        ] {
+            let options = format!("{{jobs: priority, preempt: {{how: {how}, victim: {victim}}}}}");
+            let policy = ByRank::new(serde_yaml::from_str(&options).unwrap());
+            let mut bench = PolicyBench::new(policy, 1, PerSlot { map: 2, reduce: 0 });
+            let last = bench.submit(9, 0, |job| {
+                (job.priority, job.memory.map) = (Priority::Low, Bytes::from_mib(100));
+            });
+            bench.fill();
+            bench.at(10.0).end_first(last, MAP, 1);
+            let middle = bench.submit(1, 0, |job| job.memory.map = Bytes::from_mib(200));
+            bench.offer(0);
+            assert_eq!(bench.held(MAP, [last, middle]), [1, 1]);
+            bench.at(15.0).submit(2, 0, |job| job.priority = Priority::High);
+            let order = match how {
+                "kill" => Order::Kill,
+                "eager" => Order::Suspend,
+                _ => Order::Checkpoint,
+            };
+            let job = if gives_way == "last" { last } else { middle };
+            // The new job lacks two slots, so both are taken, one before the other.
+            assert_eq!(jobs_of(&round(&mut bench, 1))[0], (job, order), "{options}");
+        }
     }
 
     #[test]

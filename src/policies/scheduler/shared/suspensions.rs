@@ -23,6 +23,9 @@ pub enum SlotTaking {
     Wait,
     /// Attempts of other jobs are killed, and run again later.
     Kill,
+    /// Attempts of other jobs write their state to disk and end. Later attempts of their tasks, on any
+    /// node, read it and go on from there.
+    Checkpoint,
 }
 
 impl SlotTaking {
@@ -32,6 +35,7 @@ impl SlotTaking {
             Self::Eager => Some(Preemption::Suspend),
             Self::Wait => None,
             Self::Kill => Some(Preemption::Kill),
+            Self::Checkpoint => Some(Preemption::Checkpoint),
         }
     }
 }
@@ -97,7 +101,7 @@ impl Suspensions {
             // Setups and cleanups keep their slots: they are short and belong to the JobTracker.
             attempt.slot() == kind
                 && attempt.task.is_work()
-                && (how == Preemption::Kill || is_suspendable(&view, attempt.job()))
+                && (how.ends() || is_suspendable(&view, attempt.job()))
                 && !self.contains(*attempt)
                 && offer.can_preempt(*attempt)
         })

@@ -71,7 +71,8 @@ impl Attempt {
             | AttemptPhase::Work
             | AttemptPhase::Sort
             | AttemptPhase::Reduce
-            | AttemptPhase::Commit => {
+            | AttemptPhase::Commit
+            | AttemptPhase::Save => {
                 let (part, demand, _) = self.under_way();
                 let shares = demand.is_some();
                 self.continue_part(now, wait, part, shares)
@@ -158,8 +159,8 @@ impl Attempt {
                     AttemptStep::Nothing
                 }
             }
-            // The timer of a commit does not depend on speeds.
-            AttemptPhase::Commit => AttemptStep::Nothing,
+            // The timers of a commit and of a checkpoint do not depend on later speeds.
+            AttemptPhase::Commit | AttemptPhase::Save => AttemptStep::Nothing,
             // Nothing to do here: a flow gets its pace from the fabric, and a suspended attempt
             // reads the speeds when it resumes.
             _ if !is_running || self.flow.is_some() || self.timer.is_none() => AttemptStep::Nothing,
@@ -180,7 +181,7 @@ impl Attempt {
             AttemptPhase::Shuffle => Some(&self.fetching.as_ref()?.shuffle),
             AttemptPhase::Sort => Some(&self.fetching.as_ref()?.sort),
             AttemptPhase::Work | AttemptPhase::Reduce => Some(&self.work),
-            AttemptPhase::Start | AttemptPhase::Commit => None,
+            AttemptPhase::Start | AttemptPhase::Commit | AttemptPhase::Save => None,
         }
     }
 
