@@ -5,6 +5,7 @@
 //! a run: its maps took 4 min       |  bag: TaskBag { .. }.most()
 //! a run: a mean wait of 40 s       |  queue: SlotQueue { .. }.mean_wait()
 //! a run: a mean sojourn under HFSP    |  fluid: FluidDiscipline::Fsp.serve(jobs)
+//! a run: its slots after 9 min         |  ramp: FrameworkRamp { .. }.ramp_up()
 //! a run: 3 and 2 tasks under DRF      |  filling: Filling { .. }.whole()
 //! ```
 //!
@@ -17,11 +18,13 @@ mod delay;
 mod filling;
 pub mod fluid;
 mod queue;
+mod ramp;
 
 pub use bag::TaskBag;
 pub use delay::{DelayedJob, SkippedTime, StickySlots};
 pub use filling::{Filling, FillingUser};
 pub use queue::SlotQueue;
+pub use ramp::FrameworkRamp;
 
 /// A number outside of the range that a closed form or a fluid model accepts.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -23,6 +23,7 @@ mod growth;
 mod hfsp;
 mod modified_fair;
 mod naive;
+mod offers;
 mod rank;
 mod ranked;
 pub mod shared;
@@ -42,6 +43,7 @@ pub use hfsp::{
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
+pub use offers::{FrameworkSpec, InnerPolicy, NodeSharing, Offers, OffersOptions};
 pub use rank::{
     ByRank, FACTS, FUNCTIONS, PreemptSpec, RankFact, RankFormula, RankFunction, RankOptions,
     VICTIM, VictimChoice,
@@ -72,6 +74,7 @@ pub fn visit_policies(visitor: &mut impl PolicyVisitor) {
     visitor.visit::<ModifiedFair>();
     visitor.visit::<Capacity>();
     visitor.visit::<Drf>();
+    visitor.visit::<Offers>();
     visitor.visit::<Hfsp>();
     visitor.visit::<ByRank>();
     visitor.visit::<Las>();

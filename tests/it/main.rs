@@ -33,6 +33,7 @@ mod liveness;
 mod model;
 mod modified_fair;
 mod mumak;
+mod offers;
 mod own_format;
 mod own_history;
 #[expect(dead_code, unreachable_pub, reason = "it is a program, of which a test needs the policy")]

@@ -1,0 +1,452 @@
+//! `offers`: slot offers, as Nexus and Mesos make them (Hindman et al., NSDI 2011). Several
+//! *frameworks* share the cluster, each with a policy of its own for its jobs.
+//!
+//! ```text
+//! heartbeat with free slots ─▶ the framework with the lowest share ─▶ its policy: takes some, or none
+//!                           ─▶ the next framework, for what is left
+//! ```
+//! A framework knows only its own jobs. It refuses an offer by leaving slots free, and is then not
+//! offered this node again for a while (`filter`), unless it has got new tasks. While a framework
+//! thinks about an offer (`answer`), the node's free slots are not offered to others; after `time_out`
+//! the offer is taken back.
+//!
+//! With `sharing: static`, each node belongs to one framework, as if each had a cluster of its own.
+
+mod inner;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::inner::InnerPolicy;
+use super::shared::allocations::PoolBy;
+use mumakil_base::units::{Factor, SimSpan, SimTime};
+use mumakil_core::cluster::Amounts;
+use mumakil_core::mapred::{
+    AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, JobSpec, Offer, Orders, Policy,
+    PolicySite, Precedence, PrecedenceBy, Reason, RunEndHook, Scheduler, Setting, SlotKind,
+    SlotStanding, TrackerId, TrueDurations, View, step,
+};
+
+/// The options of `offers`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OffersOptions {
+    /// The frameworks by the names of their pools. The jobs of all other pools belong to one more
+    /// framework, `others`.
+    #[schemars(with = "BTreeMap<String, FrameworkSpec>")]
+    pub frameworks: IndexMap<String, FrameworkSpec>,
+    /// The framework of the jobs of other pools.
+    pub others: FrameworkSpec,
+    /// How the pool of a job is chosen.
+    pub pool_by: PoolBy,
+    /// How frameworks share the nodes.
+    pub sharing: NodeSharing,
+    /// For how long a node is not offered again to a framework that has left slots free there.
+    #[schemars(extend("x-only-if" = {"sharing": "offers"}))]
+    pub filter: SimSpan,
+    /// How long a framework thinks about an offer. Meanwhile the node has nothing for others.
+    #[schemars(extend("x-only-if" = {"sharing": "offers"}))]
+    pub answer: SimSpan,
+    /// After this time an offer without an answer is taken back, and counts as refused.
+    #[schemars(extend("x-only-if" = {"answer": {"not": 0}}))]
+    pub time_out: SimSpan,
+}
+
+/// A framework.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FrameworkSpec {
+    /// Its weight: frameworks get shares of the cluster in proportion to their weights.
+    pub weight: Factor,
+    /// The policy for its jobs; any but `capacity`, `external` and `offers`.
+    pub policy: InnerPolicy,
+}
+
+/// How frameworks share the nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeSharing {
+    /// Free slots of any node are offered to the framework with the lowest share.
+    #[default]
+    Offers,
+    /// Each node belongs to one framework. The nodes are divided by the weights, in the order of the
+    /// frameworks.
+    Static,
+}
+
+impl Default for FrameworkSpec {
+    fn default() -> Self {
+        Self { weight: Factor::ONE, policy: InnerPolicy::default() }
+    }
+}
+
+impl Default for OffersOptions {
+    fn default() -> Self {
+        Self {
+            frameworks: IndexMap::new(),
+            others: FrameworkSpec::default(),
+            pool_by: PoolBy::Pool,
+            sharing: NodeSharing::Offers,
+            // Mesos: the default of `refuse_seconds`.
+            filter: SimSpan::from_secs(5),
+            answer: SimSpan::ZERO,
+            // Mesos has no time-out unless `--offer_timeout` is set; this is the example of its
+            // manual.
+            time_out: SimSpan::from_secs(30),
+        }
+    }
+}
+
+/// Offers free slots to frameworks.
+pub struct Offers {
+    frameworks: Vec<Framework>,
+    names: FxHashMap<String, usize>,
+    pool_by: PoolBy,
+    sharing: NodeSharing,
+    filter: SimSpan,
+    /// How long an offer stands, and whether it is answered then.
+    standing: SimSpan,
+    is_answered: bool,
+    /// The jobs, with their frameworks.
+    of_job: FxHashMap<JobId, usize>,
+    nodes: Vec<OfferedNode>,
+    tick_every: Option<SimSpan>,
+}
+
+/// A framework, its policy and its jobs.
+struct Framework {
+    name: String,
+    weight: f64,
+    policy: Box<dyn Scheduler>,
+    jobs: BTreeSet<JobId>,
+    held: Amounts,
+    /// How often it has got new tasks to launch: older refusals no longer count.
+    revived: u64,
+    ticked: u64,
+}
+
+/// The offers of a node.
+#[derive(Clone, Debug, Default)]
+struct OfferedNode {
+    /// The framework that thinks about the node's free slots, and since when.
+    outstanding: Option<(usize, SimTime)>,
+    /// The frameworks that have refused, each with the end of the filter and the number of its
+    /// revivals then.
+    refused: BTreeMap<usize, (SimTime, u64)>,
+}
+
+impl Offers {
+    fn framework_of(&self, job: &JobSpec) -> usize {
+        let others = self.frameworks.len() - 1;
+        self.names.get(self.pool_by.of(job)).copied().unwrap_or(others)
+    }
+
+    /// Counts anew what a framework holds.
+    fn count(&mut self, view: &View<'_>, framework: usize) {
+        let framework = &mut self.frameworks[framework];
+        let jobs = framework.jobs.iter().filter_map(|job| view.job(*job));
+        let mut held = Amounts::default();
+        jobs.for_each(|job| held += view.held(job));
+        framework.held = held;
+    }
+
+    /// Returns the framework that gets the next offer of a node; `None` if all have been asked or
+    /// have refused.
+    fn next(&self, view: &View<'_>, tracker: TrackerId, asked: &BTreeSet<usize>) -> Option<usize> {
+        let (now, total) = (view.now(), view.total());
+        if self.sharing == NodeSharing::Static {
+            return Some(self.owner(tracker)).filter(|owner| !asked.contains(owner));
+        }
+        let node = &self.nodes[tracker.index()];
+        let is_filtered = |framework: usize| {
+            let refused = node.refused.get(&framework);
+            refused.is_some_and(|(until, revived)| {
+                now < *until && *revived == self.frameworks[framework].revived
+            })
+        };
+        let open = (0..self.frameworks.len())
+            .inspect(|_| step())
+            .filter(|framework| !asked.contains(framework) && !is_filtered(*framework));
+        let share = |framework: &usize| {
+            let Framework { held, weight, .. } = &self.frameworks[*framework];
+            held.dominant_share(total) / weight
+        };
+        open.min_by(|one, other| share(one).total_cmp(&share(other)).then(one.cmp(other)))
+    }
+
+    /// Returns the framework that owns a node.
+    fn owner(&self, tracker: TrackerId) -> usize {
+        // Without jobs of other pools, their framework would own nodes in vain.
+        let own = match self.frameworks.split_last() {
+            Some((others, own)) if others.jobs.is_empty() && !own.is_empty() => own,
+            _ => &self.frameworks[..],
+        };
+        let all: f64 = own.iter().map(|framework| framework.weight).sum();
+        let mut place = (f64::from(tracker.0) + 0.5) / self.nodes.len().max(1) as f64 * all;
+        let is_before = |framework: &Framework| {
+            place -= framework.weight;
+            place < 0.0
+        };
+        own.iter().position(is_before).unwrap_or(own.len() - 1)
+    }
+
+    /// Notes that a framework has left slots of a node free.
+    fn refuse(&mut self, now: SimTime, tracker: TrackerId, framework: usize) {
+        let revived = self.frameworks[framework].revived;
+        let refused = &mut self.nodes[tracker.index()].refused;
+        refused.insert(framework, (now + self.filter, revived));
+    }
+
+    /// Says why jobs of frameworks that are not asked get nothing here.
+    fn explain(&self, offer: &mut Offer<'_>, asked: &BTreeSet<usize>, reason: &'static str) {
+        if !offer.keeps_refusals() {
+            return;
+        }
+        for (number, framework) in self.frameworks.iter().enumerate() {
+            for kind in SlotKind::BOTH {
+                let waits =
+                    |job: &&JobId| offer.view().job(**job).is_some_and(|job| 0 < job.pending(kind));
+                let first = framework.jobs.iter().find(waits).copied();
+                if !asked.contains(&number)
+                    && 0 < offer.free(kind)
+                    && let Some(job) = first
+                {
+                    offer.refuse(job, kind, Reason::Other(reason));
+                }
+            }
+        }
+    }
+}
+
+impl Scheduler for Offers {
+    fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
+        self.nodes = vec![OfferedNode::default(); setting.topology.len() as usize];
+        let mut hook = None;
+        for framework in &mut self.frameworks {
+            hook = framework.policy.begin(setting)?.or(hook);
+        }
+        Ok(hook)
+    }
+
+    fn foresee(&mut self, truth: &TrueDurations) {
+        self.frameworks.iter_mut().for_each(|framework| framework.policy.foresee(truth));
+    }
+
+    fn refuses(&self, view: &View<'_>, job: &JobSpec) -> Option<Reason> {
+        self.frameworks[self.framework_of(job)].policy.refuses(view, job)
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        let Some(job) = view.job(event.job) else { return };
+        let known = self.of_job.get(&event.job).copied();
+        // A job stays with its framework, even if its pool changes.
+        let number = known.unwrap_or_else(|| self.framework_of(job.spec()));
+        let framework = &mut self.frameworks[number];
+        match event.change {
+            JobChange::Ended(_) => {
+                framework.jobs.remove(&event.job);
+                self.of_job.remove(&event.job);
+            }
+            _ => {
+                framework.jobs.insert(event.job);
+                self.of_job.insert(event.job, number);
+            }
+        }
+        let has_tasks = match event.change {
+            JobChange::Running | JobChange::SlowTasks => true,
+            JobChange::Attempt(_, state) => {
+                matches!(state, AttemptState::Failed | AttemptState::Killed)
+                    || state == AttemptState::Succeeded && !job.is_running()
+            }
+            _ => false,
+        };
+        framework.revived += u64::from(has_tasks);
+        framework.policy.job_changed(view, event);
+        self.count(view, number);
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        self.tick_every
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        for framework in &mut self.frameworks {
+            let Some(every) = framework.policy.tick_every() else { continue };
+            let ticks = orders.view().rounds(every);
+            if std::mem::replace(&mut framework.ticked, ticks) != ticks {
+                framework.policy.tick(orders);
+            }
+        }
+    }
+
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        let of_inner = self.frameworks.iter().map(|framework| framework.policy.patience(view));
+        let longest = of_inner.max().unwrap_or(SimSpan::ZERO);
+        longest + (self.filter + self.standing) * self.frameworks.len() as u64
+    }
+
+    fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        self.frameworks.iter().for_each(|framework| framework.policy.withheld(view, say));
+    }
+
+    fn precedence(&self) -> Precedence {
+        let inside = self.frameworks.first().map(|framework| framework.policy.precedence());
+        Precedence { groups: PrecedenceBy::Share, jobs: inside.unwrap_or_default().jobs }
+    }
+
+    fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
+        for framework in &self.frameworks {
+            let jobs = framework.jobs.iter().filter_map(|job| view.job(*job));
+            let held = jobs.map(|job| job.tasks(kind).running()).sum();
+            say(&framework.name, SlotStanding::of(held));
+        }
+    }
+
+    fn sizes(&self, job: JobId, say: &mut dyn FnMut(SlotKind, JobSize)) {
+        if let Some(number) = self.of_job.get(&job) {
+            self.frameworks[*number].policy.sizes(job, say);
+        }
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.frameworks.iter().any(|framework| framework.policy.reads_progress())
+    }
+
+    fn reads_reports(&self) -> bool {
+        self.frameworks.iter().any(|framework| framework.policy.reads_reports())
+    }
+
+    fn wants_full_trackers(&self) -> bool {
+        self.frameworks.iter().any(|framework| framework.policy.wants_full_trackers())
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        let (now, tracker) = (offer.view().now(), offer.tracker());
+        let has_free = |offer: &Offer<'_>| SlotKind::BOTH.iter().any(|kind| 0 < offer.free(*kind));
+        if !has_free(offer) {
+            // A framework may take slots from its own attempts, whoever gets the offers.
+            for framework in &mut self.frameworks {
+                if framework.policy.wants_full_trackers() {
+                    framework.policy.offer(offer);
+                }
+            }
+            return;
+        }
+        let mut asked = BTreeSet::new();
+        while has_free(offer) {
+            let framework = match self.nodes[tracker.index()].outstanding {
+                Some((_, since)) if now < since + self.standing => {
+                    return self.explain(
+                        offer,
+                        &asked,
+                        "the node is offered to a framework that thinks",
+                    );
+                }
+                Some((framework, _)) => {
+                    self.nodes[tracker.index()].outstanding = None;
+                    if !self.is_answered {
+                        asked.insert(framework);
+                        self.refuse(now, tracker, framework);
+                        continue;
+                    }
+                    framework
+                }
+                None => {
+                    let Some(framework) = self.next(&offer.view(), tracker, &asked) else { break };
+                    if !self.standing.is_zero() {
+                        self.nodes[tracker.index()].outstanding = Some((framework, now));
+                        continue;
+                    }
+                    framework
+                }
+            };
+            asked.insert(framework);
+            self.frameworks[framework].policy.offer(offer);
+            self.count(&offer.view(), framework);
+            if has_free(offer) {
+                self.refuse(now, tracker, framework);
+            }
+        }
+        self.explain(offer, &asked, "its framework has just refused this node");
+    }
+}
+
+impl Policy for Offers {
+    const NAME: &'static str = "offers";
+    const ABOUT: &'static str =
+        "slots are offered to frameworks, each with a policy of its own, as in Mesos";
+    type Options = OffersOptions;
+
+    fn settle(options: &mut OffersOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
+        let mut complaints = Vec::new();
+        let named = options.frameworks.iter_mut();
+        let named = named.map(|(name, spec)| (vec!["frameworks", name.as_str()], spec));
+        for (path, spec) in named.chain([(vec!["others"], &mut options.others)]) {
+            if spec.weight.get() == 0.0 {
+                let path = [&path[..], &["weight"]].concat();
+                let message = "a framework of weight 0 would get nothing";
+                complaints.push(Complaint::error(
+                    &path,
+                    message,
+                    "choose a small one, such as 0.01",
+                ));
+            }
+            for mut complaint in spec.policy.settle(site) {
+                let around = path.iter().chain(&["policy"]).map(|key| (*key).to_owned());
+                complaint.path = around.chain(complaint.path).collect();
+                complaints.push(complaint);
+            }
+        }
+        complaints
+    }
+
+    fn new(options: OffersOptions) -> Self {
+        let OffersOptions { frameworks, others, pool_by, sharing, filter, answer, time_out } =
+            options;
+        let names = frameworks.keys().cloned().zip(0..).collect();
+        let all = frameworks.into_iter().chain([("others".to_owned(), others)]);
+        let frameworks: Vec<Framework> = all
+            .map(|(name, spec)| Framework {
+                name,
+                weight: spec.weight.get(),
+                policy: spec
+                    .policy
+                    .build()
+                    .unwrap_or_else(|| Box::new(super::Fifo::new(Default::default()))),
+                jobs: BTreeSet::new(),
+                held: Amounts::default(),
+                revived: 0,
+                ticked: 0,
+            })
+            .collect();
+        let ticks = frameworks.iter().filter_map(|framework| framework.policy.tick_every());
+        let tick_every = ticks.map(SimSpan::as_micros).reduce(common_divisor);
+        Self {
+            names,
+            frameworks,
+            pool_by,
+            sharing,
+            filter,
+            standing: if sharing == NodeSharing::Static {
+                SimSpan::ZERO
+            } else {
+                answer.min(time_out)
+            },
+            is_answered: answer <= time_out,
+            of_job: FxHashMap::default(),
+            nodes: Vec::new(),
+            tick_every: tick_every.map(SimSpan::from_micros),
+        }
+    }
+}
+
+/// Returns the largest span that divides both.
+fn common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { common_divisor(other, one % other) }
+}
