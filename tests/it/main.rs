@@ -47,6 +47,7 @@ mod python;
 mod rank;
 mod real_hadoop;
 mod recovery;
+mod reduces_by_place;
 mod resources;
 mod scenarios;
 mod scores;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::cluster::{PerSlot, SlotKind, TrackerId};
+use crate::cluster::{PerSlot, RackId, SlotKind, TrackerId};
 use crate::mapred::event::{AttemptState, Outcome, SlotCounts};
 use crate::mapred::heartbeat::{Missing, SavedWork};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
@@ -84,6 +84,8 @@ pub struct Job {
     pub(super) was_pending: PerSlot<bool>,
     /// How many of its attempts have not been reported as ended.
     pub(super) open_tries: u32,
+    /// How many maps have left their output in each rack, for its reduces.
+    pub(super) outputs: BTreeMap<RackId, u32>,
     /// The work of unfinished tasks that attempts have saved.
     pub(super) saved: FxHashMap<TaskId, SavedWork>,
     /// The lost outputs, by map; a map that has run again is removed.
@@ -274,6 +276,7 @@ impl Job {
             load: PerSlot::default(),
             was_pending: PerSlot::default(),
             open_tries: 0,
+            outputs: BTreeMap::new(),
             saved: FxHashMap::default(),
             lost_outputs: BTreeMap::new(),
             output_changes: 0,

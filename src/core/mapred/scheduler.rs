@@ -566,6 +566,14 @@ impl Offer<'_> {
         (self.slots(kind) + self.freed[kind]).saturating_sub(taken)
     }
 
+    /// Returns the attempts that this offer has launched so far.
+    pub fn launched(&self) -> impl Iterator<Item = AttemptId> {
+        self.directives.iter().filter_map(|directive| match directive {
+            Directive::Launch(launch) => Some(launch.attempt),
+            _ => None,
+        })
+    }
+
     /// Returns the jobs whose tasks may be launched, in the order of their numbers.
     pub fn running_jobs(&self) -> impl Iterator<Item = &Job> {
         self.ledger.running_jobs().inspect(|_| step())
@@ -672,6 +680,16 @@ impl Offer<'_> {
     pub fn near_maps(&mut self, job: JobId, most: u32) -> [u32; 2] {
         step();
         self.ledger.near_maps(job, self.tracker, most)
+    }
+
+    /// Returns how many of the job's maps have left their output in the tracker's rack, and how many in
+    /// the rack that has most of it.
+    pub fn outputs_near(&self, job: JobId) -> [u32; 2] {
+        step();
+        let Some(job) = self.ledger.job(job) else { return [0; 2] };
+        let here = self.ledger.topology.rack(self.tracker);
+        let most = job.outputs.values().max().copied().unwrap_or(0);
+        [job.outputs.get(&here).copied().unwrap_or(0), most]
     }
 
     /// Notes at the end of an offer why a slot stays free: the first job in the policy's order is

@@ -515,7 +515,8 @@ impl Capacity {
     ) -> Option<Launched> {
         let slots = self.tree.member(job)?.width[kind];
         let launched = match (kind, &mut self.delay) {
-            (SlotKind::Reduce, _) => offer.launch_wide_reduce(job, slots, why),
+            (SlotKind::Reduce, None) => offer.launch_wide_reduce(job, slots, why),
+            (SlotKind::Reduce, Some(delay)) => delay.launch_reduce(offer, job, slots, why),
             // 0.20 and 0.21 launch any map of the job, the nearest first.
             (SlotKind::Map, None) => offer.launch_wide_map(job, slots, MapReach::Any, why),
             (SlotKind::Map, Some(delay)) => delay.launch_wide_map(offer, job, slots, anywhere, why),

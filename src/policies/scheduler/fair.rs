@@ -131,7 +131,12 @@ impl Default for FairOptions {
             allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
             // `mapred.fairscheduler.locality.delay` is -1: computed from the heartbeat interval.
-            delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, long_task: None },
+            delay: DelaySpec {
+                w1: AutoSpan::Auto,
+                w2: AutoSpan::Auto,
+                long_task: None,
+                reduces: None,
+            },
             // `mapred.fairscheduler.allow.undeclared.pools` is on; 0.21 has no such key.
             allow_undeclared_pools: true,
             // `mapred.fairscheduler.sizebasedweight` is off.
@@ -435,7 +440,7 @@ impl Fair {
             // Reduces never wait, since they read from all nodes (section 4.1 of the paper).
             if kind == SlotKind::Reduce {
                 let mut jobs = tree.in_order(&offer.view(), pool, kind);
-                return jobs.find_map(|job| offer.launch_reduce(job, reason));
+                return jobs.find_map(|job| delay.launch_reduce(offer, job, 1, reason));
             }
             let anywhere = is_starved(pool);
             let launched = tree.places(pool, kind).find_map(|(job, place)| {

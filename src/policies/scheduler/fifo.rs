@@ -246,7 +246,14 @@ impl Fifo {
         false
     }
 
-    fn offer_reduce(&self, offer: &mut Offer<'_>) {
+    fn offer_reduce(&mut self, offer: &mut Offer<'_>) {
+        // The walk along the queue reads the policy, so take the part out that changes.
+        let mut delay = self.delay.take();
+        self.offer_reduce_with(delay.as_mut(), offer);
+        self.delay = delay;
+    }
+
+    fn offer_reduce_with(&self, mut delay: Option<&mut Delay>, offer: &mut Offer<'_>) {
         let kind = SlotKind::Reduce;
         if offer.view().jobs_pending(kind) == 0 || balanced_room(offer, kind) == 0 {
             return;
@@ -259,7 +266,13 @@ impl Fifo {
                 continue;
             };
             let may_launch = 0 < self.reduces.pending(job, kind);
-            if may_launch && offer.launch_reduce(id, Reason::InLine(place)).is_some() {
+            let reason = Reason::InLine(place);
+            let launched = match &mut delay {
+                _ if !may_launch => None,
+                Some(delay) => delay.launch_reduce(offer, id, 1, reason),
+                None => offer.launch_reduce(id, reason),
+            };
+            if launched.is_some() {
                 return;
             }
             // If slots are kept, Hadoop stops at the first job with reduces, even if it has

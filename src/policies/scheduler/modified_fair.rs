@@ -101,7 +101,12 @@ impl Default for ModifiedFairOptions {
         Self {
             allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
-            delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, long_task: None },
+            delay: DelaySpec {
+                w1: AutoSpan::Auto,
+                w2: AutoSpan::Auto,
+                long_task: None,
+                reduces: None,
+            },
             classification: true,
             pool_allocation: true,
             maximum: Maximum::Cap,
@@ -279,7 +284,7 @@ impl ModifiedFair {
             return pools.find_map(|pool| {
                 let mut jobs = standings.in_order(&offer.view(), pool, kind);
                 let reason = Reason::Share(standings.standing(pool, kind));
-                jobs.find_map(|job| offer.launch_reduce(job, reason))
+                jobs.find_map(|job| delay.launch_reduce(offer, job, 1, reason))
             });
         }
         let jobs = |pool| standings.ready_in(pool, kind).map(move |job| (pool, job));

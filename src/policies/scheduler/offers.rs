@@ -28,9 +28,9 @@ use super::shared::allocations::PoolBy;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::cluster::Amounts;
 use mumakil_core::mapred::{
-    AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, JobSpec, Offer, Orders, Policy,
-    PolicySite, Precedence, PrecedenceBy, Reason, RunEndHook, Scheduler, Setting, SlotKind,
-    SlotStanding, TrackerId, TrueDurations, View, step,
+    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, JobSpec, Offer,
+    Orders, Policy, PolicySite, Precedence, PrecedenceBy, Reason, RunEndHook, Scheduler, Setting,
+    SlotKind, SlotStanding, TrackerId, TrueDurations, View, step,
 };
 
 /// The options of `offers`.
@@ -113,8 +113,8 @@ pub struct Offers {
     /// How long an offer stands, and whether it is answered then.
     standing: SimSpan,
     is_answered: bool,
-    /// The jobs, with their frameworks.
-    of_job: FxHashMap<JobId, usize>,
+    /// The jobs, with their frameworks and what they hold.
+    of_job: FxHashMap<JobId, (usize, Amounts)>,
     nodes: Vec<OfferedNode>,
     tick_every: Option<SimSpan>,
 }
@@ -147,13 +147,14 @@ impl Offers {
         self.names.get(self.pool_by.of(job)).copied().unwrap_or(others)
     }
 
-    /// Counts anew what a framework holds.
-    fn count(&mut self, view: &View<'_>, framework: usize) {
-        let framework = &mut self.frameworks[framework];
-        let jobs = framework.jobs.iter().filter_map(|job| view.job(*job));
-        let mut held = Amounts::default();
-        jobs.for_each(|job| held += view.held(job));
-        framework.held = held;
+    /// Counts anew what a job holds.
+    fn count(&mut self, view: &View<'_>, id: JobId) {
+        let Some((job, (framework, held))) = view.job(id).zip(self.of_job.get_mut(&id)) else {
+            return;
+        };
+        let of_framework = &mut self.frameworks[*framework].held;
+        *of_framework -= std::mem::replace(held, view.held(job));
+        *of_framework += *held;
     }
 
     /// Returns the framework that gets the next offer of a node; `None` if all have been asked or
@@ -244,19 +245,19 @@ impl Scheduler for Offers {
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         let Some(job) = view.job(event.job) else { return };
-        let known = self.of_job.get(&event.job).copied();
         // A job stays with its framework, even if its pool changes.
+        let known = self.of_job.get(&event.job).map(|(framework, _)| *framework);
         let number = known.unwrap_or_else(|| self.framework_of(job.spec()));
+        self.of_job.entry(event.job).or_insert((number, Amounts::default()));
+        self.count(view, event.job);
         let framework = &mut self.frameworks[number];
         match event.change {
             JobChange::Ended(_) => {
                 framework.jobs.remove(&event.job);
-                self.of_job.remove(&event.job);
+                let held = self.of_job.remove(&event.job).map_or(Amounts::default(), |of| of.1);
+                framework.held -= held;
             }
-            _ => {
-                framework.jobs.insert(event.job);
-                self.of_job.insert(event.job, number);
-            }
+            _ => _ = framework.jobs.insert(event.job),
         }
         let has_tasks = match event.change {
             JobChange::Running | JobChange::SlowTasks => true,
@@ -268,7 +269,6 @@ impl Scheduler for Offers {
         };
         framework.revived += u64::from(has_tasks);
         framework.policy.job_changed(view, event);
-        self.count(view, number);
     }
 
     fn tick_every(&self) -> Option<SimSpan> {
@@ -309,7 +309,7 @@ impl Scheduler for Offers {
     }
 
     fn sizes(&self, job: JobId, say: &mut dyn FnMut(SlotKind, JobSize)) {
-        if let Some(number) = self.of_job.get(&job) {
+        if let Some((number, _)) = self.of_job.get(&job) {
             self.frameworks[*number].policy.sizes(job, say);
         }
     }
@@ -367,8 +367,10 @@ impl Scheduler for Offers {
                 }
             };
             asked.insert(framework);
+            let before = offer.launched().count();
             self.frameworks[framework].policy.offer(offer);
-            self.count(&offer.view(), framework);
+            let jobs: BTreeSet<JobId> = offer.launched().skip(before).map(AttemptId::job).collect();
+            jobs.into_iter().for_each(|job| self.count(&offer.view(), job));
             if has_free(offer) {
                 self.refuse(now, tracker, framework);
             }

@@ -214,6 +214,8 @@ impl Ledger {
         task.stage = TaskStage::Done(attempt.number, record.tracker);
         task.order = order;
         if attempt.task.kind == TaskKind::Map {
+            let rack = self.topology.rack(record.tracker);
+            *self.known_mut(id).outputs.entry(rack).or_default() += 1;
             self.count_output(MapOutput { map: attempt, at: record.tracker, order }, out);
         }
         let task = self.known_mut(id).known_task(attempt.task);

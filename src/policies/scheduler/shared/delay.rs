@@ -8,6 +8,7 @@
 //! waiting time grows only after an offer that has passed the job over, until the next offer. So a
 //! job that no offer asks does not grow impatient.
 
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,10 @@ pub struct DelaySpec {
     /// more long maps than the average node. Without this, length does not matter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_task: Option<SimSpan>,
+    /// How long a job's reduces are passed over on nodes outside of the rack that has most of the
+    /// output of the job's maps so far. Without this, they do not wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduces: Option<SimSpan>,
 }
 
 impl DelaySpec {
@@ -52,6 +57,7 @@ impl DelaySpec {
         w1: AutoSpan::Fixed(SimSpan::ZERO),
         w2: AutoSpan::Fixed(SimSpan::ZERO),
         long_task: None,
+        reduces: None,
     };
 }
 
@@ -82,6 +88,9 @@ pub struct Delay {
     /// The waiting of each job that was asked and has not ended, by the job's number.
     jobs: Vec<Option<DelayState>>,
     long_tasks: Option<LongTasks>,
+    /// How long reduces wait for a rack, and since when those of each job do.
+    reduces: Option<SimSpan>,
+    reduces_wait: FxHashMap<JobId, SimTime>,
 }
 
 /// The rules that derive, from a job's waiting, how far from its input the job may launch.
@@ -233,7 +242,8 @@ impl DelayState {
 impl Delay {
     /// Returns a delay that is measured in time.
     pub fn new(spec: &DelaySpec) -> Self {
-        Self::with(DelayMeasure::Time(spec.w1, spec.w2), spec.long_task)
+        let reduces = spec.reduces;
+        Self { reduces, ..Self::with(DelayMeasure::Time(spec.w1, spec.w2), spec.long_task) }
     }
 
     /// Returns a delay that is measured in the number of slots for which a job is passed over: for
@@ -254,6 +264,8 @@ impl Delay {
             rules: DelayRules { patience, limits: [0, 0], offers: OfferTimes::default(), slots: 0 },
             jobs: Vec::new(),
             long_tasks: long_task.map(LongTasks::new),
+            reduces: None,
+            reduces_wait: FxHashMap::default(),
         }
     }
 
@@ -277,6 +289,9 @@ impl Delay {
 
     /// Notes an event of a job; to be called with every event.
     pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        if let JobChange::Ended(_) = event.change {
+            self.reduces_wait.remove(&event.job);
+        }
         if let JobChange::Ended(_) = event.change
             && let Some(waiting) = self.jobs.get_mut(event.job.index())
         {
@@ -323,7 +338,9 @@ impl Delay {
             let has_map = job.is_some_and(|job| 0 < job.pending(SlotKind::Map));
             has_map && view.now().saturating_since(waiting.held_back_at) <= lately
         };
-        if self.jobs.iter().enumerate().any(still_waits) { SimSpan::LONGEST } else { SimSpan::ZERO }
+        let maps_wait = self.jobs.iter().enumerate().any(still_waits);
+        let of_maps = if maps_wait { SimSpan::LONGEST } else { SimSpan::ZERO };
+        of_maps.max(self.reduces.unwrap_or(SimSpan::ZERO))
     }
 
     /// Launches a map of a job as near to its input as the delay asks, or passes the job over
@@ -351,8 +368,37 @@ impl Delay {
     ) -> Option<Launched> {
         match kind {
             SlotKind::Map => self.launch_map(offer, job, false, reason),
-            SlotKind::Reduce => offer.launch_reduce(job, reason),
+            SlotKind::Reduce => self.launch_reduce(offer, job, 1, reason),
         }
+    }
+
+    /// Launches a reduce of a job, which takes several slots perhaps, unless the job's reduces wait
+    /// for a node nearer to the output of its maps.
+    pub fn launch_reduce(
+        &mut self,
+        offer: &mut Offer<'_>,
+        job: JobId,
+        slots: u32,
+        reason: Reason,
+    ) -> Option<Launched> {
+        let Some(patience) = self.reduces else {
+            return offer.launch_wide_reduce(job, slots, reason);
+        };
+        let now = offer.view().now();
+        let [here, most] = offer.outputs_near(job);
+        let has_reduce = offer.view().job(job).is_some_and(|job| 0 < job.pending(SlotKind::Reduce));
+        if here < most && has_reduce {
+            let since = *self.reduces_wait.entry(job).or_insert(now);
+            if now.saturating_since(since) < patience {
+                offer.refuse(job, SlotKind::Reduce, delayed(now, Some(since)));
+                return None;
+            }
+        }
+        let launched = offer.launch_wide_reduce(job, slots, reason);
+        if launched.is_some() {
+            self.reduces_wait.remove(&job);
+        }
+        launched
     }
 
     /// As [`Delay::launch_map`], for a map that takes several slots.
@@ -367,7 +413,7 @@ impl Delay {
         let view = offer.view();
         let now = view.now();
         let is_blocked = self.is_blocked(offer, job);
-        let Self { rules, jobs, long_tasks } = self;
+        let Self { rules, jobs, long_tasks, .. } = self;
         let waiting = entry(jobs, job);
         let known = view.job(job);
         let reach = if anywhere { MapReach::Any } else { rules.reach(&view, known, waiting) };
@@ -547,7 +593,7 @@ mod tests {
     /// racks.
     fn bench() -> PolicyBench<InTurn> {
         let [w1, w2] = [10, 5].map(|secs| AutoSpan::Fixed(SimSpan::from_secs(secs)));
-        let delay = Delay::new(&DelaySpec { w1, w2, long_task: None });
+        let delay = Delay::new(&DelaySpec { w1, w2, ..DelaySpec::NONE });
         PolicyBench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 })
     }
 
