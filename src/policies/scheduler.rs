@@ -12,6 +12,7 @@
 
 #[cfg(test)]
 mod alterations;
+mod aria;
 mod capacity;
 mod drf;
 mod estimator;
@@ -31,6 +32,7 @@ pub mod shared;
 mod truthfulness;
 mod yardsticks;
 
+pub use aria::{Aria, AriaOptions, DeadlineBound};
 pub use capacity::{Capacity, CapacityOptions, Queue, QueueBy, Queues, Rules};
 pub use drf::{Drf, DrfOptions, WeightedPool};
 pub use estimator::{Estimator, MeasuredTask, SizeError, SizeFormula, SizeFormulas};
@@ -79,6 +81,7 @@ pub fn visit_policies(visitor: &mut impl PolicyVisitor) {
     visitor.visit::<ByRank>();
     visitor.visit::<Las>();
     visitor.visit::<Edf>();
+    visitor.visit::<Aria>();
     visitor.visit::<Ps>();
     visitor.visit::<Fsp>();
     visitor.visit::<Srpt>();

@@ -110,6 +110,41 @@ expect:
     assert_eq!(table.lines().count(), 3, "{table}");
 }
 
+/// With the slots that the upper bound asks for, and no others, a job keeps its deadline; with half the
+/// time it gets more slots. Each heartbeat may cost a task a second.
+#[test]
+fn aria_gives_a_job_the_slots_that_its_deadline_needs() {
+    let room = Room::new();
+    let run = |bound: &str, deadline: u32| {
+        let yaml = format!(
+            "hadoop: {{line: \"1.x\", heartbeat: 500ms, setup_cleanup: false, start_up: 0s, localisation: 0s, slow_start: 1}}
+cluster: {{nodes: 20, racks: 1, map_slots: 4, reduce_slots: 2}}
+scheduler: {{aria: {{spare: false, bound: {bound}}}}}
+workload: {{jobs: [{{name: a, maps: 160, input: 0, map_time: {{uniform: {{from: 20s, to: 40s}}}}, deadline: {deadline}s}}]}}
+expect: [\"max(slots[kind=map]) >= 0\", makespan]
+"
+        );
+        room.write("aria.yaml", &yaml);
+        room.mumakil("run aria.yaml --out out --force").assert().success();
+        let table = fs::read_to_string(room.path("out/timeline.csv")).unwrap();
+        let slots = table.lines().skip(1).filter_map(|line| line.split(',').nth(4)?.parse().ok());
+        let jobs = fs::read_to_string(room.path("out/jobs.csv")).unwrap();
+        let heading: Vec<&str> = jobs.lines().next().unwrap().split(',').collect();
+        let place = heading.iter().position(|name| *name == "sojourn_ms").unwrap();
+        let job = jobs.lines().nth(1).unwrap();
+        let took: f64 = job.split(',').nth(place).unwrap().parse().unwrap();
+        (slots.max().unwrap_or(0_u32), took / 1e3)
+    };
+    for (deadline, expected) in [(600, 9), (300, 19)] {
+        let (slots, took) = run("upper", deadline);
+        // (160 - 1) * 30 s / (deadline - 40 s), and more towards the end if tasks were late.
+        assert!((expected..=expected + 4).contains(&slots), "{slots} slots for {deadline} s");
+        assert!(took < f64::from(deadline) + 3.0, "{took} s of {deadline} s");
+        let (fewer, longer) = run("lower", deadline);
+        assert!(fewer <= slots && took < longer + 1.0, "{fewer} slots, {longer} s");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 

@@ -1,0 +1,317 @@
+//! `aria`: slots for deadlines (Verma, Cherkasova and Campbell: ARIA, ICAC 2011).
+//!
+//! A job has a profile: how many tasks it has, and the mean and the longest time of its maps and of its
+//! reduces. From these, bounds follow on how long it takes with some slots of each kind, and so the
+//! fewest slots with which it ends by its deadline:
+//!
+//! ```text
+//! time  = A / map slots + B / reduce slots + C
+//! upper:  A = (maps - 1) * mean map    B = (reduces - 1) * mean reduce    C = longest map + longest reduce
+//! lower:  A = maps * mean map          B = reduces * mean reduce          C = 0
+//! fewest: map slots = (A + √(A B)) / (time - C)    reduce slots = (B + √(A B)) / (time - C)
+//! ```
+//! Jobs with fewer slots than they need come first, the earliest deadline first of all. Slots that no
+//! job needs go to all jobs in the same order, unless they are kept. What a job needs is computed anew
+//! whenever one of its tasks begins or ends, for the tasks that are left and the time that is left.
+//!
+//! The profile is that of the true times of the job's tasks, as if it had run before.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::shared::delay::{Delay, DelaySpec};
+use super::shared::places::move_entry;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    Job, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Precedence, PrecedenceBy, Reason,
+    Scheduler, SlotKind, TrueDurations, View,
+};
+
+/// The options of `aria`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AriaOptions {
+    /// The bound that must keep the deadline.
+    pub bound: DeadlineBound,
+    /// Whether jobs also get slots that no job needs for its deadline.
+    pub spare: bool,
+    /// How long jobs wait for their input. Without this, they do not wait.
+    pub delay: DelaySpec,
+}
+
+/// A bound on how long a job takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeadlineBound {
+    /// No order of tasks is faster.
+    Lower,
+    /// The mean of both, which was nearest to measured times in the paper.
+    #[default]
+    Average,
+    /// No order of tasks is slower.
+    Upper,
+}
+
+impl Default for AriaOptions {
+    fn default() -> Self {
+        Self { bound: DeadlineBound::Average, spare: true, delay: DelaySpec::NONE }
+    }
+}
+
+/// Gives each job the slots that it needs for its deadline.
+#[derive(Debug)]
+pub struct Aria {
+    bound: DeadlineBound,
+    spare: bool,
+    /// The jobs that could use a slot, in the order in which they are asked.
+    lines: PerSlot<BTreeSet<AriaTurn>>,
+    jobs: FxHashMap<JobId, ProfiledJob>,
+    truth: Option<TrueDurations>,
+    delay: Delay,
+}
+
+/// A job's position: whether it has the slots that it needs, its deadline, its arrival and its number.
+type AriaTurn = (bool, SimTime, SimTime, JobId);
+
+/// A job with its profile.
+#[derive(Debug, Default)]
+struct ProfiledJob {
+    times: PerSlot<TaskProfile>,
+    places: PerSlot<Option<AriaTurn>>,
+}
+
+/// The times of a job's tasks of one kind, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct TaskProfile {
+    mean: f64,
+    longest: f64,
+}
+
+impl TaskProfile {
+    fn of(truth: &TrueDurations, job: &Job, kind: SlotKind) -> Self {
+        let count = job.tasks(kind).total();
+        let times = (0..count).map(|index| truth.task(job, kind, index).as_secs_f64());
+        let (sum, longest) =
+            times.fold((0.0, 0.0_f64), |(sum, longest), time| (sum + time, longest.max(time)));
+        Self { mean: sum / f64::from(count.max(1)), longest }
+    }
+
+    /// Returns the work and the fixed time of `count` tasks in a bound.
+    fn parts(self, count: u32, bound: DeadlineBound) -> (f64, f64) {
+        let count = f64::from(count);
+        let lower = (count * self.mean, 0.0);
+        let upper = ((count - 1.0) * self.mean, self.longest);
+        match bound {
+            _ if count == 0.0 => (0.0, 0.0),
+            DeadlineBound::Lower => lower,
+            DeadlineBound::Average => ((lower.0 + upper.0) / 2.0, (lower.1 + upper.1) / 2.0),
+            DeadlineBound::Upper => upper,
+        }
+    }
+}
+
+/// Returns the fewest slots of each kind with which so many tasks end within a time, in seconds. If no
+/// number of slots suffices, returns the largest number.
+fn fewest_slots(
+    times: PerSlot<TaskProfile>,
+    left: PerSlot<u32>,
+    within: f64,
+    bound: DeadlineBound,
+) -> PerSlot<u32> {
+    let [(maps, of_maps), (reduces, of_reduces)] =
+        SlotKind::BOTH.map(|kind| times[kind].parts(left[kind], bound));
+    let time = within - of_maps - of_reduces;
+    let both = (maps * reduces).sqrt();
+    PerSlot::of(|kind| {
+        let work = if kind == SlotKind::Map { maps } else { reduces };
+        match left[kind] {
+            0 => 0,
+            _ if time <= 0.0 => u32::MAX,
+            // A task more than the mean's worth of work needs a slot in any case.
+            _ => (((work + both) / time).ceil() as u32).max(1),
+        }
+    })
+}
+
+/// Returns when a job should end; `None` without a deadline.
+fn deadline(job: &Job) -> Option<SimTime> {
+    Some(job.submitted_at() + job.spec().deadline?)
+}
+
+impl Aria {
+    /// Returns the slots of each kind that a job needs; none without a deadline.
+    fn needed(&self, job: &Job, now: SimTime) -> PerSlot<u32> {
+        let Some(deadline) = deadline(job) else { return PerSlot::default() };
+        let times = self.jobs.get(&job.id()).map(|known| known.times).unwrap_or_default();
+        let left = PerSlot::of(|kind| job.tasks(kind).total() - job.tasks(kind).finished());
+        fewest_slots(times, left, deadline.saturating_since(now).as_secs_f64(), self.bound)
+    }
+
+    fn place(&mut self, view: &View<'_>, id: JobId) {
+        let job = view.job(id).filter(|job| job.is_running());
+        let needed = job.map_or(PerSlot::default(), |job| self.needed(job, view.now()));
+        let Some(known) = self.jobs.get_mut(&id) else { return };
+        for kind in SlotKind::BOTH {
+            let waiting = job.filter(|job| 0 < job.pending(kind));
+            let place = waiting.and_then(|job| {
+                let has_enough = needed[kind] <= job.tasks(kind).running();
+                let deadline = deadline(job).unwrap_or(SimTime::NEVER);
+                (self.spare || !has_enough).then_some((
+                    has_enough,
+                    deadline,
+                    job.submitted_at(),
+                    id,
+                ))
+            });
+            let was = std::mem::replace(&mut known.places[kind], place);
+            move_entry(&mut self.lines[kind], was, place);
+        }
+    }
+}
+
+impl Scheduler for Aria {
+    fn foresee(&mut self, truth: &TrueDurations) {
+        self.truth = Some(truth.clone());
+    }
+
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(PrecedenceBy::Own)
+    }
+
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.delay.patience(view)
+    }
+
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
+    fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        if self.spare {
+            return;
+        }
+        for job in view.running_jobs() {
+            for kind in SlotKind::BOTH {
+                let is_placed =
+                    self.jobs.get(&job.id()).is_some_and(|known| known.places[kind].is_some());
+                if !is_placed && 0 < job.pending(kind) {
+                    let reason = "it has the slots that it needs for its deadline";
+                    say(job.id(), kind, Reason::Other(reason));
+                }
+            }
+        }
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.delay.job_changed(view, event);
+        match event.change {
+            JobChange::Running => {
+                let job = view.job(event.job);
+                let times = self
+                    .truth
+                    .as_ref()
+                    .zip(job)
+                    .map(|(truth, job)| PerSlot::of(|kind| TaskProfile::of(truth, job, kind)));
+                let times = times.unwrap_or_default();
+                self.jobs.insert(event.job, ProfiledJob { times, ..ProfiledJob::default() });
+                self.place(view, event.job);
+            }
+            JobChange::Ended(_) => {
+                self.place(view, event.job);
+                self.jobs.remove(&event.job);
+            }
+            _ => self.place(view, event.job),
+        }
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.delay.begin(&offer.view());
+        for kind in SlotKind::BOTH {
+            while 0 < offer.free(kind) {
+                let Self { lines, delay, .. } = self;
+                let mut line = (0..).zip(&lines[kind]);
+                let launched = line.find_map(|(place, (.., job))| {
+                    delay.launch(offer, *job, kind, Reason::InLine(place))
+                });
+                let Some(launched) = launched else { break };
+                self.place(&offer.view(), launched.job());
+            }
+        }
+    }
+}
+
+impl Policy for Aria {
+    const NAME: &'static str = "aria";
+    const ABOUT: &'static str =
+        "the slots that a job needs for its deadline, by a profile of its true times";
+    type Options = AriaOptions;
+    const HEEDS_BYTES: bool = false;
+
+    fn new(AriaOptions { bound, spare, delay }: AriaOptions) -> Self {
+        let (lines, jobs) = (PerSlot::default(), FxHashMap::default());
+        Self { bound, spare, lines, jobs, truth: None, delay: Delay::new(&delay) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_base::theory::TaskBag;
+    use proptest::prelude::*;
+
+    fn profile(mean: f64, longest: f64) -> TaskProfile {
+        TaskProfile { mean, longest }
+    }
+
+    #[test]
+    fn without_reduces_the_slots_are_those_of_a_bag_of_tasks() {
+        let times = PerSlot { map: profile(10.0, 20.0), reduce: profile(0.0, 0.0) };
+        let left = PerSlot { map: 101, reduce: 0 };
+        let slots = fewest_slots(times, left, 120.0, DeadlineBound::Upper);
+        assert_eq!(slots, PerSlot { map: 10, reduce: 0 });
+        let bag = TaskBag { tasks: 101.0, slots: 1.0, longest: 2.0 };
+        assert_eq!(bag.slots_for(12.0).unwrap(), 10.0);
+        assert_eq!(fewest_slots(times, left, 20.0, DeadlineBound::Upper).map, u32::MAX);
+        assert_eq!(fewest_slots(times, left, 101.0, DeadlineBound::Lower).map, 10);
+    }
+
+    proptest! {
+        /// The slots keep the bound, and no other numbers of slots that keep it are fewer by more
+        /// than rounding.
+        #[test]
+        fn the_slots_are_the_fewest_that_keep_the_bound(
+            (maps, reduces) in (2_u32..200, 2_u32..50),
+            (map_mean, reduce_mean) in (1.0..60.0, 1.0..100.0),
+            (of_map, of_reduce) in (1.0..3.0, 1.0..3.0),
+            slack in 1.1..20.0,
+        ) {
+            let times = PerSlot {
+                map: profile(map_mean, map_mean * of_map),
+                reduce: profile(reduce_mean, reduce_mean * of_reduce),
+            };
+            let left = PerSlot { map: maps, reduce: reduces };
+            let fixed = times.map.longest + times.reduce.longest;
+            let within = fixed * slack;
+            let takes = |slots: PerSlot<f64>| {
+                let each = |kind| {
+                    let (work, fixed) = times[kind].parts(left[kind], DeadlineBound::Upper);
+                    work / slots[kind] + fixed
+                };
+                each(SlotKind::Map) + each(SlotKind::Reduce)
+            };
+            let slots = fewest_slots(times, left, within, DeadlineBound::Upper);
+            prop_assert!(takes(PerSlot::of(|kind| f64::from(slots[kind]))) <= within);
+            let sum = f64::from(slots.map) + f64::from(slots.reduce);
+            // With as many slots less two in all, no division keeps the bound.
+            let fewer = sum - 2.0;
+            for step in 1..200 {
+                let map = fewer * f64::from(step) / 200.0;
+                let slots = PerSlot { map, reduce: fewer - map };
+                prop_assert!(fewer <= 0.0 || within < takes(slots) * 1.000_001);
+            }
+        }
+    }
+}
