@@ -7,6 +7,7 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 
 mod blocks;
+mod budgets;
 mod capacity;
 mod chaos;
 mod charts;

@@ -124,6 +124,7 @@ fn the_work_of_a_policy_grows_no_faster_than_sorting_what_there_is() {
         too_fast::<FairDeficit>("{}", &[GrowthAxis::Tasks, GrowthAxis::Nodes]),
         too_fast::<Capacity>("{}", &ALL),
         too_fast::<Aria>("{}", &ALL),
+        too_fast::<DynamicPriority>("{}", &ALL),
         too_fast::<Drf>("{}", &ALL),
         too_fast::<Offers>("{others: {policy: fair}}", &ALL),
         too_fast::<ModifiedFair>("{}", &ALL),
