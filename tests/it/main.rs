@@ -66,6 +66,7 @@ mod tidy;
 mod together;
 mod traces;
 mod transcripts;
+mod unlike_nodes;
 mod workloads;
 
 /// Returns the folder of the repository.

@@ -52,6 +52,8 @@ pub struct Node {
     pub memory: Bytes,
     /// How fast each disk of the node reads and writes.
     pub disk: Rate,
+    /// The speed of the node's network card, in each direction.
+    pub nic: Rate,
     /// How swapping slows down when much is moved at once; `None` if it never slows down.
     pub swap: Option<SwapSpec>,
 }
@@ -66,6 +68,7 @@ impl Node {
             speed: Factor::ONE,
             memory: Bytes::from_mib(1_024),
             disk: Rate::from_mb_per_s(100),
+            nic: Rate::from_mb_per_s(125),
             swap: None,
         }
     }

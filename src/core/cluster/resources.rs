@@ -85,7 +85,6 @@ impl Resources {
     /// Returns the resources of a cluster.
     pub fn new(spec: &ClusterSpec, topology: Arc<Topology>) -> Self {
         let rate = |rate: Rate| ResourceCapacity::of(rate.bytes_per_s() as f64);
-        let (nic, uplink) = (rate(spec.network.nic), rate(spec.network.uplink));
         let disks = spec.disk.count.get();
         // All reads from memory together have no limit, but each read has one.
         let from_memory = spec.page_cache.map_or(f64::INFINITY, |it| it.rate.bytes_per_s() as f64);
@@ -94,10 +93,11 @@ impl Resources {
         for (_, node) in topology.nodes() {
             // One attempt computes on one core.
             capacities.push(ResourceCapacity { total: f64::from(node.cores), each: 1.0 });
-            capacities.extend([nic, nic, page_cache]);
+            capacities.extend([rate(node.nic), rate(node.nic), page_cache]);
             capacities.extend(std::iter::repeat_n(rate(node.disk), disks as usize));
         }
-        for _ in 0..topology.racks() {
+        for rack in (0..topology.racks()).map(RackId) {
+            let uplink = rate(topology.uplink(rack, spec.network.uplink));
             capacities.extend([uplink, uplink]);
         }
         let mut pods = 0;

@@ -321,4 +321,14 @@ pub struct GroupSpec {
     /// The memory of a node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
+    /// How fast each disk of a node reads and writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_rate: Option<Rate>,
+    /// The speed of a node's network card, in each direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nic: Option<Rate>,
+    /// The speed of the connection of each of its racks to the other racks, in each direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"racks": {"not": null}}))]
+    pub uplink: Option<Rate>,
 }

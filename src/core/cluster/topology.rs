@@ -26,6 +26,8 @@ pub struct Topology {
     racks: Vec<Vec<TrackerId>>,
     /// The pod of each rack.
     pods: Vec<PodId>,
+    /// The uplink of each rack, if it differs from those of other racks.
+    uplinks: Vec<Option<Rate>>,
     /// The racks of hosts that are no nodes; `None` if no input may lie on such hosts.
     absent: Option<AbsentHosts>,
 }
@@ -78,6 +80,7 @@ impl Topology {
             nodes.push(node(spec, *kind, rack));
         }
         let mut next_rack = common_racks as u32;
+        let mut uplinks = Vec::new();
         let mut first = 0;
         for group in &spec.groups {
             let count = group.count.get();
@@ -86,11 +89,21 @@ impl Topology {
                     let rack = u64::from(i) * u64::from(racks.get()) / u64::from(count);
                     nodes[(first + i) as usize].rack = RackId(next_rack + rack as u32);
                 }
+                uplinks.resize(next_rack as usize, None);
+                uplinks.extend(std::iter::repeat_n(group.uplink, racks.get() as usize));
                 next_rack += racks.get();
             }
             first += count;
         }
-        Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref()).counting(spec.resources)
+        let plain = Self::from_nodes(nodes);
+        uplinks.resize(plain.racks.len(), None);
+        let plain = Self { uplinks, ..plain };
+        plain.in_pods(spec.network.pods.as_ref()).counting(spec.resources)
+    }
+
+    /// Returns the uplink of a rack; `usual` unless its nodes are a group with another one.
+    pub fn uplink(&self, rack: RackId, usual: Rate) -> Rate {
+        self.uplinks.get(rack.index()).copied().flatten().unwrap_or(usual)
     }
 
     /// Spreads the racks over pods, if the scenario has pods.
@@ -115,6 +128,7 @@ impl Topology {
             counted: CountedResources::Slots,
             names: Vec::new(),
             pods: vec![PodId(0); racks.len()],
+            uplinks: vec![None; racks.len()],
             racks,
             absent: None,
         }
@@ -315,7 +329,8 @@ fn node(spec: &ClusterSpec, kind: Option<&GroupSpec>, rack: RackId) -> Node {
             .unwrap_or(spec.memory)
             // If the system needs more memory than the node has, no memory is left.
             .saturating_sub(spec.system_memory),
-        disk: spec.disk.rate,
+        disk: kind.and_then(|group| group.disk_rate).unwrap_or(spec.disk.rate),
+        nic: kind.and_then(|group| group.nic).unwrap_or(spec.network.nic),
         swap: spec.disk.swap,
     }
 }
@@ -324,10 +339,12 @@ fn node(spec: &ClusterSpec, kind: Option<&GroupSpec>, rack: RackId) -> Node {
 /// limited by the wires and by the disk that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadRates {
-    /// The speed from another node in the rack.
+    /// The speed from another node in the rack, if the network card allows it.
     pub rack: Rate,
-    /// The speed from another rack.
+    /// The speed from another rack, if the network card and the uplink allow it.
     pub off_rack: Rate,
+    /// The usual speed of a rack's uplink.
+    pub uplink: Rate,
 }
 
 impl ReadRates {
@@ -335,8 +352,18 @@ impl ReadRates {
     pub fn new(spec: &ClusterSpec) -> Self {
         let network = &spec.network;
         // A read over the network is no faster than the disk at its other end.
-        let rack = network.rack.min(network.nic).min(spec.disk.rate);
-        Self { rack, off_rack: network.off_rack.min(network.uplink).min(rack) }
+        let rack = network.rack.min(spec.disk.rate);
+        Self { rack, off_rack: network.off_rack.min(rack), uplink: network.uplink }
+    }
+
+    /// Returns the speeds at which a node reads.
+    pub fn of_node(self, id: TrackerId, node: &Node, topology: &Topology) -> Self {
+        let uplink = topology.uplink(topology.rack(id), self.uplink);
+        Self {
+            rack: self.rack.min(node.nic),
+            off_rack: self.off_rack.min(node.nic).min(uplink),
+            uplink,
+        }
     }
 }
 

@@ -129,10 +129,11 @@ impl Costs {
             _ => Bytes::ZERO,
         };
         let state = job.memory[task.slot()] + input;
+        let rates = self.rates.of_node(tracker, node, &self.topology);
         let rate = match Locality::of(tracker, &[saved.on], &self.topology) {
             None | Some(Locality::Node) => node.disk,
-            Some(Locality::Rack) => self.rates.rack,
-            Some(Locality::OffRack) => self.rates.off_rack,
+            Some(Locality::Rack) => rates.rack,
+            Some(Locality::OffRack) => rates.off_rack,
         };
         plan.start_up += rate.time_for(state);
         plan.shuffle = PhaseEffort::default();
@@ -301,15 +302,14 @@ impl Costs {
             (None, Some(rate)) => rate.time_for(split),
             (None, None) => SimSpan::ZERO,
         };
+        let rates = self.rates.of_node(tracker, node, &self.topology);
         // The map may read from another node than the JobTracker thinks.
         let read_at = from.and_then(|copy| Locality::of(tracker, &[copy.node], &self.topology));
         let (read_rate, penalty, reads_by) = match read_at.or(launch.locality) {
             None | Some(Locality::Node) => (node.disk, 1.0, NodeResource::Disk),
-            Some(Locality::Rack) => {
-                (self.rates.rack, job.map.rack_penalty.get(), NodeResource::Network)
-            }
+            Some(Locality::Rack) => (rates.rack, job.map.rack_penalty.get(), NodeResource::Network),
             Some(Locality::OffRack) => {
-                (self.rates.off_rack, job.map.off_rack_penalty.get(), NodeResource::Network)
+                (rates.off_rack, job.map.off_rack_penalty.get(), NodeResource::Network)
             }
         };
         // If the time of a map is given, it includes reading; a penalty then stands for the
@@ -352,7 +352,7 @@ impl Costs {
         };
         let shuffle = match &cost.shuffle_time {
             Some(time) => time.of(index, &mut rng).into(),
-            None => self.fetching(fetched, attempt, tracker),
+            None => self.fetching(fetched, attempt, tracker, node),
         };
         // `noise` and the node's speed change only the computing, not the work of disks and wires.
         let slowness = noise / node.speed.get();
@@ -373,14 +373,21 @@ impl Costs {
 
     /// Returns the effort of a reduce to fetch `bytes` bytes; each node holds the same share of
     /// them.
-    fn fetching(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId) -> PhaseEffort {
+    fn fetching(
+        &self,
+        bytes: Bytes,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        node: &Node,
+    ) -> PhaseEffort {
+        let rates = self.rates.of_node(tracker, node, &self.topology);
         let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
         // Every node holds the same share of the outputs, so a rack's share follows from its number
         // of nodes.
         let near = Bytes::new(self.topology.part_in_rack(tracker, bytes.get() as f64) as u64);
         let far = bytes.saturating_sub(near);
         self.effort([transfer(bytes, NodeResource::Network, wires, || {
-            self.rates.rack.time_for(near) + self.rates.off_rack.time_for(far)
+            rates.rack.time_for(near) + rates.off_rack.time_for(far)
         })])
     }
 
@@ -477,7 +484,11 @@ mod tests {
         let costs = Costs {
             seed: 1,
             hadoop: serde_yaml::from_str(line).unwrap(),
-            rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
+            rates: ReadRates {
+                rack: Rate::from_mb_per_s(50),
+                off_rack: Rate::from_mb_per_s(25),
+                uplink: Rate::from_mb_per_s(1_000),
+            },
             topology: Arc::new(Topology::from_nodes([0, 1, 1, 1].map(node).into())),
             planned_failures: vec![failures(task_failures)],
             shared: None,

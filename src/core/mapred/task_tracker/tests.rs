@@ -90,7 +90,11 @@ fn tracker_of(
     let costs = Arc::new(Costs {
         seed: 1,
         hadoop,
-        rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
+        rates: ReadRates {
+            rack: Rate::from_mb_per_s(50),
+            off_rack: Rate::from_mb_per_s(25),
+            uplink: Rate::from_mb_per_s(1_000),
+        },
         topology: Arc::new(Topology::from_nodes(vec![node.clone()])),
         planned_failures,
         shared: None,
