@@ -50,10 +50,9 @@ impl Amounts {
         Self([first, second])
     }
 
-    /// Returns whether an amount of `more` can be added without exceeding `all`.
-    pub fn leave_room_for(self, more: Self, all: Self) -> bool {
-        let sums = self + more;
-        sums.0.iter().zip(all.0).all(|(sum, all)| *sum <= all)
+    /// Returns whether there is as much of each resource in `all`.
+    pub fn fit_in(self, all: Self) -> bool {
+        self.0.iter().zip(all.0).all(|(own, all)| *own <= all)
     }
 
     /// Returns the larger of the shares that these amounts are of `all`. A resource of which there
@@ -107,10 +106,8 @@ mod tests {
         let node = CountedResources::MemoryAndCores.of(Bytes::from_mib(4), 3);
         let held = CountedResources::MemoryAndCores.of(Bytes::from_mib(3), 1);
         let fits = |mib, cores| {
-            held.leave_room_for(
-                CountedResources::MemoryAndCores.of(Bytes::from_mib(mib), cores),
-                node,
-            )
+            let more = CountedResources::MemoryAndCores.of(Bytes::from_mib(mib), cores);
+            (held + more).fit_in(node)
         };
         assert_eq!([fits(1, 2), fits(2, 1), fits(1, 3)], [true, false, false]);
         assert_eq!(CountedResources::Slots.of(Bytes::from_mib(99), 99), Amounts::default());

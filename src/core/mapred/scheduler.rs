@@ -724,7 +724,7 @@ impl Offer<'_> {
         }
         let all = ledger.topology.amounts(*tracker);
         let left = *self.left.get_or_insert_with(|| all - ledger.held_on(*tracker));
-        Amounts::default().leave_room_for(ledger.demand(job, kind), left + self.vacated)
+        ledger.demand(job, kind).fit_in(left + self.vacated)
     }
 
     /// Counts on the memory and cores of an attempt on this tracker for the next launch, which is to
@@ -734,6 +734,11 @@ impl Offer<'_> {
             Preemption::Kill | Preemption::Checkpoint => self.ledger.held_by(victim),
             Preemption::Suspend => Amounts::default(),
         };
+    }
+
+    /// Counts on the memory and cores of no attempt any more: none is preempted.
+    pub fn count_on_none(&mut self) {
+        self.vacated = Amounts::default();
     }
 
     /// Returns whether an attempt runs on this tracker and may be preempted.
@@ -799,7 +804,7 @@ impl Offer<'_> {
     /// Returns whether a task of a job fits; notes a refusal if it does not.
     fn has_room(&mut self, job: JobId, kind: SlotKind) -> bool {
         let fits = self.fits(job, kind);
-        self.vacated = Amounts::default();
+        self.count_on_none();
         if !fits {
             self.refuse(job, kind, Reason::NoRoom);
         }

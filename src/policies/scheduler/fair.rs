@@ -131,12 +131,7 @@ impl Default for FairOptions {
             allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
             // `mapred.fairscheduler.locality.delay` is -1: computed from the heartbeat interval.
-            delay: DelaySpec {
-                w1: AutoSpan::Auto,
-                w2: AutoSpan::Auto,
-                long_task: None,
-                reduces: None,
-            },
+            delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, ..DelaySpec::NONE },
             // `mapred.fairscheduler.allow.undeclared.pools` is on; 0.21 has no such key.
             allow_undeclared_pools: true,
             // `mapred.fairscheduler.sizebasedweight` is off.

@@ -189,6 +189,7 @@ impl Hfsp {
         });
         // The iterator borrows the phases, which are about to change.
         drop(takers);
+        offer.count_on_none();
         let Some((attempt, victim)) = found else { return false };
         self.note_begun(offer, attempt);
         let preempted = offer.preempt(victim, how, attempt);

@@ -101,12 +101,7 @@ impl Default for ModifiedFairOptions {
         Self {
             allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
-            delay: DelaySpec {
-                w1: AutoSpan::Auto,
-                w2: AutoSpan::Auto,
-                long_task: None,
-                reduces: None,
-            },
+            delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, ..DelaySpec::NONE },
             classification: true,
             pool_allocation: true,
             maximum: Maximum::Cap,

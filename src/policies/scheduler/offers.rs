@@ -28,9 +28,9 @@ use super::shared::allocations::PoolBy;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::cluster::Amounts;
 use mumakil_core::mapred::{
-    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, JobSpec, Offer,
-    Orders, Policy, PolicySite, Precedence, PrecedenceBy, Reason, RunEndHook, Scheduler, Setting,
-    SlotKind, SlotStanding, TrackerId, TrueDurations, View, step,
+    AttemptId, Complaint, JobChange, JobEvent, JobId, JobSize, JobSpec, Offer, Orders, Policy,
+    PolicySite, Precedence, PrecedenceBy, Reason, RunEndHook, Scheduler, Setting, SlotKind,
+    SlotStanding, TrackerId, TrueDurations, View, step,
 };
 
 /// The options of `offers`.
@@ -113,8 +113,7 @@ pub struct Offers {
     /// How long an offer stands, and whether it is answered then.
     standing: SimSpan,
     is_answered: bool,
-    /// The jobs, with their frameworks and what they hold.
-    of_job: FxHashMap<JobId, (usize, Amounts)>,
+    of_job: FxHashMap<JobId, OfferedJob>,
     nodes: Vec<OfferedNode>,
     tick_every: Option<SimSpan>,
 }
@@ -129,6 +128,15 @@ struct Framework {
     /// How often it has got new tasks to launch: older refusals no longer count.
     revived: u64,
     ticked: u64,
+}
+
+/// A job of a framework, as it was at the last change.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfferedJob {
+    framework: usize,
+    held: Amounts,
+    /// How many tasks it could launch.
+    pending: u32,
 }
 
 /// The offers of a node.
@@ -147,14 +155,15 @@ impl Offers {
         self.names.get(self.pool_by.of(job)).copied().unwrap_or(others)
     }
 
-    /// Counts anew what a job holds.
+    /// Counts anew what a job holds, and what it could launch.
     fn count(&mut self, view: &View<'_>, id: JobId) {
-        let Some((job, (framework, held))) = view.job(id).zip(self.of_job.get_mut(&id)) else {
-            return;
-        };
-        let of_framework = &mut self.frameworks[*framework].held;
-        *of_framework -= std::mem::replace(held, view.held(job));
-        *of_framework += *held;
+        let Some((job, known)) = view.job(id).zip(self.of_job.get_mut(&id)) else { return };
+        let framework = &mut self.frameworks[known.framework];
+        framework.held -= std::mem::replace(&mut known.held, view.held(job));
+        framework.held += known.held;
+        let pending = SlotKind::BOTH.iter().map(|kind| job.pending(*kind)).sum();
+        framework.revived += u64::from(known.pending < pending);
+        known.pending = pending;
     }
 
     /// Returns the framework that gets the next offer of a node; `None` if all have been asked or
@@ -246,28 +255,19 @@ impl Scheduler for Offers {
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         let Some(job) = view.job(event.job) else { return };
         // A job stays with its framework, even if its pool changes.
-        let known = self.of_job.get(&event.job).map(|(framework, _)| *framework);
+        let known = self.of_job.get(&event.job).map(|known| known.framework);
         let number = known.unwrap_or_else(|| self.framework_of(job.spec()));
-        self.of_job.entry(event.job).or_insert((number, Amounts::default()));
+        let fresh = OfferedJob { framework: number, ..OfferedJob::default() };
+        self.of_job.entry(event.job).or_insert(fresh);
         self.count(view, event.job);
         let framework = &mut self.frameworks[number];
         match event.change {
             JobChange::Ended(_) => {
                 framework.jobs.remove(&event.job);
-                let held = self.of_job.remove(&event.job).map_or(Amounts::default(), |of| of.1);
-                framework.held -= held;
+                framework.held -= self.of_job.remove(&event.job).unwrap_or_default().held;
             }
             _ => _ = framework.jobs.insert(event.job),
         }
-        let has_tasks = match event.change {
-            JobChange::Running | JobChange::SlowTasks => true,
-            JobChange::Attempt(_, state) => {
-                matches!(state, AttemptState::Failed | AttemptState::Killed)
-                    || state == AttemptState::Succeeded && !job.is_running()
-            }
-            _ => false,
-        };
-        framework.revived += u64::from(has_tasks);
         framework.policy.job_changed(view, event);
     }
 
@@ -309,8 +309,8 @@ impl Scheduler for Offers {
     }
 
     fn sizes(&self, job: JobId, say: &mut dyn FnMut(SlotKind, JobSize)) {
-        if let Some((number, _)) = self.of_job.get(&job) {
-            self.frameworks[*number].policy.sizes(job, say);
+        if let Some(known) = self.of_job.get(&job) {
+            self.frameworks[known.framework].policy.sizes(job, say);
         }
     }
 

@@ -90,7 +90,7 @@ impl CheckedRoom {
     /// Returns whether a node has all that the attempts on it ask for.
     fn fits(&self, tracker: TrackerId) -> bool {
         let sum = self.sums.get(&tracker).copied().unwrap_or_default();
-        Amounts::default().leave_room_for(sum, self.topology.amounts(tracker))
+        sum.fit_in(self.topology.amounts(tracker))
     }
 
     fn release(&mut self, attempt: AttemptId) {

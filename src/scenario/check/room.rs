@@ -4,7 +4,7 @@ use super::Checked;
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::Bytes;
 use mumakil_base::units::tell::counted;
-use mumakil_core::cluster::{Amounts, ClusterSpec, CountedResources};
+use mumakil_core::cluster::{ClusterSpec, CountedResources};
 use mumakil_core::mapred::SlotKind;
 
 /// What each task of a kind asks for.
@@ -51,9 +51,7 @@ fn complain_of_giants<'j>(
 ) {
     let fits = |AskedAmounts { memory, cores, .. }: &AskedAmounts<'_>| {
         let asks = resources.of(*memory, *cores);
-        nodes.iter().any(|(memory, cores)| {
-            Amounts::default().leave_room_for(asks, resources.of(*memory, *cores))
-        })
+        nodes.iter().any(|(memory, cores)| asks.fit_in(resources.of(*memory, *cores)))
     };
     if let Some(AskedAmounts { job, kind, memory, cores }) = asked.find(|asked| !fits(asked)) {
         let and_cores = match resources {

@@ -16,10 +16,7 @@ impl Ledger {
     pub(crate) fn suits(&self, job: &Job, tracker: TrackerId, kind: SlotKind, slots: u32) -> bool {
         let has_slots = slots <= self.trackers[tracker.index()].slots[kind];
         let asks = job.spec().demand(kind, self.topology.counted());
-        let nothing = Amounts::default();
-        has_slots
-            && !self.avoids(job, tracker)
-            && nothing.leave_room_for(asks, self.topology.amounts(tracker))
+        has_slots && !self.avoids(job, tracker) && asks.fit_in(self.topology.amounts(tracker))
     }
 
     /// Returns the counted resources that each attempt of a job asks for.

@@ -431,12 +431,7 @@ impl HfspRules {
             suspended: SuspendedSpec::FEW,
             // 2013, section 3.1: "the same timeout mechanism" as the original delay scheduler. The
             // paper gives no times, so these are the times of `fair`.
-            wait: LocalityWait::Delay(DelaySpec {
-                w1: wait,
-                w2: wait,
-                long_task: None,
-                reduces: None,
-            }),
+            wait: LocalityWait::Delay(DelaySpec { w1: wait, w2: wait, ..DelaySpec::NONE }),
         }
     }
 

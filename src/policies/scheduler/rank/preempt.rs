@@ -236,6 +236,7 @@ impl ByRank {
                 break;
             }
         }
+        offer.count_on_none();
         let Some((attempt, victim)) = found else { return false };
         self.note_begun(offer, attempt);
         if !offer.preempt(victim, how, attempt) {

@@ -8,6 +8,8 @@
 //! waiting time grows only after an offer that has passed the job over, until the next offer. So a
 //! job that no offer asks does not grow impatient.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,6 +51,22 @@ pub struct DelaySpec {
     /// output of the job's maps so far. Without this, they do not wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduces: Option<SimSpan>,
+    /// The jobs of these pools have waits of their own, by the names of their pools.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub pools: BTreeMap<String, OwnDelay>,
+    /// These jobs have waits of their own, by their names; they count before those of pools.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub jobs: BTreeMap<String, OwnDelay>,
+}
+
+/// How long some jobs wait for their input.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OwnDelay {
+    /// As `w1` of all jobs.
+    pub w1: AutoSpan,
+    /// As `w2` of all jobs.
+    pub w2: AutoSpan,
 }
 
 impl DelaySpec {
@@ -58,6 +76,8 @@ impl DelaySpec {
         w2: AutoSpan::Fixed(SimSpan::ZERO),
         long_task: None,
         reduces: None,
+        pools: BTreeMap::new(),
+        jobs: BTreeMap::new(),
     };
 }
 
@@ -99,9 +119,43 @@ struct DelayRules {
     patience: DelayMeasure,
     /// How long a job waits for nodes, then for racks: in microseconds, or as a number of times.
     limits: [u64; 2],
+    /// The pools and jobs with waits of their own, in microseconds; empty if there are none.
+    own: OwnDelays,
     offers: OfferTimes,
     /// The number of map slots that were offered so far.
     slots: u64,
+}
+
+/// The waits of pools and jobs that have their own.
+#[derive(Debug, Default)]
+struct OwnDelays {
+    pools: BTreeMap<String, OwnDelay>,
+    jobs: BTreeMap<String, OwnDelay>,
+    /// The span that `auto` stands for.
+    auto: SimSpan,
+}
+
+impl OwnDelays {
+    fn is_empty(&self) -> bool {
+        self.pools.is_empty() && self.jobs.is_empty()
+    }
+
+    fn limits(&self, delay: &OwnDelay) -> [u64; 2] {
+        [delay.w1, delay.w2].map(|wait| wait.or(self.auto).as_micros())
+    }
+
+    /// Returns the waits of a job; `None` if it has none of its own.
+    fn of(&self, job: &Job) -> Option<[u64; 2]> {
+        let spec = job.spec();
+        let own = self.jobs.get(&*spec.name).or_else(|| self.pools.get(&*spec.pool));
+        own.map(|own| self.limits(own))
+    }
+
+    /// Returns the longest waits for nodes and for racks.
+    fn longest(&self, usual: [u64; 2]) -> [u64; 2] {
+        let all = self.pools.values().chain(self.jobs.values()).map(|own| self.limits(own));
+        all.fold(usual, |longest, own| [0, 1].map(|level| longest[level].max(own[level])))
+    }
 }
 
 /// The start times of the last offers; several may be equal.
@@ -242,8 +296,10 @@ impl DelayState {
 impl Delay {
     /// Returns a delay that is measured in time.
     pub fn new(spec: &DelaySpec) -> Self {
-        let reduces = spec.reduces;
-        Self { reduces, ..Self::with(DelayMeasure::Time(spec.w1, spec.w2), spec.long_task) }
+        let mut delay = Self::with(DelayMeasure::Time(spec.w1, spec.w2), spec.long_task);
+        delay.reduces = spec.reduces;
+        (delay.rules.own.pools, delay.rules.own.jobs) = (spec.pools.clone(), spec.jobs.clone());
+        delay
     }
 
     /// Returns a delay that is measured in the number of slots for which a job is passed over: for
@@ -261,7 +317,13 @@ impl Delay {
 
     fn with(patience: DelayMeasure, long_task: Option<SimSpan>) -> Self {
         Self {
-            rules: DelayRules { patience, limits: [0, 0], offers: OfferTimes::default(), slots: 0 },
+            rules: DelayRules {
+                patience,
+                limits: [0, 0],
+                own: OwnDelays::default(),
+                offers: OfferTimes::default(),
+                slots: 0,
+            },
             jobs: Vec::new(),
             long_tasks: long_task.map(LongTasks::new),
             reduces: None,
@@ -314,6 +376,7 @@ impl Delay {
             // cluster.
             let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
             rules.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
+            rules.own.auto = auto;
         // The number for `Chances` depends on the job; `reach` computes it.
         } else if let DelayMeasure::Skips(node, rack) = rules.patience {
             rules.limits = [node.unwrap_or_else(|| view.trackers().into()), rack];
@@ -468,11 +531,13 @@ impl Delay {
         if passes.peek().is_none() {
             return;
         }
-        let DelayRules { limits: [node, rack], offers, .. } = &self.rules;
+        let DelayRules { limits, own, offers, .. } = &self.rules;
+        // The job's pool is not known here; the bound decides only how long the policy has patience.
+        let [node, rack] = own.longest(*limits);
         let waiting = entry(&mut self.jobs, job);
         // How long a job at its level (node, rack or off the rack) waits in all before it may
         // launch anywhere.
-        let limit = [node + rack, *rack, 0][waiting.level as usize];
+        let limit = [node + rack, rack, 0][waiting.level as usize];
         // The length of the current series does not change before the last of these offers.
         let passing = waiting.passing(offers);
         for PassedOffer { at, until, anywhere } in passes {
@@ -500,7 +565,8 @@ impl Delay {
 
 impl DelayRules {
     fn make_wait(&self) -> bool {
-        matches!(self.patience, DelayMeasure::Chances(_)) || self.limits != [0, 0]
+        let is_timed = self.limits != [0, 0] || !self.own.is_empty();
+        matches!(self.patience, DelayMeasure::Chances(_)) || is_timed
     }
 
     /// Returns how long or how often a job was passed over before this offer.
@@ -524,6 +590,9 @@ impl DelayRules {
             // Hadoop 1.x's capacity scheduler treats the node and its rack alike: a job waits only
             // before it launches off the rack.
             DelayMeasure::Chances(factor) => [0, chances(view, job, factor)],
+            DelayMeasure::Time(..) if !self.own.is_empty() => {
+                self.own.of(job).unwrap_or(self.limits)
+            }
             DelayMeasure::Time(..) | DelayMeasure::Skips(..) => self.limits,
         };
         match waiting.level {
@@ -691,6 +760,30 @@ mod tests {
             assert_eq!(bench.at(0.0).offer(1), []);
         }
         assert_eq!(bench.at(0.0).offer(1).len(), 1);
+    }
+
+    /// All trackers but the last one are far from the input of all jobs.
+    #[test]
+    fn pools_and_jobs_may_have_waits_of_their_own() {
+        let spec: DelaySpec = serde_yaml::from_str(
+            "{w1: 0s, w2: 0s, pools: {ads: {w1: 10s, w2: 0s}}, jobs: {job-2: {w1: 20s, w2: 0s}}}",
+        )
+        .unwrap();
+        let policy = InTurn(Delay::new(&spec));
+        let mut bench = PolicyBench::new(policy, 4, PerSlot { map: 1, reduce: 0 });
+        let [usual, of_pool, of_job] = ["web", "ads", "ads"].map(|pool| {
+            bench.submit(1, 0, |job| {
+                job.pool = pool.into();
+                job.input = Some(Input::on_trackers([3]));
+            })
+        });
+        assert_eq!(bench.at(1.0).offer(0)[0].job(), usual);
+        assert_eq!(bench.at(2.0).offer(1), []);
+        assert_eq!(bench.at(11.0).offer(1), [], "it was first passed over at two seconds");
+        assert_eq!(bench.at(12.5).offer(1)[0].job(), of_pool);
+        assert_eq!(bench.at(21.0).offer(2), []);
+        assert_eq!(bench.at(30.0).offer(2), [], "the offer of its pool's other job did not count");
+        assert_eq!(bench.at(31.0).offer(2)[0].job(), of_job);
     }
 
     proptest! {
