@@ -60,7 +60,7 @@ class Offer:
         return "node" if node else "rack" if rack else "off_rack"
 
     def order(self, what: str, attempt: list[Any], why: Any = None) -> None:
-        """Lets an attempt be killed, suspended or resumed: `kill`, `suspend` or `resume`."""
+        """Orders `kill`, `suspend`, `resume` or `checkpoint` of an attempt."""
         self.deeds.append({what: {"attempt": attempt, "why": why}})
 
 

@@ -136,7 +136,7 @@ struct Offer {
         for (auto &count : found->second) count -= count ? 1 : 0;
     }
 
-    /// Lets an attempt, as it was told, be killed, suspended or resumed: `kill`, `suspend` or `resume`.
+    /// Orders `kill`, `suspend`, `resume` or `checkpoint` of an attempt, as it was told.
     void order(const std::string &what, const Json &attempt, const std::string &why) {
         std::string name = "[" + attempt.at(0).text + "," + quoted(attempt.at(1).text);
         name += "," + attempt.at(2).text + "," + attempt.at(3).text + "]";

@@ -20,7 +20,8 @@ use mumakil::units::SimSpan;
 use proptest::prelude::*;
 use rand::RngExt;
 
-/// A policy that launches as many tasks as fit, and suspends, resumes and kills attempts at random.
+/// A policy that launches as many tasks as fit, and suspends, resumes and ends attempts at random, with and
+/// without their work.
 struct Restless {
     rng: ChaCha8Rng,
     running: Vec<AttemptId>,
@@ -57,7 +58,11 @@ impl Scheduler for Restless {
             self.suspended.push(victim);
         } else if 0 < self.kills_left {
             self.kills_left -= 1;
-            orders.kill(victim, Reason::Other("at random"));
+            let reason = Reason::Other("at random");
+            match self.rng.random_bool(0.5) {
+                true => orders.kill(victim, reason),
+                false => orders.checkpoint(victim, reason),
+            }
         }
     }
 

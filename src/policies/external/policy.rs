@@ -439,7 +439,8 @@ impl External {
         let now = orders.view().now();
         let (WireAction::Kill { attempt, .. }
         | WireAction::Suspend { attempt, .. }
-        | WireAction::Resume { attempt, .. }) = &deed
+        | WireAction::Resume { attempt, .. }
+        | WireAction::Checkpoint { attempt, .. }) = &deed
         else {
             return Some(deed);
         };
@@ -449,6 +450,9 @@ impl External {
             WireAction::Kill { attempt, why } => orders.kill(attempt.into(), reason(why)),
             WireAction::Suspend { attempt, why } => orders.suspend(attempt.into(), reason(why)),
             WireAction::Resume { attempt, why } => orders.resume(attempt.into(), reason(why)),
+            WireAction::Checkpoint { attempt, why } => {
+                orders.checkpoint(attempt.into(), reason(why));
+            }
             other => return Some(other),
         }
         None

@@ -436,6 +436,14 @@ pub enum WireAction {
         #[serde(default)]
         why: Option<WireWhy>,
     },
+    /// Let an attempt write its state to disk and end; a later attempt of its task goes on from there.
+    Checkpoint {
+        /// The attempt.
+        attempt: WireAttempt,
+        /// Why.
+        #[serde(default)]
+        why: Option<WireWhy>,
+    },
     /// Record that the job gets no slot of a kind here. It changes nothing in the run.
     Refuse {
         /// The job.
@@ -778,7 +786,7 @@ mod tests {
         Wishes: protocol! wants tick_us patience_us
         Want: attempts progress all_offers truth
         Answer: number! do
-        Deed: map! job! reach why reduce! job! why kill! attempt! why suspend! attempt! why resume! attempt! why refuse! job! kind! why!
+        Deed: map! job! reach why reduce! job! why kill! attempt! why suspend! attempt! why resume! attempt! why checkpoint! attempt! why refuse! job! kind! why!
         Reach: node rack any
         Coded: code! in-line place! code! in-line-far place! code! waited waited_us! code! share held share min_share code! sample code! ends-first code! delay waited_us! code! group-limit held share min_share code! over-share held share min_share code! other words! held share min_share
         Kind: map reduce setup cleanup
