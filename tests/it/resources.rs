@@ -90,6 +90,20 @@ fn dominant_shares_are_those_of_the_paper() {
 }
 
 #[test]
+fn explain_tells_of_jobs_that_waited_for_memory() {
+    let room = Room::new();
+    room.write(
+        "example.yaml",
+        &(example("memory+cores", "drf") + "  decisions: true\n")
+            .replace("record: {tasks: true}\n", "record:\n  tasks: true\n"),
+    );
+    room.mumakil("run example.yaml --out out").assert().success();
+    let output = room.mumakil("explain out a").output().unwrap();
+    let words = String::from_utf8(output.stdout).unwrap();
+    assert!(words.contains("for lack of memory or cores"), "{words}");
+}
+
+#[test]
 fn a_task_that_fits_on_no_node_is_refused() {
     let room = Room::new();
     let told = |resources: &str| {

@@ -168,6 +168,8 @@ pub(super) struct KnownAttempt {
     pub(super) is_counted: bool,
     /// Whether a kill was ordered.
     pub(super) is_kill_ordered: bool,
+    /// Whether the order lets it save its work first.
+    pub(super) is_saving: bool,
     /// Whether its end counts as a failure even if its tracker reports it as killed.
     pub(super) fails_if_killed: bool,
     /// Whether it has permission to commit: it was the first of its task's attempts to ask.

@@ -11,7 +11,7 @@
 //! fewest: map slots = (A + √(A B)) / (time - C)    reduce slots = (B + √(A B)) / (time - C)
 //! ```
 //! Jobs with fewer slots than they need come first, the earliest deadline first of all. Slots that no
-//! job needs go to all jobs in the same order, unless they are kept. What a job needs is computed anew
+//! job needs go to all jobs in the same order, unless they are kept. The needs of a job are computed anew
 //! whenever one of its tasks begins or ends, for the tasks that are left and the time that is left.
 //!
 //! The profile is that of the true times of the job's tasks, as if it had run before.

@@ -49,10 +49,10 @@ pub struct DynamicPriorityOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PoolBudget {
-    /// What it can spend in all. Without this, it can spend without end.
+    /// The amount that it can spend in all. Without this, it can spend without end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Factor>,
-    /// What it pays for a slot in each interval.
+    /// The price that it pays for a slot in each interval.
     pub spending: Factor,
 }
 
@@ -92,7 +92,7 @@ pub struct DynamicPriority {
 #[derive(Debug)]
 struct PayingPool {
     name: String,
-    /// What is left of its budget.
+    /// The part of its budget that is left.
     left: f64,
     spending: f64,
     running: PerSlot<u32>,

@@ -103,6 +103,8 @@ worded! {
         Limit = "at a limit",
         /// The trackers with free slots could not run its tasks.
         BadTracker = "trackers that are none for it",
+        /// The trackers with free slots had too little memory or too few cores left.
+        NoRoom = "for lack of memory or cores",
         /// Slots were reserved for other jobs.
         Reservation = "slots kept for others",
         /// The trackers with free slots already had their share of the work.

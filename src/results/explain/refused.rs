@@ -29,6 +29,7 @@ impl RefusedTime {
             "group-limit" | "user-limit" | "job-limit" => Some(WaitRule::Limit),
             "kept-for" => Some(WaitRule::Reservation),
             "bad-tracker" => Some(WaitRule::BadTracker),
+            "no-room" => Some(WaitRule::NoRoom),
             "tracker-load" => Some(WaitRule::TrackerLoad),
             // A refusal by the policy's order gets the rule of this order later.
             _ => None,

@@ -15,7 +15,7 @@ use mumakil_core::mapred::{
 #[derive(Debug)]
 pub(super) struct CheckedRoom {
     topology: Arc<Topology>,
-    /// What each task of a job asks for.
+    /// The amounts that each task of a job asks for.
     asks: BTreeMap<JobId, PerSlot<Amounts>>,
     /// The attempts that hold something, and the sums by node.
     held: BTreeMap<AttemptId, (TrackerId, Amounts)>,

@@ -7,7 +7,7 @@ use mumakil_base::units::tell::counted;
 use mumakil_core::cluster::{ClusterSpec, CountedResources};
 use mumakil_core::mapred::SlotKind;
 
-/// What each task of a kind asks for.
+/// The amounts that each task of a kind asks for.
 struct AskedAmounts<'j> {
     job: &'j str,
     kind: SlotKind,

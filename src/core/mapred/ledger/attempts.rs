@@ -32,11 +32,14 @@ impl Ledger {
         out: &mut Outbox,
     ) {
         let record = self.known_try(attempt);
-        // Give an attempt only one order to end: a second order would emit a second event.
-        if !record.is_active() || record.is_kill_ordered {
+        // Give an attempt only one order to end: a second order would emit a second event. But a
+        // kill ends an attempt that still saves its work, if nobody needs that any more.
+        let ends_saving = record.is_saving && order == Order::Kill;
+        if !record.is_active() || record.is_kill_ordered && !ends_saving {
             return;
         }
         record.is_kill_ordered = true;
+        record.is_saving = order == Order::Checkpoint;
         let tracker = record.tracker;
         self.unlist(out.now, attempt.task);
         let job = self.known(attempt.job());

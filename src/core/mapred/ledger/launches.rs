@@ -103,6 +103,7 @@ impl Ledger {
             cleaner: None,
             is_counted: task.is_work(),
             is_kill_ordered: false,
+            is_saving: false,
             fails_if_killed: false,
             may_commit: false,
             is_halted: false,

@@ -160,6 +160,7 @@ impl Ledger {
             // The order to kill the attempt was lost with the process, so check anew whether it
             // must end.
             let was_doomed = std::mem::take(&mut record.is_kill_ordered);
+            record.is_saving = false;
             record.fails_if_killed = false;
             // The instant of its launch was lost with the process: its expiry begins anew.
             if record.state == AttemptState::Unassigned {

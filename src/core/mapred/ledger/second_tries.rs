@@ -280,6 +280,7 @@ mod tests {
             state: AttemptState::Running,
             is_counted: true,
             is_kill_ordered: true,
+            is_saving: false,
             fails_if_killed: false,
             may_commit: false,
             is_halted: false,

@@ -282,11 +282,7 @@ impl Attempt {
             ran,
             worked,
             wants_maps: self.fetches(),
-            saved: if self.phase == AttemptPhase::Save && self.has_ended() {
-                self.saved
-            } else {
-                0.0
-            },
+            saved: if self.has_saved() { self.saved } else { 0.0 },
         }
     }
 
@@ -501,6 +497,11 @@ impl Attempt {
             && !self.has_thrown();
         let waits = self.state == AttemptState::CommitPending && self.timer.is_none();
         self.role == Role::Work && self.id.task.is_work() && (works || waits)
+    }
+
+    /// Returns whether it has ended with all of its state on disk; a kill may have come before.
+    fn has_saved(&self) -> bool {
+        self.phase == AttemptPhase::Save && self.has_ended() && self.course.is_over()
     }
 
     /// Begins to write its state to disk, which takes the time `writing`.
