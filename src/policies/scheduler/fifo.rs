@@ -247,7 +247,11 @@ impl Fifo {
     }
 
     fn offer_reduce(&mut self, offer: &mut Offer<'_>) {
-        // The walk along the queue reads the policy, so take the part out that changes.
+        if self.delay.is_none() {
+            return self.offer_reduce_with(None, offer);
+        }
+        // The walk along the queue reads the policy, so take the part out that changes. Moving it
+        // takes longer than the rest of most heartbeats.
         let mut delay = self.delay.take();
         self.offer_reduce_with(delay.as_mut(), offer);
         self.delay = delay;
