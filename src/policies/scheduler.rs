@@ -14,6 +14,7 @@
 mod alterations;
 mod aria;
 mod capacity;
+mod choice;
 mod drf;
 mod dynamic_priority;
 mod estimator;
@@ -35,6 +36,7 @@ mod yardsticks;
 
 pub use aria::{Aria, AriaOptions, DeadlineBound};
 pub use capacity::{Capacity, CapacityOptions, Queue, QueueBy, Queues, Rules};
+pub use choice::SchedulerChoice;
 pub use drf::{Drf, DrfOptions, WeightedPool};
 pub use dynamic_priority::{DynamicPriority, DynamicPriorityOptions, PoolBudget};
 pub use estimator::{Estimator, MeasuredTask, SizeError, SizeFormula, SizeFormulas};

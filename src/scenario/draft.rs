@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use serde_yaml::{Mapping, Value};
 
 use super::check::{self, Warning};
-use super::choice::SchedulerChoice;
 use super::classes;
 use super::error::{LARGEST_FILE, ScenarioError};
 use super::later::{LaterChange, PolicyStep};
@@ -20,6 +19,7 @@ use super::spec::{Name, Scenario};
 use crate::fault::Fault;
 use mumakil_base::files;
 use mumakil_policies::external;
+use mumakil_policies::scheduler::SchedulerChoice;
 use mumakil_yaml::{
     ConditionalSetting, DisplacedSettings, Document, Finding, MOST, Origin, Path, PathStep,
     PointAt, YamlProblem, is_nothing, lay, read,

@@ -11,7 +11,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_yaml::Value;
 
-use super::choice::SchedulerChoice;
 use crate::fault::known::FaultContext;
 use crate::workload::arrivals::Workload;
 use crate::workload::jobs::JobEntry;
@@ -19,6 +18,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     HandEnd, JobAlteration, JobId, Mail, Priority, TaskId, TaskKind, ToJobTracker,
 };
+use mumakil_policies::scheduler::SchedulerChoice;
 use mumakil_yaml::{Path, YamlProblem};
 
 /// A change at a time in the run: exactly one of the keys besides `at`.

@@ -18,7 +18,6 @@
 //! `mumakil-results` for expectations.
 
 mod check;
-mod choice;
 mod classes;
 mod complaint;
 mod draft;
@@ -37,12 +36,12 @@ mod tests;
 pub mod workload;
 
 pub use check::Warning;
-pub use choice::SchedulerChoice;
 pub use classes::{ClassComparison, ClassCount, ClassRule};
 pub use complaint::{misplaced, unusable};
 pub use draft::{Draft, LoadedScenario, STUDY_KEYS, load, parse};
 pub use error::ScenarioError;
 pub use later::{AlteredJob, LaterChange, NamedTask, PolicyStep};
+pub use mumakil_policies::scheduler::SchedulerChoice;
 pub use reference::Reference;
 pub use registry::{PolicyEntry, Registry};
 pub use schema::{generator, schema};

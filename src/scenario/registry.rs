@@ -12,7 +12,6 @@ use indexmap::IndexMap;
 use schemars::{Schema, SchemaGenerator};
 use serde_yaml::{Mapping, Value};
 
-use super::choice::SchedulerChoice;
 use super::error::ScenarioError;
 use super::shape::{kept_shape, shape, shape_of};
 use super::spec::Scenario;
@@ -30,7 +29,7 @@ use mumakil_core::mapred::{
     PromisedSlots, Scheduler, SizeEstimator, SizeEstimators,
 };
 use mumakil_policies::external::External;
-use mumakil_policies::scheduler::{PolicyVisitor, visit_policies};
+use mumakil_policies::scheduler::{PolicyVisitor, SchedulerChoice, visit_policies};
 use mumakil_yaml::{
     ConditionalSetting, Finding, FindingSpot, LateShape, MOST, Path, PathStep, TreeShape,
     YamlProblem, lay, read, write,

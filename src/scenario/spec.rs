@@ -10,7 +10,6 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::choice::SchedulerChoice;
 use super::classes::ClassRule;
 use super::later::LaterChange;
 use crate::fault::Fault;
@@ -21,6 +20,7 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::mapred::{AutoSpan, ExpectedJob, Hadoop, PolicySite, Speculation};
 use mumakil_core::trace::TraceFile;
+use mumakil_policies::scheduler::SchedulerChoice;
 use mumakil_results::expect::{Expectation, ExprNeeds};
 use mumakil_results::tables::{
     AloneRow, AttemptRow, ChainRow, DeadlineRow, NodeRow, SizeRow, SlotsRow,

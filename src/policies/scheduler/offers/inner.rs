@@ -1,29 +1,19 @@
 //! A policy inside of a policy: its name and options, as they stand under `scheduler`.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, DeserializeOwned, Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
-use serde_yaml::{Mapping, Value};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::Offers;
-use crate::scheduler::{Capacity, PolicyVisitor, visit_policies};
+use crate::scheduler::{Capacity, PolicyVisitor, SchedulerChoice, visit_policies};
 use mumakil_core::mapred::{Complaint, Policy, PolicySite, Scheduler};
 
-/// The name of a policy, with its options.
-#[derive(Clone, Debug, PartialEq)]
-pub struct InnerPolicy {
-    name: String,
-    options: Value,
-}
-
-impl Default for InnerPolicy {
-    fn default() -> Self {
-        Self { name: "fifo".to_owned(), options: Mapping::new().into() }
-    }
-}
+/// A policy with its options, as under `scheduler`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct InnerPolicy(SchedulerChoice);
 
 impl InnerPolicy {
     /// Completes the options; returns complaints about them, each at the path of this policy.
@@ -32,7 +22,7 @@ impl InnerPolicy {
         visit_policies(&mut settler);
         let InnerSettler { complaints, names, .. } = settler;
         complaints.unwrap_or_else(|| {
-            let message = format!("there is no policy `{}` for a framework", self.name);
+            let message = format!("there is no policy `{}` for a framework", self.0.name);
             vec![Complaint::error(&[], message, format!("there are {}", names.join(", ")))]
         })
     }
@@ -45,7 +35,7 @@ impl InnerPolicy {
     }
 
     fn options<O: DeserializeOwned>(&self) -> Result<O, serde_yaml::Error> {
-        serde_yaml::with::singleton_map_recursive::deserialize(self.options.clone())
+        serde_yaml::with::singleton_map_recursive::deserialize(self.0.options.clone())
     }
 }
 
@@ -68,13 +58,13 @@ impl PolicyVisitor for InnerSettler<'_> {
             return;
         }
         self.names.push(P::NAME);
-        if self.policy.name != P::NAME {
+        if self.policy.0.name != P::NAME {
             return;
         }
         let complaints = match self.policy.options::<P::Options>() {
             Ok(mut options) => {
                 let complaints = P::settle(&mut options, self.site);
-                self.policy.options = serde_yaml::with::singleton_map_recursive::serialize(
+                self.policy.0.options = serde_yaml::with::singleton_map_recursive::serialize(
                     &options,
                     serde_yaml::value::Serializer,
                 )
@@ -97,51 +87,10 @@ struct InnerBuilder<'i> {
 
 impl PolicyVisitor for InnerBuilder<'_> {
     fn visit<P: Policy>(&mut self) {
-        if self.policy.name == P::NAME && may_be_inside::<P>() {
+        if self.policy.0.name == P::NAME && may_be_inside::<P>() {
             let options = self.policy.options::<P::Options>().ok();
             self.built = options.map(|options| -> Box<dyn Scheduler> { Box::new(P::new(options)) });
         }
-    }
-}
-
-impl Serialize for InnerPolicy {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match &self.options {
-            Value::Mapping(options) if !options.is_empty() => {
-                to.collect_map([(&self.name, options)])
-            }
-            _ => to.serialize_str(&self.name),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for InnerPolicy {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct InnerVisitor;
-        impl<'de> Visitor<'de> for InnerVisitor {
-            type Value = InnerPolicy;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a policy, such as `fair`, or a policy with its options")
-            }
-
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<InnerPolicy, E> {
-                Ok(InnerPolicy { name: name.to_owned(), options: Mapping::new().into() })
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InnerPolicy, A::Error> {
-                let (name, options): (String, Value) =
-                    map.next_entry()?.ok_or_else(|| de::Error::custom("a policy has a name"))?;
-                match map.next_key::<String>()? {
-                    None => Ok(InnerPolicy { name, options }),
-                    Some(other) => {
-                        let message = format!("one policy, not `{name}` and `{other}`");
-                        Err(de::Error::custom(message))
-                    }
-                }
-            }
-        }
-        from.deserialize_any(InnerVisitor)
     }
 }
 

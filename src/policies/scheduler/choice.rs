@@ -8,11 +8,10 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::{Serialize, Serializer};
 use serde_yaml::{Mapping, Value};
 
-use mumakil_policies::external;
+use crate::external;
 
 /// The policy of a scenario: its name, with its options.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct SchedulerChoice {
     /// The name of the policy.
     pub name: String,
@@ -27,7 +26,7 @@ impl SchedulerChoice {
     }
 
     /// Sets an option.
-    pub(super) fn set(&mut self, option: &str, value: Value) {
+    pub fn set(&mut self, option: &str, value: Value) {
         if !self.options.is_mapping() {
             self.options = Mapping::new().into();
         }
@@ -109,7 +108,7 @@ impl<'de> Deserialize<'de> for SchedulerChoice {
     }
 }
 
-/// The schema without any policies; [`super::schema()`] adds the policies of a registry.
+/// The schema without any policies, which the schema of a scenario adds from its registry.
 impl JsonSchema for SchedulerChoice {
     fn inline_schema() -> bool {
         true
