@@ -1,8 +1,6 @@
 //! Preemption with checkpoints: work that was done is not done again.
 
-use std::fs;
-
-use crate::Room;
+use crate::{Room, rows};
 
 const CLUSTER: &str =
     "hadoop: {line: \"1.x\", heartbeat: 1s, setup_cleanup: false, start_up: 1s, localisation: 0s}
@@ -14,16 +12,8 @@ fn tasks<const N: usize>(yaml: &str, columns: [&str; N]) -> Vec<[String; N]> {
     let room = Room::new();
     room.write("saved.yaml", &(CLUSTER.to_owned() + yaml));
     room.mumakil("run saved.yaml --verify --out out").assert().success();
-    let table = fs::read_to_string(room.path("out/tasks.csv")).unwrap();
-    let mut lines = table.lines();
-    let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let places = columns.map(|name| heading.iter().position(|it| *it == name).unwrap());
-    lines
-        .map(|line| {
-            let cells: Vec<&str> = line.split(',').collect();
-            places.map(|place| cells[place].to_owned())
-        })
-        .collect()
+    let rows = rows(&room.path("out/tasks.csv")).into_iter();
+    rows.map(|row| columns.map(|column| row[column].clone())).collect()
 }
 
 /// A reduce that has fetched and sorted reads its state and its input, and goes on to reduce.

@@ -5,8 +5,8 @@ use std::fs;
 
 use proptest::prelude::*;
 
-use crate::Room;
 use crate::hfsp::{ONE_SLOT, finishes};
+use crate::{Room, rows};
 use mumakil::theory::TaskBag;
 
 /// How long the slot may be idle between two attempts, in seconds.
@@ -126,13 +126,9 @@ expect: [\"max(slots[kind=map]) >= 0\", makespan]
         );
         room.write("aria.yaml", &yaml);
         room.mumakil("run aria.yaml --out out --force").assert().success();
-        let table = fs::read_to_string(room.path("out/timeline.csv")).unwrap();
-        let slots = table.lines().skip(1).filter_map(|line| line.split(',').nth(4)?.parse().ok());
-        let jobs = fs::read_to_string(room.path("out/jobs.csv")).unwrap();
-        let heading: Vec<&str> = jobs.lines().next().unwrap().split(',').collect();
-        let place = heading.iter().position(|name| *name == "sojourn_ms").unwrap();
-        let job = jobs.lines().nth(1).unwrap();
-        let took: f64 = job.split(',').nth(place).unwrap().parse().unwrap();
+        let timeline = rows(&room.path("out/timeline.csv"));
+        let slots = timeline.iter().filter_map(|row| row["running"].parse().ok());
+        let took: f64 = rows(&room.path("out/jobs.csv"))[0]["sojourn_ms"].parse().unwrap();
         (slots.max().unwrap_or(0_u32), took / 1e3)
     };
     for (deadline, expected) in [(600, 9), (300, 19)] {

@@ -1,5 +1,6 @@
 //! All integration tests: one binary, a module for each subject.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -107,6 +108,11 @@ impl Room {
     fn names(&self) -> Vec<String> {
         names(self.folder.path())
     }
+}
+
+/// Returns the rows of a run's table, each by column.
+fn rows(table: &Path) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_path(table).unwrap().deserialize().map(Result::unwrap).collect()
 }
 
 /// Returns whether Python is missing. If so, prints that the test is skipped.

@@ -1,8 +1,6 @@
 //! Slot offers: how fast a new framework gets its slots, against the closed forms.
 
-use std::fs;
-
-use crate::Room;
+use crate::{Room, rows};
 use mumakil::theory::FrameworkRamp;
 
 /// The mean time of a task that holds a slot when the new framework comes, in seconds.
@@ -33,19 +31,14 @@ record: {{tasks: true}}
     let room = Room::new();
     room.write("ramp.yaml", &yaml);
     room.mumakil("run ramp.yaml --out out").assert().success();
-    let table = fs::read_to_string(room.path("out/tasks.csv")).unwrap();
-    let mut lines = table.lines();
-    let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let column = |name: &str| heading.iter().position(|it| *it == name).unwrap();
-    let [job, start, finish] = ["job", "start_ms", "finish_ms"].map(column);
     let (mut last_old, mut last_new) = (0.0_f64, 0.0_f64);
-    for line in lines {
-        let cells: Vec<&str> = line.split(',').collect();
-        let number = |of: usize| cells[of].parse().map_or(0.0, |millis: f64| millis / 1e3 - 1000.0);
-        match cells[job] {
-            "2" => last_new = last_new.max(number(finish)),
+    for row in rows(&room.path("out/tasks.csv")) {
+        let number =
+            |column: &str| row[column].parse().map_or(0.0, |millis: f64| millis / 1e3 - 1000.0);
+        match &*row["job"] {
+            "2" => last_new = last_new.max(number("finish_ms")),
             // The old framework's last task that began before the new one came.
-            _ if number(start) < 0.0 => last_old = last_old.max(number(finish)),
+            _ if number("start_ms") < 0.0 => last_old = last_old.max(number("finish_ms")),
             _ => {}
         }
     }

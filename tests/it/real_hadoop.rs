@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, thread};
 
+use crate::rows;
 use mumakil::emulation::{Options, emulate};
 use mumakil::scenario::{self, Registry};
 use mumakil::study::papers;
@@ -27,13 +28,6 @@ const PHASES: [&str; 6] = ["sojourn", "setup", "maps", "shuffled", "commit", "cl
 /// map to the end of the last one; from there to the end of a reduce's shuffle; from the end of its
 /// work to the end of its commit. `None` for a phase that the job lacks.
 type Phases = [Option<f64>; PHASES.len()];
-
-/// The rows of a table, each by column.
-type Rows = Vec<BTreeMap<String, String>>;
-
-fn rows(table: &Path) -> Rows {
-    csv::Reader::from_path(table).unwrap().deserialize().map(Result::unwrap).collect()
-}
 
 /// Returns a number in seconds from a cell in milliseconds; `None` if it is empty.
 fn secs(row: &BTreeMap<String, String>, column: &str) -> Option<f64> {

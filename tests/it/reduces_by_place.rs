@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::Room;
+use crate::{Room, rows};
 
 /// Nine nodes are in the first rack, three in the second; each runs as many maps, so three quarters
 /// of the output are in the first rack. Returns the share of the shuffle that crosses the racks.
@@ -20,11 +20,8 @@ record: {{by_node: true}}
         ),
     );
     room.mumakil("run racks.yaml --verify --out out").assert().success();
-    let table = fs::read_to_string(room.path("out/nodes.csv")).unwrap();
-    let mut lines = table.lines();
-    let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let place = heading.iter().position(|name| *name == "shuffle_off_rack_bytes").unwrap();
-    let bytes = lines.map(|line| line.split(',').nth(place).unwrap().parse::<f64>().unwrap());
+    let rows = rows(&room.path("out/nodes.csv")).into_iter();
+    let bytes = rows.map(|row| row["shuffle_off_rack_bytes"].parse::<f64>().unwrap());
     bytes.sum::<f64>() / 12e9
 }
 

@@ -1,8 +1,8 @@
 //! Memory and cores that tasks ask for: what fits on a node, under every policy.
 
-use std::fs;
+use std::path::Path;
 
-use crate::Room;
+use crate::{Room, rows};
 
 /// The example of Ghodsi et al.: one node, and two users whose tasks ask for different amounts.
 fn example(resources: &str, policy: &str) -> String {
@@ -21,21 +21,13 @@ record: {{tasks: true}}
 
 /// Returns the most memory, cores and tasks of attempts that had not ended at a time; suspended ones
 /// are among them.
-fn most_held(tasks: &str) -> [u64; 3] {
-    let mut lines = tasks.lines();
-    let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let column = |name: &str| heading.iter().position(|it| *it == name).unwrap();
-    let [job, kind, start, finish] = ["job", "kind", "start_ms", "finish_ms"].map(column);
+fn most_held(tasks: &Path) -> [u64; 3] {
     let mut changes: Vec<(u64, i64, u64, u64)> = Vec::new();
-    for line in lines {
-        let cells: Vec<&str> = line.split(',').collect();
-        // Setups and cleanups ask for nothing.
-        if cells[kind] != "map" {
-            continue;
-        }
-        let (memory, cores) = if cells[job] == "0" { (4, 1) } else { (1, 3) };
-        changes.push((cells[start].parse().unwrap(), 1, memory, cores));
-        changes.push((cells[finish].parse().unwrap(), -1, memory, cores));
+    // Setups and cleanups ask for nothing.
+    for row in rows(tasks).iter().filter(|row| row["kind"] == "map") {
+        let (memory, cores) = if row["job"] == "0" { (4, 1) } else { (1, 3) };
+        changes.push((row["start_ms"].parse().unwrap(), 1, memory, cores));
+        changes.push((row["finish_ms"].parse().unwrap(), -1, memory, cores));
     }
     // Ends come first.
     changes.sort_unstable();
@@ -66,7 +58,7 @@ fn no_policy_exceeds_what_a_node_has() {
         {
             room.write("example.yaml", &example(resources, policy));
             room.mumakil("run example.yaml --verify --out out --force").assert().success();
-            let held = most_held(&fs::read_to_string(room.path("out/tasks.csv")).unwrap());
+            let held = most_held(&room.path("out/tasks.csv"));
             assert!(
                 held.iter().zip(limits).all(|(held, limit)| *held <= limit),
                 "{policy} with {resources}: {held:?} of {limits:?}"

@@ -1,8 +1,6 @@
 //! Groups of nodes with disks, network cards and uplinks of their own.
 
-use std::fs;
-
-use crate::Room;
+use crate::{Room, rows};
 
 /// Returns how long the maps of a job take on each of two nodes, in seconds, in the order of the
 /// nodes. All input is on the first node; the second node is the group.
@@ -28,17 +26,10 @@ record: {{tasks: true}}
         ),
     );
     room.mumakil("run unlike.yaml --out out").assert().success();
-    let table = fs::read_to_string(room.path("out/tasks.csv")).unwrap();
-    let mut lines = table.lines();
-    let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let [node, start, finish] = ["node", "start_ms", "finish_ms"]
-        .map(|name| heading.iter().position(|it| *it == name).unwrap());
     let mut times = [0.0; 2];
-    for line in lines {
-        let cells: Vec<&str> = line.split(',').collect();
-        let of = usize::from(cells[node] == "node-2");
-        let number = |of: usize| cells[of].parse::<f64>().unwrap() / 1e3;
-        times[of] = number(finish) - number(start);
+    for row in rows(&room.path("out/tasks.csv")) {
+        let number = |column: &str| row[column].parse::<f64>().unwrap() / 1e3;
+        times[usize::from(row["node"] == "node-2")] = number("finish_ms") - number("start_ms");
     }
     times
 }
