@@ -32,7 +32,7 @@ use crate::mapred::replicas::{Copy, InputReading, Replicas};
 use crate::mapred::spec::JobSpec;
 use crate::mapred::traced::Traced;
 use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
-use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_base::units::{Bytes, Rate, SimSpan};
 
 /// The settings that all attempts of a run share.
 #[derive(Clone, Debug)]
@@ -129,13 +129,8 @@ impl Costs {
             _ => Bytes::ZERO,
         };
         let state = job.memory[task.slot()] + input;
-        let rates = self.rates.of_node(tracker, node, &self.topology);
-        let rate = match Locality::of(tracker, &[saved.on], &self.topology) {
-            None | Some(Locality::Node) => node.disk,
-            Some(Locality::Rack) => rates.rack,
-            Some(Locality::OffRack) => rates.off_rack,
-        };
-        plan.start_up += rate.time_for(state);
+        let from = Locality::of(tracker, &[saved.on], &self.topology);
+        plan.start_up += self.read_rate(from, tracker, node).time_for(state);
         plan.shuffle = PhaseEffort::default();
         plan.fetch_loop = FetchLoop::default();
         plan.sort = PhaseEffort::default();
@@ -302,16 +297,15 @@ impl Costs {
             (None, Some(rate)) => rate.time_for(split),
             (None, None) => SimSpan::ZERO,
         };
-        let rates = self.rates.of_node(tracker, node, &self.topology);
         // The map may read from another node than the JobTracker thinks.
         let read_at = from.and_then(|copy| Locality::of(tracker, &[copy.node], &self.topology));
-        let (read_rate, penalty, reads_by) = match read_at.or(launch.locality) {
-            None | Some(Locality::Node) => (node.disk, 1.0, NodeResource::Disk),
-            Some(Locality::Rack) => (rates.rack, job.map.rack_penalty.get(), NodeResource::Network),
-            Some(Locality::OffRack) => {
-                (rates.off_rack, job.map.off_rack_penalty.get(), NodeResource::Network)
-            }
+        let read_at = read_at.or(launch.locality);
+        let (penalty, reads_by) = match read_at {
+            None | Some(Locality::Node) => (1.0, NodeResource::Disk),
+            Some(Locality::Rack) => (job.map.rack_penalty.get(), NodeResource::Network),
+            Some(Locality::OffRack) => (job.map.off_rack_penalty.get(), NodeResource::Network),
         };
+        let read_rate = self.read_rate(read_at, tracker, node);
         // If the time of a map is given, it includes reading; a penalty then stands for the
         // distance.
         let read = if job.map.time.is_some() { Bytes::ZERO } else { split };
@@ -368,6 +362,16 @@ impl Costs {
             commits: self.commits(job, TaskKind::Reduce),
             breaks: self.breaks(launch, tracker),
             at_once: self.hadoop.behaviour().passes_empty_phases,
+        }
+    }
+
+    /// Returns how fast a node reads what lies at this distance; on the node itself, from a disk.
+    fn read_rate(&self, from: Option<Locality>, tracker: TrackerId, node: &Node) -> Rate {
+        let rates = self.rates.of_node(tracker, node, &self.topology);
+        match from {
+            None | Some(Locality::Node) => node.disk,
+            Some(Locality::Rack) => rates.rack,
+            Some(Locality::OffRack) => rates.off_rack,
         }
     }
 

@@ -27,11 +27,12 @@ use super::shared::pool_tree::{PoolId, PoolTree};
 use super::shared::pools::{Pool, Pools};
 use super::shared::rank::Rank;
 use super::shared::reduces::{Reduces, WithReduces};
+use mumakil_base::dense::grown;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::cluster::Amounts;
 use mumakil_core::mapred::{
     Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, PerSlot, Policy, PolicyReload,
-    PolicySite, Precedence, PrecedenceBy, Reason, Scheduler, SlotKind, SlotStanding, View, step,
+    PolicySite, Precedence, PrecedenceBy, Scheduler, SlotKind, SlotStanding, View, step,
 };
 
 /// The options of `drf`.
@@ -82,10 +83,7 @@ fn plain(pools: &IndexMap<String, WeightedPool>) -> IndexMap<String, Pool> {
 pub struct Drf {
     tree: PoolTree,
     pool_by: PoolBy,
-    /// The amounts that the jobs of each pool hold, those of pools inside it included.
-    held: Vec<Amounts>,
-    /// The jobs of each pool that could use a slot, in the order in which they are asked.
-    lines: Vec<PerSlot<BTreeSet<DominantTurn>>>,
+    pools: Vec<DrfPool>,
     /// The pools with such jobs.
     waiting: PerSlot<BTreeSet<PoolId>>,
     jobs: BTreeMap<JobId, DrfJob>,
@@ -93,6 +91,15 @@ pub struct Drf {
     total: Amounts,
     delay: Delay,
     reduces: Reduces,
+}
+
+/// A pool, by its number in the tree.
+#[derive(Debug, Default)]
+struct DrfPool {
+    /// The amounts that its jobs hold, those of pools inside it included.
+    held: Amounts,
+    /// Its jobs that could use a slot, in the order in which they are asked.
+    lines: PerSlot<BTreeSet<DominantTurn>>,
 }
 
 /// A job's position in its pool: its dominant share, its arrival, and its number.
@@ -111,10 +118,6 @@ impl Drf {
     fn note(&mut self, view: &View<'_>, job: &Job) {
         let name = self.pool_by.of(job.spec());
         let pool = self.tree.place(name);
-        if self.lines.len() <= pool.index() {
-            self.held.resize(pool.index() + 1, Amounts::default());
-            self.lines.resize_with(pool.index() + 1, PerSlot::default);
-        }
         let known = self.jobs.get(&job.id()).copied();
         let held = view.held(job);
         if let Some(before) = known {
@@ -147,7 +150,7 @@ impl Drf {
         from: Option<DominantTurn>,
         to: Option<DominantTurn>,
     ) {
-        let line = &mut self.lines[pool.index()][kind];
+        let line = &mut grown(&mut self.pools, pool.index()).lines[kind];
         move_entry(line, from, to);
         match line.is_empty() {
             true => self.waiting[kind].remove(&pool),
@@ -157,8 +160,8 @@ impl Drf {
 
     /// Changes the amounts of a pool and of all pools around it.
     fn change_held(&mut self, pool: PoolId, change: impl Fn(&mut Amounts)) {
-        let Self { tree, held, .. } = self;
-        tree.upwards(pool).for_each(|pool| change(&mut held[pool.index()]));
+        let Self { tree, pools, .. } = self;
+        tree.upwards(pool).for_each(|pool| change(&mut grown(pools, pool.index()).held));
     }
 
     /// Returns the position of a pool: for each pool from the outermost to this one, its dominant
@@ -166,7 +169,7 @@ impl Drf {
     fn position(&self, pool: PoolId) -> Vec<(Rank, PoolId)> {
         let around = self.tree.upwards(pool).filter(|pool| *pool != PoolId::ROOT);
         let share = |pool: PoolId| {
-            let share = self.held[pool.index()].dominant_share(self.total);
+            let share = self.pools[pool.index()].held.dominant_share(self.total);
             (Rank(share / self.tree.pool(pool).weight), pool)
         };
         let mut position: Vec<(Rank, PoolId)> = around.map(share).collect();
@@ -176,14 +179,11 @@ impl Drf {
 
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let waiting = self.waiting[kind].iter().inspect(|_| step());
-        let mut pools: Vec<_> = waiting.map(|pool| (self.position(*pool), *pool)).collect();
-        pools.sort_unstable();
-        let Self { lines, delay, reduces, .. } = self;
-        let line = pools.iter().flat_map(|(_, pool)| &lines[pool.index()][kind]);
-        reduces.launch_first(offer, kind, line.map(|(.., job)| *job), delay, |view, job, _| {
-            let running = view.job(job).map_or(0, |job| job.tasks(kind).running());
-            Reason::Share(SlotStanding::of(running))
-        })
+        let mut order: Vec<_> = waiting.map(|pool| (self.position(*pool), *pool)).collect();
+        order.sort_unstable();
+        let Self { pools, delay, reduces, .. } = self;
+        let line = order.iter().flat_map(|(_, pool)| &pools[pool.index()].lines[kind]);
+        reduces.launch_by_share(offer, kind, line.map(|(.., job)| *job), delay)
     }
 
     /// Computes all shares anew if trackers have joined or left.
@@ -224,9 +224,6 @@ impl Scheduler for Drf {
     fn reload(&mut self, _: &View<'_>, options: &PolicyReload) {
         let Some(options) = options.downcast_ref::<WithReduces<DrfOptions>>() else { return };
         self.tree.reload(&Pools { pools: plain(&options.own.pools), ..Pools::default() });
-        let pools = self.tree.ids().count();
-        self.held.resize(pools, Amounts::default());
-        self.lines.resize_with(pools, PerSlot::default);
     }
 
     fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
@@ -273,13 +270,10 @@ impl Policy for Drf {
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: DrfOptions { pools, pool_by, delay }, reduces } = options;
-        let tree = PoolTree::new(&Pools { pools: plain(&pools), ..Pools::default() });
-        let count = tree.ids().count();
         Self {
             pool_by,
-            held: vec![Amounts::default(); count],
-            lines: std::iter::repeat_with(PerSlot::default).take(count).collect(),
-            tree,
+            tree: PoolTree::new(&Pools { pools: plain(&pools), ..Pools::default() }),
+            pools: Vec::new(),
             waiting: PerSlot::default(),
             jobs: BTreeMap::new(),
             total: Amounts::default(),

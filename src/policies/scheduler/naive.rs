@@ -17,8 +17,8 @@ use super::shared::places::move_entry;
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    JobEvent, JobId, Launched, Offer, PerSlot, Policy, Precedence, PrecedenceBy, Reason, Scheduler,
-    SlotKind, SlotStanding, View,
+    JobEvent, JobId, Launched, Offer, PerSlot, Policy, Precedence, PrecedenceBy, Scheduler,
+    SlotKind, View,
 };
 
 /// Serves jobs by their number of running tasks, the fewest first. The type `O` of the options
@@ -64,10 +64,7 @@ impl<O> FewestFirst<O> {
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { lines, delay, reduces, .. } = self;
         let line = lines[kind].iter().map(|(.., job)| *job);
-        reduces.launch_first(offer, kind, line, delay, |view, job, _| {
-            let running = view.job(job).map_or(0, |job| job.tasks(kind).running());
-            Reason::Share(SlotStanding::of(running))
-        })
+        reduces.launch_by_share(offer, kind, line, delay)
     }
 }
 

@@ -39,15 +39,16 @@ impl CheckedRoom {
 
     /// Checks the next fact.
     pub(super) fn see(&mut self, event: &Event, check: &mut Check<'_>) {
+        // An order to end may make room for the attempt that was launched just before.
+        if let Fact::Ledger(
+            victim,
+            _,
+            LedgerFact::Ordered { order: Order::Kill | Order::Checkpoint, .. },
+        ) = event.fact
+        {
+            self.release(victim);
+        }
         if let Some((attempt, tracker)) = self.too_much.take() {
-            if let Fact::Ledger(
-                victim,
-                _,
-                LedgerFact::Ordered { order: Order::Kill | Order::Checkpoint, .. },
-            ) = event.fact
-            {
-                self.release(victim);
-            }
             let fits = self.fits(tracker);
             check.that(fits, || InvariantBreach::RoomOverCommitted { attempt, tracker });
         }
@@ -61,12 +62,7 @@ impl CheckedRoom {
             {
                 self.launch(attempt, tracker);
             }
-            Fact::Ledger(
-                attempt,
-                _,
-                LedgerFact::Ordered { order: Order::Kill | Order::Checkpoint, .. },
-            )
-            | Fact::Attempt(attempt, _, AttemptFact::Ended { role: Role::Work, .. }) => {
+            Fact::Attempt(attempt, _, AttemptFact::Ended { role: Role::Work, .. }) => {
                 self.release(attempt);
             }
             Fact::Ledger(attempt, _, LedgerFact::Learned { state, .. })

@@ -353,11 +353,9 @@ impl Delay {
     pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         if let JobChange::Ended(_) = event.change {
             self.reduces_wait.remove(&event.job);
-        }
-        if let JobChange::Ended(_) = event.change
-            && let Some(waiting) = self.jobs.get_mut(event.job.index())
-        {
-            *waiting = None;
+            if let Some(waiting) = self.jobs.get_mut(event.job.index()) {
+                *waiting = None;
+            }
         }
         if let Some(long_tasks) = &mut self.long_tasks {
             long_tasks.job_changed(view, event);

@@ -16,7 +16,7 @@ use super::coupling::ReduceGate;
 use super::delay::Delay;
 use super::srt::{ReduceOrder, Srt};
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{Job, JobId, Launched, Offer, Reason, SlotKind, View};
+use mumakil_core::mapred::{Job, JobId, Launched, Offer, Reason, SlotKind, SlotStanding, View};
 
 /// The rules for which reduces start. By default reduces follow the policy's order of jobs and are
 /// not held back.
@@ -75,6 +75,21 @@ impl Reduces {
         (0..).zip(line).find_map(|(place, job)| {
             let reason = reason(&offer.view(), job, place);
             delay.launch(offer, job, kind, reason)
+        })
+    }
+
+    /// As [`Reduces::launch_first`], for jobs in the order of their shares: the reason is how many
+    /// tasks the job runs.
+    pub fn launch_by_share(
+        &self,
+        offer: &mut Offer<'_>,
+        kind: SlotKind,
+        jobs: impl Iterator<Item = JobId>,
+        delay: &mut Delay,
+    ) -> Option<Launched> {
+        self.launch_first(offer, kind, jobs, delay, |view, job, _| {
+            let running = view.job(job).map_or(0, |job| job.tasks(kind).running());
+            Reason::Share(SlotStanding::of(running))
         })
     }
 
