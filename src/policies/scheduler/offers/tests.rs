@@ -101,6 +101,7 @@ fn wrong_policies_inside_are_told() {
         complaints.map(|it| format!("{}: {}", it.path.join("."), it.message)).collect::<Vec<_>>()
     };
     assert_eq!(told("{frameworks: {a: {policy: fair}}}"), [""; 0]);
+    assert_eq!(told("{frameworks: {a: {policy: {fair: }}}}"), [""; 0], "with its defaults");
     let [unknown] = &told("{frameworks: {a: {policy: capacity}}}")[..] else { panic!() };
     assert_eq!(unknown, "frameworks.a.policy: there is no policy `capacity` for a framework");
     let [wrong] = &told("{others: {policy: {fair: {preemptoin: true}}}}")[..] else { panic!() };
