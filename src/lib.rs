@@ -68,6 +68,7 @@
 //! | [`statistics`] | means, quantiles, confidence intervals |
 //! | [`chart`] | charts as SVG: data in, markup out |
 //! | [`page`] | a report as one HTML file |
+//! | [`flow`] | the cheapest flow through a network that changes |
 //! | [`theory`] | closed forms: the expected results of a run |
 //! | [`dense`] | lists indexed by dense numbers, which grow on demand |
 //! | [`nearest`] | the known name that a misspelt one may mean |
@@ -103,8 +104,8 @@
 //! unit test calls the cores directly, and the actors around them are a few lines.
 
 pub use mumakil_base::{
-    dense, disk, expression, files, nearest, panics, random, shell, statistics, text_form, theory,
-    units,
+    dense, disk, expression, files, flow, nearest, panics, random, shell, statistics, text_form,
+    theory, units,
 };
 pub use mumakil_core::{cluster, mapred, trace};
 pub use mumakil_draw::{chart, page};

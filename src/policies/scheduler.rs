@@ -27,6 +27,7 @@ mod hfsp;
 mod modified_fair;
 mod naive;
 mod offers;
+mod quincy;
 mod rank;
 mod ranked;
 pub mod shared;
@@ -50,6 +51,7 @@ pub use hfsp::{
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
 pub use offers::{FrameworkSpec, InnerPolicy, NodeSharing, Offers, OffersOptions};
+pub use quincy::{Quincy, QuincyOptions};
 pub use rank::{
     ByRank, FACTS, FUNCTIONS, PreemptSpec, RankFact, RankFormula, RankFunction, RankOptions,
     VICTIM, VictimChoice,
@@ -82,6 +84,7 @@ pub fn visit_policies(visitor: &mut impl PolicyVisitor) {
     visitor.visit::<Drf>();
     visitor.visit::<DynamicPriority>();
     visitor.visit::<Offers>();
+    visitor.visit::<Quincy>();
     visitor.visit::<Hfsp>();
     visitor.visit::<ByRank>();
     visitor.visit::<Las>();

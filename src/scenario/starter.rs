@@ -28,7 +28,8 @@ pub const STARTERS: &[Starter] = starters!(
     "quickstart" "commit-pending" "faults" "fb2009-like"
     "oversubscribed" "page-cache"
     "scaling-study" "scaling-study-load" "heartbeat-latency" "shoot-out" "capacity-planning"
-    "heavy-tails" "wrong-sizes" "deadlines" "resources" "preemption" "offers" "reduces-by-place" "unlike-racks" "skewed-reduces"
+    "heavy-tails" "wrong-sizes" "deadlines" "resources" "preemption" "offers" "reduces-by-place" "quincy"
+    "wait-or-kill" "unlike-racks" "skewed-reduces"
 );
 
 impl Starter {

@@ -158,6 +158,11 @@ impl MapCache {
         }
     }
 
+    /// Notes the launch of a map that was not found by a search. Its lists drop it later.
+    pub(super) fn forget(&mut self, holders: &[TrackerId]) {
+        self.homeless -= u32::from(holders.is_empty());
+    }
+
     /// Returns how many nodes have a list, used up or not.
     pub(super) fn nodes(&self) -> u32 {
         self.nodes.lists.len() as u32

@@ -34,6 +34,8 @@ pub enum Reason {
     EndsFirst,
     /// The tracker was reserved for the job.
     Reserved,
+    /// The plan for all tasks and slots that costs least has the task here.
+    Planned,
     /// The group already has its share, and gets slots that other groups do not use.
     Lent(SlotStanding),
     /// All users of the queue are at their limits, so the limits do not apply.
@@ -180,6 +182,7 @@ impl Reason {
             Self::Sample => ("sample", "its time tells the job's size"),
             Self::EndsFirst => ("ends-first", "would end first under equal sharing"),
             Self::Reserved => ("reserved", "the tracker was kept for it"),
+            Self::Planned => ("planned", "the cheapest plan has it here"),
             Self::Lent(_) => ("lent", "lent to its queue{}"),
             Self::LimitsAside => ("limits-aside", "all users are at their limits"),
             Self::PreemptedFor(_) => ("preempted", "preempted for {}"),

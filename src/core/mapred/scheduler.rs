@@ -37,7 +37,7 @@ pub use self::wrapper::Wrapper;
 use crate::cluster::{Amounts, PerSlot, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, JobSize, LedgerFact, MemberFact, Order};
 use crate::mapred::heartbeat::{Directive, LaunchOrder, Report};
-use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::job::{Job, JobEvent};
 use crate::mapred::ledger::{LaunchWish, Ledger};
 use crate::mapred::locality::Locality;
@@ -45,7 +45,7 @@ use crate::mapred::map_cache::MapReach;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::{Reason, SlotStanding};
 use crate::mapred::true_durations::TrueDurations;
-use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::units::{Bytes, SimSpan, SimTime};
 
 /// A scheduling policy at work.
 ///
@@ -355,6 +355,18 @@ impl<'a> View<'a> {
         self.ledger.unfinished[kind]
     }
 
+    /// Returns how many bytes of input a map reads, and fills `holders` with the nodes that hold
+    /// them, by the splits of its job. A task without input reads nothing, and no node holds it.
+    pub fn input(&self, task: TaskId, holders: &mut Vec<TrackerId>) -> Bytes {
+        step();
+        holders.clear();
+        let is_map = task.kind == TaskKind::Map;
+        let Some(job) = self.ledger.job(task.job).filter(|_| is_map) else { return Bytes::ZERO };
+        job.locate(task.index, holders);
+        let input = job.spec().input.as_ref();
+        input.map_or(Bytes::ZERO, |input| input.bytes(task.index, job.spec().maps))
+    }
+
     /// Returns the interval between a tracker's heartbeats.
     pub fn heartbeat_interval(&self) -> SimSpan {
         self.ledger.heartbeat_interval()
@@ -612,6 +624,23 @@ impl Offer<'_> {
                 if reach == MapReach::Any {
                     self.refuse(job, SlotKind::Map, Reason::BadTracker);
                 }
+                None
+            }
+        }
+    }
+
+    /// Launches this waiting map or reduce, if it may run here.
+    pub fn launch_task(&mut self, task: TaskId, reason: Reason) -> Option<Launched> {
+        step();
+        self.looks += 1;
+        if !self.has_room(task.job, task.slot()) {
+            return None;
+        }
+        let wish = LaunchWish { job: task.job, tracker: self.tracker, slots: 1, reason };
+        match self.ledger.launch_task(task, wish, self.out) {
+            Some(launch) => Some(self.launch(launch)),
+            None => {
+                self.refuse(task.job, task.slot(), Reason::BadTracker);
                 None
             }
         }

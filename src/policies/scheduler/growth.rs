@@ -127,6 +127,8 @@ fn the_work_of_a_policy_grows_no_faster_than_sorting_what_there_is() {
         too_fast::<DynamicPriority>("{}", &ALL),
         too_fast::<Drf>("{}", &ALL),
         too_fast::<Offers>("{others: {policy: fair}}", &ALL),
+        too_fast::<Quincy>("{}", &ALL),
+        too_fast::<Quincy>("{fair: false, preemption: true}", &ALL),
         too_fast::<ModifiedFair>("{}", &ALL),
         too_fast::<Hfsp>("{}", &ALL),
         too_fast::<Hfsp>("{variant: hadoop}", &ALL),

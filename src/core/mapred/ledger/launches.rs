@@ -214,10 +214,39 @@ impl Ledger {
         if looks_anywhere { self.launch_second(wish, SlotKind::Map, out) } else { None }
     }
 
-    /// Returns whether a reduce of a job may run on a tracker.
-    fn may_run(&self, job: &Job, index: u32, tracker: TrackerId) -> bool {
-        let task = TaskId { job: job.id(), kind: TaskKind::Reduce, index };
-        // A reduce that has failed here waits for another tracker; the next reduce may run here.
+    /// Launches this waiting task, if it may run on the tracker.
+    pub(crate) fn launch_task(
+        &mut self,
+        task: TaskId,
+        wish: LaunchWish,
+        out: &mut Outbox,
+    ) -> Option<LaunchOrder> {
+        let LaunchWish { tracker, slots, .. } = wish;
+        let job = self.job(task.job)?;
+        let suits = self.suits(job, tracker, task.slot(), slots);
+        if !job.waits(task) || !suits || !self.may_run(job, task, tracker) {
+            return None;
+        }
+        let Self { jobs, holders, topology, .. } = self;
+        let job = entry(jobs, task.job);
+        let mut locality = None;
+        if task.kind == TaskKind::Map {
+            job.locate(task.index, holders);
+            locality = Locality::of(tracker, holders, topology);
+            let failed = job.failed_maps.len();
+            job.failed_maps.retain(|(_, map)| *map != task.index);
+            if job.failed_maps.len() == failed {
+                job.cache.forget(holders);
+            }
+        } else {
+            job.waiting_reduces.retain(|reduce| *reduce != task.index);
+        }
+        Some(self.assign(task, wish, locality, out))
+    }
+
+    /// Returns whether a task of a job may run on a tracker.
+    fn may_run(&self, job: &Job, task: TaskId, tracker: TrackerId) -> bool {
+        // A task that has failed here waits for another tracker; the next task may run here.
         !job.barred.get(&task).is_some_and(|on| bars(on, tracker, self.active))
     }
 
@@ -281,7 +310,7 @@ impl Ledger {
             return None;
         }
         let task = |index| TaskId { job: id, kind: TaskKind::Reduce, index };
-        let fits = |index: &u32| self.may_run(job, *index, tracker);
+        let fits = |index: &u32| self.may_run(job, task(*index), tracker);
         // Reduces have no input to be near to: take the first one in the queue that may run here.
         let Some(position) = job.waiting_reduces.iter().position(fits) else {
             return self.launch_second(wish, SlotKind::Reduce, out);

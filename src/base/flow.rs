@@ -1,0 +1,490 @@
+//! The cheapest flow through a network that changes.
+//!
+//! Nodes supply or demand units, which flow along arcs of limited capacity; each unit pays the cost
+//! of the arcs on its way. After a change, the old flow is repaired instead of computed anew: arcs
+//! that have become worth their cost are filled, and each unit that is then out of place takes the
+//! cheapest path to a place where one is lacking (successive shortest paths with potentials).
+//!
+//! ```text
+//! supply 1 ──task──▶ 0 ──node──▶ 1 ──sink       the reduced cost of an arc is
+//!             ╰─ 5 ──wait──▶ 0 ──╯               cost + potential(from) - potential(to)
+//! ```
+//! The flow is the cheapest one if and only if no arc with room has a negative reduced cost. This
+//! holds after each [repair](CheapestFlow::repair), and is a proof that anyone can
+//! [check](CheapestFlow::is_proven).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A network with its cheapest flow.
+///
+/// Costs are integers, so that the flow does not depend on rounding. The sum of the costs on any
+/// path must fit into an `i64`.
+#[derive(Clone, Debug, Default)]
+pub struct CheapestFlow {
+    nodes: Vec<NodeOfFlow>,
+    /// The arcs, each as two directions side by side: at an even place the arc itself, at the next
+    /// place the way back, along which flow is undone.
+    ways: Vec<FlowWay>,
+    /// Arcs that may have got a negative reduced cost.
+    doubted: Vec<usize>,
+    /// Nodes that may have units out of place.
+    restless: Vec<usize>,
+    unused_nodes: Vec<usize>,
+    unused_ways: Vec<usize>,
+    search: PathSearch,
+}
+
+/// A node of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FlowNode(usize);
+
+/// An arc of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowArc(usize);
+
+/// The supply of a node cannot reach any demand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreachable;
+
+#[derive(Clone, Debug, Default)]
+struct NodeOfFlow {
+    potential: i64,
+    supply: i64,
+    /// The supply and the units that flow in, less the units that flow out.
+    excess: i64,
+    /// The ways that leave it.
+    ways: Vec<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FlowWay {
+    to: usize,
+    cost: i64,
+    /// How many more units may go this way.
+    room: i64,
+    /// Its place in the list of the node that it leaves.
+    place: usize,
+}
+
+/// The memory of searches for paths, kept to be used again.
+#[derive(Clone, Debug, Default)]
+struct PathSearch {
+    /// The number of the search; what an earlier one has noted does not count.
+    number: u64,
+    nodes: Vec<SearchedNode>,
+    heap: BinaryHeap<Reverse<(i64, usize)>>,
+    /// The nodes whose distance is final.
+    done: Vec<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct SearchedNode {
+    search: u64,
+    distance: i64,
+    is_done: bool,
+    /// The way by which the path comes.
+    by: usize,
+}
+
+impl CheapestFlow {
+    /// Adds a node without arcs, which supplies this many units; a negative number is a demand.
+    pub fn add_node(&mut self, supply: i64) -> FlowNode {
+        let place = self.unused_nodes.pop().unwrap_or_else(|| {
+            self.nodes.push(NodeOfFlow::default());
+            self.nodes.len() - 1
+        });
+        let node = FlowNode(place);
+        self.set_supply(node, supply);
+        node
+    }
+
+    /// Removes a node with its arcs. Units that flowed through it are out of place at its neighbours
+    /// until the next [repair](CheapestFlow::repair).
+    pub fn remove_node(&mut self, node: FlowNode) {
+        while let Some(way) = self.nodes[node.0].ways.last().copied() {
+            self.remove_arc(FlowArc(way & !1));
+        }
+        self.nodes[node.0] = NodeOfFlow::default();
+        self.unused_nodes.push(node.0);
+    }
+
+    /// Changes how many units a node supplies.
+    pub fn set_supply(&mut self, node: FlowNode, supply: i64) {
+        let before = std::mem::replace(&mut self.nodes[node.0].supply, supply);
+        self.shift_excess(node.0, supply - before);
+    }
+
+    /// Changes the supply of a node by this many units.
+    pub fn add_supply(&mut self, node: FlowNode, more: i64) {
+        self.set_supply(node, self.nodes[node.0].supply + more);
+    }
+
+    /// Adds an arc.
+    pub fn add_arc(&mut self, from: FlowNode, to: FlowNode, capacity: i64, cost: i64) -> FlowArc {
+        let arc = self.unused_ways.pop().unwrap_or_else(|| {
+            let empty = FlowWay { to: 0, cost: 0, room: 0, place: 0 };
+            self.ways.extend([empty; 2]);
+            self.ways.len() - 2
+        });
+        for (way, from, to, cost, room) in
+            [(arc, from, to, cost, capacity), (arc + 1, to, from, -cost, 0)]
+        {
+            let list = &mut self.nodes[from.0].ways;
+            self.ways[way] = FlowWay { to: to.0, cost, room, place: list.len() };
+            list.push(way);
+        }
+        self.doubted.push(arc);
+        FlowArc(arc)
+    }
+
+    /// Removes an arc. Its units are out of place until the next repair.
+    pub fn remove_arc(&mut self, arc: FlowArc) {
+        self.set_capacity(arc, 0);
+        for way in [arc.0, arc.0 + 1] {
+            let (from, place) = (self.from(way), self.ways[way].place);
+            let list = &mut self.nodes[from].ways;
+            list.swap_remove(place);
+            if let Some(moved) = list.get(place).copied() {
+                self.ways[moved].place = place;
+            }
+        }
+        self.unused_ways.push(arc.0);
+    }
+
+    /// Changes the cost of a unit on an arc.
+    pub fn set_cost(&mut self, arc: FlowArc, cost: i64) {
+        if self.ways[arc.0].cost != cost {
+            (self.ways[arc.0].cost, self.ways[arc.0 + 1].cost) = (cost, -cost);
+            self.doubted.push(arc.0);
+        }
+    }
+
+    /// Changes how many units may flow on an arc. Units for which there is no room any more are out
+    /// of place until the next repair.
+    pub fn set_capacity(&mut self, arc: FlowArc, capacity: i64) {
+        let flow = self.flow(arc);
+        let over = (flow - capacity).max(0);
+        self.ways[arc.0].room = capacity - (flow - over);
+        self.ways[arc.0 + 1].room -= over;
+        if 0 < over {
+            self.shift_excess(self.from(arc.0), over);
+            self.shift_excess(self.ways[arc.0].to, -over);
+        }
+        self.doubted.push(arc.0);
+    }
+
+    /// Returns how many units flow on an arc.
+    pub fn flow(&self, arc: FlowArc) -> i64 {
+        self.ways[arc.0 + 1].room
+    }
+
+    /// Lists the nodes from which units flow straight to a node.
+    pub fn sources_of(&self, node: FlowNode) -> impl Iterator<Item = FlowNode> {
+        // A way back that has room leads to a node from which units come.
+        let back = self.nodes[node.0].ways.iter().filter(|way| *way % 2 == 1);
+        let filled = back.map(|way| &self.ways[*way]).filter(|way| 0 < way.room);
+        filled.map(|way| FlowNode(way.to))
+    }
+
+    /// Returns what the flow costs.
+    pub fn cost(&self) -> i64 {
+        let arcs = (0..self.ways.len()).step_by(2);
+        arcs.map(|arc| self.ways[arc].cost * self.ways[arc + 1].room).sum()
+    }
+
+    /// Gives a node the potential with which none of its arcs with room has a negative reduced cost,
+    /// if there is one. Without this, [`CheapestFlow::repair`] finds it with more work.
+    pub fn settle(&mut self, node: FlowNode) {
+        let ways = self.nodes[node.0].ways.iter();
+        let [mut least, mut most] = [None, None];
+        for way in ways {
+            let (out, back) = (&self.ways[*way], &self.ways[way ^ 1]);
+            let other = self.nodes[out.to].potential;
+            if 0 < out.room {
+                least = least.max(Some(other - out.cost));
+            }
+            if 0 < back.room {
+                let bound = other + back.cost;
+                most = Some(most.map_or(bound, |most: i64| most.min(bound)));
+            }
+        }
+        // If the bounds contradict each other, a repair must move flow.
+        if least.zip(most).is_none_or(|(least, most)| least <= most)
+            && let Some(potential) = most.or(least)
+        {
+            self.nodes[node.0].potential = potential;
+        }
+    }
+
+    /// Makes the flow the cheapest one again after changes. The supplies and demands of all nodes
+    /// must add up to zero.
+    ///
+    /// # Errors
+    /// If units cannot reach a demand; the flow is then of no use.
+    pub fn repair(&mut self) -> Result<(), Unreachable> {
+        while let Some(arc) = self.doubted.pop() {
+            for way in [arc, arc + 1] {
+                let room = self.ways[way].room;
+                if 0 < room && self.reduced_cost(way) < 0 {
+                    self.send(way, room);
+                    self.shift_excess(self.from(way), -room);
+                    self.shift_excess(self.ways[way].to, room);
+                }
+            }
+        }
+        while let Some(node) = self.restless.pop() {
+            while 0 < self.nodes[node].excess {
+                let lacking = self.find_lacking(node)?;
+                self.send_along_path(node, lacking);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the flow is proven to be the cheapest one: no unit is out of place, and no
+    /// arc with room has a negative reduced cost.
+    pub fn is_proven(&self) -> bool {
+        let is_used = |way: &usize| self.nodes[self.from(*way)].ways.contains(way);
+        let mut ways = (0..self.ways.len()).filter(is_used);
+        ways.all(|way| self.ways[way].room == 0 || 0 <= self.reduced_cost(way))
+            && self.nodes.iter().all(|node| node.excess == 0)
+    }
+
+    fn from(&self, way: usize) -> usize {
+        self.ways[way ^ 1].to
+    }
+
+    fn reduced_cost(&self, way: usize) -> i64 {
+        let [from, to] = [self.from(way), self.ways[way].to].map(|node| self.nodes[node].potential);
+        self.ways[way].cost + from - to
+    }
+
+    fn send(&mut self, way: usize, units: i64) {
+        self.ways[way].room -= units;
+        self.ways[way ^ 1].room += units;
+    }
+
+    fn shift_excess(&mut self, node: usize, units: i64) {
+        self.nodes[node].excess += units;
+        if 0 < self.nodes[node].excess {
+            self.restless.push(node);
+        }
+    }
+
+    /// Finds the cheapest path from a node to one that lacks units (Dijkstra's algorithm), and
+    /// changes the potentials so that all arcs on the path cost nothing.
+    fn find_lacking(&mut self, start: usize) -> Result<usize, Unreachable> {
+        let mut search = std::mem::take(&mut self.search);
+        search.begin(self.nodes.len());
+        search.reach(start, 0, usize::MAX);
+        let mut found = Err(Unreachable);
+        while let Some((distance, node)) = search.next() {
+            if self.nodes[node].excess < 0 {
+                found = Ok(node);
+                // Nodes that are farther away than this one keep their potentials.
+                for passed in search.done.drain(..) {
+                    self.nodes[passed].potential += search.nodes[passed].distance - distance;
+                }
+                break;
+            }
+            for way in self.nodes[node].ways.iter().copied().filter(|way| 0 < self.ways[*way].room)
+            {
+                search.reach(self.ways[way].to, distance + self.reduced_cost(way), way);
+            }
+        }
+        self.search = search;
+        found
+    }
+
+    /// Sends as many units as possible along the path that was found.
+    fn send_along_path(&mut self, start: usize, end: usize) {
+        let mut units = self.nodes[start].excess.min(-self.nodes[end].excess);
+        let before = |flow: &Self, node: usize| {
+            let by = flow.search.nodes[node].by;
+            (by, flow.from(by))
+        };
+        let mut node = end;
+        while node != start {
+            let (way, from) = before(self, node);
+            units = units.min(self.ways[way].room);
+            node = from;
+        }
+        node = end;
+        while node != start {
+            let (way, from) = before(self, node);
+            self.send(way, units);
+            node = from;
+        }
+        self.nodes[start].excess -= units;
+        self.nodes[end].excess += units;
+    }
+}
+
+impl PathSearch {
+    fn begin(&mut self, nodes: usize) {
+        self.number += 1;
+        self.nodes.resize(nodes, SearchedNode::default());
+        self.heap.clear();
+        self.done.clear();
+    }
+
+    /// Notes a path to a node, unless a shorter one is known.
+    fn reach(&mut self, node: usize, distance: i64, by: usize) {
+        let known = &mut self.nodes[node];
+        if known.search == self.number && known.distance <= distance {
+            return;
+        }
+        *known = SearchedNode { search: self.number, distance, is_done: false, by };
+        self.heap.push(Reverse((distance, node)));
+    }
+
+    /// Returns the nearest node whose distance was not final before.
+    fn next(&mut self) -> Option<(i64, usize)> {
+        while let Some(Reverse((distance, node))) = self.heap.pop() {
+            let known = &mut self.nodes[node];
+            if !known.is_done {
+                known.is_done = true;
+                self.done.push(node);
+                return Some((distance, node));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    /// A task of a random instance: what it costs on each machine, and to leave it out.
+    type TaskCosts = (Vec<i64>, i64);
+
+    /// Tasks that machines of some slots may serve, as a network.
+    struct Assignment {
+        flow: CheapestFlow,
+        sink: FlowNode,
+        wait: FlowNode,
+        machines: Vec<(FlowNode, FlowArc)>,
+    }
+
+    impl Assignment {
+        fn new(slots: &[i64]) -> Self {
+            let mut flow = CheapestFlow::default();
+            let [sink, wait] = [0; 2].map(|supply| flow.add_node(supply));
+            flow.add_arc(wait, sink, 1_000, 0);
+            let machine = |slots: &i64| {
+                let node = flow.add_node(0);
+                (node, flow.add_arc(node, sink, *slots, 0))
+            };
+            let machines = slots.iter().map(machine).collect();
+            Self { flow, sink, wait, machines }
+        }
+
+        fn add_task(&mut self, (on, out): &TaskCosts) -> FlowNode {
+            let task = self.flow.add_node(1);
+            self.flow.add_supply(self.sink, -1);
+            self.flow.add_arc(task, self.wait, 1, *out);
+            for ((machine, _), cost) in self.machines.iter().zip(on) {
+                self.flow.add_arc(task, *machine, 1, *cost);
+            }
+            self.flow.settle(task);
+            task
+        }
+
+        fn remove_task(&mut self, task: FlowNode) {
+            self.flow.remove_node(task);
+            self.flow.add_supply(self.sink, 1);
+        }
+
+        fn repaired_cost(&mut self) -> i64 {
+            self.flow.repair().unwrap();
+            assert!(self.flow.is_proven());
+            self.flow.cost()
+        }
+    }
+
+    /// Returns the least cost of all ways to serve the tasks, by trying all of them.
+    fn least(slots: &mut [i64], tasks: &[TaskCosts]) -> i64 {
+        let Some(((on, out), others)) = tasks.split_first() else { return 0 };
+        let mut best = out + least(slots, others);
+        for (machine, cost) in on.iter().enumerate().take(slots.len()) {
+            if 0 < slots[machine] {
+                slots[machine] -= 1;
+                best = best.min(cost + least(slots, others));
+                slots[machine] += 1;
+            }
+        }
+        best
+    }
+
+    fn tasks(most: usize) -> impl Strategy<Value = Vec<TaskCosts>> {
+        vec((vec(-9_i64..9, 3), -9_i64..9), 0..most)
+    }
+
+    proptest! {
+        #[test]
+        fn no_other_way_is_cheaper(slots in vec(0_i64..3, 3), tasks in tasks(6)) {
+            let mut found = Assignment::new(&slots);
+            tasks.iter().for_each(|task| _ = found.add_task(task));
+            prop_assert_eq!(found.repaired_cost(), least(&mut slots.clone(), &tasks));
+        }
+
+        /// Tasks come and go, slots and costs change, and the flow is repaired now and then.
+        #[test]
+        fn a_repaired_flow_costs_what_a_new_one_costs(
+            slots in vec(0_i64..3, 3),
+            first in tasks(5),
+            changes in vec((0_u8..4, 0_usize..99, -9_i64..9, (vec(-9_i64..9, 3), -9_i64..9)), 0..12),
+        ) {
+            let mut slots = slots;
+            let mut found = Assignment::new(&slots);
+            let mut present: Vec<(FlowNode, TaskCosts)> =
+                first.into_iter().map(|task| (found.add_task(&task), task)).collect();
+            for (what, which, number, task) in changes {
+                match what {
+                    0 if present.len() < 6 => present.push((found.add_task(&task), task)),
+                    1 if !present.is_empty() => {
+                        let (node, _) = present.swap_remove(which % present.len());
+                        found.remove_task(node);
+                    }
+                    2 => {
+                        let machine = which % slots.len();
+                        slots[machine] = number.clamp(0, 3);
+                        found.flow.set_capacity(found.machines[machine].1, slots[machine]);
+                    }
+                    _ if !present.is_empty() => {
+                        let one = which % present.len();
+                        let (node, (on, _)) = &mut present[one];
+                        on[0] = number;
+                        let arc = found.flow.nodes[node.0].ways[1];
+                        found.flow.set_cost(FlowArc(arc), number);
+                        found.flow.settle(*node);
+                    }
+                    _ => {}
+                }
+                if which % 2 == 0 {
+                    found.repaired_cost();
+                }
+            }
+            let tasks: Vec<TaskCosts> = present.into_iter().map(|(_, task)| task).collect();
+            prop_assert_eq!(found.repaired_cost(), least(&mut slots, &tasks));
+        }
+    }
+
+    #[test]
+    fn supply_that_reaches_no_demand_is_told() {
+        let mut flow = CheapestFlow::default();
+        let [from, to] = [1, -1].map(|supply| flow.add_node(supply));
+        let arc = flow.add_arc(from, to, 0, 3);
+        assert_eq!(flow.repair(), Err(Unreachable));
+        let mut flow = flow.clone();
+        flow.set_supply(from, 0);
+        flow.set_supply(from, 1);
+        flow.set_capacity(arc, 1);
+        assert_eq!(flow.repair(), Ok(()));
+        assert_eq!((flow.cost(), flow.sources_of(to).collect::<Vec<_>>()), (3, vec![from]));
+    }
+}

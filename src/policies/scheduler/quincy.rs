@@ -1,0 +1,337 @@
+//! `quincy`: the cheapest plan for all waiting tasks and all slots at once (Isard et al.: Quincy, SOSP
+//! 2009).
+//!
+//! Each way to place a task has a cost: the bytes that would cross a rack or the core of the network,
+//! or the time for which it waits. Each job is to have at least and at most so many slots. The plan
+//! that costs least in all is found as a flow ([`SlotPlan`]); at a heartbeat, the tasks that it puts on
+//! this tracker are launched.
+//!
+//! ```text
+//! every change ──▶ plan: task 1 to node 3, task 2 waits, task 3 to node 1 ...
+//! heartbeat of node 3 ──▶ launch task 1
+//! ```
+//! With `preemption`, running tasks are part of the plan: to keep one where it is costs less the
+//! longer it has run. A task that the plan moves elsewhere or lets wait is killed as soon as another
+//! one is to have its slot.
+
+mod plan;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::plan::SlotPlan;
+use mumakil_base::units::Factor;
+use mumakil_core::mapred::{
+    Complaint, JobChange, JobEvent, JobId, MapReach, Offer, PerSlot, Policy, PolicySite,
+    Preemption, Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotShare, SlotStanding, View,
+};
+
+/// The options of `quincy`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct QuincyOptions {
+    /// Whether jobs get equal numbers of slots. If not, each job has at least one slot, and the
+    /// others go where they cost least.
+    pub fair: bool,
+    /// Whether running tasks may be killed for other tasks.
+    pub preemption: bool,
+    /// What a task costs for each second for which it waits; at most 100.
+    pub wait: Factor,
+    /// What a task costs for each gigabyte that it reads from another node of its rack.
+    pub rack: Factor,
+    /// What a task costs for each gigabyte that it reads from another rack.
+    pub far: Factor,
+}
+
+impl Default for QuincyOptions {
+    fn default() -> Self {
+        // The numbers of the paper's experiments; `far` is 20 where its network is slow.
+        Self {
+            fair: true,
+            preemption: false,
+            wait: Factor::of(0.5),
+            rack: Factor::ONE,
+            far: Factor::of(2.0),
+        }
+    }
+}
+
+/// Launches tasks by the cheapest plan for all of them.
+#[derive(Debug)]
+pub struct Quincy {
+    options: QuincyOptions,
+    /// The plan for each kind of slots; `None` before the run begins.
+    plans: Option<PerSlot<SlotPlan>>,
+}
+
+impl Quincy {
+    /// Launches the tasks that the plan puts on the offer's tracker. Returns whether all of them
+    /// could be launched.
+    fn launch_planned(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
+        let Some(plans) = &mut self.plans else { return true };
+        let plan = &mut plans[kind];
+        let tracker = offer.tracker();
+        plan.make(&offer.view());
+        while let Some(task) = plan.next_on(tracker) {
+            let mut victim = None;
+            if offer.free(kind) == 0 {
+                victim = plan.moved_from(tracker).find(|attempt| offer.can_preempt(*attempt));
+                let Some(victim) = victim else { break };
+                offer.count_on(victim, Preemption::Kill);
+            }
+            let launched = offer.launch_task(task, Reason::Planned);
+            offer.count_on_none();
+            let Some(launched) = launched else {
+                // The task cannot run here, so the next plan must not count on this tracker.
+                plan.hear(tracker, 0);
+                return false;
+            };
+            if let Some(victim) = victim {
+                offer.preempt(victim, Preemption::Kill, launched.attempt);
+                plan.note_end(victim);
+            }
+            plan.launched(&offer.view(), tracker, launched.attempt);
+            plan.hear(tracker, offer.free(kind));
+            plan.repair();
+        }
+        true
+    }
+
+    /// Launches tasks of the jobs in the order of their arrival, as long as slots are free: of all
+    /// jobs, or only second attempts.
+    fn launch_others(&mut self, offer: &mut Offer<'_>, kind: SlotKind, of_all: bool) {
+        let may_launch = |view: &View<'_>, job: JobId| {
+            view.job(job).is_some_and(|job| {
+                job.waiting(kind) < job.pending(kind) && job.waiting(kind) == 0
+                    || of_all && 0 < job.pending(kind)
+            })
+        };
+        let jobs: Vec<JobId> = offer.running_jobs().map(|job| job.id()).collect();
+        for job in jobs {
+            while 0 < offer.free(kind) && may_launch(&offer.view(), job) {
+                let launched = match kind {
+                    SlotKind::Map => offer.launch_map(job, MapReach::Any, Reason::Planned),
+                    SlotKind::Reduce => offer.launch_reduce(job, Reason::Planned),
+                };
+                let Some(launched) = launched else { break };
+                if let Some(plans) = &mut self.plans {
+                    let (view, tracker) = (offer.view(), offer.tracker());
+                    plans[kind].launched(&view, tracker, launched.attempt);
+                }
+            }
+        }
+    }
+
+    /// Returns the first job that waits, and why it gets no slot.
+    fn refused(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<(JobId, Reason)> {
+        let plans = self.plans.as_ref()?;
+        let job = offer.running_jobs().find(|job| 0 < job.waiting(kind))?;
+        let (most, waited) = plans[kind].standing(job.id(), offer.view().now());
+        let held = job.tasks(kind).running();
+        let reason = match held < most {
+            true => Reason::Delay(waited),
+            false => {
+                let share = Some(SlotShare::of(f64::from(most)));
+                Reason::GroupLimit(SlotStanding { share, ..SlotStanding::of(held) })
+            }
+        };
+        Some((job.id(), reason))
+    }
+}
+
+impl Scheduler for Quincy {
+    fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
+        let plan = |kind| SlotPlan::new(kind, &self.options, setting.topology);
+        self.plans = Some(PerSlot::of(plan));
+        Ok(None)
+    }
+
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
+    fn wants_full_trackers(&self) -> bool {
+        self.options.preemption
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        let Some(plans) = &mut self.plans else { return };
+        if let JobChange::Attempt(attempt, state) = event.change {
+            let plan = &mut plans[attempt.slot()];
+            if state.outcome().is_some() {
+                plan.note_end(attempt);
+            }
+            plan.note_task(view, attempt.task);
+        }
+        for kind in SlotKind::BOTH {
+            plans[kind].note_job(view, event.job);
+        }
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        for kind in SlotKind::BOTH {
+            let Some(plans) = &mut self.plans else { return };
+            let plan = &mut plans[kind];
+            plan.hear(offer.tracker(), offer.free(kind));
+            let could_launch = 0 < offer.free(kind) || self.options.preemption;
+            if !could_launch || offer.view().jobs_pending(kind) == 0 {
+                continue;
+            }
+            let is_planned = !plan.has_waiting() || self.launch_planned(offer, kind);
+            self.launch_others(offer, kind, !is_planned);
+        }
+        offer.refuse_first(|offer, kind| self.refused(offer, kind));
+    }
+}
+
+impl Policy for Quincy {
+    const NAME: &'static str = "quincy";
+    const ABOUT: &'static str = "the plan that costs least: bytes moved, time waited, work lost";
+    type Options = QuincyOptions;
+    const HEEDS_BYTES: bool = false;
+
+    fn settle(options: &mut QuincyOptions, _: &PolicySite<'_>) -> Vec<Complaint> {
+        let message = "`wait` must be at most 100";
+        let hint = "only its ratio to `rack` and `far` counts: make these smaller instead";
+        let complaint = || Complaint::error(&["wait"], message, hint);
+        (100.0 < options.wait.get()).then(complaint).into_iter().collect()
+    }
+
+    fn new(options: QuincyOptions) -> Self {
+        Self { options, plans: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_base::units::Bytes;
+    use mumakil_core::cluster::TrackerId;
+    use mumakil_core::mapred::{Input, Order, PolicyBench, Split};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    const MAP: SlotKind = SlotKind::Map;
+
+    /// Returns nodes of one slot in these racks. All of them have been heard.
+    fn bench(options: &str, racks: &[u32]) -> PolicyBench<Quincy> {
+        let policy = Quincy::new(serde_yaml::from_str(options).unwrap());
+        let mut bench = PolicyBench::with_racks(policy, racks, PerSlot { map: 1, reduce: 1 });
+        bench.fill();
+        bench
+    }
+
+    /// Submits a job with a map for each of these nodes, on which its gigabyte of input is.
+    fn reads(bench: &mut PolicyBench<Quincy>, holders: &[u32]) -> JobId {
+        let split =
+            |on: &u32| Split { bytes: Bytes::new(1_000_000_000), holders: [TrackerId(*on)].into() };
+        let splits: Vec<Split> = holders.iter().map(split).collect();
+        bench.submit(holders.len() as u32, 0, |job| job.input = Some(Input::Splits(splits.into())))
+    }
+
+    /// Offers all trackers in this order; returns the trackers and the jobs that get their slots.
+    fn round(bench: &mut PolicyBench<Quincy>, order: &[u32]) -> Vec<(u32, JobId)> {
+        let launch = |tracker: &u32| {
+            let launched = bench.offer(*tracker);
+            launched.into_iter().map(|it| (*tracker, it.job())).collect::<Vec<_>>()
+        };
+        order.iter().flat_map(launch).collect()
+    }
+
+    #[test]
+    fn a_task_leaves_the_slot_to_another_that_reads_there() {
+        let mut bench = bench("{fair: false, wait: 100}", &[0, 0, 0]);
+        let here = reads(&mut bench, &[0, 0]);
+        let there = reads(&mut bench, &[1]);
+        // The first job has the older tasks, but the second one's reads on node 1.
+        assert_eq!(round(bench.at(1.0), &[1, 2, 0]), [(1, there), (2, here), (0, here)]);
+    }
+
+    /// To read a gigabyte from another rack costs as much as four seconds of waiting.
+    #[test]
+    fn a_task_waits_as_long_as_that_is_cheaper() {
+        let mut bench = bench("{fair: false, wait: 0.5, far: 2}", &[0, 1]);
+        let job = reads(&mut bench, &[0, 0]);
+        assert_eq!(round(&mut bench, &[1, 0]), [(0, job)]);
+        bench.refused();
+        assert_eq!(round(bench.at(3.9), &[1]), []);
+        assert_eq!(bench.refused(), [(job, MAP, "delay")]);
+        assert_eq!(round(bench.at(4.1), &[1]), [(1, job)]);
+    }
+
+    #[test]
+    fn jobs_have_equal_numbers_of_slots_if_fair() {
+        let mut bench = bench("{}", &[0; 12]);
+        let jobs = [100, 2, 100].map(|maps| bench.submit(maps, 0, |_| {}));
+        bench.fill();
+        assert_eq!(bench.held(MAP, jobs), [5, 2, 5]);
+    }
+
+    #[test]
+    fn a_new_job_waits_for_its_share_or_takes_it() {
+        for (preemption, held) in [("false", [6, 0]), ("true", [3, 3])] {
+            let mut bench = bench(&format!("{{preemption: {preemption}}}"), &[0; 6]);
+            let first = bench.submit(100, 0, |_| {});
+            bench.fill();
+            bench.at(10.0);
+            let second = bench.submit(100, 0, |_| {});
+            bench.fill();
+            let killed = bench.carry_out().into_iter().filter(|(_, order)| *order == Order::Kill);
+            assert_eq!(killed.count(), held[1]);
+            assert_eq!(bench.held(MAP, [first, second]), held);
+        }
+    }
+
+    /// Returns the least number of gigabytes that cross a rack or the core, times their costs, of all
+    /// ways to give each task a node of its own.
+    fn least(racks: &[u32], tasks: &[u32], taken: &mut Vec<bool>) -> u32 {
+        let Some((holder, others)) = tasks.split_first() else { return 0 };
+        let ways = (0..racks.len()).filter_map(|node| {
+            if std::mem::replace(&mut taken[node], true) {
+                return None;
+            }
+            let found = cost(racks, *holder, node) + least(racks, others, taken);
+            taken[node] = false;
+            Some(found)
+        });
+        ways.collect::<Vec<_>>().into_iter().min().expect("there are as many nodes as tasks")
+    }
+
+    fn cost(racks: &[u32], holder: u32, node: usize) -> u32 {
+        match () {
+            () if holder as usize == node => 0,
+            () if racks[holder as usize] == racks[node] => 1,
+            () => 2,
+        }
+    }
+
+    proptest! {
+        /// Nodes are heard in any order; waiting is so dear that no task waits.
+        #[test]
+        fn no_other_placement_moves_less(
+            racks in vec(0_u32..3, 1..6),
+            holders in vec(0_u32..5, 1..6),
+            (jobs, turn) in (1_usize..4, 0_usize..6),
+        ) {
+            let racks = racks.as_slice();
+            let nodes = racks.len();
+            let holders: Vec<u32> = holders.iter().take(nodes).map(|on| on % nodes as u32).collect();
+            let mut bench = bench("{fair: false, wait: 100}", racks);
+            let parts = holders.chunks(holders.len().div_ceil(jobs));
+            let parts: Vec<(JobId, &[u32])> =
+                parts.map(|part| (reads(&mut bench, part), part)).collect();
+            bench.at(1.0);
+            let mut found = 0;
+            let mut begun = 0;
+            for node in (0..nodes).map(|node| (node + turn) % nodes) {
+                for launched in bench.offer(node as u32) {
+                    let (_, part) = parts[launched.job().index()];
+                    found += cost(racks, part[launched.attempt.task.index as usize], node);
+                    begun += 1;
+                }
+            }
+            prop_assert_eq!(begun, holders.len());
+            prop_assert_eq!(found, least(racks, &holders, &mut vec![false; nodes]));
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! The plan: which slot each task should have, as the cheapest flow from the tasks to the slots.
+//!
+//! ```text
+//!            ╭── 0 ──────────▶ node that holds its input ──╮
+//! task ──────┼── rack cost ──▶ rack ──▶ its nodes ─────────┼──▶ slots
+//!            ├── far cost ───▶ anywhere ──▶ all racks      │
+//!            ╰── wait cost ──▶ its job's waiting tasks ────╯
+//! ```
+//! Costs are in millionths of a second of waiting at `wait: 1`. While a task waits, its wait cost
+//! grows. All waiting tasks grow dearer together; so the plan lowers the cost of slots instead, of
+//! which there are fewer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use mumakil_base::flow::{CheapestFlow, FlowArc, FlowNode};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::cluster::{Topology, TrackerId};
+use mumakil_core::mapred::{AttemptId, JobId, SlotKind, TaskId, TaskKind, View, step};
+
+use super::QuincyOptions;
+
+/// What it costs to break a job's guarantee by one slot: more than any wait.
+const GUARANTEE: i64 = 100_000_000_000_000_000;
+
+/// The most that anything else costs: three years of waiting at the dearest rate.
+const MOST: f64 = 1e16;
+
+/// The plan for the slots of a kind.
+#[derive(Debug)]
+pub(super) struct SlotPlan {
+    kind: SlotKind,
+    /// The kind of the tasks for these slots.
+    tasks_are: TaskKind,
+    options: QuincyOptions,
+    flow: CheapestFlow,
+    slots: FlowNode,
+    anywhere: FlowNode,
+    machines: Vec<PlannedMachine>,
+    jobs: BTreeMap<JobId, PlannedJob>,
+    tasks: BTreeMap<TaskId, PlannedTask>,
+    /// The tasks by their nodes in the flow.
+    by_node: FxHashMap<FlowNode, TaskId>,
+    /// How long tasks waited before their earlier attempts.
+    waited: FxHashMap<TaskId, SimSpan>,
+    /// The nodes that hold a task's input; kept to be used again.
+    holders: Vec<TrackerId>,
+}
+
+#[derive(Debug)]
+struct PlannedMachine {
+    node: FlowNode,
+    /// The node of its rack.
+    rack: FlowNode,
+    slots: FlowArc,
+    /// How many of its slots were free when it was heard last.
+    free: u32,
+    /// The tasks of the plan that run here.
+    running: BTreeSet<TaskId>,
+}
+
+#[derive(Debug)]
+struct PlannedJob {
+    /// The node of its tasks that wait.
+    waiting: FlowNode,
+    /// The way of tasks that may wait, though the job may run them.
+    may_wait: FlowArc,
+    /// The way of tasks that wait though the job is guaranteed slots for them.
+    must_not_wait: FlowArc,
+    /// How many of its tasks are in the plan, and how many of these wait.
+    tasks: u32,
+    tasks_waiting: u32,
+    /// How many slots it may have.
+    most: u32,
+}
+
+#[derive(Debug)]
+struct PlannedTask {
+    node: FlowNode,
+    wait: FlowArc,
+    /// Since when it has waited, or has run.
+    since: SimTime,
+    /// Its attempt; `None` while it waits.
+    running: Option<PlannedAttempt>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PlannedAttempt {
+    attempt: AttemptId,
+    tracker: TrackerId,
+    stay: FlowArc,
+    /// What it costs to read the input there.
+    transfer: i64,
+    /// What it has cost that the task waited.
+    waited: i64,
+}
+
+impl SlotPlan {
+    pub(super) fn new(kind: SlotKind, options: &QuincyOptions, topology: &Topology) -> Self {
+        let mut flow = CheapestFlow::default();
+        let [slots, anywhere] = [0; 2].map(|supply| flow.add_node(supply));
+        let many = i64::from(u32::MAX);
+        let mut rack = |_| {
+            let rack = flow.add_node(0);
+            flow.add_arc(anywhere, rack, many, 0);
+            rack
+        };
+        let racks: Vec<FlowNode> = (0..topology.racks()).map(&mut rack).collect();
+        let machine = |(id, _)| {
+            let (node, rack) = (flow.add_node(0), racks[topology.rack(id).0 as usize]);
+            flow.add_arc(rack, node, many, 0);
+            let slots = flow.add_arc(node, slots, 0, 0);
+            PlannedMachine { node, rack, slots, free: 0, running: BTreeSet::new() }
+        };
+        let machines = topology.nodes().map(machine).collect();
+        Self {
+            kind,
+            tasks_are: match kind {
+                SlotKind::Map => TaskKind::Map,
+                SlotKind::Reduce => TaskKind::Reduce,
+            },
+            options: options.clone(),
+            flow,
+            slots,
+            anywhere,
+            machines,
+            jobs: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            by_node: FxHashMap::default(),
+            waited: FxHashMap::default(),
+            holders: Vec::new(),
+        }
+    }
+
+    // ---- what is known ----
+
+    /// Notes how many slots of a tracker are free.
+    pub(super) fn hear(&mut self, tracker: TrackerId, free: u32) {
+        let machine = &mut self.machines[tracker.index()];
+        machine.free = free;
+        let capacity = free as usize + machine.running.len();
+        self.flow.set_capacity(machine.slots, capacity as i64);
+    }
+
+    /// Brings the tasks of a job up to date.
+    pub(super) fn note_job(&mut self, view: &View<'_>, id: JobId) {
+        let Some(job) = view.job(id).filter(|job| job.is_running()) else {
+            return self.forget_job(id);
+        };
+        let known = self.jobs.get(&id).map_or(0, |job| job.tasks_waiting);
+        if known == job.waiting(self.kind) {
+            return;
+        }
+        for index in 0..job.tasks(self.kind).total() {
+            let task = TaskId { job: id, kind: self.tasks_are, index };
+            self.note_task(view, task);
+        }
+    }
+
+    /// Brings a task up to date.
+    pub(super) fn note_task(&mut self, view: &View<'_>, task: TaskId) {
+        step();
+        let waits = view.job(task.job).is_some_and(|job| job.waits(task));
+        match self.tasks.get(&task) {
+            Some(known) if known.running.is_none() && !waits => self.drop_task(task),
+            None if waits => self.add_task(view, task),
+            _ => {}
+        }
+    }
+
+    /// Notes that an attempt has ended.
+    pub(super) fn note_end(&mut self, attempt: AttemptId) {
+        let known = self.tasks.get(&attempt.task).and_then(|task| task.running);
+        if known.is_some_and(|running| running.attempt == attempt) {
+            self.drop_task(attempt.task);
+        }
+    }
+
+    fn forget_job(&mut self, id: JobId) {
+        let tasks: Vec<TaskId> = self.tasks_of(id).map(|(task, _)| *task).collect();
+        tasks.into_iter().for_each(|task| self.drop_task(task));
+        if let Some(job) = self.jobs.remove(&id) {
+            self.flow.remove_node(job.waiting);
+        }
+        self.waited.retain(|task, _| task.job != id);
+    }
+
+    fn tasks_of(&self, job: JobId) -> impl Iterator<Item = (&TaskId, &PlannedTask)> {
+        let kind = self.tasks_are;
+        let [first, last] = [0, u32::MAX].map(|index| TaskId { job, kind, index });
+        self.tasks.range(first..=last)
+    }
+
+    fn job(&mut self, id: JobId) -> &mut PlannedJob {
+        let Self { jobs, flow, slots, .. } = self;
+        jobs.entry(id).or_insert_with(|| {
+            let waiting = flow.add_node(0);
+            let may_wait = flow.add_arc(waiting, *slots, 0, 0);
+            let must_not_wait = flow.add_arc(waiting, *slots, 0, GUARANTEE);
+            flow.settle(waiting);
+            PlannedJob { waiting, may_wait, must_not_wait, tasks: 0, tasks_waiting: 0, most: 0 }
+        })
+    }
+
+    fn add_task(&mut self, view: &View<'_>, task: TaskId) {
+        let job = self.job(task.job);
+        job.tasks += 1;
+        job.tasks_waiting += 1;
+        let waiting = job.waiting;
+        let now = view.now();
+        let waited = self.waited.get(&task).copied().unwrap_or_default();
+        let since_start = now.as_micros() as f64 - waited.as_micros() as f64;
+        let wait_cost = -cost(self.options.wait.get() * since_start);
+        let node = self.flow.add_node(1);
+        let wait = self.flow.add_arc(node, waiting, 1, wait_cost);
+        let (far, places) = self.places(view, task);
+        self.flow.add_arc(node, self.anywhere, 1, far);
+        for (place, cost) in places {
+            self.flow.add_arc(node, place, 1, cost);
+        }
+        self.flow.settle(node);
+        self.by_node.insert(node, task);
+        self.tasks.insert(task, PlannedTask { node, wait, since: now, running: None });
+    }
+
+    /// Returns what it costs to run a task anywhere, and the places where it costs less.
+    fn places(&mut self, view: &View<'_>, task: TaskId) -> (i64, Vec<(FlowNode, i64)>) {
+        let gigabytes = view.input(task, &mut self.holders).get() as f64 / 1e9;
+        if self.holders.is_empty() {
+            return (0, Vec::new());
+        }
+        let [in_rack, far] =
+            [self.options.rack, self.options.far].map(|price| cost(price.get() * gigabytes * 1e6));
+        let mut places = Vec::new();
+        for on in self.holders.iter().map(|on| &self.machines[on.index()]) {
+            places.push((on.node, 0));
+            if !places.contains(&(on.rack, in_rack)) {
+                places.push((on.rack, in_rack));
+            }
+        }
+        (far, places)
+    }
+
+    fn drop_task(&mut self, id: TaskId) {
+        let Some(task) = self.tasks.remove(&id) else { return };
+        self.by_node.remove(&task.node);
+        self.flow.remove_node(task.node);
+        let job = self.job(id.job);
+        job.tasks -= 1;
+        job.tasks_waiting -= u32::from(task.running.is_none());
+        if let Some(running) = task.running {
+            let machine = &mut self.machines[running.tracker.index()];
+            machine.running.remove(&id);
+            let free = machine.free;
+            self.hear(running.tracker, free);
+        }
+    }
+
+    // ---- the plan ----
+
+    /// Returns whether a task waits.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.jobs.values().any(|job| 0 < job.tasks_waiting)
+    }
+
+    /// Makes the plan for this instant.
+    pub(super) fn make(&mut self, view: &View<'_>) {
+        let now = view.now();
+        let waits = cost(self.options.wait.get() * now.as_micros() as f64);
+        for machine in 0..self.machines.len() {
+            let tracker = TrackerId(machine as u32);
+            // A tracker that is lost is not heard any more.
+            if 0 < self.machines[machine].free && !view.is_active(tracker) {
+                self.hear(tracker, 0);
+            }
+            let Self { machines, tasks, flow, .. } = self;
+            flow.set_cost(machines[machine].slots, -waits);
+            for task in machines[machine].running.iter().map(|id| &tasks[id]) {
+                let Some(running) = task.running else { continue };
+                let ran = now.saturating_since(task.since).as_micros() as i64;
+                flow.set_cost(running.stay, running.transfer - ran);
+                flow.set_cost(task.wait, running.waited - waits);
+                flow.settle(task.node);
+            }
+        }
+        self.guarantee(view);
+        self.repair();
+    }
+
+    /// Repairs the plan after a launch.
+    pub(super) fn repair(&mut self) {
+        self.flow.repair().expect("each task can wait");
+    }
+
+    /// Sets how many tasks each job has to run, and how many it may run.
+    fn guarantee(&mut self, view: &View<'_>) {
+        let kind = self.kind;
+        let demands = self.jobs.keys().map(|id| {
+            step();
+            let running = view.job(*id).map_or(0, |job| job.tasks(kind).running());
+            (running, running + self.jobs[id].tasks_waiting)
+        });
+        let demands: Vec<(u32, u32)> = demands.collect();
+        let shares = match self.options.fair {
+            true => {
+                let wanted: Vec<u32> = demands.iter().map(|(_, wanted)| *wanted).collect();
+                equal_shares(view.capacity(kind), &wanted).into_iter().map(|it| (it, it)).collect()
+            }
+            // Every job has a slot, so that none starves.
+            false => demands.iter().map(|(_, wanted)| (1, *wanted)).collect::<Vec<_>>(),
+        };
+        let mut in_slots = 0;
+        for ((job, (running, _)), (least, most)) in self.jobs.values_mut().zip(demands).zip(shares)
+        {
+            // Attempts that the plan does not move take their part of the job's slots first.
+            let fixed = running.saturating_sub(job.tasks - job.tasks_waiting);
+            let [least, most] =
+                [least, most].map(|slots: u32| slots.saturating_sub(fixed).min(job.tasks));
+            job.most = most + fixed;
+            let flow = &mut self.flow;
+            flow.set_supply(job.waiting, i64::from(most) - i64::from(job.tasks));
+            flow.set_capacity(job.may_wait, i64::from(most - least));
+            flow.set_capacity(job.must_not_wait, i64::from(least));
+            in_slots += i64::from(most);
+        }
+        self.flow.set_supply(self.slots, -in_slots);
+    }
+
+    /// Returns the first waiting task that the plan puts on a tracker.
+    pub(super) fn next_on(&self, tracker: TrackerId) -> Option<TaskId> {
+        let mut at = vec![self.machines[tracker.index()].node];
+        // From the machine back along the flow: tasks whose input is here, then tasks in the rack,
+        // then all others.
+        while let Some(place) = at.pop() {
+            let mut first = None;
+            for source in self.flow.sources_of(place) {
+                step();
+                match self.by_node.get(&source) {
+                    Some(task) if self.tasks[task].running.is_some() => {}
+                    Some(task) => first = Some(first.map_or(*task, |it: TaskId| it.min(*task))),
+                    None => at.push(source),
+                }
+            }
+            if first.is_some() {
+                return first;
+            }
+        }
+        None
+    }
+
+    /// Lists the attempts on a tracker that the plan moves elsewhere or lets wait.
+    pub(super) fn moved_from(&self, tracker: TrackerId) -> impl Iterator<Item = AttemptId> {
+        let running = self.machines[tracker.index()].running.iter();
+        let running = running.filter_map(|task| self.tasks[task].running);
+        running.filter(|it| self.flow.flow(it.stay) == 0).map(|it| it.attempt)
+    }
+
+    /// Notes a launch of a task of the plan.
+    pub(super) fn launched(&mut self, view: &View<'_>, tracker: TrackerId, attempt: AttemptId) {
+        let id = attempt.task;
+        let Some(task) = self.tasks.get(&id).filter(|task| task.running.is_none()) else { return };
+        let now = view.now();
+        let waited = self.waited.entry(id).or_default();
+        *waited += now.saturating_since(task.since);
+        let waited = cost(self.options.wait.get() * waited.as_micros() as f64);
+        if !self.options.preemption {
+            return self.drop_task(id);
+        }
+        let (far, places) = self.places(view, id);
+        let machine = &mut self.machines[tracker.index()];
+        let is_here = |place: FlowNode| place == machine.node || place == machine.rack;
+        let here = places.iter().filter(|(place, _)| is_here(*place));
+        let transfer = here.map(|(_, cost)| *cost).min().unwrap_or(far);
+        machine.running.insert(id);
+        let task = self.tasks.get_mut(&id).expect("it has just been found there");
+        // The slot that it has is the cheapest one, even before it has run for any time.
+        let stay = self.flow.add_arc(task.node, machine.node, 1, transfer - 1);
+        task.running = Some(PlannedAttempt { attempt, tracker, stay, transfer, waited });
+        task.since = now;
+        self.job(id.job).tasks_waiting -= 1;
+    }
+
+    /// Returns how many slots a job may have, and how long a task of it has waited.
+    pub(super) fn standing(&self, job: JobId, now: SimTime) -> (u32, SimSpan) {
+        let waiting = self.tasks_of(job).filter(|(_, task)| task.running.is_none());
+        let since = waiting.map(|(_, task)| task.since).min().unwrap_or(now);
+        let most = self.jobs.get(&job).map_or(0, |job| job.most);
+        (most, now.saturating_since(since))
+    }
+}
+
+/// Rounds a cost, and limits it so that no sum of costs leaves the range of integers.
+fn cost(cost: f64) -> i64 {
+    cost.clamp(-MOST, MOST).round() as i64
+}
+
+/// Divides slots equally between jobs, none of which gets more than it wants.
+fn equal_shares(slots: u32, wanted: &[u32]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    // Those that want least first: the others divide what these leave.
+    order.sort_by_key(|job| wanted[*job]);
+    let mut shares = vec![0; wanted.len()];
+    let (mut left, mut jobs) = (slots, wanted.len() as u32);
+    for job in order {
+        shares[job] = wanted[job].min(left / jobs);
+        left -= shares[job];
+        jobs -= 1;
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_that_a_job_does_not_want_go_to_the_others() {
+        assert_eq!(equal_shares(12, &[100, 2, 100]), [5, 2, 5]);
+        assert_eq!(equal_shares(10, &[9, 9, 9]), [3, 3, 4]);
+        assert_eq!(equal_shares(2, &[9, 9, 9]), [0, 1, 1]);
+        assert_eq!(equal_shares(9, &[1, 2]), [1, 2]);
+    }
+}
