@@ -40,6 +40,7 @@ mod chaos;
 mod check;
 mod compare;
 mod completions;
+mod course;
 mod drive;
 mod explain;
 mod failure;
@@ -133,6 +134,7 @@ enum Command {
     List(list::ListArguments),
     Show(show::ShowArguments),
     Theory(theory::TheoryArguments),
+    Course(course::CourseArguments),
     Help(help::HelpArguments),
     Man(man::ManArguments),
     Completions(completions::CompletionsArguments),
@@ -274,6 +276,7 @@ impl Command {
             Self::List(arguments) => arguments.run(registry),
             Self::Show(arguments) => arguments.run(registry),
             Self::Theory(arguments) => arguments.run(registry),
+            Self::Course(arguments) => arguments.run(registry),
             Self::Help(arguments) => arguments.run(command(registry), registry),
             Self::Man(arguments) => arguments.run(command(registry)),
             Self::Completions(arguments) => arguments.run(command(registry), called(), registry),

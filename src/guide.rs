@@ -87,6 +87,7 @@ chapters! {
     time
     external
     scores
+    teaching
     extending
     differences
     experiments

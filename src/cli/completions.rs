@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::terminal;
 use crate::expect;
 use crate::guide::CHAPTERS;
-use crate::scenario::{Reference, Registry, STARTERS};
+use crate::scenario::{Reference, Registry, Starter};
 use crate::study::papers::LIST;
 use crate::{study, tables};
 
@@ -60,7 +60,7 @@ fn with_names(command: clap::Command, shell: Shell, registry: &Registry) -> clap
     let keys = Reference::of(&study::schema(registry));
     let mut shown = kept(keys.names());
     shown.extend(["reference", "schema"]);
-    shown.extend(STARTERS.iter().map(|starter| starter.name));
+    shown.extend(Starter::named().map(|starter| starter.name));
     shown.extend(study::SUITES.iter().map(|suite| suite.name));
     shown.extend(registry.names());
     shown.extend(expect::quantities().map(|(name, ..)| name));
@@ -72,7 +72,7 @@ fn with_names(command: clap::Command, shell: Shell, registry: &Registry) -> clap
     // Bash completes files beside these names; other shells would only complete the names.
     if shell == Shell::Bash {
         let starters = |is_study: bool| {
-            let of_kind = STARTERS.iter().filter(move |starter| starter.is_study() == is_study);
+            let of_kind = Starter::named().filter(move |starter| starter.is_study() == is_study);
             of_kind.map(|starter| starter.name).collect()
         };
         for (of, argument) in SCENARIOS {

@@ -13,11 +13,11 @@ use super::failure::Failure;
 use crate::scenario::Registry;
 
 mod contest;
-mod contestant;
+pub(super) mod contestant;
 mod new;
 mod rank;
 mod rehearse;
-mod score;
+pub(super) mod score;
 
 /// Begin a policy of your own, try it, and score it
 #[derive(Debug, clap::Args)]

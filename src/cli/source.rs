@@ -96,7 +96,7 @@ pub(super) fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
         let is_study = kind == "study";
         let known = STARTERS.iter().filter(|starter| starter.is_study() == is_study);
         let names: Vec<&str> = known.map(|starter| starter.name).collect();
-        let hint = match nearest(name, STARTERS.iter().map(|starter| starter.name)) {
+        let hint = match nearest(name, Starter::named().map(|starter| starter.name)) {
             Some(near) => format!("\n   = did you mean `{near}`?"),
             None => String::new(),
         };

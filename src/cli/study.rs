@@ -134,7 +134,7 @@ struct StudyRunArguments {
 }
 
 /// The options for doing runs.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct PaceOptions {
     /// The number of runs at the same time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]

@@ -47,4 +47,4 @@ pub use registry::{PolicyEntry, Registry};
 pub use schema::{generator, schema};
 pub use shape::shape;
 pub use spec::{ClockSpec, Experiment, Name, RecordSpec, Scenario};
-pub use starter::{STARTERS, Starter};
+pub use starter::{EXERCISES, STARTERS, Starter};

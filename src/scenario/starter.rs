@@ -13,18 +13,18 @@ pub struct Starter {
 }
 
 macro_rules! starters {
-    ($($name:literal)*) => {
+    ($folder:literal: $($name:literal)*) => {
         &[$(Starter {
             name: $name,
             text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/", $name, ".yaml"
+                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/", $folder, $name, ".yaml"
             )),
         }),*]
     };
 }
 
 /// The starters, in the order in which a user should read them.
-pub const STARTERS: &[Starter] = starters!(
+pub const STARTERS: &[Starter] = starters!("":
     "quickstart" "commit-pending" "faults" "fb2009-like"
     "oversubscribed" "page-cache"
     "scaling-study" "scaling-study-load" "heartbeat-latency" "shoot-out" "capacity-planning"
@@ -32,10 +32,21 @@ pub const STARTERS: &[Starter] = starters!(
     "wait-or-kill" "unlike-racks" "skewed-reduces"
 );
 
+/// The exercises of the course, in the order of its lessons. They are no starters: an exercise is a
+/// scenario whose expectations do not hold yet.
+pub const EXERCISES: &[Starter] = starters!("course/":
+    "exercise-1" "exercise-2" "exercise-3" "exercise-4" "exercise-5"
+);
+
 impl Starter {
-    /// Returns the starter with this name, if there is one.
+    /// Returns the starter or the exercise with this name, if there is one.
     pub fn find(name: &str) -> Option<&'static Self> {
-        STARTERS.iter().find(|starter| starter.name == name)
+        Self::named().find(|starter| starter.name == name)
+    }
+
+    /// Returns all starters, and then all exercises.
+    pub fn named() -> impl Iterator<Item = &'static Self> {
+        STARTERS.iter().chain(EXERCISES)
     }
 
     /// Returns the question that the starter answers: the first line of its text.

@@ -1,5 +1,5 @@
-//! Checks that the README and the guide are true: executes the commands of their transcripts again,
-//! checks their scenarios, and generates the generated texts again.
+//! Checks that the README, the guide and the course are true: executes the commands of their
+//! transcripts again, checks their scenarios, and generates the generated texts again.
 //!
 //! `make transcripts` writes the current output into the files.
 
@@ -27,11 +27,12 @@ for a name of your own.
 
 ";
 
-/// Returns the README and all handwritten chapters, with their paths in the repository.
+/// Returns the README, all handwritten chapters and all lessons, with their paths in the repository.
 fn texts() -> Vec<(String, String)> {
-    let chapters = names(&root().join("src/guide")).into_iter();
-    let chapters = chapters.filter(|name| name.ends_with(".md"));
-    let paths = chapters.map(|name| format!("src/guide/{name}"));
+    let paths = ["src/guide", "src/cli/course"].into_iter().flat_map(|folder| {
+        let names = names(&root().join(folder)).into_iter();
+        names.filter(|name| name.ends_with(".md")).map(move |name| format!("{folder}/{name}"))
+    });
     let paths = paths.filter(|path| path != REFERENCE).chain(["README.md".to_owned()]);
     let read = |path: String| (fs::read_to_string(root().join(&path)).unwrap(), path);
     paths.map(read).map(|(text, path)| (path, text)).collect()
@@ -67,7 +68,7 @@ fn the_transcripts_are_true() {
 /// Returns a text in which each command of a `console` block is followed by its current output.
 ///
 /// The commands of a text are executed one after the other in one folder, which has the
-/// repository's scenarios. Wall times of runs are not updated.
+/// repository's scenarios. Wall times of runs and studies are not updated.
 #[cfg(unix)]
 fn typed_again(text: &str) -> String {
     let room = Room::new();
@@ -107,9 +108,10 @@ fn type_in(room: &Room, command: &str) -> String {
 
 #[cfg(unix)]
 fn without_wall_clock(printed: &str) -> String {
-    let blind = |line: &str| match line.split_once(" of cluster time in ") {
-        Some((before, _)) => before.to_owned(),
-        None => line.to_owned(),
+    let blind = |line: &str| {
+        let timed = [" of cluster time in ", " runs in "].into_iter();
+        let before = timed.filter_map(|words| Some(line.split_once(words)?.0)).next();
+        before.unwrap_or(line).to_owned()
     };
     printed.lines().map(blind).collect::<Vec<_>>().join("\n")
 }

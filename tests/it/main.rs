@@ -15,6 +15,7 @@ mod charts;
 mod checkpoints;
 mod command_line;
 mod commit_pending;
+mod course;
 mod deadlines;
 mod decisions;
 mod determinism;

@@ -19,7 +19,7 @@ use crate::study::{
 };
 
 /// The options of a contest.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct ContestOptions {
     /// The suite: small, standard, papers or hostile, or a file
     #[arg(long, value_name = "SUITE", default_value = "small")]
@@ -49,6 +49,11 @@ pub(super) struct DoneContest {
 }
 
 impl ContestOptions {
+    /// Returns the options that a user who names only the suite has.
+    pub(super) fn of(suite: &str) -> Self {
+        Self { suite: suite.to_owned(), ..Self::default() }
+    }
+
     /// Returns the contest of some policies.
     pub(super) fn contest(&self, contestants: &[Contestant]) -> Result<Contest, Failure> {
         Ok(Contest::new(suite(&self.suite)?, contestants, self.key.as_deref())?)

@@ -22,7 +22,7 @@ const PYTHON: &str = "python3";
 const YAML: [&str; 2] = ["yaml", "yml"];
 
 /// Returns the policy that the user names: the path of a file, or the name of a policy.
-pub(super) fn contestant(named: &str, registry: &Registry) -> Result<Contestant, Failure> {
+pub(in crate::cli) fn contestant(named: &str, registry: &Registry) -> Result<Contestant, Failure> {
     let path = Path::new(named);
     if path.exists() {
         return of_file(path, registry);

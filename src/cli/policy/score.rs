@@ -33,7 +33,7 @@ Exit codes:
   1  it is out of the contest, or a run of a baseline failed: why is printed
   2  the suite, the policy or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
-pub(super) struct PolicyScoreArguments {
+pub(in crate::cli) struct PolicyScoreArguments {
     /// The policy: a script (.py, .jl, .sh) or a program, a file such as mine.yaml with the value of
     /// `scheduler:`, or the name of a policy
     #[arg(value_name = "POLICY")]
@@ -43,7 +43,18 @@ pub(super) struct PolicyScoreArguments {
 }
 
 impl PolicyScoreArguments {
+    /// Returns the arguments that score a policy on a suite.
+    pub(in crate::cli) fn of(policy: String, suite: &str) -> Self {
+        Self { policy, options: ContestOptions::of(suite) }
+    }
+
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        self.total(registry).map(drop)
+    }
+
+    /// Scores the policy, prints the score, and returns its total; `None` if a scenario has no
+    /// ratio.
+    pub(in crate::cli) fn total(self, registry: &Registry) -> Result<Option<f64>, Failure> {
         let began = now();
         let options = &self.options;
         let registry = contest::trusting(registry);
@@ -65,7 +76,7 @@ impl PolicyScoreArguments {
                 contest::print(lines, &done.out)?;
             }
             match score.disqualified.len() as u64 {
-                0 => Ok(()),
+                0 => Ok(score.total),
                 ways => Err(Failure::run(format!(
                     "`{}` is out of the contest, for {}",
                     score.policy,

@@ -1,0 +1,192 @@
+//! `mumakil course`: six lessons on cluster scheduling, with exercises that it grades.
+//! ```text
+//! course              -> the lessons
+//! course 3            -> a lesson: src/cli/course/lesson-3.md, down to the teacher's part
+//! course check 3 FILE -> whether an answer solves its exercise: check
+//! course teacher 3    -> the teacher's part: notes, and the answer
+//! show exercise-3     -> the exercise, a scenario, as the beginning of an answer
+//! ```
+//! Lessons use what all users have: scenarios, studies, `expect`, and the score of a policy. The
+//! tests type their commands again, as they do with the guide's.
+
+use super::failure::Failure;
+use super::lines::TerminalLines;
+use super::{markdown, pager, terminal};
+use crate::scenario::Registry;
+
+mod check;
+
+/// Learn scheduling in six lessons, with exercises that are graded
+///
+/// Each lesson takes an hour: a question, commands to type, numbers that must come out, a trap, and
+/// an exercise. An answer is a file, and `check` grades it.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  mumakil course 3                        read the third lesson
+  mumakil show exercise-3 > answer.yaml   begin an answer to its exercise
+  mumakil course check 3 answer.yaml      is it right?"
+)]
+pub(super) struct CourseArguments {
+    /// The number of the lesson to read; without it, the lessons are listed
+    #[arg(value_parser = lesson)]
+    lesson: Option<&'static Lesson>,
+    #[command(subcommand)]
+    command: Option<CourseCommand>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum CourseCommand {
+    Check(check::CourseCheckArguments),
+    Teacher(CourseTeacherArguments),
+}
+
+/// Read the notes for the teacher, with the answers
+#[derive(Debug, clap::Args)]
+pub(super) struct CourseTeacherArguments {
+    /// The number of the lesson; without it, the notes on all lessons are shown
+    #[arg(value_parser = lesson)]
+    lesson: Option<&'static Lesson>,
+}
+
+/// A lesson of the course.
+#[derive(Debug, PartialEq)]
+struct Lesson {
+    /// The lesson and the teacher's part, as Markdown.
+    text: &'static str,
+    exercise: Exercise,
+}
+
+/// The answer that an exercise asks for.
+#[derive(Debug, PartialEq)]
+enum Exercise {
+    /// The scenario of this name, in which only these keys may be changed.
+    Scenario { name: &'static str, free: &'static [&'static str] },
+    /// A policy of one's own whose score on a suite is below a number.
+    Policy { suite: &'static str, below: f64 },
+}
+
+/// The heading at which the teacher's part of a lesson begins.
+const TEACHER: &str = "\n## For the teacher\n";
+
+static LESSONS: [Lesson; 6] = [
+    Lesson {
+        text: include_str!("course/lesson-1.md"),
+        exercise: Exercise::Scenario {
+            name: "exercise-1",
+            free: &["hadoop.heartbeat", "hadoop.out_of_band"],
+        },
+    },
+    Lesson {
+        text: include_str!("course/lesson-2.md"),
+        exercise: Exercise::Scenario { name: "exercise-2", free: &["scheduler.fair"] },
+    },
+    Lesson {
+        text: include_str!("course/lesson-3.md"),
+        exercise: Exercise::Scenario { name: "exercise-3", free: &["scheduler.fair"] },
+    },
+    Lesson {
+        text: include_str!("course/lesson-4.md"),
+        exercise: Exercise::Scenario {
+            name: "exercise-4",
+            free: &[
+                "scheduler.hfsp.aging",
+                "scheduler.hfsp.late",
+                "scheduler.hfsp.preemption",
+                "scheduler.hfsp.sample",
+                "scheduler.hfsp.training_slots",
+            ],
+        },
+    },
+    Lesson {
+        text: include_str!("course/lesson-5.md"),
+        exercise: Exercise::Scenario {
+            name: "exercise-5",
+            free: &["hadoop.expiry", "hadoop.speculation"],
+        },
+    },
+    Lesson {
+        text: include_str!("course/lesson-6.md"),
+        exercise: Exercise::Policy { suite: "small", below: 1.0 },
+    },
+];
+
+/// Returns the lesson of this number.
+fn lesson(number: &str) -> Result<&'static Lesson, String> {
+    let found = number.parse().ok().and_then(|number: usize| LESSONS.get(number.checked_sub(1)?));
+    found.ok_or_else(|| format!("the lessons have the numbers 1 to {}", LESSONS.len()))
+}
+
+impl Lesson {
+    fn title(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+
+    /// Returns the lesson without the teacher's part, and the teacher's part.
+    fn parts(&self) -> (&'static str, &'static str) {
+        self.text.split_once(TEACHER).expect("a test splits every lesson")
+    }
+}
+
+impl CourseArguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        match (self.command, self.lesson) {
+            (Some(CourseCommand::Check(arguments)), _) => arguments.run(registry),
+            (Some(CourseCommand::Teacher(arguments)), _) => arguments.run(),
+            (None, Some(lesson)) => show(lesson.parts().0),
+            (None, None) => Ok(terminal::print(&list())?),
+        }
+    }
+}
+
+impl CourseTeacherArguments {
+    fn run(self) -> Result<(), Failure> {
+        let lessons = LESSONS.iter().filter(|lesson| self.lesson.is_none_or(|one| one == *lesson));
+        let notes = lessons.map(|lesson| format!("# {}\n\n{}\n", lesson.title(), lesson.parts().1));
+        show(&notes.collect::<String>())
+    }
+}
+
+fn show(text: &str) -> Result<(), Failure> {
+    Ok(pager::print(&markdown::shown(text, terminal::width()))?)
+}
+
+fn list() -> TerminalLines {
+    let mut lines = TerminalLines::default();
+    for lesson in &LESSONS {
+        lines.line(lesson.title());
+    }
+    lines.line("");
+    lines.line("`mumakil course 1` shows the first lesson, `mumakil help teaching` how the course is meant.");
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::EXERCISES;
+
+    #[test]
+    fn every_lesson_has_a_numbered_title_a_teachers_part_and_an_exercise() {
+        for (number, lesson) in (1..).zip(&LESSONS) {
+            assert!(lesson.title().starts_with(&format!("{number}. ")), "{}", lesson.title());
+            assert!(lesson.parts().0.contains("\n## Exercise\n"), "{number}");
+            assert!(!lesson.parts().1.trim().is_empty(), "{number}");
+        }
+        let names = LESSONS.iter().filter_map(|lesson| match lesson.exercise {
+            Exercise::Scenario { name, .. } => Some(name),
+            Exercise::Policy { .. } => None,
+        });
+        assert!(names.eq(EXERCISES.iter().map(|exercise| exercise.name)));
+    }
+
+    #[test]
+    fn a_lesson_has_a_number() {
+        assert_eq!(lesson("1"), Ok(&LESSONS[0]));
+        for wrong in ["0", "7", "-1", "chek"] {
+            assert!(lesson(wrong).is_err(), "{wrong}");
+        }
+    }
+}
