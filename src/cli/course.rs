@@ -116,7 +116,12 @@ static LESSONS: [Lesson; 6] = [
 /// Returns the lesson of this number.
 fn lesson(number: &str) -> Result<&'static Lesson, String> {
     let found = number.parse().ok().and_then(|number: usize| LESSONS.get(number.checked_sub(1)?));
-    found.ok_or_else(|| format!("the lessons have the numbers 1 to {}", LESSONS.len()))
+    found.ok_or_else(|| {
+        format!(
+            "lessons have the numbers 1 to {}; `check` and `teacher` are commands",
+            LESSONS.len()
+        )
+    })
 }
 
 impl Lesson {
@@ -144,7 +149,9 @@ impl CourseArguments {
 impl CourseTeacherArguments {
     fn run(self) -> Result<(), Failure> {
         let lessons = LESSONS.iter().filter(|lesson| self.lesson.is_none_or(|one| one == *lesson));
-        let notes = lessons.map(|lesson| format!("# {}\n\n{}\n", lesson.title(), lesson.parts().1));
+        let notes = lessons.map(|lesson| {
+            format!("# {}: for the teacher\n\n{}\n", lesson.title(), lesson.parts().1)
+        });
         show(&notes.collect::<String>())
     }
 }
@@ -159,7 +166,7 @@ fn list() -> TerminalLines {
         lines.line(lesson.title());
     }
     lines.line("");
-    lines.line("`mumakil course 1` shows the first lesson, `mumakil help teaching` how the course is meant.");
+    lines.line("`mumakil course 1` shows the first lesson, `mumakil help teaching` how answers are graded.");
     lines
 }
 
