@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::{Room, root};
+use crate::{Room, lacks_python, root};
 
 /// For each exercise with a scenario: the settings of an answer that passes, and of a cheat.
 const ANSWERS: [(&[&str], &str); 5] = [
@@ -68,6 +68,25 @@ fn a_policy_of_ones_own_passes_by_its_score() {
         assert_eq!(code, Some(expected), "{text}: {told}");
         assert!(told.contains(word), "{text}: {told}");
     }
+}
+
+#[test]
+fn the_program_of_the_notes_has_the_score_that_they_state() {
+    let room = Room::new();
+    if lacks_python() {
+        return;
+    }
+    room.mumakil("policy new mine.py").assert().success();
+    let program = fs::read_to_string(room.path("mine.py")).unwrap();
+    let changed = program.replace("(job.priority, ", "(sum(job.tasks) - sum(job.done), ");
+    assert_ne!(program, changed);
+    room.write("mine.py", &changed);
+    // On a busy machine Python may take more than the suite's two seconds to start.
+    let suite = fs::read_to_string(root().join("scenarios/suites/small.yaml")).unwrap();
+    room.write("small.yaml", &format!("{suite}  limits: {{answer: 1min}}\n"));
+    let scored = room.mumakil("policy score mine.py --suite small.yaml").assert().success();
+    let told = String::from_utf8_lossy(&scored.get_output().stdout).into_owned();
+    assert!(told.contains("\n  total    0.937 (below 1"), "{told}");
 }
 
 #[test]
