@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 mod blocks;
 mod budgets;
+mod cached_file;
 mod capacity;
 mod chaos;
 mod charts;

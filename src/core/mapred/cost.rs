@@ -102,6 +102,7 @@ impl Costs {
     ) -> AttemptPlan {
         let from = reading.and_then(|reading| reading.from);
         let mut plan = self.plan_from(launch, tracker, node, from);
+        plan.start_up += self.copying(&launch.job, tracker, node);
         if let Some(saved) = launch.saved {
             self.skip_saved(saved, launch, tracker, node, &mut plan);
         }
@@ -265,9 +266,19 @@ impl Costs {
     }
 
     /// Returns how long the files of a job are copied to a node.
-    pub(super) fn localisation(&self, job: &JobSpec) -> SimSpan {
+    pub(super) fn localisation(&self, job: &JobSpec, tracker: TrackerId, node: &Node) -> SimSpan {
         let logged = job.traced.as_ref().and_then(|traced| traced.service.localisation);
-        logged.unwrap_or(self.hadoop.localisation)
+        logged.unwrap_or(self.hadoop.localisation) + self.copying(job, tracker, node)
+    }
+
+    /// Returns how long a node copies the file that all tasks of a job read.
+    fn copying(&self, job: &JobSpec, tracker: TrackerId, node: &Node) -> SimSpan {
+        // The few copies of the file are in another rack, if there is one.
+        let from = if self.topology.racks() == 1 { Locality::Rack } else { Locality::OffRack };
+        match job.cached_file {
+            Bytes::ZERO => SimSpan::ZERO,
+            file => self.read_rate(Some(from), tracker, node).time_for(file),
+        }
     }
 
     /// Returns whether a task's output needs permission to commit.

@@ -58,6 +58,8 @@ pub struct JobSpec {
     pub memory: PerSlot<Bytes>,
     /// The cores that each attempt asks for, by kind; they count only in a cluster that counts cores.
     pub cores: PerSlot<u32>,
+    /// The size of a file that each node copies before its first attempt of the job.
+    pub cached_file: Bytes,
     /// The settings that it sets itself.
     pub settings: JobSettings,
     /// A trace's records of single tasks, which override the costs.
@@ -136,6 +138,7 @@ impl JobSpec {
             },
             memory: PerSlot::default(),
             cores: PerSlot { map: 1, reduce: 1 },
+            cached_file: Bytes::ZERO,
             settings: JobSettings::default(),
             traced: None,
         }

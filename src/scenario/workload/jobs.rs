@@ -97,6 +97,10 @@ pub struct JobEntry {
     /// Without this, the job has a file of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// The size of a file that all tasks read, as with Hadoop's distributed cache. A node copies it
+    /// from HDFS before the job's first attempt there; later attempts find it on the node's disk.
+    #[serde(default)]
+    pub cached_file: Bytes,
     /// The bytes that all reduces fetch together.
     #[serde(default)]
     #[schemars(extend("x-only-if" = [{"reduces": {"not": 0}}, {
@@ -536,6 +540,7 @@ impl JobEntry {
             },
             memory: PerSlot { map: self.map_memory, reduce: self.reduce_memory },
             cores: PerSlot { map: self.map_cores.get(), reduce: self.reduce_cores.get() },
+            cached_file: self.cached_file,
             settings: self.settings(),
             traced: self.traced.clone(),
         }

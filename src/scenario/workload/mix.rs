@@ -131,6 +131,10 @@ pub struct JobType {
     /// file of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// The size of a file that all tasks read, as with Hadoop's distributed cache. A node copies it
+    /// from HDFS before a job's first attempt there; later attempts find it on the node's disk.
+    #[serde(default)]
+    pub cached_file: Bytes,
     /// The bytes that each reduce fetches.
     #[serde(default)]
     #[schemars(extend("x-only-if" = {
@@ -464,6 +468,7 @@ impl Mix {
             map_memory: of.map_memory,
             reduce_memory: of.reduce_memory,
             map_cores: of.map_cores,
+            cached_file: of.cached_file,
             reduce_cores: of.reduce_cores,
             slow_start: of.slow_start,
             map_attempts: of.map_attempts,

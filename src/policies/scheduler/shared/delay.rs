@@ -8,17 +8,17 @@
 //! waiting time grows only after an offer that has passed the job over, until the next offer. So a
 //! job that no offer asks does not grow impatient.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::long_tasks::LongTasks;
-use mumakil_base::units::{Count, SimSpan, SimTime};
+use mumakil_base::units::{Bytes, Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
     AutoSpan, Job, JobChange, JobEvent, JobId, Launched, Locality, MapReach, Offer, Reason,
-    SlotKind, View,
+    SlotKind, TrackerId, View,
 };
 
 /// The longest wait that `auto` gives.
@@ -51,6 +51,10 @@ pub struct DelaySpec {
     /// output of the job's maps so far. Without this, they do not wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduces: Option<SimSpan>,
+    /// How long a job's maps are passed over on nodes that have not copied the job's `cached_file`.
+    /// Without this, they do not wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_file: Option<SimSpan>,
     /// The jobs of these pools have waits of their own, by the names of their pools.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pools: BTreeMap<String, OwnDelay>,
@@ -76,6 +80,7 @@ impl DelaySpec {
         w2: AutoSpan::Fixed(SimSpan::ZERO),
         long_task: None,
         reduces: None,
+        cached_file: None,
         pools: BTreeMap::new(),
         jobs: BTreeMap::new(),
     };
@@ -111,6 +116,19 @@ pub struct Delay {
     /// How long reduces wait for a rack, and since when those of each job do.
     reduces: Option<SimSpan>,
     reduces_wait: FxHashMap<JobId, SimTime>,
+    /// How long maps wait for a node with their job's cached file; and for each job with such a file,
+    /// the nodes that have it, and since when its maps wait.
+    cached_file: Option<SimSpan>,
+    files: FxHashMap<JobId, CachedFile>,
+}
+
+/// The file that all tasks of a job read.
+#[derive(Debug, Default)]
+struct CachedFile {
+    /// The trackers that the job has used, which have copied the file.
+    on: BTreeSet<TrackerId>,
+    /// Since when its maps wait for one of these; `None` if they do not.
+    waits_since: Option<SimTime>,
 }
 
 /// The rules that derive, from a job's waiting, how far from its input the job may launch.
@@ -297,7 +315,7 @@ impl Delay {
     /// Returns a delay that is measured in time.
     pub fn new(spec: &DelaySpec) -> Self {
         let mut delay = Self::with(DelayMeasure::Time(spec.w1, spec.w2), spec.long_task);
-        delay.reduces = spec.reduces;
+        (delay.reduces, delay.cached_file) = (spec.reduces, spec.cached_file);
         (delay.rules.own.pools, delay.rules.own.jobs) = (spec.pools.clone(), spec.jobs.clone());
         delay
     }
@@ -328,6 +346,8 @@ impl Delay {
             long_tasks: long_task.map(LongTasks::new),
             reduces: None,
             reduces_wait: FxHashMap::default(),
+            cached_file: None,
+            files: FxHashMap::default(),
         }
     }
 
@@ -353,6 +373,7 @@ impl Delay {
     pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         if let JobChange::Ended(_) = event.change {
             self.reduces_wait.remove(&event.job);
+            self.files.remove(&event.job);
             if let Some(waiting) = self.jobs.get_mut(event.job.index()) {
                 *waiting = None;
             }
@@ -401,7 +422,8 @@ impl Delay {
         };
         let maps_wait = self.jobs.iter().enumerate().any(still_waits);
         let of_maps = if maps_wait { SimSpan::LONGEST } else { SimSpan::ZERO };
-        of_maps.max(self.reduces.unwrap_or(SimSpan::ZERO))
+        let others = [self.reduces, self.cached_file].map(Option::unwrap_or_default);
+        of_maps.max(others[0]).max(others[1])
     }
 
     /// Launches a map of a job as near to its input as the delay asks, or passes the job over
@@ -462,6 +484,34 @@ impl Delay {
         launched
     }
 
+    /// Returns whether a job's maps wait for a node that has the file which all of them read.
+    fn waits_for_file(&mut self, offer: &mut Offer<'_>, job: JobId) -> bool {
+        let Some(patience) = self.cached_file else { return false };
+        let Some(file) = self.files.get_mut(&job) else { return false };
+        let view = offer.view();
+        let now = view.now();
+        let has_map = view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
+        if file.on.contains(&offer.tracker()) || !has_map {
+            return false;
+        }
+        let since = *file.waits_since.get_or_insert(now);
+        let waits = now.saturating_since(since) < patience;
+        if waits {
+            offer.refuse(job, SlotKind::Map, delayed(now, Some(since)));
+        }
+        waits
+    }
+
+    /// Notes that a tracker copies the file of a job, if the job has one and its maps would wait.
+    fn note_copy(&mut self, offer: &Offer<'_>, id: JobId) {
+        let has_file = |job: &Job| job.spec().cached_file != Bytes::ZERO;
+        if self.cached_file.is_some() && offer.view().job(id).is_some_and(has_file) {
+            let file = self.files.entry(id).or_default();
+            file.on.insert(offer.tracker());
+            file.waits_since = None;
+        }
+    }
+
     /// As [`Delay::launch_map`], for a map that takes several slots.
     pub fn launch_wide_map(
         &mut self,
@@ -471,6 +521,9 @@ impl Delay {
         anywhere: bool,
         reason: Reason,
     ) -> Option<Launched> {
+        if !anywhere && self.waits_for_file(offer, job) {
+            return None;
+        }
         let view = offer.view();
         let now = view.now();
         let is_blocked = self.is_blocked(offer, job);
@@ -493,6 +546,7 @@ impl Delay {
             if let Some(long_tasks) = long_tasks {
                 long_tasks.launched(now, offer.tracker(), launched);
             }
+            self.note_copy(offer, job);
             return Some(launched);
         }
         // Hadoop also passes over jobs without maps, but messages should not say that they have
